@@ -1,1 +1,45 @@
-"""To be filled."""
+"""From a directory to a `Run`: reads tfdbg2 logdirs without TensorFlow or protobuf.
+
+`list_runs` finds the runs in a directory, `open_run` reads one whole, and `RunReader` reads one as
+it grows.  Only an index is kept in memory; values are read from the files on demand.
+"""
+
+from __future__ import annotations
+
+from tfdbg_tui.logdir.discovery import LogdirError, RunFiles, list_runs
+from tfdbg_tui.logdir.events import (
+    Execution,
+    ExecutionKind,
+    GraphExecution,
+    Problem,
+    Progress,
+    Site,
+    SourceFile,
+    StackFrame,
+    TensorSummary,
+)
+from tfdbg_tui.logdir.graphs import Consumer, Graph, GraphOp, TensorRef
+from tfdbg_tui.logdir.reader import RunReader, open_run
+from tfdbg_tui.logdir.run import Run
+
+__all__ = [
+    "Consumer",
+    "Execution",
+    "ExecutionKind",
+    "Graph",
+    "GraphExecution",
+    "GraphOp",
+    "LogdirError",
+    "Problem",
+    "Progress",
+    "Run",
+    "RunFiles",
+    "RunReader",
+    "Site",
+    "SourceFile",
+    "StackFrame",
+    "TensorRef",
+    "TensorSummary",
+    "list_runs",
+    "open_run",
+]

@@ -1,0 +1,148 @@
+"""Append-only columns: one value per recorded event, for millions of events.
+
+One thread appends; any thread may read a `ColumnView`, which covers the rows that existed when it
+was taken and never changes.  Values live in fixed-size blocks, so growing copies nothing and costs
+no memory beyond the values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+BLOCK_ROWS = 1 << 18
+
+IntArray = npt.NDArray[np.integer[Any]]
+Int64Array = npt.NDArray[np.int64]
+
+
+class ColumnView:
+    """An immutable view of the first `len` values of a column of integers."""
+
+    __slots__ = ("_bases", "_blocks", "_size")
+
+    def __init__(self, blocks: Sequence[IntArray], bases: Sequence[int], size: int) -> None:
+        self._blocks = tuple(blocks)
+        self._bases = tuple(bases)
+        self._size = size
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Int64Array: ...
+    def __getitem__(self, index: int | slice) -> int | Int64Array:
+        if isinstance(index, slice):
+            return self.take(np.arange(*index.indices(self._size), dtype=np.int64))
+        if index < 0:
+            index += self._size
+        if not 0 <= index < self._size:
+            raise IndexError(f"row {index} of {self._size}")
+        block, row = divmod(index, BLOCK_ROWS)
+        return int(self._blocks[block][row]) + self._bases[block]
+
+    def take(self, rows: npt.ArrayLike) -> Int64Array:
+        """Return the values of `rows` (any order, each in ``0 .. len - 1``)."""
+        rows = np.asarray(rows, dtype=np.int64)
+        out = np.empty(rows.shape, np.int64)
+        which = rows // BLOCK_ROWS
+        for block in np.unique(which):
+            mask = which == block
+            values = self._blocks[block][rows[mask] % BLOCK_ROWS]
+            out[mask] = values.astype(np.int64) + self._bases[block]
+        return out
+
+    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, IntArray]]:
+        """Yield ``(index of first row, values)`` of each block that overlaps ``start .. stop``.
+
+        Only for columns without bases (all but offsets): the values are not copied.
+        """
+        stop = self._size if stop is None else min(stop, self._size)
+        for block in range(start // BLOCK_ROWS, -(-stop // BLOCK_ROWS)):
+            first = block * BLOCK_ROWS
+            low, high = max(start, first), min(stop, first + BLOCK_ROWS)
+            yield low, self._blocks[block][low - first : high - first]
+
+    def rows_equal(self, value: int, start: int = 0, stop: int | None = None) -> Int64Array:
+        """Return the rows in ``start .. stop`` that hold `value`, ascending."""
+        found = [np.flatnonzero(b == value) + low for low, b in self.blocks(start, stop)]
+        return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+    def last_equal(self, value: int, before: int) -> int | None:
+        """Return the last row under `before` that holds `value`, or None."""
+        stop = min(before, self._size)
+        window = 4096  # what produced a tensor is nearly always close: look there first
+        while stop > 0:
+            start = max(0, stop - window)
+            rows = self.rows_equal(value, start, stop)
+            if rows.size:
+                return int(rows[-1])
+            stop, window = start, window * 8
+        return None
+
+
+class Column:
+    """A growing column of unsigned integers up to 32 bits."""
+
+    def __init__(self, dtype: npt.DTypeLike = np.uint32) -> None:
+        self._dtype = np.dtype(dtype)
+        self._blocks: list[IntArray] = []
+        self._bases: list[int] = []
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def extend(self, values: npt.ArrayLike) -> None:
+        """Append `values`, a 1-D array of integers."""
+        array = np.asarray(values)
+        done = 0
+        while done < len(array):
+            row = self._size % BLOCK_ROWS
+            if row == 0:
+                self._start_block(int(array[done]))
+            part = array[done : done + BLOCK_ROWS - row]
+            self._write(row, part)
+            self._size += len(part)
+            done += len(part)
+
+    def view(self) -> ColumnView:
+        """Return the values so far."""
+        return ColumnView(self._blocks, self._bases, self._size)
+
+    def _start_block(self, first: int) -> None:
+        del first
+        self._blocks.append(np.empty(BLOCK_ROWS, self._dtype))
+        self._bases.append(0)
+
+    def _write(self, row: int, part: IntArray) -> None:
+        self._blocks[-1][row : row + len(part)] = part
+
+
+class OffsetColumn(Column):
+    """A growing column of ascending file offsets, four bytes each relative to a block's first."""
+
+    def _start_block(self, first: int) -> None:
+        super()._start_block(first)
+        self._bases[-1] = first
+
+    def _write(self, row: int, part: IntArray) -> None:
+        relative = np.asarray(part, np.int64) - self._bases[-1]
+        if int(relative[-1]) >> 32 and self._blocks[-1].dtype != np.int64:
+            # Records so large (full tensors) that a block spans more than 4 GiB.
+            self._blocks[-1] = self._blocks[-1].astype(np.int64)
+        self._blocks[-1][row : row + len(part)] = relative
+
+
+def merge(views: Sequence[ColumnView], order: Int64Array) -> ColumnView:
+    """Return the rows of `views`, one after another, rearranged by `order`, as one view."""
+    joined = np.concatenate([view[:] for view in views])[order]
+    blocks = [joined[at : at + BLOCK_ROWS] for at in range(0, len(joined), BLOCK_ROWS)]
+    return ColumnView(blocks, [0] * len(blocks), len(joined))

@@ -1,0 +1,134 @@
+"""Which runs a directory holds.
+
+A run is one program under the debugger: one file set, or several that share a run id (one for each
+process of a distributed job).  Programs dumped into the same directory one after another, or into
+directories below it, are several runs.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.wire import codec, filesets, tfrecord
+from tfdbg_tui.wire.events import DebugEvent, DebugMetadata
+
+if TYPE_CHECKING:
+    from tfdbg_tui.wire.filesets import FileSet
+
+_METADATA_LIMIT = 1 << 16
+_SEARCH_DEPTH = 3
+_SEARCH_LIMIT = 2000
+
+
+class LogdirError(Exception):
+    """A logdir that cannot be opened; the message says what, where and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """The files of one run.
+
+    Attributes:
+        directory: Where they lie.
+        run_id: TensorFlow's id of the run; None where no metadata file could be read.
+        tensorflow_version: Version of TensorFlow that ran the program.
+        started_at: When the writer started, in seconds since the epoch.
+        file_sets: One for each process that wrote.
+    """
+
+    directory: str
+    run_id: str | None
+    tensorflow_version: str | None
+    started_at: float | None
+    file_sets: tuple[FileSet, ...]
+
+    @property
+    def label(self) -> str:
+        """A name that tells this run from others in the same logdir."""
+        return self.run_id or os.path.basename(self.file_sets[0].prefix)
+
+
+def list_runs(logdir: str | os.PathLike[str]) -> list[RunFiles]:
+    """Return the runs in `logdir` and in directories up to three levels below, oldest first.
+
+    Raises:
+        LogdirError: `logdir` is missing, is not a directory, cannot be listed, or holds no run.
+    """
+    path = os.path.expanduser(os.fspath(logdir))
+    if not os.path.exists(path):
+        raise LogdirError(f"{path}: no such directory; check the path given to the dump writer")
+    if not os.path.isdir(path):
+        raise LogdirError(
+            f"{path}: not a directory; give the directory that holds the tfdbg_events files"
+        )
+    try:
+        runs = _runs_in(path)
+    except OSError as error:
+        raise LogdirError(f"{path}: cannot be listed: {error.strerror}") from None
+    for directory in _directories_below(path):
+        try:
+            runs += _runs_in(directory)
+        except OSError:
+            continue  # vanished, or not ours to read: the other directories still count
+    if not runs:
+        raise LogdirError(
+            f"{path}: holds no tfdbg_events files; a program writes them after "
+            f"tfdbg_tui.enable_dump_debug_info({path!r})"
+        )
+    return sorted(runs, key=lambda run: (run.started_at or 0.0, run.file_sets[0].prefix))
+
+
+def _directories_below(path: str) -> list[str]:
+    found: list[str] = []
+    level = [path]
+    for _ in range(_SEARCH_DEPTH):
+        level = [child for parent in level for child in _subdirectories(parent)]
+        found += level
+        if len(found) > _SEARCH_LIMIT:
+            break
+    return found[:_SEARCH_LIMIT]
+
+
+def _subdirectories(path: str) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            return sorted(e.path for e in entries if e.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+
+
+def _runs_in(directory: str) -> list[RunFiles]:
+    groups: dict[str, list[tuple[FileSet, DebugMetadata | None, float | None]]] = {}
+    for file_set in filesets.find_file_sets(directory):
+        metadata, started_at = _read_metadata(file_set.path(filesets.METADATA))
+        run_id = metadata.tfdbg_run_id if metadata else ""
+        groups.setdefault(run_id or file_set.prefix, []).append((file_set, metadata, started_at))
+    runs = []
+    for members in groups.values():
+        known = [(metadata, at) for _, metadata, at in members if metadata and at is not None]
+        first = min(known, key=lambda pair: pair[1], default=None)
+        runs.append(
+            RunFiles(
+                directory=directory,
+                run_id=first[0].tfdbg_run_id or None if first else None,
+                tensorflow_version=first[0].tensorflow_version or None if first else None,
+                started_at=first[1] if first else None,
+                file_sets=tuple(file_set for file_set, _, _ in members),
+            )
+        )
+    return runs
+
+
+def _read_metadata(path: str) -> tuple[DebugMetadata | None, float | None]:
+    """Return the metadata record and its time; (None, None) where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_METADATA_LIMIT)
+        for _, payload in tfrecord.records(data, check=True):
+            event = DebugEvent.decode(payload)
+            return DebugMetadata.decode(event.debug_metadata), event.wall_time
+    except (OSError, tfrecord.CorruptRecordError, codec.DecodeError):
+        pass
+    return None, None

@@ -1,0 +1,239 @@
+"""What a run hands out: executions, graph executions, tensor summaries, stack frames, sources.
+
+Plain immutable values with names of TensorFlow's own.  A field that the logdir does not carry is
+None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tfdbg_tui.wire.modes import mode_name
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSummary:
+    """What a dump says about the values of one tensor, whatever its tensor debug mode.
+
+    Attributes:
+        mode: Number of the `TensorDebugMode` it was recorded in.
+        has_inf_or_nan: Whether any element is NaN or infinite; None where the mode does not tell.
+        dtype: Name of the element type.
+        rank: Number of dimensions.
+        size: Number of elements.
+        shape: Length of each dimension; None for a dimension the mode drops (SHAPE keeps six).
+        neg_inf: Number of elements equal to -∞.
+        pos_inf: Number of elements equal to +∞.
+        nan: Number of elements that are NaN.
+        neg: Number of finite elements below zero.
+        zero: Number of elements equal to zero; TensorFlow counts denormal numbers here.
+        pos: Number of finite elements above zero.
+        minimum: Smallest finite element.
+        maximum: Largest finite element.
+    """
+
+    mode: int
+    has_inf_or_nan: bool | None = None
+    dtype: str | None = None
+    rank: int | None = None
+    size: int | None = None
+    shape: tuple[int | None, ...] | None = None
+    neg_inf: int | None = None
+    pos_inf: int | None = None
+    nan: int | None = None
+    neg: int | None = None
+    zero: int | None = None
+    pos: int | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+
+    @property
+    def bad(self) -> bool:
+        """Whether the tensor is known to hold a NaN or an infinity."""
+        return bool(self.has_inf_or_nan)
+
+    @property
+    def mode_name(self) -> str:
+        """TensorFlow's name of the mode."""
+        return mode_name(self.mode)
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """An op or function executed eagerly from Python.
+
+    Attributes:
+        index: Position among the executions of the run.
+        wall_time: When it had finished, in seconds since the epoch.
+        step: Training step, where the program marked it.
+        op_type: Op type, or the function's name (``__inference_...``, ``__forward_...``).
+        graph_id: The graph of the executed function, where known.
+        input_tensor_ids: Ids of the eager tensors it took.
+        output_tensor_ids: Ids of the eager tensors it made.
+        num_outputs: Number of outputs.
+        mode: Number of the tensor debug mode.
+        outputs: Summary of each output by slot; None where there is none.
+        output_devices: Device name of each output.
+        slots_known: False where the writer left out outputs and their slots are a guess.
+        stack_id: Argument of `Run.stack`.
+        host: Name of the host it ran on.
+        thread: Number of the Python thread.
+        serial: Number that graph executions caused by it carry in `execution_serial`.
+        error: Text of the exception that it raised.
+    """
+
+    index: int
+    wall_time: float
+    step: int | None
+    op_type: str
+    graph_id: str | None
+    input_tensor_ids: tuple[int, ...]
+    output_tensor_ids: tuple[int, ...]
+    num_outputs: int
+    mode: int
+    outputs: tuple[TensorSummary | None, ...]
+    output_devices: tuple[str, ...]
+    slots_known: bool
+    stack_id: int
+    host: str
+    thread: int | None = None
+    serial: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphExecution:
+    """One output of one op computed inside a graph ("graph execution trace").
+
+    Attributes:
+        index: Position among the graph executions of the run.
+        wall_time: When it was recorded, in seconds since the epoch.
+        step: Training step, where the program marked it.
+        site_id: Number of its `Site`: the tensor of which this is one computation.
+        graph_id: The graph that the op is in.
+        op_name: Name of the op in its graph.
+        op_type: Type of the op; None until its creation record has been read.
+        output_slot: Which output of the op.
+        mode: Number of the tensor debug mode.
+        summary: What was recorded of its value; None where there is nothing.
+        device: Device name.
+        host: Name of the host.
+        execution_index: The execution that caused it, where the writer recorded it.
+        iteration: Iteration of the innermost While loop around the op, where recorded.
+    """
+
+    index: int
+    wall_time: float
+    step: int | None
+    site_id: int
+    graph_id: str
+    op_name: str
+    op_type: str | None
+    output_slot: int
+    mode: int
+    summary: TensorSummary | None
+    device: str
+    host: str
+    execution_index: int | None = None
+    iteration: int | None = None
+
+    @property
+    def tensor_name(self) -> str:
+        """The name TensorFlow gives the tensor: ``op_name:slot``."""
+        return f"{self.op_name}:{self.output_slot}"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A tensor of a graph on a device: what graph executions are computations of."""
+
+    file_set: int
+    graph_id: str
+    op_name: str
+    output_slot: int
+    mode: int
+    device: str
+
+    @property
+    def tensor_name(self) -> str:
+        """``op_name:slot``."""
+        return f"{self.op_name}:{self.output_slot}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionKind:
+    """What executions of one op or function have in common."""
+
+    file_set: int
+    op_type: str
+    graph_id: str | None
+    num_outputs: int
+    mode: int
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is the call of a function rather than a single op."""
+        return self.graph_id is not None or self.op_type.startswith(
+            ("__inference_", "__forward_", "__backward_")
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StackFrame:
+    """A frame of a stack trace.
+
+    Attributes:
+        host: Host the program ran on.
+        path: Source file; None while the record that names it has not been read.
+        line: Line number, from 1.
+        function: Name of the function.
+    """
+
+    host: str
+    path: str | None
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A source file as it was when the program ran.
+
+    Attributes:
+        host: Host it lies on.
+        path: Its path there.
+        lines: Its text; empty where the dump holds only the path.
+    """
+
+    host: str
+    path: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with a logdir, in a sentence for its reader.
+
+    Attributes:
+        path: The file or directory concerned.
+        message: What is wrong, where, and what was done about it.
+    """
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How much of the files has been read, in bytes."""
+
+    bytes_read: int
+    bytes_total: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that was there at the last look has been read."""
+        return self.bytes_read >= self.bytes_total

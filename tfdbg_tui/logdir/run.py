@@ -1,0 +1,125 @@
+"""A run: everything a logdir holds of one program, as far as it has been read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.wire import codec
+from tfdbg_tui.wire.events import CodeLocation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tfdbg_tui.logdir.definitions import Definitions, Stacks
+    from tfdbg_tui.logdir.discovery import RunFiles
+    from tfdbg_tui.logdir.events import Problem, Progress, Site, SourceFile, StackFrame
+    from tfdbg_tui.logdir.executions import Executions
+    from tfdbg_tui.logdir.graphs import Graph, GraphOp
+    from tfdbg_tui.logdir.recordfile import RecordFile
+    from tfdbg_tui.logdir.traces import GraphExecutions
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A snapshot of a run.
+
+    Executions, graph executions and alerts are those that had been read when it was taken.
+    Graphs, stacks and sources are shared with later snapshots, so that what arrives late resolves
+    in earlier ones too.
+
+    Attributes:
+        files: Where it comes from.
+        executions: Ops and functions executed eagerly.
+        graph_executions: Tensors computed inside graphs.
+        graphs: Graphs by id.
+        problems: What is wrong with the files.
+        progress: How much has been read.
+    """
+
+    files: RunFiles
+    executions: Executions
+    graph_executions: GraphExecutions
+    graphs: Mapping[str, Graph]
+    problems: tuple[Problem, ...]
+    progress: Progress
+    site_numbers: Mapping[Site, int]
+    _definitions: Sequence[Definitions]
+    _source_files: Sequence[RecordFile]
+    _stacks: Stacks
+
+    @property
+    def num_alerts(self) -> int:
+        """Number of tensors recorded with a NaN or an infinity."""
+        return len(self.executions.alert_rows) + len(self.graph_executions.alert_rows)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Names of the hosts that recorded something."""
+        return tuple(dict.fromkeys(d.host for d in self._definitions if d.host))
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Names of the devices, of eager outputs first."""
+        names = [name for d in self._definitions for name in d.devices.values()]
+        names += [site.device for site in list(self.site_numbers) if site.device]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def num_graph_ops(self) -> int:
+        """Number of ops in all graphs."""
+        return sum(d.num_ops for d in self._definitions)
+
+    @property
+    def num_stack_frames(self) -> int:
+        """Number of distinct stack frames."""
+        return sum(len(d.frames) for d in self._definitions)
+
+    @property
+    def source_paths(self) -> tuple[tuple[str, str], ...]:
+        """Host and path of each source file."""
+        return tuple((host, path) for d in self._definitions for host, path, _ in d.source_files)
+
+    def op(self, graph_id: str, op_name: str) -> GraphOp | None:
+        """Return an op of a graph, or None where its creation has not been recorded."""
+        graph = self.graphs.get(graph_id)
+        return graph.ops.get(op_name) if graph else None
+
+    def graph_path(self, graph_id: str) -> tuple[Graph, ...]:
+        """Return a graph preceded by the graphs it was built in, outermost first."""
+        path: list[Graph] = []
+        graph = self.graphs.get(graph_id)
+        while graph is not None and graph not in path:
+            path.insert(0, graph)
+            graph = self.graphs.get(graph.outer_id) if graph.outer_id else None
+        return tuple(path)
+
+    def function_graph(self, function_name: str) -> str | None:
+        """Return the graph of a function by its runtime name, where the writer recorded it."""
+        for definitions in self._definitions:
+            graph_id = definitions.functions.get(function_name)
+            if graph_id is not None:
+                return graph_id
+        return None
+
+    def stack(self, stack_id: int) -> tuple[StackFrame, ...]:
+        """Return the frames of a stack, outermost first."""
+        file_set, location = self._stacks.locations[stack_id]
+        try:
+            frame_ids = CodeLocation.decode(location).stack_frame_ids
+        except codec.DecodeError:
+            return ()
+        return tuple(map(self._definitions[file_set].frame, frame_ids))
+
+    def source(self, host: str, path: str) -> SourceFile | None:
+        """Return a source file as it was when the program ran, or None where it is not stored.
+
+        Raises:
+            OSError: The file that holds it cannot be read any more.
+            ValueError: Its record is damaged.
+        """
+        for definitions, file in zip(self._definitions, self._source_files, strict=True):
+            source = definitions.read_source(file, host, path)
+            if source is not None:
+                return source
+        return None
