@@ -45,12 +45,23 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--max_steps", type=int, default=10, help="training steps")
     parser.add_argument("--train_batch_size", type=int, default=100)
     parser.add_argument("--learning_rate", type=float, default=0.025)
-    parser.add_argument("--data_dir", help="directory that holds, or receives, mnist.npz")
+    parser.add_argument("--data_dir", help="directory of mnist.npz (default: Keras' own)")
     add_switch(parser, "--fake_data", "use generated digits instead of MNIST")
     add_switch(parser, "--fix", "keep the probabilities away from zero, so that training works")
     add_switch(parser, "--check_numerics", "stop at the first NaN or ∞, without a dump")
     parser.add_argument("--dump_dir", help="write a logdir here, for tfdbg-tui to open")
-    parser.add_argument("--dump_tensor_debug_mode", default="FULL_HEALTH")
+    parser.add_argument(
+        "--dump_tensor_debug_mode",
+        choices=(
+            "NO_TENSOR",
+            "CURT_HEALTH",
+            "CONCISE_HEALTH",
+            "FULL_HEALTH",
+            "SHAPE",
+            "FULL_TENSOR",
+        ),
+        default="FULL_HEALTH",
+    )
     parser.add_argument(
         "--dump_circular_buffer_size",
         type=int,
@@ -125,9 +136,11 @@ def load_digits(args: argparse.Namespace) -> tuple[tuple, tuple]:
     """Returns ((train images, labels), (test images, labels)): MNIST, or generated digits."""
     if not args.fake_data:
         socket.setdefaulttimeout(5)  # without a network, give up soon
-        path = f"{args.data_dir}/mnist.npz" if args.data_dir else "mnist.npz"
         try:
-            return tf.keras.datasets.mnist.load_data(path)
+            if args.data_dir:
+                with np.load(f"{args.data_dir}/mnist.npz") as data:
+                    return (data["x_train"], data["y_train"]), (data["x_test"], data["y_test"])
+            return tf.keras.datasets.mnist.load_data()
         except Exception as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             print(f"Using generated digits, as MNIST cannot be loaded: {reason}", file=sys.stderr)
