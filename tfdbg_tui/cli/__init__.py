@@ -1,8 +1,79 @@
-"""The ``tfdbg-tui`` command: one module a subcommand, imported when it runs."""
+"""The ``tfdbg-tui`` command: one module a subcommand, imported only when it runs.
+
+A subcommand's module defines ``add_arguments(parser)`` and ``run(args) -> exit code``.  Exit codes:
+0 done (and nothing bad found), 1 alerts found (``diagnose``), 2 unusable arguments or logdir.
+"""
 
 from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+
+from tfdbg_tui import __version__
+
+_COMMANDS = {
+    "view": "open a logdir in the terminal app (the default)",
+    "info": "print what a logdir holds",
+    "diagnose": "print what made the first NaN or infinity, and where",
+    "demo": "open a recorded example in the terminal app",
+}
+
+_INTERRUPTED = 130  # as a shell reports a process that SIGINT ended
+_UNUSABLE = 2
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line `argv` (default: the process's own) and return its exit code."""
-    raise NotImplementedError(argv)
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without UTF-8 shows ? for ∞
+    if not arguments or arguments[0] in ("-h", "--help", "--version"):
+        return _overview(arguments)
+    name = arguments.pop(0) if arguments[0] in _COMMANDS else "view"
+    try:
+        return _run(name, arguments)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Whatever reads our output has seen enough; keep the interpreter from complaining.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(name: str, arguments: list[str]) -> int:
+    from tfdbg_tui.logdir import LogdirError
+
+    command = importlib.import_module(f"tfdbg_tui.cli.{name}")
+    parser = argparse.ArgumentParser(
+        prog="tfdbg-tui" if name == "view" else f"tfdbg-tui {name}",
+        description=command.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_arguments(parser)
+    try:
+        exit_code: int = command.run(parser.parse_args(arguments))
+    except LogdirError as error:
+        print(f"tfdbg-tui: {error}", file=sys.stderr)
+        return _UNUSABLE
+    sys.stdout.flush()
+    return exit_code
+
+
+def _overview(arguments: list[str]) -> int:
+    if "--version" in arguments:
+        print(f"tfdbg-tui {__version__}")
+        return 0
+    lines = [
+        "usage: tfdbg-tui [COMMAND] LOGDIR",
+        "",
+        "Find where NaN and infinity are born in a TensorFlow program.",
+        "",
+        *(f"  {name:10} {what}" for name, what in _COMMANDS.items()),
+        "",
+        "tfdbg-tui COMMAND --help tells more of each.",
+    ]
+    print("\n".join(lines), file=sys.stdout if arguments else sys.stderr)
+    return 0 if arguments else _UNUSABLE
