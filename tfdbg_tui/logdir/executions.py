@@ -175,6 +175,11 @@ class Executions:
         """Return op type, graph and so on of an execution without reading its record."""
         return self._kinds[self.kinds[index]]
 
+    @property
+    def num_kinds(self) -> int:
+        """How many distinct kinds there are so far."""
+        return len(self._kinds)
+
     def kind_by_id(self, kind_id: int) -> ExecutionKind:
         """Return the kind with a number found in `kinds`."""
         return self._kinds[kind_id]
