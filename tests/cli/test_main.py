@@ -1,0 +1,93 @@
+"""The command line as users and scripts meet it: exit codes, streams, bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfdbg_tui.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run_process(*args: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "tfdbg_tui", *args],
+        capture_output=True,
+        env={**os.environ, **environ},
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("command", ["info", "diagnose"])
+@pytest.mark.parametrize(
+    ("prepare", "clue"),
+    [
+        (lambda path: path / "missing", "no such directory"),
+        (lambda path: _file(path), "not a directory"),
+        (lambda path: path, "no tfdbg_events files"),
+    ],
+    ids=["missing", "file", "empty"],
+)
+def test_unusable_logdir_is_one_sentence_and_exit_2(
+    command: str, prepare, clue: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = prepare(tmp_path)
+    assert main([command, str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert clue in err
+    assert str(path) in err
+    assert err.count("\n") == 1
+
+
+def _file(path: Path) -> Path:
+    file = path / "file"
+    file.write_text("not a logdir")
+    return file
+
+
+def test_no_arguments_shows_usage_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "usage: tfdbg-tui" in err
+
+
+def test_info_counts_events_and_finds_the_first_alert(
+    logdirs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["info", str(logdirs("mnist_FULL_HEALTH")), "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    alerts = run["alerts"]
+    assert alerts["total"] == alerts["executions"] + alerts["graph_executions"] > 0
+    assert run["tensor_debug_modes"] == ["FULL_HEALTH"]
+    first = run["first_alert"]
+    assert (first["op_type"], first["op_name"], first["output_slot"]) == ("Log", "Log", 0)
+    assert first["graph"] == "loss"
+    counts = first["counts"]
+    assert counts["neg_inf"] > 0
+    assert counts["size"] == sum(n for name, n in counts.items() if name != "size")
+
+
+def test_output_survives_a_terminal_without_utf8(logdirs) -> None:
+    logdir = str(logdirs("mnist_FULL_HEALTH"))
+    result = run_process("info", logdir, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert result.returncode == 0
+    assert b"Traceback" not in result.stderr
+    assert b"first alert" in result.stdout
+
+
+def test_a_closed_pipe_is_not_an_error(logdirs) -> None:
+    logdir = str(logdirs("mnist_FULL_HEALTH"))
+    command = f"{sys.executable} -m tfdbg_tui info {logdir} --json | head -c 1"
+    result = subprocess.run(command, shell=True, capture_output=True, timeout=60, check=False)
+    assert result.stdout == b"{"
+    assert result.stderr == b""

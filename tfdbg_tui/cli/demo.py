@@ -1,0 +1,47 @@
+"""Open a recorded example: a digit classifier that is stuck at chance accuracy.
+
+The recording is real: examples/debug_mnist.py wrote it.  Press a for the first alert, and follow
+its inputs to the line that needs a fix.  Needs no TensorFlow.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.cli.view import add_view_arguments
+
+if TYPE_CHECKING:
+    import argparse
+
+_RECORDING = "demo_logdir.zip"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "--extract", metavar="DIR", help="write the recorded logdir to DIR instead of opening it"
+    )
+    add_view_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Open the recording in the app, or extract it; return the exit code."""
+    if args.extract:
+        extract(args.extract)
+        print(args.extract)
+        return 0
+    from tfdbg_tui.tui import run_app
+
+    with tempfile.TemporaryDirectory(prefix="tfdbg-tui-demo-") as directory:
+        extract(directory)
+        return run_app(directory, run=args.run)
+
+
+def extract(directory: str) -> None:
+    """Write the files of the recorded logdir into `directory`."""
+    recording = resources.files("tfdbg_tui.cli").joinpath(_RECORDING)
+    with recording.open("rb") as file, zipfile.ZipFile(file) as archive:
+        archive.extractall(directory)

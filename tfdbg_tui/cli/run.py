@@ -1,0 +1,109 @@
+"""Run a program under the dump writer, unchanged, and debug it while it runs.
+
+    tfdbg-tui run train.py --epochs 3
+    tfdbg-tui run -m my.package.train
+    tfdbg-tui run --headless train.py && echo "no NaN, no infinity"
+
+The program runs in a process of its own, with this Python and its TensorFlow.  What it prints is
+kept in program.log in the logdir.  With --headless there is no app: the program's output goes to
+standard error, the diagnosis to standard output, and the exit code is that of `diagnose`: 0 clean,
+1 alerts, 2 nothing was recorded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+
+from tfdbg_tui.logdir import LogdirError
+from tfdbg_tui.program import Program, new_logdir
+
+_COPY_SECONDS = 0.1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments; those of the dump writer are named as its API names them."""
+    parser.add_argument(
+        "--logdir", metavar="DIR", help="where to write (default: a new directory, printed)"
+    )
+    parser.add_argument("--headless", action="store_true", help="no app; diagnose at the end")
+    parser.add_argument("--json", action="store_true", help="the headless diagnosis as JSON")
+    parser.add_argument(
+        "--stop-on-bad", action="store_true", help="stop the program at the first NaN or infinity"
+    )
+    parser.add_argument("--tensor-debug-mode", metavar="MODE", help="default: ADAPTIVE")
+    parser.add_argument(
+        "--circular-buffer-size", metavar="N", help="keep the last N events only (default: all)"
+    )
+    parser.add_argument("--op-regex", metavar="REGEX", help="record only ops whose type matches")
+    parser.add_argument("--every", metavar="K", help="record one training step in K")
+    parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT names a module")
+    parser.add_argument("script", metavar="SCRIPT")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the program and debug it; return the exit code.
+
+    Raises:
+        LogdirError: There is no such program, or its logdir cannot be made.
+    """
+    if not args.is_module and not os.path.isfile(args.script):
+        raise LogdirError(f"{args.script}: no such program; give the path of a Python script")
+    try:
+        logdir = args.logdir or new_logdir(args.script)
+        os.makedirs(logdir, exist_ok=True)
+    except OSError as error:
+        raise LogdirError(f"{error.filename}: cannot be made: {error.strerror}") from None
+    program = Program(logdir, _dump_arguments(args))
+    if args.headless:
+        return _run_headless(program, as_json=args.json)
+    from tfdbg_tui.tui import run_app
+
+    program.start()
+    exit_code = run_app(logdir, follow=True, program=program)
+    print(f"The program: {program.outcome}. Its logdir: {logdir}", file=sys.stderr)
+    return exit_code
+
+
+def _dump_arguments(args: argparse.Namespace) -> list[str]:
+    options = []
+    for name in ("tensor_debug_mode", "circular_buffer_size", "op_regex", "every"):
+        value = getattr(args, name)
+        if value is not None:
+            options += ["--" + name.replace("_", "-"), value]
+    if args.stop_on_bad:
+        options += ["--on-bad", "raise"]
+    if args.is_module:
+        options.append("-m")
+    return [*options, args.script, *args.arguments]
+
+
+def _run_headless(program: Program, *, as_json: bool) -> int:
+    from tfdbg_tui.cli import diagnose
+
+    program.start()
+    try:
+        _copy_output(program)
+    finally:
+        program.stop()
+    print(f"The program {program.outcome}. Its logdir: {program.logdir}", file=sys.stderr)
+    parser = argparse.ArgumentParser()
+    diagnose.add_arguments(parser)
+    exit_code: int = diagnose.run(
+        parser.parse_args([program.logdir, *(["--json"] if as_json else [])])
+    )
+    return exit_code
+
+
+def _copy_output(program: Program) -> None:
+    """Copy what the program prints to standard error until it ends."""
+    with open(program.log_path, "rb") as log:
+        while program.running:
+            shutil.copyfileobj(log, sys.stderr.buffer)
+            sys.stderr.flush()
+            time.sleep(_COPY_SECONDS)
+        shutil.copyfileobj(log, sys.stderr.buffer)
