@@ -1,0 +1,1 @@
+"""Programs to write rules against, one module a theme."""
