@@ -1,0 +1,104 @@
+"""One tensor that one recorded event made, and what the run says about it.
+
+An execution makes a tensor for each of its outputs, a graph execution makes one.  Everything in
+this package refers to tensors in this form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from tfdbg_tui.logdir import GraphOp, Run, TensorSummary
+
+Kind = Literal["execution", "graph_execution"]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorEvent:
+    """A tensor made by a recorded event.
+
+    Attributes:
+        kind: Which list of the run the event is in.
+        index: Position in that list.
+        slot: Which output of the op.
+    """
+
+    kind: Kind
+    index: int
+    slot: int
+
+
+def summary_of(run: Run, event: TensorEvent) -> TensorSummary | None:
+    """Return what was recorded of the tensor's values; None where there is nothing."""
+    if event.kind == "graph_execution":
+        return run.graph_executions[event.index].summary
+    outputs = run.executions[event.index].outputs
+    return outputs[event.slot] if event.slot < len(outputs) else None
+
+
+def name_of(run: Run, event: TensorEvent) -> str:
+    """Return ``op_name:slot``; for executions, which have no name, ``op_type:slot``."""
+    if event.kind == "graph_execution":
+        return run.graph_executions.site(event.index).tensor_name
+    return f"{run.executions.kind(event.index).op_type}:{event.slot}"
+
+
+def op_name_of(run: Run, event: TensorEvent) -> str | None:
+    """Return the name of the op in its graph; None for executions, which have none."""
+    if event.kind == "graph_execution":
+        return run.graph_executions.site(event.index).op_name
+    return None
+
+
+def op_type_of(run: Run, event: TensorEvent) -> str | None:
+    """Return the type of the op, or the name of the executed function; None where unknown."""
+    if event.kind == "execution":
+        return run.executions.kind(event.index).op_type
+    op = graph_op_of(run, event)
+    return op.op_type if op else None
+
+
+def graph_id_of(run: Run, event: TensorEvent) -> str | None:
+    """Return the graph that the op is in; None for executions, which are in none."""
+    if event.kind == "graph_execution":
+        return run.graph_executions.site(event.index).graph_id
+    return None
+
+
+def graph_op_of(run: Run, event: TensorEvent) -> GraphOp | None:
+    """Return the op in its graph; None for executions and ops of unknown creation."""
+    if event.kind == "execution":
+        return None
+    site = run.graph_executions.site(event.index)
+    return run.op(site.graph_id, site.op_name)
+
+
+def stack_id_of(run: Run, event: TensorEvent) -> int | None:
+    """Return the stack of the execution, or of the op's creation; an argument of `Run.stack`."""
+    if event.kind == "execution":
+        return run.executions.stack_ids[event.index]
+    op = graph_op_of(run, event)
+    return op.stack_id if op else None
+
+
+def step_of(run: Run, event: TensorEvent) -> int | None:
+    """Return the training step, where the program marked it."""
+    if event.kind == "execution":
+        return run.executions[event.index].step
+    return run.graph_executions[event.index].step
+
+
+def device_of(run: Run, event: TensorEvent) -> str:
+    """Return the name of the device that made the tensor; "" where unknown."""
+    if event.kind == "graph_execution":
+        return run.graph_executions.site(event.index).device
+    devices = run.executions[event.index].output_devices
+    return devices[event.slot] if event.slot < len(devices) else ""
+
+
+def wall_time_of(run: Run, event: TensorEvent) -> float:
+    """Return when the event was recorded, in seconds since the epoch."""
+    events = run.executions if event.kind == "execution" else run.graph_executions
+    return float(events.wall_times([event.index])[0])
