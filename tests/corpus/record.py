@@ -15,10 +15,13 @@ import shutil
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .registry import HALVES, Program, programs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 WRITERS = ("tfdbg_tui", "tensorflow")
 

@@ -25,8 +25,9 @@ class Program:
         function: Runs the program. Each call makes its own `tf.function`s and variables.
         note: One sentence: what goes wrong, or why it looks wrong and is not.
         root_ops: The op types that are right as the root; empty for a healthy program. A type that
-            begins with "__", such as "__backward", stands for the executions of functions so named:
-            TensorFlow's writer records nothing inside a backward function that is called eagerly.
+            begins with "__", such as "__backward", stands for the executions of functions with that
+            in their name: TensorFlow's writer records nothing inside a backward function that is
+            called eagerly, so there the call is all that a logdir can show.
         kind: "op" if the root computes a bad value from finite ones; "input" if bad values come in
             from outside (data set, initial value, constant): the root is then the first op that a
             dump can show with them, the one that yields or reads them.
