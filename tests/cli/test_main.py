@@ -64,7 +64,7 @@ def test_no_arguments_shows_usage_on_stderr(capsys: pytest.CaptureFixture[str]) 
 def test_info_counts_events_and_finds_the_first_alert(
     logdirs, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["info", str(logdirs("mnist_FULL_HEALTH")), "--json"]) == 0
+    assert main(["info", str(logdirs["mnist"]), "--json"]) == 0
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     alerts = run["alerts"]
     assert alerts["total"] == alerts["executions"] + alerts["graph_executions"] > 0
@@ -78,7 +78,7 @@ def test_info_counts_events_and_finds_the_first_alert(
 
 
 def test_output_survives_a_terminal_without_utf8(logdirs) -> None:
-    logdir = str(logdirs("mnist_FULL_HEALTH"))
+    logdir = str(logdirs["mnist"])
     result = run_process("info", logdir, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert result.returncode == 0
     assert b"Traceback" not in result.stderr
@@ -86,7 +86,7 @@ def test_output_survives_a_terminal_without_utf8(logdirs) -> None:
 
 
 def test_a_closed_pipe_is_not_an_error(logdirs) -> None:
-    logdir = str(logdirs("mnist_FULL_HEALTH"))
+    logdir = str(logdirs["mnist"])
     command = f"{sys.executable} -m tfdbg_tui info {logdir} --json | head -c 1"
     result = subprocess.run(command, shell=True, capture_output=True, timeout=60, check=False)
     assert result.stdout == b"{"
