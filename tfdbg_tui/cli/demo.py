@@ -6,8 +6,8 @@ its inputs to the line that needs a fix.  Needs no TensorFlow.
 
 from __future__ import annotations
 
+import tarfile
 import tempfile
-import zipfile
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from tfdbg_tui.cli.view import add_view_arguments
 if TYPE_CHECKING:
     import argparse
 
-_RECORDING = "demo_logdir.zip"
+_RECORDING = "demo_logdir.tar.xz"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,5 +43,5 @@ def run(args: argparse.Namespace) -> int:
 def extract(directory: str) -> None:
     """Write the files of the recorded logdir into `directory`."""
     recording = resources.files("tfdbg_tui.cli").joinpath(_RECORDING)
-    with recording.open("rb") as file, zipfile.ZipFile(file) as archive:
-        archive.extractall(directory)
+    with recording.open("rb") as file, tarfile.open(fileobj=file) as archive:
+        archive.extractall(directory, filter="data")
