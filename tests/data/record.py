@@ -1,0 +1,176 @@
+"""Records the small logdirs that the tests read, with TensorFlow's own dump writer.
+
+    python tests/data/record.py [NAME...]
+
+runs each program in a process of its own and writes `<name>.tar.xz` beside this file.  What is
+about the machine it ran on is replaced (see `neutral_copy`): the recordings hold the source text of
+this repository's programs only, and name library files and hosts neutrally.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfdbg_tui.wire import codec, filesets, tfrecord
+
+HERE = Path(__file__).resolve().parent
+PROJECT = HERE.parent.parent
+HOST = "host"
+
+# DebugEvent's field -> the field of that message that holds a CodeLocation.
+_CODE_LOCATIONS = {7: 8, 9: 8}
+_SOURCE_FILE = 4
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A program of this repository and how it is recorded."""
+
+    program: str
+    mode: str
+    arguments: tuple[str, ...] = ()
+
+
+RECORDINGS = {
+    "mnist": Recording("examples/debug_mnist.py", "FULL_HEALTH", ("--fake_data", "--max_steps=8")),
+    "control_flow": Recording("tests/data/programs/control_flow.py", "FULL_HEALTH"),
+    "mirrored": Recording("tests/data/programs/mirrored.py", "FULL_HEALTH"),
+    "session": Recording("tests/data/programs/session.py", "FULL_HEALTH"),
+    **{
+        mode.lower(): Recording("tests/data/programs/modes.py", mode)
+        for mode in (
+            "NO_TENSOR",
+            "CURT_HEALTH",
+            "CONCISE_HEALTH",
+            "FULL_HEALTH",
+            "SHAPE",
+            "FULL_TENSOR",
+        )
+    },
+}
+
+
+def record(name: str) -> None:
+    """Runs a program in a new process and packs what it dumped."""
+    with tempfile.TemporaryDirectory() as scratch:
+        dumped, neutral = Path(scratch, "dumped"), Path(scratch, name)
+        subprocess.run([sys.executable, __file__, "--run", name, str(dumped)], check=True)
+        neutral_copy(dumped, neutral)
+        with tarfile.open(HERE / f"{name}.tar.xz", "w:xz", preset=9) as archive:
+            archive.add(neutral, arcname=name, filter=_anonymous)
+
+
+def run_program(name: str, dump_root: str) -> None:
+    """Runs a program in this process with TensorFlow's dump writer enabled."""
+    import tensorflow as tf
+
+    recording = RECORDINGS[name]
+    tf.debugging.experimental.enable_dump_debug_info(
+        dump_root, tensor_debug_mode=recording.mode, circular_buffer_size=-1
+    )
+    sys.argv = [recording.program, *recording.arguments]
+    runpy.run_path(str(PROJECT / recording.program), run_name="__main__")
+    tf.debugging.experimental.disable_dump_debug_info()
+
+
+def neutral_copy(logdir: Path, destination: Path) -> None:
+    """Copies a logdir without what is about the machine it was recorded on.
+
+    Host names become "host"; this repository becomes /home/user/tfdbg-tui, libraries
+    /usr/lib/python3/site-packages, Python itself /usr/lib/python3; the text of files outside of
+    this repository is left out.  All else is kept to the byte.
+    """
+    destination.mkdir(parents=True)
+    for file_set in filesets.find_file_sets(str(logdir)):
+        seconds = os.path.basename(file_set.prefix).split(".")[1]
+        for suffix in filesets.SUFFIXES:
+            data = Path(file_set.path(suffix)).read_bytes()
+            records = (tfrecord.frame(_neutral_event(p)) for _, p in tfrecord.records(data))
+            name = f"tfdbg_events.{seconds}.{HOST}.{suffix}"
+            (destination / name).write_bytes(b"".join(records))
+
+
+def _neutral_event(payload: bytes) -> bytes:
+    out = b""
+    for number, wire_type, value in codec.fields(payload):
+        if number == _SOURCE_FILE and isinstance(value, bytes):
+            value = _neutral_source_file(value)
+        elif number in _CODE_LOCATIONS and isinstance(value, bytes):
+            value = _replace_in(value, _CODE_LOCATIONS[number], _neutral_code_location)
+        out += _field(number, wire_type, value)
+    return out
+
+
+def _neutral_source_file(message: bytes) -> bytes:
+    path = next(value for number, _, value in codec.fields(message) if number == 1)
+    assert isinstance(path, bytes)
+    ours = Path(path.decode()).is_relative_to(PROJECT)
+    out = codec.bytes_field(1, neutral_path(path.decode()).encode())
+    out += codec.bytes_field(2, HOST.encode())
+    for number, wire_type, value in codec.fields(message):
+        if number > 2 and ours:
+            out += _field(number, wire_type, value)
+    return out
+
+
+def _neutral_code_location(message: bytes) -> bytes:
+    return _replace_in(message, 1, lambda _host: HOST.encode())
+
+
+def neutral_path(path: str) -> str:
+    """Returns a path of this machine as it could be on any."""
+    if Path(path).is_relative_to(PROJECT):
+        return str("/home/user/tfdbg-tui" / Path(path).relative_to(PROJECT))
+    if match := re.search(r"/(?:site|dist)-packages/(.*)", path):
+        return f"/usr/lib/python3/site-packages/{match[1]}"
+    if match := re.search(r"/python3[.\d]*/(.*)", path):
+        return f"/usr/lib/python3/{match[1]}"
+    if path.startswith("<") or not path.startswith("/"):
+        return path
+    return f"/home/user/{os.path.basename(path)}"
+
+
+def _replace_in(message: bytes, field: int, replace) -> bytes:
+    return b"".join(
+        _field(number, wire_type, replace(value) if number == field else value)
+        for number, wire_type, value in codec.fields(message)
+    )
+
+
+def _field(number: int, wire_type: int, value: int | bytes) -> bytes:
+    if isinstance(value, bytes):
+        return codec.bytes_field(number, value)
+    if wire_type == codec.VARINT:
+        return codec.varint_field(number, value)
+    if wire_type == codec.FIXED64:
+        return codec.fixed64_field(number, value)
+    return codec.fixed32_field(number, value)
+
+
+def _anonymous(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    info.uid = info.gid = 0
+    info.uname = info.gname = ""
+    info.mtime = 0
+    return info
+
+
+def main() -> None:
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--run"]:
+        run_program(*arguments[1:])
+        return
+    for name in arguments or RECORDINGS:
+        record(name)
+        print(f"{name}: {(HERE / f'{name}.tar.xz').stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
