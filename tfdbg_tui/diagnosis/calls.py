@@ -1,0 +1,260 @@
+"""Which graph calls which, and where a function's arguments and outputs are.
+
+This project's writer records it.  TensorFlow's does not even record the call ops, so for its
+logdirs everything here is a conclusion from names, order and times of creation: a function is
+traced while its caller is, so the times at which graphs were built nest like a call stack.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.logdir.graphs import TensorRef, parse_tensor_name
+
+if TYPE_CHECKING:
+    from tfdbg_tui.logdir import Graph, GraphOp, Run
+
+_CALL_NAME = re.compile(r"(?:Stateful)?PartitionedCall(?:_(\d+))?$")
+_GRADIENT_OF_CALL = re.compile(r"(?:^|/)gradients/(.*)_grad/[^/]*$")
+_BACKWARD = re.compile(r"__backward_(.+)_\d+$")
+_FUNCTION = re.compile(r"__(?:inference|forward)_(.+)_\d+$")
+
+BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
+LOOPS = frozenset({"While", "StatelessWhile"})
+CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+CONTROL = BRANCHES | LOOPS | CALLS
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """Where a graph is called.
+
+    Attributes:
+        caller_id: The calling graph.
+        op: The op that calls it; None where it was not recorded.
+        inferred: Whether this is a conclusion.
+    """
+
+    caller_id: str
+    op: GraphOp | None
+    inferred: bool
+
+
+class Calls:
+    """The calls between the graphs of a run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._sites: dict[str, CallSite] = {}
+        self._control: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._children: dict[str, list[str]] = {}
+        self._missing: dict[str, dict[str, float]] = {}
+        self._outputs: dict[str, tuple[TensorRef, ...]] = {}
+        self._arguments: dict[str, tuple[str, ...]] = {}
+        for graph in list(run.graphs.values()):
+            for op in list(graph.ops.values()):
+                if op.called_graphs or op.op_type in CONTROL:
+                    self._add_op(graph, op)
+        self._nest()
+
+    def call_site(self, graph_id: str) -> CallSite | None:
+        """Return where a graph is called by another graph; None for one called from Python."""
+        return self._sites.get(graph_id)
+
+    def outermost(self, graph_id: str) -> str:
+        """Return the graph that Python called to get to this one."""
+        seen = {graph_id}
+        while (site := self._sites.get(graph_id)) is not None and site.caller_id not in seen:
+            graph_id = site.caller_id
+            seen.add(graph_id)
+        return graph_id
+
+    def called_graphs(self, op: GraphOp) -> tuple[str, ...]:
+        """Return the graphs that an op calls: branches; condition and body; the function."""
+        return self._control.get((op.graph_id, op.name), ())
+
+    def callee(self, graph_id: str, op_name: str) -> str | None:
+        """Return the graph behind a call op that was not recorded, from its name."""
+        children = self._children.get(graph_id, [])
+        match = _CALL_NAME.search(op_name)
+        if match is None or not children:
+            return None
+        gradient = _GRADIENT_OF_CALL.search(op_name)
+        if gradient is not None:
+            return self._backward_callee(graph_id, gradient[1], children)
+        missing = self._missing_ops(graph_id)
+        limit = missing.get(op_name, float("inf"))
+        scopes = {name.rpartition("/")[0] for name in missing}
+        number = int(match[1] or 0)
+        if len(scopes) <= 1 and number < len(children):
+            child = children[number]
+            if _built(self._run.graphs[child])[1] <= limit:
+                return child
+        before = [child for child in children if _built(self._run.graphs[child])[1] <= limit]
+        return before[-1] if before else None
+
+    def loose_outputs(self, graph_id: str, before: float) -> list[tuple[float, TensorRef]]:
+        """Return first outputs of call ops that were not recorded and that no recorded op uses.
+
+        Each comes with the time when the called function was finished, which is before `before`.
+        """
+        loose = []
+        for number, child in enumerate(self._children.get(graph_id, [])):
+            name = "StatefulPartitionedCall" + (f"_{number}" if number else "")
+            end = _built(self._run.graphs[child])[1]
+            if end < before and not self._run.graphs[graph_id].consumers(name):
+                loose.append((end, TensorRef(name, 0)))
+        return loose
+
+    def outputs(self, graph_id: str) -> tuple[TensorRef, ...]:
+        """Return the tensors behind a function's outputs, in order."""
+        known = self._outputs.get(graph_id)
+        if known is None:
+            known = self._outputs[graph_id] = self._find_outputs(self._run.graphs[graph_id])
+        return known
+
+    def arguments(self, graph_id: str) -> tuple[str, ...]:
+        """Return the names of a function's argument ops, captured tensors last."""
+        known = self._arguments.get(graph_id)
+        if known is None:
+            graph = self._run.graphs[graph_id]
+            if graph.signatures:
+                names = graph.signatures[0].input_names
+                known = tuple(parse_tensor_name(name).op_name for name in names)
+            else:
+                ops = list(graph.ops.values())
+                known = tuple(op.name for op in ops if op.op_type == "Placeholder")
+            self._arguments[graph_id] = known
+        return known
+
+    def forward_graph(self, graph_id: str) -> str | None:
+        """Return the graph whose gradient a graph computes, or None."""
+        graph = self._run.graphs[graph_id]
+        for signature in graph.signatures:
+            if signature.forward_graph_id:
+                return signature.forward_graph_id
+        match = _BACKWARD.match(graph.name)
+        if match is None:
+            return None
+        outer = self._run.graphs.get(graph.outer_id or "")
+        if outer is not None and outer.name == match[1]:
+            return outer.graph_id
+        start = _built(graph)[0]
+        named = [
+            g
+            for g in list(self._run.graphs.values())
+            if g.name == match[1] and _built(g)[0] < start
+        ]
+        return max(named, key=_built).graph_id if named else None
+
+    def forward_tensor(self, graph_id: str, placeholder: str) -> tuple[str, TensorRef] | None:
+        """Return graph and tensor of the forward value that a backward function's argument holds.
+
+        Such an argument is named after the tensor: ``gradients/Log_grad/Reciprocal/probs``.
+        """
+        forward_id = self.forward_graph(graph_id)
+        if forward_id is None:
+            return None
+        forward = self._run.graphs[forward_id]
+        parts = placeholder.split("/")
+        if len(parts) > 1 and _CALL_NAME.search(parts[-1]) and _CALL_NAME.match(parts[-2][:-5]):
+            return None  # one of the values that a nested forward function kept: which is not told
+        for start in range(1, len(parts)):
+            name = "/".join(parts[start:])
+            for candidate in (name, re.sub(r"_\d+$", "", name)):
+                if candidate in forward.ops or candidate in self._missing_ops(forward_id):
+                    return forward_id, TensorRef(candidate, 0)
+        return None
+
+    def function_graphs(self, function_name: str) -> tuple[str, ...]:
+        """Return the graphs that may be behind an executed function's runtime name."""
+        recorded = self._run.function_graph(function_name)
+        if recorded is not None:
+            return (recorded,)
+        match = _FUNCTION.match(function_name)
+        if match is None:
+            return ()
+        return tuple(g.graph_id for g in list(self._run.graphs.values()) if g.name == match[1])
+
+    def _add_op(self, graph: Graph, op: GraphOp) -> None:
+        called = op.called_graphs or self._guess_called(graph, op)
+        self._control[graph.graph_id, op.name] = called
+        for graph_id in called:
+            if graph_id in self._run.graphs:
+                self._sites.setdefault(
+                    graph_id, CallSite(graph.graph_id, op, inferred=not op.called_graphs)
+                )
+
+    def _guess_called(self, graph: Graph, op: GraphOp) -> tuple[str, ...]:
+        """Find branch and body graphs: named after the op, else those built right before it."""
+        inner = [self._run.graphs[i] for i in list(graph.inner_ids) if i in self._run.graphs]
+        prefix = op.name.replace("/", "_")
+        kinds = ("cond", "body") if op.op_type in LOOPS else ("true", "false")
+        named = [
+            max(found, key=_built).graph_id
+            for kind in kinds
+            if (
+                found := [
+                    g for g in inner if re.fullmatch(rf"{re.escape(prefix)}_{kind}_\d+", g.name)
+                ]
+            )
+        ]
+        if len(named) == 2:
+            return tuple(named)
+        free = [g for g in inner if g.graph_id not in self._sites and _built(g)[1] <= op.wall_time]
+        pair = sorted(free, key=_built)[-2:]
+        if op.op_type in LOOPS:
+            pair.sort(key=lambda g: "_cond_" not in g.name)
+        return tuple(g.graph_id for g in pair)
+
+    def _nest(self) -> None:
+        """Find the callers of the functions whose call ops were not recorded."""
+        graphs = [g for g in list(self._run.graphs.values()) if g.outer_id and g.ops]
+        stack: list[Graph] = []
+        for graph in sorted(graphs, key=lambda g: (_built(g)[0], -_built(g)[1])):
+            while stack and _built(stack[-1])[1] < _built(graph)[1]:
+                stack.pop()
+            site = self._sites.get(graph.graph_id)
+            if site is None and stack and graph.name != "tmp":
+                caller_id = stack[-1].graph_id
+                self._sites[graph.graph_id] = CallSite(caller_id, None, inferred=True)
+                self._children.setdefault(caller_id, []).append(graph.graph_id)
+            stack.append(graph)
+
+    def _missing_ops(self, graph_id: str) -> dict[str, float]:
+        """Return names that only occur as inputs of ops, each with the time of its first use."""
+        known = self._missing.get(graph_id)
+        if known is None:
+            known = {}
+            graph = self._run.graphs[graph_id]
+            for op in list(graph.ops.values()):
+                for ref in op.inputs:
+                    if ref.op_name not in graph.ops:
+                        known.setdefault(ref.op_name, op.wall_time)
+            self._missing[graph_id] = known
+        return known
+
+    def _backward_callee(self, graph_id: str, call: str, children: list[str]) -> str | None:
+        forward_id = self.forward_graph(graph_id)
+        callee = self.callee(forward_id, call) if forward_id else None
+        found = [child for child in children if self.forward_graph(child) == callee]
+        return found[-1] if found and callee else None
+
+    def _find_outputs(self, graph: Graph) -> tuple[TensorRef, ...]:
+        if graph.signatures:
+            return tuple(map(parse_tensor_name, graph.signatures[0].output_names))
+        unused = [
+            op.name
+            for op in list(graph.ops.values())
+            if op.op_type == "Identity" and not graph.consumers(op.name)
+        ]
+        return tuple(TensorRef(name, 0) for name in unused)
+
+
+def _built(graph: Graph) -> tuple[float, float]:
+    """Return when the first and the last op of a graph were created."""
+    if not graph.ops:
+        return 0.0, 0.0
+    return next(iter(graph.ops.values())).wall_time, next(reversed(graph.ops.values())).wall_time

@@ -1,0 +1,157 @@
+"""Looking up events: by tensor id, by graph tensor, by the execution that caused them.
+
+Nothing here walks over all events: executions are found by bisection, as tensor ids and times grow
+from one to the next, and graph executions by their site.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.events import TensorEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.calls import Calls
+    from tfdbg_tui.logdir import Execution, Run, Site, TensorRef
+    from tfdbg_tui.logdir.columns import ColumnView, Int64Array
+
+_NEAR = 64  # executions: how far ids may be out of order where threads mix
+_AHEAD = 512  # executions: how far ahead uses of an eager tensor are looked for
+_WINDOW = 4096
+
+
+class Timeline:
+    """The events of a run by what they are about."""
+
+    def __init__(self, run: Run, calls: Calls) -> None:
+        self._run = run
+        self._calls = calls
+        self._sites: dict[tuple[str, str], list[tuple[Site, int]]] = {}
+        for site, site_id in list(run.site_numbers.items()):
+            self._sites.setdefault((site.graph_id, site.op_name), []).append((site, site_id))
+        self._callers: dict[str, Int64Array] = {}
+        self.execution = lru_cache(maxsize=8192)(self._read_execution)
+
+    def sites(self, graph_id: str, op_name: str) -> list[tuple[Site, int]]:
+        """Return the sites (slots, devices) of an op, with their numbers."""
+        return self._sites.get((graph_id, op_name), [])
+
+    def is_traced(self, graph_id: str, ref: TensorRef) -> bool:
+        """Whether any computation of a graph's tensor was recorded."""
+        return any(site.output_slot == ref.slot for site, _ in self.sites(graph_id, ref.op_name))
+
+    def last(self, graph_id: str, ref: TensorRef, device: str, before: int) -> TensorEvent | None:
+        """Return a graph tensor's last computation before a row, on the same device first."""
+        rows: list[tuple[bool, int]] = []
+        for site, site_id in self.sites(graph_id, ref.op_name):
+            if site.output_slot == ref.slot:
+                row = self._run.graph_executions.last_before(site_id, before)
+                if row is not None:
+                    rows.append((site.device == device, row))
+        return TensorEvent("graph_execution", max(rows)[1], ref.slot) if rows else None
+
+    def next(self, graph_id: str, op_name: str, device: str, after: int) -> TensorEvent | None:
+        """Return the first tensor that an op makes after a row, on the same device first."""
+        rows: list[tuple[bool, int, int]] = []
+        for site, site_id in self.sites(graph_id, op_name):
+            row = first_after(self._run.graph_executions.site_ids, site_id, after)
+            if row is not None:
+                rows.append((site.device != device, row, site.output_slot))
+        if not rows:
+            return None
+        _, row, slot = min(rows)
+        return TensorEvent("graph_execution", row, slot)
+
+    def execution_of(self, row: int) -> int | None:
+        """Return the execution that caused a graph execution, or None.
+
+        TensorFlow does not record it: it is the first one of the outermost function around the op
+        that had not finished yet.
+        """
+        trace = self._run.graph_executions[row]
+        if trace.execution_index is not None:
+            return trace.execution_index
+        callers = self.executions_of(self._calls.outermost(trace.graph_id))
+        low, high = 0, len(callers)
+        while low < high:
+            middle = (low + high) // 2
+            if float(self._run.executions.wall_times([callers[middle]])[0]) < trace.wall_time:
+                low = middle + 1
+            else:
+                high = middle
+        return int(callers[low]) if low < len(callers) else None
+
+    def executions_of(self, graph_id: str) -> Int64Array:
+        """Return the executions of a graph's function, ascending."""
+        known = self._callers.get(graph_id)
+        if known is None:
+            executions = self._run.executions
+            numbers = [
+                number for number in range(executions.num_kinds) if self.runs(number, graph_id)
+            ]
+            rows = [executions.kinds.rows_equal(number) for number in numbers]
+            known = np.sort(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
+            self._callers[graph_id] = known
+        return known
+
+    def runs(self, kind_number: int, graph_id: str) -> bool:
+        """Whether executions of a kind are, as far as can be told, calls of a graph's function."""
+        kind = self._run.executions.kind_by_id(kind_number)
+        if kind.graph_id is not None:
+            return kind.graph_id == graph_id
+        return kind.is_function and graph_id in self._calls.function_graphs(kind.op_type)
+
+    def maker(self, tensor_id: int, before: int) -> TensorEvent | None:
+        """Return the execution before another one that made an eager tensor, or None."""
+        low, high = 0, before
+        while low < high:
+            middle = (low + high) // 2
+            probe, last = self._last_output(middle, low)
+            if last is None or last < tensor_id:
+                low = middle + 1
+            else:
+                high = probe
+        for index in self._around(low, before):
+            outputs = self.execution(index).output_tensor_ids
+            if tensor_id in outputs:
+                return TensorEvent("execution", index, outputs.index(tensor_id))
+        return None
+
+    def users(self, tensor_id: int, after: int) -> Iterator[tuple[int, int]]:
+        """Yield (execution, input slot) of the uses of an eager tensor soon after an execution."""
+        for index in range(after + 1, min(len(self._run.executions), after + 1 + _AHEAD)):
+            inputs = self.execution(index).input_tensor_ids
+            for slot, used in enumerate(inputs):
+                if used == tensor_id:
+                    yield index, slot
+
+    def _read_execution(self, index: int) -> Execution:
+        return self._run.executions[index]
+
+    def _last_output(self, index: int, low: int) -> tuple[int, int | None]:
+        """Return the nearest execution at or before `index` that made a tensor, and its last id."""
+        for probe in range(index, max(low, index - _NEAR) - 1, -1):
+            outputs = self.execution(probe).output_tensor_ids
+            if outputs:
+                return probe, outputs[-1]
+        return index, None
+
+    def _around(self, index: int, stop: int) -> Iterator[int]:
+        yield from range(index, min(stop, index + _NEAR))
+        yield from range(min(index, stop) - 1, max(0, index - _NEAR) - 1, -1)
+
+
+def first_after(column: ColumnView, value: int, index: int) -> int | None:
+    """Return the first row after `index` that holds `value`, or None."""
+    start, window = index + 1, _WINDOW
+    while start < len(column):
+        rows = column.rows_equal(value, start, start + window)
+        if rows.size:
+            return int(rows[0])
+        start, window = start + window, window * 8
+    return None

@@ -1,0 +1,83 @@
+"""What was assigned to a variable, by ops in functions and by eager ones."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.calls import Calls
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.timeline import Timeline
+    from tfdbg_tui.logdir import GraphOp, Run
+    from tfdbg_tui.logdir.graphs import TensorRef
+
+_ASSIGNS = re.compile(
+    r"^(Assign(Add|Sub)?VariableOp|Resource\w*(Apply|Update|Add|Sub|Mul|Div)\w*)$"
+)
+_LOOK_BACK = 2000  # assignments: how far back one to a certain variable is looked for
+
+
+def assigns(op_type: str) -> bool:
+    """Whether ops of a type change the variable that is their first input."""
+    return _ASSIGNS.match(op_type) is not None
+
+
+class Variables:
+    """The assignments to the variables of a run."""
+
+    def __init__(self, run: Run, calls: Calls, timeline: Timeline) -> None:
+        self._run = run
+        self._calls = calls
+        self._timeline = timeline
+        self._assignments: dict[str, dict[str, list[GraphOp]]] = {}
+
+    def is_resource(self, graph_id: str, op_name: str) -> bool:
+        """Whether an argument of a function is a variable, by how ops use it."""
+        graph = self._run.graphs[graph_id]
+        uses = [graph.ops.get(use.op_name) for use in graph.consumers(op_name)]
+        return any(
+            op is not None and (op.op_type == "ReadVariableOp" or assigns(op.op_type))
+            for op in uses
+        )
+
+    def assigned(self, read: GraphOp) -> Iterator[tuple[str, TensorRef, bool]]:
+        """Yield graph and tensor of what ops of the same function assign to a read variable."""
+        if not read.inputs:
+            return
+        for op in reversed(self._in_graph(read.graph_id).get(read.inputs[0].op_name, [])):
+            for ref in reversed(op.inputs[1:]):
+                if self._timeline.is_traced(op.graph_id, ref):
+                    yield op.graph_id, ref, True
+                    break
+
+    def last_eager_assignment(self, handle: int, before: int) -> TensorEvent | None:
+        """Return what made the value that an eager op last assigned to a variable."""
+        executions = self._run.executions
+        numbers = [
+            number
+            for number in range(executions.num_kinds)
+            if assigns(executions.kind_by_id(number).op_type)
+        ]
+        rows = [executions.kinds.rows_equal(number, 0, before) for number in numbers]
+        ordered = np.sort(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
+        for index in ordered[::-1][:_LOOK_BACK].tolist():
+            inputs = self._timeline.execution(index).input_tensor_ids
+            if len(inputs) > 1 and inputs[0] == handle:
+                return self._timeline.maker(inputs[1], index)
+        return None
+
+    def _in_graph(self, graph_id: str) -> dict[str, list[GraphOp]]:
+        """Return the ops of a graph that assign, by the argument that is the variable."""
+        known = self._assignments.get(graph_id)
+        if known is None:
+            known = {}
+            for op in list(self._run.graphs[graph_id].ops.values()):
+                if assigns(op.op_type) and op.inputs:
+                    known.setdefault(op.inputs[0].op_name, []).append(op)
+            self._assignments[graph_id] = known
+        return known
