@@ -74,11 +74,11 @@ def capsule_squash():
 
 
 @buggy("Asin")
-def asin_of_rounded_ratio():
-    """A ratio that should be at most 1 is a bit more, and asin is NaN there."""
-    opposite = tf.constant([0.3, 1.0, 2.0]) * 1.000001
-    hypotenuse = tf.constant([0.5, 1.0, 2.0])
-    angles = tf.asin(opposite / hypotenuse)  # BUG
+def asin_of_rounded_product():
+    """The product of a unit vector with itself is a bit more than 1, and asin is NaN there."""
+    directions = tf.constant(np.random.default_rng(0).normal(size=(50, 3)).astype("float32"))
+    units = directions / tf.norm(directions, axis=1, keepdims=True)
+    angles = tf.asin(tf.reduce_sum(units * units, axis=1))  # BUG
     tf.reduce_sum(angles)
 
 
