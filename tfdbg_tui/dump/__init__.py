@@ -1,1 +1,163 @@
-"""To be filled."""
+"""The dump writer: records what a TensorFlow program computes into a tfdbg2 logdir."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+from typing import Any
+
+from tfdbg_tui.dump import options as _options
+from tfdbg_tui.dump import tensorflow_hooks
+from tfdbg_tui.dump.steps import make_step_callback, step
+from tfdbg_tui.dump.writer import BadTensorError, DumpWriter
+
+__all__ = [
+    "BadTensorError",
+    "DumpWriter",
+    "StepCallback",
+    "disable_dump_debug_info",
+    "enable_dump_debug_info",
+    "step",
+]
+
+_log = logging.getLogger("tfdbg_tui")
+
+_writer: DumpWriter | None = None
+
+
+def enable_dump_debug_info(
+    dump_root: str,
+    tensor_debug_mode: str = "NO_TENSOR",
+    circular_buffer_size: int = 1000,
+    op_regex: str | None = None,
+    tensor_dtypes: _options.TensorDtypes = None,
+    *,
+    every: int = 1,
+    keep_after_bad: int | None = None,
+    on_bad: str = "continue",
+    run_id: str | None = None,
+) -> Any:
+    """Record what the program computes, as `tf.debugging.experimental.enable_dump_debug_info` does.
+
+    The five positional arguments have TensorFlow's names, defaults and meanings.  Calling again
+    with the same arguments does nothing; with another `dump_root`, that one replaces the first.
+
+    Args:
+        dump_root: Directory for the files; created if needed.
+        tensor_debug_mode: TensorFlow's NO_TENSOR, CURT_HEALTH, CONCISE_HEALTH, FULL_HEALTH, SHAPE
+            or FULL_TENSOR; or ADAPTIVE: the counts of CONCISE_HEALTH for every tensor, and for a
+            tensor with NaN or infinity and the inputs of its op those of FULL_HEALTH with the
+            smallest and largest finite element.
+        circular_buffer_size: How many executions and how many graph execution traces to keep:
+            the last ones.  0 or less keeps all.
+        op_regex: Record only ops whose type matches (`re.match`).
+        tensor_dtypes: Record only tensors of these dtypes: a list, or a function of a dtype.
+        every: Record only steps divisible by it, at almost no cost in between.  Needs steps:
+            `tfdbg_tui.step` or `tfdbg_tui.dump.StepCallback`; outside of steps all is recorded.
+        keep_after_bad: Flight recorder: so many events after the first NaN or infinity the
+            circular buffer is frozen, with what came before.
+        on_bad: "continue", or "raise" a `BadTensorError` from the call that made the first NaN or
+            infinity.
+        run_id: Gives several processes that write into one directory one run; by default the
+            environment variable TFDBG_RUN_ID does, if set.
+
+    Returns:
+        A handle with `flush()`, `dump_root` and `run_id`.
+
+    Raises:
+        ValueError: An argument is invalid, or contradicts those of the dump that is enabled.
+        NotImplementedError: TensorFlow defines the mode but nobody implements it.
+    """
+    global _writer
+    wanted = _options.validated(
+        dump_root,
+        tensor_debug_mode,
+        circular_buffer_size,
+        op_regex,
+        tensor_dtypes,
+        every=every,
+        keep_after_bad=keep_after_bad,
+        on_bad=on_bad,
+        run_id=run_id,
+    )
+    if _writer is not None and _writer.active:
+        _check_compatible(_writer.options, wanted)
+        if _writer.options.dump_root == wanted.dump_root:
+            return _writer
+        disable_dump_debug_info()
+    missing = tensorflow_hooks.missing_hook()
+    if missing is not None:
+        return _fall_back(wanted, op_regex, tensor_dtypes, missing)
+    _writer = DumpWriter(wanted)
+    return _writer
+
+
+def _check_compatible(current: _options.Options, wanted: _options.Options) -> None:
+    if current.circular_buffer_size != wanted.circular_buffer_size:
+        raise ValueError(
+            "There is already a dumping callback configured with a different circular-buffer size "
+            f"({current.circular_buffer_size}). Therefore the newly request circular-buffer size "
+            f"({wanted.circular_buffer_size}) will not be honored."
+        )
+    if current.mode_name != wanted.mode_name:
+        raise ValueError(
+            f"There is already a dumping callback configured for dump root {current.dump_root} "
+            f"with a different tensor-debug mode ({current.mode_name}). Therefore the newly "
+            f"request tensor-debug mode ({wanted.mode_name}) size will not be honored."
+        )
+
+
+def _fall_back(
+    wanted: _options.Options, op_regex: str | None, tensor_dtypes: Any, missing: str
+) -> Any:
+    """Enable TensorFlow's own instrumentation, as this TensorFlow has hooks we do not know."""
+    import tensorflow as tf
+
+    _log.warning(
+        "tfdbg-tui: this TensorFlow (%s) differs from what the dump writer knows (%s); "
+        "TensorFlow's own dump instrumentation is used instead",
+        tf.__version__,
+        missing,
+    )
+    return tf.debugging.experimental.enable_dump_debug_info(
+        wanted.dump_root,
+        wanted.mode.name,
+        wanted.circular_buffer_size,
+        op_regex,
+        tensor_dtypes,
+    )
+
+
+def disable_dump_debug_info() -> None:
+    """Stop recording and close the files.  Does nothing where nothing is enabled.
+
+    Functions that were instrumented can still be called; they are traced again without it.
+    """
+    global _writer
+    if _writer is not None:
+        _writer.close()
+        _writer = None
+
+
+def __getattr__(name: str) -> Any:
+    if name == "StepCallback":
+        return make_step_callback()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _at_fork(name: str) -> Any:
+    def act() -> None:
+        if _writer is not None and _writer.active:
+            getattr(_writer, name)()
+
+    return act
+
+
+atexit.register(disable_dump_debug_info)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_at_fork("before_fork"),
+        after_in_parent=_at_fork("after_fork_in_parent"),
+        after_in_child=_at_fork("after_fork_in_child"),
+    )

@@ -316,6 +316,11 @@ class Execution(Message):
     # Extension: smallest and largest finite element of each output; NaN where unknown.
     minima: list[float] = _pb(1003, _Kind.DOUBLES)
     maxima: list[float] = _pb(1004, _Kind.DOUBLES)
+    # Extension: the same of each input, where an output is bad: serialized TensorProtos of
+    # FULL_HEALTH vectors (empty for inputs that are not floating), and their extremes.
+    input_tensor_protos: list[bytes] = _pb(1005, _Kind.BYTES_LIST)
+    input_minima: list[float] = _pb(1006, _Kind.DOUBLES)
+    input_maxima: list[float] = _pb(1007, _Kind.DOUBLES)
 
 
 @dataclass(slots=True)

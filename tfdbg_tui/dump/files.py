@@ -1,0 +1,150 @@
+"""The files of a file set: appended to, or rewritten as a ring of the last records.
+
+Framing and checksums of payloads are TensorFlow's own (`tf.io.TFRecordWriter`), which also makes
+every file system TensorFlow knows a possible dump root.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Protocol
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class RecordSink(Protocol):
+    """A file that items are appended to."""
+
+    def write(self, item: bytes) -> None:
+        """Append an item."""
+
+    def flush(self) -> None:
+        """Hand what was written to the operating system."""
+
+    def close(self) -> None:
+        """Flush and close the file."""
+
+
+class PayloadFile:
+    """A TFRecord file; its items are the payloads of records."""
+
+    def __init__(self, path: str) -> None:
+        self._writer = tf.io.TFRecordWriter(path)
+
+    def write(self, item: bytes) -> None:
+        """Append an item."""
+        self._writer.write(item)
+
+    def flush(self) -> None:
+        """Hand what was written to the operating system."""
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Flush and close the file."""
+        self._writer.close()
+
+
+class FramedFile:
+    """A TFRecord file; its items are whole records, framed and checksummed already."""
+
+    def __init__(self, path: str) -> None:
+        self._file = tf.io.gfile.GFile(path, "wb")
+        self._file.write(b"")  # Creates the file.
+
+    def write(self, item: bytes) -> None:
+        """Append an item."""
+        self._file.write(item)
+
+    def flush(self) -> None:
+        """Hand what was written to the operating system."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """Flush and close the file."""
+        self._file.close()
+
+
+class StraightFile:
+    """Keeps every record: the behaviour for a `circular_buffer_size` of 0 or less."""
+
+    def __init__(self, path: str, make: Callable[[str], RecordSink]) -> None:
+        self._sink = make(path)
+
+    def extend(self, items: Iterable[tuple[bytes, int]]) -> None:
+        """Append (item, number of records in it) pairs and hand them to the system."""
+        for item, _ in items:
+            self._sink.write(item)
+        self._sink.flush()
+
+    def commit(self) -> None:
+        """Do what an explicit flush asks for: nothing more than `extend` does."""
+
+    def close(self) -> None:
+        """Close the file."""
+        self._sink.close()
+
+
+class RingFile:
+    """Keeps the last `capacity` records, on disk at all times.
+
+    Records are appended; when twice the capacity is in the file it is replaced, atomically, by
+    one with the last `capacity`.  So a killed program leaves between one and two capacities.
+    `commit` makes what is in the ring permanent, as flushing TensorFlow's circular buffer does.
+    """
+
+    def __init__(self, path: str, make: Callable[[str], RecordSink], capacity: int) -> None:
+        self._path = path
+        self._make = make
+        self._capacity = capacity
+        self._ring: deque[tuple[bytes, int]] = deque()
+        self._in_ring = 0
+        self._in_file = 0
+        self._committed: list[bytes] = []
+        self._sink = make(path)
+
+    def extend(self, items: Iterable[tuple[bytes, int]]) -> None:
+        """Append (item, number of records in it) pairs, drop what is too old."""
+        added = deque(items)
+        if not added:
+            return
+        self._ring.extend(added)
+        self._in_ring += sum(count for _, count in added)
+        while len(self._ring) > 1 and self._in_ring - self._ring[0][1] >= self._capacity:
+            self._in_ring -= self._ring.popleft()[1]
+        self._in_file += sum(count for _, count in added)
+        if self._in_file > 2 * self._capacity:
+            self._rewrite()
+            return
+        for item, _ in added:
+            self._sink.write(item)
+        self._sink.flush()
+
+    def _rewrite(self) -> None:
+        replacement = self._path + ".tmp"
+        sink = self._make(replacement)
+        for item in self._committed:
+            sink.write(item)
+        for item, _ in self._ring:
+            sink.write(item)
+        sink.flush()
+        tf.io.gfile.rename(replacement, self._path, overwrite=True)
+        self._sink.close()
+        self._sink = sink
+        self._in_file = self._in_ring
+
+    def commit(self) -> None:
+        """Make the ring's records permanent and start an empty ring."""
+        if self._in_file > self._in_ring:
+            self._rewrite()
+        self._committed.extend(item for item, _ in self._ring)
+        self._ring.clear()
+        self._in_ring = self._in_file = 0
+
+    def close(self) -> None:
+        """Trim the file to the ring and close it."""
+        if self._in_file > self._in_ring:
+            self._rewrite()
+        self._sink.close()

@@ -1,0 +1,183 @@
+"""Definitions of graphs: their ops in order, what each op calls, and each function's signature.
+
+Ops are recorded when a graph becomes a function, by walking it.  So nothing is missed (TensorFlow's
+own records lack every call of a function), names and called functions are final, and tracing costs
+nothing.  A graph can become several functions (inference, forward); later walks add what is new.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.dump import tensorflow_hooks
+from tfdbg_tui.wire import events, filesets
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.recorder import Recorder
+    from tfdbg_tui.dump.stacks import CodeLocations
+
+OWN_SCOPE = "tfdbg_tui"
+"""Name scope of the ops that the writer adds to graphs; they are not recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedOp:
+    """An op that was just recorded, and the numbers of its outputs."""
+
+    op: Any
+    tensor_ids: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _GraphState:
+    """What is known of a graph; kept on the graph, so that it lives as long."""
+
+    owner: GraphDefinitions
+    graph_id: str
+    ops_seen: int = 0
+    output_ids: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+class GraphDefinitions:
+    """Records the graphs of one file set."""
+
+    def __init__(self, recorder: Recorder, locations: CodeLocations) -> None:
+        self._recorder = recorder
+        self._locations = locations
+        self._numbers = itertools.count(1)
+        self._graph_of_function: dict[str, str] = {}
+        self._called: dict[str, set[str]] = {}
+        self._reachable: dict[str, frozenset[str]] = {}
+        self._op_locations: dict[tuple[str, str], bytes] = {}
+        self._function_attributes: dict[str, tuple[str, ...]] = {}
+
+    def graph_id(self, graph: Any) -> str:
+        """Return the id of a graph; records it, after the graph around it, when it is new."""
+        return self._state(graph).graph_id
+
+    def _state(self, graph: Any) -> _GraphState:
+        state: _GraphState | None = getattr(graph, "_tfdbg_tui_state", None)
+        if state is not None and state.owner is self:
+            return state
+        outer = getattr(graph, "outer_graph", None)
+        outer_id = self.graph_id(outer) if outer is not None else ""
+        state = _GraphState(self, str(uuid.uuid4()))
+        graph._tfdbg_tui_state = state
+        name = getattr(graph, "name", None) or ""
+        self._define(debugged_graph=events.DebuggedGraph(state.graph_id, name, outer_id).encode())
+        self._called[state.graph_id] = set()
+        return state
+
+    def _define(self, **message: bytes) -> None:
+        self._recorder.define(filesets.GRAPHS, events.DebugEvent(**message))  # type: ignore[arg-type]
+
+    def graph_of_function(self, name: str) -> str | None:
+        """Return the id of the graph behind a runtime function, where it was recorded."""
+        return self._graph_of_function.get(name)
+
+    def reachable(self, graph_id: str) -> frozenset[str]:
+        """Return the graphs that an execution of a graph can run, itself included."""
+        found = self._reachable.get(graph_id)
+        if found is None:
+            seen, todo = {graph_id}, [graph_id]
+            while todo:
+                new = self._called.get(todo.pop(), set()) - seen
+                seen |= new
+                todo += new
+            found = self._reachable[graph_id] = frozenset(seen)
+        return found
+
+    def location(self, graph_id: str, op_name: str) -> bytes:
+        """Return the serialized CodeLocation of a recorded op."""
+        return self._op_locations[graph_id, op_name]
+
+    def tensor_id(self, graph: Any, op_name: str, slot: int) -> int | None:
+        """Return the number of an output of a recorded op."""
+        ids = self._state(graph).output_ids.get(op_name, ())
+        return ids[slot] if slot < len(ids) else None
+
+    def record_ops(self, graph: Any) -> list[RecordedOp]:
+        """Record the ops that were added to a graph since the last time."""
+        state = self._state(graph)
+        ops = graph.get_operations()
+        new = [op for op in ops[state.ops_seen :] if not op.name.startswith(OWN_SCOPE + "/")]
+        state.ops_seen = len(ops)
+        return [self._record_op(graph, state, op) for op in new]
+
+    def _record_op(self, graph: Any, state: _GraphState, op: Any) -> RecordedOp:
+        outputs = op.outputs
+        ids = tuple(next(self._numbers) for _ in outputs)
+        state.output_ids[op.name] = ids
+        called = self._called_graphs(op)
+        if called:
+            self._called[state.graph_id].update(called)
+            self._reachable.clear()
+        location = self._locations.of_op(op)
+        self._op_locations[state.graph_id, op.name] = location
+        creation = events.GraphOpCreation(
+            op_type=op.type,
+            op_name=op.name,
+            graph_name=getattr(graph, "name", None) or "",
+            graph_id=state.graph_id,
+            input_names=[tensor.name for tensor in op.inputs],
+            num_outputs=len(outputs),
+            code_location=location,
+            output_tensor_ids=list(ids),
+            called_graph_ids=called,
+            output_dtypes=[tensor.dtype.as_datatype_enum for tensor in outputs],
+        )
+        self._define(graph_op_creation=creation.encode())
+        return RecordedOp(op, ids)
+
+    def _called_graphs(self, op: Any) -> list[str]:
+        names = self._function_attributes.get(op.type)
+        if names is None:
+            attributes = op.op_def.attr if op.op_def is not None else ()
+            names = tuple(a.name for a in attributes if a.type in ("func", "list(func)"))
+            self._function_attributes[op.type] = names
+        called = []
+        for name in names:
+            value = op.get_attr(name)
+            for function in value if isinstance(value, list) else [value]:
+                graph_id = self._graph_of_function.get(function.name)
+                if graph_id is not None:
+                    called.append(graph_id)
+        return called
+
+    def record_function(self, name: str, graph: Any, attrs: Any) -> None:
+        """Record that a graph becomes a runtime function, with its inputs, outputs, captures."""
+        graph_id = self.graph_id(graph)
+        self._graph_of_function[name] = graph_id
+        captures = [*graph.external_captures, *graph.deferred_external_captures]
+        signature = events.GraphSignature(
+            graph_id=graph_id,
+            function_name=name,
+            input_names=[tensor.name for tensor in graph.inputs],
+            output_names=[tensor.name for tensor in graph.outputs],
+            captured_names=[_graph_tensor_name(tensor) for tensor in captures],
+            captured_tensor_ids=[_eager_tensor_id(tensor) for tensor in captures],
+            forward_graph_id=self._forward_graph_id(graph, attrs),
+        )
+        self._define(graph_signature=signature.encode())
+
+    def _forward_graph_id(self, graph: Any, attrs: Any) -> str:
+        if tensorflow_hooks.forward_function_name(attrs) is None:
+            return ""
+        for tensor in graph.external_captures:
+            if _eager_tensor_id(tensor) < 0 and hasattr(tensor, "graph"):
+                return self.graph_id(tensor.graph)
+        return ""
+
+
+def _eager_tensor_id(tensor: Any) -> int:
+    number = getattr(tensor, "_id", None)
+    return number if isinstance(number, int) and hasattr(tensor, "_numpy_internal") else -1
+
+
+def _graph_tensor_name(tensor: Any) -> str:
+    if _eager_tensor_id(tensor) >= 0 or not hasattr(tensor, "graph"):
+        return ""
+    return str(tensor.name)

@@ -1,0 +1,291 @@
+"""A group of graph tensors that are observed together: takes their values, makes their records."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tfdbg_tui.dump import summaries, traces
+from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tfdbg_tui.dump.writer import DumpWriter
+
+DETAIL_WIDTH = 11
+"""A detail: index of the tensor, rank, and the fields of `HealthCounts` in order."""
+
+Float64Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A recorded tensor of a graph; `shape` is None unless it is known while tracing."""
+
+    graph_id: str
+    op_name: str
+    slot: int
+    tensor_id: int
+    dtype: int
+    shape: tuple[int, ...] | None
+    rank: int | None
+    device: str
+
+    @property
+    def size(self) -> int | None:
+        """Number of elements, where known."""
+        return int(np.prod(self.shape, dtype=np.int64)) if self.shape is not None else None
+
+    @property
+    def site(self) -> traces.Site:
+        """What identifies its records."""
+        return traces.Site(self.graph_id, self.op_name, self.slot, self.device)
+
+
+class Group:
+    """The rows of a group, and how the arrays that its sink gets become records.
+
+    Attributes:
+        columns: Name of each argument of `sink`; see `instrument`.
+        small: Which rows are summarised by the FULL_HEALTH kernel alone.
+        detail_rows: The tensors that `detail` gets, after the CURT_HEALTH vectors.
+        detail_inputs: For each bad tensor, which tensors its details include besides itself.
+        exact_limit: Size beyond which a tensor is detailed even when it is healthy.
+    """
+
+    def __init__(
+        self,
+        rows: list[Row],
+        writer: DumpWriter,
+        input_row: Callable[[Any], Row | None],
+        *,
+        iterated: bool,
+    ) -> None:
+        self.rows = rows
+        self.mode = writer.options.mode
+        self.adaptive = writer.options.adaptive
+        self.columns: tuple[str, ...] = ()
+        self.small = np.zeros(len(rows), bool)
+        self.detail_rows: list[Row] = []
+        self.detail_inputs: list[tuple[int, ...]] = []
+        self.exact_limit: int | None = None
+        self.input_row = input_row
+        self._iterated = iterated
+        self._writer = writer
+        self._templates: dict[tuple[bool, bool], traces.TraceTemplates] = {}
+        self._base = _base_vectors(rows, self.mode)
+
+    # ---- Called from inside a running graph ----------------------------------------------------
+
+    def sink(self, *arrays: Any) -> list[Any]:
+        """Take the values of one execution of the graph."""
+        writer = self._writer
+        if writer.active:
+            values = dict(zip(self.columns, arrays, strict=True))
+            if self.mode is TensorDebugMode.FULL_TENSOR:
+                values = {"tensor": [a.copy() for a in arrays[: len(self.rows)]]}
+                if self._iterated:
+                    values["iteration"] = arrays[-1]
+            else:
+                values = {name: array.copy() for name, array in values.items()}
+            writer.traces_taken(self, values)
+        return []
+
+    def detail(self, curt: Any, *tensors: Any) -> Any:
+        """Count everything about the bad tensors of one execution of the graph.
+
+        Returns:
+            float64 array ``[details, DETAIL_WIDTH]``.
+        """
+        if not self._writer.active:
+            return np.zeros((0, DETAIL_WIDTH))
+        wanted = set(np.flatnonzero(curt[:, 1]).tolist())
+        for index in list(wanted):
+            wanted.update(self.detail_inputs[index])
+        limit = self.exact_limit
+        if limit is not None:
+            wanted.update(i for i, tensor in enumerate(tensors) if tensor.size > limit)
+        details = np.empty((len(wanted), DETAIL_WIDTH))
+        for detail, index in zip(details, sorted(wanted), strict=True):
+            c = summaries.health_counts(tensors[index], extremes=self.adaptive)
+            detail[:2] = index, tensors[index].ndim
+            detail[2:9] = c.size, c.neg_inf, c.pos_inf, c.nan, c.neg, c.zero, c.pos
+            detail[9:] = c.minimum, c.maximum
+        return details
+
+    # ---- Called by the writer thread -----------------------------------------------------------
+
+    def has_bad(self, values: dict[str, Any]) -> bool:
+        """Return whether any tensor had a NaN or an infinity."""
+        curt, full = values.get("curt"), values.get("full")
+        return (curt is not None and bool(curt[:, 1].any())) or (
+            full is not None and bool(full[:, 5:8].any())
+        )
+
+    def describe_bad(self, values: dict[str, Any]) -> tuple[Row, summaries.HealthCounts | None]:
+        """Return the first bad tensor and, where the mode counts, its counts."""
+        fast = [row for row, small in zip(self.rows, self.small, strict=True) if not small]
+        if (full := values.get("full")) is not None and full[:, 5:8].any():
+            index = int(np.flatnonzero(full[:, 5:8].any(axis=1))[0])
+            row = [row for row, small in zip(self.rows, self.small, strict=True) if small][index]
+            return row, summaries.HealthCounts(*map(int, full[index, 4:11]))
+        first = int(np.flatnonzero(values["curt"][:, 1])[0])
+        for detail in values.get("details", ()):
+            if int(detail[0]) == first:
+                return fast[first], summaries.HealthCounts(*map(int, detail[2:9]))
+        return fast[first], None
+
+    def encode(self, batch: Batch) -> Iterator[tuple[bytes, int]]:
+        """Yield the records of one execution of the graph, and their number."""
+        values = batch.values
+        iteration = values.get("iteration")
+        batch.iteration = int(iteration.reshape(-1)[0]) if iteration is not None else 0
+        if self.mode is TensorDebugMode.FULL_TENSOR:
+            yield from self._whole_tensors(batch)
+            return
+        vectors = self._vectors(values)
+        details = values.get("details")
+        if self.adaptive and details is not None and len(details):
+            yield from self._adaptive(batch, vectors, details)
+            return
+        yield self._fill(self._template(batch, bad=False), batch, vectors), len(self.rows)
+
+    def _fill(
+        self,
+        templates: traces.TraceTemplates,
+        batch: Batch,
+        vectors: Float64Array,
+        extremes: Float64Array | None = None,
+    ) -> bytes:
+        return templates.fill(
+            batch.wall_time, batch.step, batch.serial, batch.iteration, vectors, extremes
+        )
+
+    def _template(self, batch: Batch, *, bad: bool) -> traces.TraceTemplates:
+        key = (batch.step is not None, bad)
+        templates = self._templates.get(key)
+        if templates is None:
+            rows = self.detail_rows if bad else self.rows
+            templates = self._templates[key] = traces.TraceTemplates(
+                [row.site for row in rows],
+                TensorDebugMode.FULL_HEALTH if bad else self.mode,
+                stepped=batch.step is not None,
+                iterated=self._iterated,
+                extremes=bad,
+            )
+        return templates
+
+    def _vectors(self, values: dict[str, Any]) -> Float64Array:
+        """Return the value vector of each row."""
+        vectors = self._base.copy()
+        if self.mode is TensorDebugMode.SHAPE:
+            if "shape" in values:
+                unknown = [row.shape is None for row in self.rows]
+                vectors[unknown, 1:] = values["shape"][:, 1:]
+        elif "full" in values:
+            vectors[self.small, 1:] = values["full"][:, 1:]
+        curt = values.get("curt")
+        if curt is None:
+            return vectors
+        fast = np.flatnonzero(~self.small)
+        if self.mode is TensorDebugMode.CURT_HEALTH:
+            vectors[fast, 1] = curt[:, 1]
+            return vectors
+        full = self.mode is TensorDebugMode.FULL_HEALTH
+        size_column = 4 if full else 1
+        if "size" in values:
+            unsized = [i for i in fast if self.rows[i].size is None]
+            vectors[unsized, size_column] = values["size"]
+        if full:
+            nonzero = 2 * values["half_nonzero"]
+            vectors[fast, 8] = (nonzero - values["sign_sum"]) / 2
+            vectors[fast, 9] = vectors[fast, 4] - nonzero
+            vectors[fast, 10] = (nonzero + values["sign_sum"]) / 2
+        details = values.get("details")
+        if details is not None and len(details) and not self.adaptive:
+            index = fast[details[:, 0].astype(int)]
+            if full:
+                vectors[index, 3] = details[:, 1]
+                vectors[index, 4:] = details[:, 2:9]
+            else:
+                vectors[index, 1:] = details[:, 2:6]
+        return vectors
+
+    def _adaptive(
+        self, batch: Batch, vectors: Float64Array, details: Float64Array
+    ) -> Iterator[tuple[bytes, int]]:
+        """Yield bad tensors, and the inputs of their ops, in full; the others as they are."""
+        bad = self._template(batch, bad=True)
+        full = np.zeros((len(self.detail_rows), bad.length))
+        extremes = np.full((len(self.detail_rows), 2), np.nan)
+        index = details[:, 0].astype(int)
+        rows = [self.detail_rows[i] for i in index]
+        full[index, 0] = [row.tensor_id for row in rows]
+        full[index, 1] = -1
+        full[index, 2] = [row.dtype for row in rows]
+        full[index, 3] = details[:, 1]
+        full[index, 4:] = details[:, 2:9]
+        extremes[index] = details[:, 9:]
+        healthy_template = self._template(batch, bad=False)
+        healthy = healthy_template.split(self._fill(healthy_template, batch, vectors))
+        detailed = bad.split(self._fill(bad, batch, full, extremes))
+        wanted = set(index.tolist())
+        inputs = [detailed[i] for i in sorted(wanted) if i >= len(self.rows)]
+        own = [detailed[i] if i in wanted else healthy[i] for i in range(len(self.rows))]
+        yield b"".join(inputs + own), len(inputs) + len(own)
+
+    def _whole_tensors(self, batch: Batch) -> Iterator[tuple[bytes, int]]:
+        iteration = batch.iteration if self._iterated else None
+        for row, array in zip(self.rows, batch.values["tensor"], strict=True):
+            proto = traces.tensor_content_proto(row.dtype, array)
+            yield (
+                traces.whole_tensor_payload(
+                    batch.wall_time, batch.step, row.site, batch.serial, iteration, proto
+                ),
+                1,
+            )
+
+
+class Batch:
+    """The values of one execution of a group."""
+
+    __slots__ = ("count", "group", "iteration", "nbytes", "serial", "step", "values", "wall_time")
+
+    def __init__(self, group: Group, values: dict[str, Any], step: int | None, serial: int):
+        self.group = group
+        self.values = values
+        self.step = step
+        self.serial = serial
+        self.iteration = 0
+        self.wall_time = time.time()
+        self.count = len(group.rows)
+        self.nbytes = sum(
+            sum(array.nbytes for array in value) if isinstance(value, list) else value.nbytes
+            for value in values.values()
+        )
+
+    def encode(self) -> Iterator[tuple[bytes, int]]:
+        """Return items for the trace file and the number of records in each."""
+        return self.group.encode(self)
+
+
+def _base_vectors(rows: list[Row], mode: TensorDebugMode) -> Float64Array:
+    """Return the value vectors with all that is known before the graph runs."""
+    width = len(VALUE_VECTORS.get(mode, ()))
+    vectors = np.zeros((len(rows), width))
+    for vector, row in zip(vectors, rows, strict=True):
+        if width:
+            vector[0] = row.tensor_id
+        if mode is TensorDebugMode.CONCISE_HEALTH:
+            vector[1] = row.size or 0
+        elif mode is TensorDebugMode.FULL_HEALTH:
+            vector[1:5] = -1, row.dtype, row.rank or 0, row.size or 0
+        elif mode is TensorDebugMode.SHAPE and row.shape is not None:
+            size = row.size or 0
+            vector[1:] = row.dtype, len(row.shape), size, *summaries.padded_shape(row.shape)
+    return vectors

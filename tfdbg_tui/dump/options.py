@@ -1,0 +1,132 @@
+"""What the user asked of a dump, validated as TensorFlow validates it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from tfdbg_tui.wire.modes import DUMPABLE_MODES, TensorDebugMode, mode_name
+
+ADAPTIVE = "ADAPTIVE"
+"""Name of the mode that details bad tensors and their op's inputs, and only those."""
+
+RUN_ID_VARIABLE = "TFDBG_RUN_ID"
+"""Environment variable that gives several processes one run id."""
+
+ON_BAD = ("continue", "raise")
+
+TensorDtypes = Sequence[Any] | Callable[[Any], bool] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Validated arguments of `enable_dump_debug_info`; see there."""
+
+    dump_root: str
+    mode: TensorDebugMode
+    adaptive: bool
+    circular_buffer_size: int
+    op_regex: re.Pattern[str] | None
+    tensor_dtypes: Callable[[Any], bool] | None
+    every: int
+    keep_after_bad: int | None
+    on_bad: str
+    run_id: str | None
+
+    @property
+    def mode_name(self) -> str:
+        """The name that the user gave."""
+        return ADAPTIVE if self.adaptive else self.mode.name
+
+    @property
+    def watches_health(self) -> bool:
+        """Whether records say if a tensor has NaN or infinity without its elements."""
+        return self.mode in (
+            TensorDebugMode.CURT_HEALTH,
+            TensorDebugMode.CONCISE_HEALTH,
+            TensorDebugMode.FULL_HEALTH,
+        )
+
+    def keeps(self, op_type: str, dtype: Any) -> bool:
+        """Return whether the filters let the outputs of an op type with a dtype through."""
+        if self.op_regex and not self.op_regex.match(op_type):
+            return False
+        return self.tensor_dtypes is None or bool(self.tensor_dtypes(dtype))
+
+
+def validated(
+    dump_root: str,
+    tensor_debug_mode: str,
+    circular_buffer_size: int,
+    op_regex: str | None,
+    tensor_dtypes: TensorDtypes,
+    *,
+    every: int,
+    keep_after_bad: int | None,
+    on_bad: str,
+    run_id: str | None,
+) -> Options:
+    """Return the options, or raise what TensorFlow raises for the arguments the two share.
+
+    Raises:
+        ValueError: An argument is not one of its possible values.
+        NotImplementedError: The mode exists but cannot be dumped.
+        TypeError: An item of `tensor_dtypes` is not a dtype.
+    """
+    adaptive = tensor_debug_mode == ADAPTIVE
+    mode = TensorDebugMode.CONCISE_HEALTH if adaptive else _mode(tensor_debug_mode)
+    if not isinstance(every, int) or every < 1:
+        raise ValueError(f"every is a number of steps, 1 or more, but received {every!r}")
+    if on_bad not in ON_BAD:
+        raise ValueError(f"on_bad is one of {', '.join(ON_BAD)}, but received {on_bad!r}")
+    if keep_after_bad is not None and (keep_after_bad < 0 or circular_buffer_size <= 0):
+        raise ValueError(
+            "keep_after_bad is a number of events, 0 or more, and needs a circular_buffer_size, "
+            f"but received {keep_after_bad!r} and {circular_buffer_size!r}"
+        )
+    return Options(
+        dump_root=os.fspath(dump_root),
+        mode=mode,
+        adaptive=adaptive,
+        circular_buffer_size=circular_buffer_size,
+        op_regex=re.compile(op_regex) if op_regex else None,
+        tensor_dtypes=_dtype_filter(tensor_dtypes),
+        every=every,
+        keep_after_bad=keep_after_bad,
+        on_bad=on_bad,
+        run_id=run_id or os.environ.get(RUN_ID_VARIABLE),
+    )
+
+
+def _mode(name: str) -> TensorDebugMode:
+    names = [*TensorDebugMode.__members__, ADAPTIVE]
+    if name not in names:
+        raise ValueError(
+            f"Invalid value in tensor_debug_mode ('{name}'). Valid options are: {names}"
+        )
+    mode = TensorDebugMode[name]
+    if mode not in DUMPABLE_MODES:
+        raise NotImplementedError(
+            f"tfdbg dumping: support for tensor debug mode {mode_name(mode)} is not implemented yet"
+        )
+    return mode
+
+
+def _dtype_filter(tensor_dtypes: TensorDtypes) -> Callable[[Any], bool] | None:
+    if tensor_dtypes is None or callable(tensor_dtypes):
+        return tensor_dtypes
+    if not isinstance(tensor_dtypes, (list, tuple)):
+        raise ValueError(
+            "If specified, tensor_dtypes is expected to be a list, a tuple, or a callable that "
+            "takes a DType argument and returns a boolean, but received "
+            f"{tensor_dtypes}"
+        )
+    if not tensor_dtypes:
+        return None
+    wanted = {tf.as_dtype(item) for item in tensor_dtypes}
+    return lambda dtype: dtype in wanted

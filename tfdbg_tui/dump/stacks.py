@@ -1,0 +1,128 @@
+"""Code locations: a stack trace becomes a few bytes that refer to interned frames and files.
+
+Source text is kept in full for the user's own files.  Files of the Python installation (standard
+library and site-packages, so TensorFlow and Keras too) are recorded by path only: they are the
+same everywhere, and they are nine tenths of the text in a dump of TensorFlow's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import os
+import sys
+import sysconfig
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.dump import tensorflow_hooks
+from tfdbg_tui.wire import events, filesets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import FrameType
+
+    from tfdbg_tui.dump.recorder import Recorder
+
+_OWN_DIRECTORY = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_INSTALLATION = tuple(
+    os.path.join(os.path.abspath(path), "")
+    for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    if (path := sysconfig.get_paths().get(name))
+)
+_MAX_CACHED_STACKS = 50_000
+
+
+class CodeLocations:
+    """Interns the stack frames and source files of one file set."""
+
+    def __init__(self, recorder: Recorder, host: str) -> None:
+        self._recorder = recorder
+        self._host = host
+        # Frame ids must be unique in a run, which may have several file sets.
+        self._prefix = uuid.uuid4().hex[:4] + "."
+        self._numbers = itertools.count()
+        self._files: dict[str, int] = {}
+        self._frames: dict[tuple[str, int, str], str] = {}
+        self._stacks: dict[tuple[Any, ...], bytes] = {}
+
+    def here(self, frame: FrameType | None) -> bytes:
+        """Return the serialized CodeLocation of a running frame and its callers.
+
+        The walk compares code objects and instruction offsets, so that a line of the program
+        that runs again costs a dictionary look-up.
+        """
+        key: list[Any] = []
+        append = key.append
+        while frame is not None:
+            append(frame.f_code)
+            append(frame.f_lasti)
+            frame = frame.f_back
+        stack = tuple(key)
+        location = self._stacks.get(stack)
+        if location is None:
+            # TensorFlow's own extraction maps frames of AutoGraph's generated code to the user's.
+            frames = list(tensorflow_hooks.extract_stack())
+            while frames and frames[-1].filename.startswith(_OWN_DIRECTORY):
+                frames.pop()
+            location = self.of_frames((f.filename, f.lineno, f.name) for f in frames)
+            if len(self._stacks) >= _MAX_CACHED_STACKS:
+                self._stacks.clear()
+            self._stacks[stack] = location
+        return location
+
+    def of_op(self, op: Any) -> bytes:
+        """Return the serialized CodeLocation where a graph op was created."""
+        return self.of_frames((f.filename, f.lineno, f.name) for f in op.traceback or ())
+
+    def of_frames(self, frames: Iterable[tuple[str, int, str]]) -> bytes:
+        """Return the serialized CodeLocation of (file, line, function) frames, outermost first."""
+        ids = [self._frames.get(frame) or self._intern(frame) for frame in frames]
+        return events.CodeLocation(self._host, ids).encode()
+
+    def user_line(self, location: bytes) -> str:
+        """Return ``file:line in function`` of the innermost frame of the user's own, or ""."""
+        places = {frame_id: frame for frame, frame_id in self._frames.items()}
+        for frame_id in reversed(events.CodeLocation.decode(location).stack_frame_ids):
+            path, line, function = places[frame_id]
+            if not _is_installed(os.path.abspath(path)):
+                return f"{path}:{line} in {function}"
+        return ""
+
+    def _intern(self, frame: tuple[str, int, str]) -> str:
+        path, line, function = frame
+        file_index = self._file_index(os.path.abspath(path), path)
+        frame_id = f"{self._prefix}{next(self._numbers):x}"
+        place = events.FileLineCol(file_index, line, function)
+        payload = events.StackFrameWithId(frame_id, place).encode()
+        event = events.DebugEvent(stack_frame_with_id=payload)
+        # Two threads may intern one frame twice: harmless, as ids never are shared.
+        self._recorder.define(filesets.STACK_FRAMES, event)
+        self._frames[frame] = frame_id
+        return frame_id
+
+    def _file_index(self, path: str, name: str) -> int:
+        with self._recorder.definitions_lock:
+            index = self._files.get(path)
+            if index is None:
+                index = self._files[path] = len(self._files)
+                lines = [] if _is_installed(path) else _source_lines(path, name)
+                payload = events.SourceFile(path, self._host, lines).encode()
+                event = events.DebugEvent(source_file=payload)
+                self._recorder.define(filesets.SOURCE_FILES, event)
+            return index
+
+
+def _is_installed(path: str) -> bool:
+    return path.startswith(_INSTALLATION) or path.startswith(_OWN_DIRECTORY)
+
+
+def _source_lines(path: str, name: str) -> list[str]:
+    """Return the text of a Python file, notebook cell or ``-c`` script; [] where there is none."""
+    lines = linecache.getlines(path if path.endswith(".py") else name)
+    return [line.rstrip("\r\n") for line in lines]
+
+
+def caller(depth: int) -> FrameType | None:
+    """Return the frame `depth` levels above the function that calls this one."""
+    return sys._getframe(depth + 1)

@@ -1,0 +1,178 @@
+"""Value vectors computed with numpy: for eager tensors, and for bad tensors of graphs.
+
+The numbers are those of TensorFlow's ``DebugNumericSummaryV2`` kernel (tensorflow/core/kernels/
+debug_ops.cc).  TensorFlow runs its kernels with denormals flushed to zero, so a denormal counts
+as a zero here too; a float16 denormal does not, because the kernel widens it to float32 first.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+_CHUNK = 1 << 16
+"""Elements that one pass looks at, so that its temporary arrays stay in the CPU's cache."""
+
+KERNEL_FLOATS = frozenset({1, 2, 14, 19})
+"""DataType numbers of the floating types that ``DebugNumericSummaryV2`` has kernels for."""
+
+
+_NO_EXTREME = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The bits of a floating type, as an unsigned integer of the same width."""
+
+    unsigned: type
+    infinity: int
+    smallest_counted: int  # Magnitudes below it count as zero.
+
+    @property
+    def sign(self) -> int:
+        return 1 << (8 * np.dtype(self.unsigned).itemsize - 1)
+
+
+_LAYOUTS = {
+    "float16": _Layout(np.uint16, 0x7C00, 1),
+    "bfloat16": _Layout(np.uint16, 0x7F80, 0x0080),
+    "float32": _Layout(np.uint32, 0x7F800000, 0x00800000),
+    "float64": _Layout(np.uint64, 0x7FF0000000000000, 0x0010000000000000),
+}
+
+
+@dataclass(slots=True)
+class HealthCounts:
+    """How many elements of a tensor are what, and its smallest and largest finite element.
+
+    A complex number is NaN if either part is, else infinite if either part is; it has no sign, so
+    every other non-zero one counts as positive.
+    """
+
+    size: int = 0
+    neg_inf: int = 0
+    pos_inf: int = 0
+    nan: int = 0
+    neg: int = 0
+    zero: int = 0
+    pos: int = 0
+    minimum: float = _NO_EXTREME
+    maximum: float = _NO_EXTREME
+
+    @property
+    def bad(self) -> int:
+        """How many elements are NaN or infinite."""
+        return self.neg_inf + self.pos_inf + self.nan
+
+
+def all_finite(array: Any) -> bool:
+    """Return whether a floating or complex array surely has no NaN or infinity.
+
+    False may also mean that the cheap test could not tell (a sum of squares that overflows).
+    """
+    dtype = array.dtype
+    if dtype == np.float32 or dtype == np.float64:
+        flat = array.reshape(-1)
+        total = float(np.dot(flat, flat))
+        return total - total == 0.0
+    if dtype.kind == "c":
+        return bool(np.isfinite(array).all())
+    layout = _LAYOUTS.get(dtype.name)
+    if layout is None:
+        return bool(np.isfinite(array.astype(np.float32)).all())
+    bits = array.reshape(-1).view(layout.unsigned)
+    return not bits.size or int((bits & (layout.sign - 1)).max()) < layout.infinity
+
+
+def health_counts(array: Any, *, extremes: bool = False) -> HealthCounts:
+    """Count the elements of a floating or complex array.
+
+    Args:
+        array: A numpy array of any shape.
+        extremes: Whether to find the smallest and largest finite element too (not of complex
+            numbers, which have no order).
+    """
+    flat = np.ascontiguousarray(array).reshape(-1)
+    counts = HealthCounts(size=flat.size)
+    if flat.dtype.kind == "c":
+        _count_complex(flat, counts)
+        return counts
+    if flat.dtype.name not in _LAYOUTS:
+        flat = flat.astype(np.float32)
+    layout = _LAYOUTS[flat.dtype.name]
+    for start in range(0, flat.size, _CHUNK):
+        chunk = flat[start : start + _CHUNK]
+        _count_chunk(chunk.view(layout.unsigned), layout, counts)
+        if extremes:
+            _widen_extremes(chunk, counts)
+    counts.pos = counts.size - counts.bad - counts.neg - counts.zero
+    return counts
+
+
+def _count_chunk(bits: Any, layout: _Layout, counts: HealthCounts) -> None:
+    sign = layout.sign
+    magnitude = bits & layout.unsigned(sign - 1)
+    negative = np.count_nonzero(bits >= layout.unsigned(sign + layout.smallest_counted))
+    if np.count_nonzero(magnitude >= layout.infinity):
+        counts.nan += int(np.count_nonzero(magnitude > layout.infinity))
+        counts.pos_inf += int(np.count_nonzero(bits == layout.infinity))
+        counts.neg_inf += int(np.count_nonzero(bits == sign + layout.infinity))
+        negative -= np.count_nonzero(bits >= layout.unsigned(sign + layout.infinity))
+    counts.neg += int(negative)
+    counts.zero += int(np.count_nonzero(magnitude < layout.smallest_counted))
+
+
+def _widen_extremes(chunk: Any, counts: HealthCounts) -> None:
+    values = chunk if chunk.dtype.itemsize > 2 else chunk.astype(np.float32)
+    finite = values[np.isfinite(values)]
+    if finite.size:
+        counts.minimum = float(np.fmin(counts.minimum, finite.min()))
+        counts.maximum = float(np.fmax(counts.maximum, finite.max()))
+
+
+def _count_complex(flat: Any, counts: HealthCounts) -> None:
+    nan = np.isnan(flat)
+    pos_inf = (np.isposinf(flat.real) | np.isposinf(flat.imag)) & ~nan
+    neg_inf = (np.isneginf(flat.real) | np.isneginf(flat.imag)) & ~nan & ~pos_inf
+    counts.nan = int(np.count_nonzero(nan))
+    counts.pos_inf = int(np.count_nonzero(pos_inf))
+    counts.neg_inf = int(np.count_nonzero(neg_inf))
+    counts.zero = int(np.count_nonzero(flat == 0))
+    counts.pos = counts.size - counts.bad - counts.zero
+
+
+def padded_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the six dimensions of a SHAPE vector: the last six, zeros where there are fewer."""
+    return shape[-6:] + (0,) * (6 - len(shape))
+
+
+_CURT = struct.Struct("<2d")
+_CONCISE = struct.Struct("<5d")
+_FULL = struct.Struct("<11d")
+_SHAPE = struct.Struct("<10d")
+
+
+def curt_vector(tensor_id: int, *, bad: bool) -> bytes:
+    """Return a CURT_HEALTH value vector: 2 little-endian doubles."""
+    return _CURT.pack(tensor_id, bad)
+
+
+def concise_vector(tensor_id: int, counts: HealthCounts) -> bytes:
+    """Return a CONCISE_HEALTH value vector: 5 little-endian doubles."""
+    return _CONCISE.pack(tensor_id, counts.size, counts.neg_inf, counts.pos_inf, counts.nan)
+
+
+def full_vector(tensor_id: int, dtype: int, rank: int, counts: HealthCounts) -> bytes:
+    """Return a FULL_HEALTH value vector: 11 little-endian doubles."""
+    c = counts
+    return _FULL.pack(
+        tensor_id, -1, dtype, rank, c.size, c.neg_inf, c.pos_inf, c.nan, c.neg, c.zero, c.pos
+    )
+
+
+def shape_vector(tensor_id: int, dtype: int, shape: tuple[int, ...], size: int) -> bytes:
+    """Return a SHAPE value vector: 10 little-endian doubles."""
+    return _SHAPE.pack(tensor_id, dtype, len(shape), size, *padded_shape(shape))

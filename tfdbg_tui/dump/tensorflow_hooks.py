@@ -1,0 +1,392 @@
+"""The one place that touches TensorFlow's semi-private surface.
+
+Five hooks, present with these signatures in TensorFlow 2.16 to 2.21:
+
+* op callbacks of the eager context: every eager op, in C++ fast path or not;
+* ``execute.quick_execute`` and ``execute.execute_with_cancellation``: the call of a function, so
+  that a call that raises is seen too;
+* ``atomic_function.from_func_graph``: every FuncGraph becomes a runtime function here: traced,
+  forward and backward functions, branches and loop bodies;
+* ``func_graph.func_graph_from_py_func``: earlier, for branches and loop bodies, because the If or
+  While around them is chosen by whether they hold stateful ops;
+* ``function_context.make_function_context``: the cache key of traced functions, so that one
+  `tf.function` may have instrumented and plain traces side by side.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import threading
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+try:
+    from tensorflow import DeviceSpec
+    from tensorflow import config as tf_config
+    from tensorflow.core.framework import attr_value_pb2
+    from tensorflow.python.debug.lib import op_callbacks_common
+    from tensorflow.python.eager import context, execute
+    from tensorflow.python.eager.polymorphic_function import (
+        atomic_function,
+        attributes,
+        function_context,
+    )
+    from tensorflow.python.framework import func_graph as func_graph_module
+    from tensorflow.python.framework import ops
+    from tensorflow.python.ops import control_flow_util, control_flow_util_v2
+    from tensorflow.python.ops import script_ops as _script_ops
+    from tensorflow.python.util import tf_stack
+
+    _import_error: str | None = None
+except ImportError as error:
+    _import_error = str(error)
+
+TENSORFLOW_SKIPPED_OPS = frozenset(
+    name.decode() for name in op_callbacks_common.OP_CALLBACK_SKIP_OPS
+)
+"""Op types that TensorFlow's own instrumentation does not record as events."""
+
+_FUNCTION_PREFIXES = ("__inference_", "__forward_", "__backward_")
+
+
+class Listener(Protocol):
+    """What the hooks tell of the program."""
+
+    def eager_op(self, op_type: str, inputs: Any, outputs: Any) -> None:
+        """An eager op or function returned."""
+
+    def call_begins(self, name: str) -> Any:
+        """A function is about to be called; the result is handed to the next two."""
+
+    def call_ends(self, call: Any, inputs: Any, outputs: Any) -> None:
+        """The function returned."""
+
+    def call_fails(self, call: Any, inputs: Any, error: BaseException) -> None:
+        """The function raised."""
+
+    def graph_built(self, graph: Any) -> None:
+        """A branch or loop body was traced."""
+
+    def function_created(self, name: str, graph: Any, attrs: Any) -> None:
+        """A graph is about to become a runtime function."""
+
+    def function_variant(self) -> Any:
+        """What tells apart the traces of one function, besides TensorFlow's own reasons."""
+
+
+def missing_hook() -> str | None:
+    """Return what this TensorFlow lacks of the hooks, or None where all are there."""
+    if _import_error is not None:
+        return _import_error
+    wanted: dict[Callable[..., Any], tuple[str, ...]] = {
+        execute.quick_execute: ("op_name", "num_outputs", "inputs", "attrs", "ctx", "name"),
+        execute.execute_with_cancellation: ("op_name", "num_outputs", "inputs", "attrs", "ctx"),
+        atomic_function.from_func_graph: ("name", "graph", "attrs"),
+        func_graph_module.func_graph_from_py_func: ("name", "python_func", "args", "kwargs"),
+        function_context.make_function_context: (),
+    }
+    for function, names in wanted.items():
+        found = tuple(inspect.signature(function).parameters)
+        if found[: len(names)] != names:
+            return f"{function.__module__}.{function.__name__} takes {', '.join(found)}"
+    if "xla_context_id" not in function_context.EagerContext._fields:
+        return "function_context.EagerContext has no xla_context_id"
+    return None
+
+
+def extract_stack() -> Iterable[Any]:
+    """Return the frames of the current stack, AutoGraph's mapped to the user's, outermost first."""
+    frames: Iterable[Any] = tf_stack.extract_stack()
+    return frames
+
+
+def is_function_name(op_type: str) -> bool:
+    """Return whether an eager op type is the name of a traced function."""
+    return op_type.startswith(_FUNCTION_PREFIXES)
+
+
+def in_xla_context(graph: Any) -> bool:
+    """Return whether a graph is traced on behalf of a function that XLA will compile."""
+    return bool(control_flow_util.GraphOrParentsInXlaContext(graph))
+
+
+def in_xla_context_now() -> bool:
+    """Return whether the function that is being traced now will be compiled by XLA."""
+    return not context.executing_eagerly() and in_xla_context(ops.get_default_graph())
+
+
+def must_compile(attrs: Any) -> bool:
+    """Return whether function attributes ask for compilation by XLA."""
+    value = (attrs or {}).get(attributes.XLA_COMPILE)
+    return bool(getattr(value, "b", value))
+
+
+def forward_function_name(attrs: Any) -> str | None:
+    """Return the name of the forward function that a backward function's attributes give."""
+    value = (attrs or {}).get(attributes.FORWARD_FUNCTION)
+    if value is None:
+        return None
+    name = getattr(value, "s", value)
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def is_loop_graph(graph: Any) -> bool:
+    """Return whether a graph is the condition or body of a While loop."""
+    kinds = (control_flow_util_v2.WhileCondFuncGraph, control_flow_util_v2.WhileBodyFuncGraph)
+    return isinstance(graph, kinds)
+
+
+def is_control_flow_graph(graph: Any) -> bool:
+    """Return whether a graph is a branch of an If, or the condition or body of a While loop."""
+    return is_loop_graph(graph) or isinstance(graph, control_flow_util_v2.CondBranchFuncGraph)
+
+
+def mark_as_own(graph: Any) -> None:
+    """Keep a graph that the writer builds for itself from being recorded."""
+    graph._tfdbg_tui_own = True
+
+
+def is_own(graph: Any) -> bool:
+    """Return whether a graph was marked by `mark_as_own`."""
+    return getattr(graph, "_tfdbg_tui_own", False)
+
+
+def has_accelerator() -> bool:
+    """Return whether this process computes on anything but CPUs."""
+    return any(d.device_type != "CPU" for d in tf_config.list_logical_devices())
+
+
+def full_device_name(device: str) -> str:
+    """Return the name of a device with job, replica, task and index.
+
+    An op without a device is placed by TensorFlow at run time, on the first accelerator where
+    there is one; the name given here is that default.
+    """
+    address = context.context().host_address_space()
+    spec = DeviceSpec.from_string(address).make_merged_spec(DeviceSpec.from_string(device or ""))
+    if spec.device_type is None:
+        kind = "GPU" if has_accelerator() else "CPU"
+        spec = spec.replace(device_type=kind, device_index=0)
+    return str(spec.replace(device_index=spec.device_index or 0).to_string())
+
+
+def set_bool_attribute(op: Any, name: str, value: bool) -> None:
+    """Set an attribute of an op that its definition does not have."""
+    op._set_attr(name, attr_value_pb2.AttrValue(b=value))
+
+
+def py_func_token(function: Callable[..., Any]) -> str:
+    """Register a Python function for the PyFunc op."""
+    _functions.append(function)
+    token: str = _script_ops._py_funcs.insert(function)
+    return token
+
+
+_functions: list[Callable[..., Any]] = []
+"""TensorFlow refers to these weakly, but graphs may call them until the process ends."""
+
+
+@contextlib.contextmanager
+def no_graph_callbacks() -> Iterator[None]:
+    """No op callbacks, whoever's they are, for graph ops that we add in this thread."""
+    eager_context = context.context()
+    before = eager_context.invoking_op_callbacks
+    eager_context.invoking_op_callbacks = True
+    try:
+        yield
+    finally:
+        eager_context.invoking_op_callbacks = before
+
+
+class Hooks:
+    """Installs and removes the hooks of one dump.
+
+    Op callbacks belong to a thread.  Threads started later get them when they start; those that
+    run already when they next call a function or an op outside of the fast path.
+    """
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self._originals: list[tuple[Any, str, Any, Any]] = []
+        self._callback_lists: dict[int, list[Any]] = {}
+        self._eager = False
+        self._installed = False
+
+    def install(self) -> None:
+        """Start telling the listener."""
+        self._installed = True
+        self._patch(execute, "quick_execute", self._quick_execute)
+        self._patch(execute, "execute_with_cancellation", self._execute_with_cancellation)
+        self._patch(atomic_function, "from_func_graph", self._from_func_graph)
+        self._patch(func_graph_module, "func_graph_from_py_func", self._func_graph_from_py_func)
+        self._patch(function_context, "make_function_context", self._make_function_context)
+        self._patch(threading.Thread, "start", self._thread_start)
+        self.watch_eager_ops(True)
+
+    def uninstall(self) -> None:
+        """Stop; every hook that nobody wrapped again is taken out."""
+        self.watch_eager_ops(False)
+        self._installed = False
+        for owner, name, original, wrapper in reversed(self._originals):
+            if getattr(owner, name) is wrapper:
+                setattr(owner, name, original)
+        self._originals.clear()
+        execute.execute = (
+            execute.execute_with_callbacks
+            if context.context().op_callbacks
+            else execute.quick_execute
+        )
+
+    def _patch(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+        original = getattr(owner, name)
+        wrapper = make(original)
+        setattr(owner, name, wrapper)
+        self._originals.append((owner, name, original, wrapper))
+
+    def watch_eager_ops(self, on: bool) -> None:
+        """Switch the op callbacks of all threads on or off; off restores TensorFlow's speed."""
+        self._eager = on
+        if on:
+            self.watch_this_thread()
+            for callbacks in list(self._callback_lists.values()):
+                if self._op_callback not in callbacks:
+                    callbacks.append(self._op_callback)
+            execute.execute = execute.execute_with_callbacks
+            return
+        for callbacks in list(self._callback_lists.values()):
+            if self._op_callback in callbacks:
+                callbacks.remove(self._op_callback)
+
+    def watch_this_thread(self) -> None:
+        """Add the op callback of the current thread."""
+        callbacks = context.context().op_callbacks
+        self._callback_lists[threading.get_ident()] = callbacks
+        if self._eager and self._op_callback not in callbacks:
+            callbacks.append(self._op_callback)
+
+    @contextlib.contextmanager
+    def muted(self) -> Iterator[None]:
+        """No op callback of ours in this thread, for eager ops of our own."""
+        callbacks = context.context().op_callbacks
+        there = self._op_callback in callbacks
+        if there:
+            callbacks.remove(self._op_callback)
+        try:
+            yield
+        finally:
+            if there:
+                callbacks.append(self._op_callback)
+
+    def _op_callback(
+        self,
+        op_type: str,
+        inputs: Any,
+        attrs: Any,
+        outputs: Any,
+        op_name: str | None = None,
+        graph: Any = None,
+    ) -> None:
+        if graph is None:
+            self._listener.eager_op(op_type, inputs, outputs)
+
+    # ---- The wrappers --------------------------------------------------------------------------
+
+    def _recorded_call(self, original: Any, op_name: str, inputs: Any, *args: Any) -> Any:
+        """Call a function; its outputs are recorded by the op callback where there is one."""
+        call = self._listener.call_begins(op_name)
+        try:
+            outputs = original(op_name, *args)
+        except BaseException as error:
+            self._listener.call_fails(call, inputs, error)
+            raise
+        self._listener.call_ends(call, inputs, outputs)
+        return outputs
+
+    def _watches(self) -> bool:
+        if not self._eager:
+            return False
+        if threading.get_ident() not in self._callback_lists:
+            self.watch_this_thread()
+        return True
+
+    def _quick_execute(self, original: Any) -> Any:
+        def quick_execute(
+            op_name: Any, num_outputs: Any, inputs: Any, attrs: Any, ctx: Any, name: Any = None
+        ) -> Any:
+            if not self._watches() or not is_function_name(op_name):
+                return original(op_name, num_outputs, inputs, attrs, ctx, name)
+            return self._recorded_call(
+                original, op_name, inputs, num_outputs, inputs, attrs, ctx, name
+            )
+
+        return quick_execute
+
+    def _execute_with_cancellation(self, original: Any) -> Any:
+        def execute_with_cancellation(
+            op_name: Any,
+            num_outputs: Any,
+            inputs: Any,
+            attrs: Any,
+            ctx: Any,
+            cancellation_manager: Any,
+            name: Any = None,
+        ) -> Any:
+            rest = (num_outputs, inputs, attrs, ctx, cancellation_manager, name)
+            if not self._watches() or not is_function_name(op_name):
+                return original(op_name, *rest)
+            return self._recorded_call(original, op_name, inputs, *rest)
+
+        return execute_with_cancellation
+
+    def _from_func_graph(self, original: Any) -> Any:
+        def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
+            text = name.decode() if isinstance(name, bytes) else name
+            self._listener.function_created(text, graph, attrs)
+            return original(name, graph, attrs, *args, **kwargs)
+
+        return from_func_graph
+
+    def _func_graph_from_py_func(self, original: Any) -> Any:
+        def func_graph_from_py_func(*args: Any, **kwargs: Any) -> Any:
+            graph = original(*args, **kwargs)
+            if is_control_flow_graph(graph):
+                self._listener.graph_built(graph)
+            return graph
+
+        return func_graph_from_py_func
+
+    def _make_function_context(self, original: Any) -> Any:
+        def make_function_context(*args: Any, **kwargs: Any) -> Any:
+            made = original(*args, **kwargs)
+            variant = self._listener.function_variant()
+            if variant is None:
+                return made
+            key = made.context
+            variant_id = (variant, key.xla_context_id)
+            return made._replace(context=key._replace(xla_context_id=variant_id))
+
+        return make_function_context
+
+    def _thread_start(self, original: Any) -> Any:
+        hooks = self
+
+        def start(thread: threading.Thread) -> None:
+            run = thread.run
+
+            def watched_run() -> None:
+                del thread.run
+                if hooks._installed:
+                    hooks.watch_this_thread()
+                try:
+                    run()
+                finally:
+                    hooks._callback_lists.pop(threading.get_ident(), None)
+
+            if hooks._installed:
+                thread.run = watched_run  # type: ignore[method-assign]
+            original(thread)
+
+        return start

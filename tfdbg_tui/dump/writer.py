@@ -1,0 +1,229 @@
+"""One enabled dump: listens to the program through the hooks, hands records to the recorder."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.dump import instrument, stacks, steps, tensorflow_hooks
+from tfdbg_tui.dump.eager import BadTensor, EagerExecutions
+from tfdbg_tui.dump.graphs import GraphDefinitions
+from tfdbg_tui.dump.groups import Batch, Group
+from tfdbg_tui.dump.recorder import Recorder
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.eager import Call
+    from tfdbg_tui.dump.groups import Row
+    from tfdbg_tui.dump.options import Options
+
+
+class BadTensorError(ArithmeticError):
+    """Raised, with ``on_bad="raise"``, by the op or function call that made a bad tensor."""
+
+
+class DumpWriter:
+    """The handle that `enable_dump_debug_info` returns.
+
+    Attributes:
+        options: What the user asked for.
+        active: Whether it still records.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.active = True
+        self._recorder = Recorder(options)
+        self._locations = stacks.CodeLocations(self._recorder, self._recorder.host)
+        self._graphs = GraphDefinitions(self._recorder, self._locations)
+        self._hooks = tensorflow_hooks.Hooks(self)
+        self._eager = EagerExecutions(
+            options, self._recorder, self._graphs, self._locations, self._hooks.muted
+        )
+        self._graph_lock = threading.RLock()
+        self._watches_bad = options.on_bad == "raise" or options.keep_after_bad is not None
+        self._bad_message: str | None = None
+        self._sampled = True
+        self._hooks.install()
+        if options.every > 1:
+            steps.listeners.append(self._step_changed)
+
+    @property
+    def dump_root(self) -> str:
+        """The directory that the files are in."""
+        return self.options.dump_root
+
+    @property
+    def run_id(self) -> str:
+        """Identifies the run; the same for all processes and file sets that belong to it."""
+        return self._recorder.run_id
+
+    def flush(self) -> None:
+        """Write everything recorded so far to the files.
+
+        With a circular buffer, what it holds becomes permanent, and an empty one is started.
+        """
+        self._recorder.flush()
+
+    def FlushNonExecutionFiles(self) -> None:  # noqa: N802 - TensorFlow's name
+        """Do what `flush` does, by the name that TensorFlow's writer has for a part of it."""
+        self.flush()
+
+    def FlushExecutionFiles(self) -> None:  # noqa: N802 - TensorFlow's name
+        """Do what `flush` does, by the name that TensorFlow's writer has for a part of it."""
+        self.flush()
+
+    def close(self) -> None:
+        """Stop recording, write everything and close the files.  Idempotent."""
+        if self.active:
+            self._stop_listening()
+            self._recorder.close()
+
+    def _stop_listening(self) -> None:
+        self.active = False
+        self._hooks.uninstall()
+        if self._step_changed in steps.listeners:
+            steps.listeners.remove(self._step_changed)
+
+    def before_fork(self) -> None:
+        """Let the files rest while the process forks."""
+        self._recorder.hold()
+
+    def after_fork_in_parent(self) -> None:
+        """Go on."""
+        self._recorder.release()
+
+    def after_fork_in_child(self) -> None:
+        """Stop, without touching the files: they are the parent's."""
+        self._recorder.abandon()
+        self._stop_listening()
+
+    # ---- Steps ---------------------------------------------------------------------------------
+
+    def _step_changed(self, number: int | None) -> None:
+        sampled = number is None or number % self.options.every == 0
+        if sampled != self._sampled:
+            self._sampled = sampled
+            self._hooks.watch_eager_ops(sampled)
+
+    # ---- Eager ---------------------------------------------------------------------------------
+
+    def eager_op(self, op_type: str, inputs: Any, outputs: Any) -> None:
+        """Record an eager op that returned."""
+        if self._recorder.broken or tensorflow_hooks.is_function_name(op_type):
+            return
+        bad = self._eager.record(op_type, inputs, outputs, depth=2)
+        if bad is not None and self._watches_bad:
+            self._bad_eager(bad)
+
+    def call_begins(self, name: str) -> Call:
+        """Note that a function starts."""
+        return self._eager.begin_call(name)
+
+    def call_ends(self, call: Call, inputs: Any, outputs: Any) -> None:
+        """Record the execution of a function that returned."""
+        self._eager.calls.pop(call.serial, None)
+        if self._recorder.broken:
+            return
+        bad = self._eager.record(call.name, inputs, outputs, call=call, depth=3)
+        if not self._watches_bad:
+            return
+        if self._bad_message is not None:
+            message, self._bad_message = self._bad_message, None
+            if self.options.on_bad == "raise":
+                raise BadTensorError(message)
+        if bad is not None:
+            self._bad_eager(bad)
+
+    def call_fails(self, call: Call, inputs: Any, error: BaseException) -> None:
+        """Record the execution of a function that raised."""
+        self._eager.calls.pop(call.serial, None)
+        self._bad_message = None
+        if not self._recorder.broken:
+            self._eager.record(call.name, inputs, None, call=call, error=error, depth=3)
+
+    def _bad_eager(self, bad: BadTensor) -> None:
+        self._recorder.bad_tensor_seen()
+        if self.options.on_bad == "raise":
+            line = self._locations.user_line(bad.location)
+            what = f"{bad.op_name} (output {bad.slot})"
+            raise BadTensorError(_describe(what, bad.counts, line))
+
+    # ---- Graphs --------------------------------------------------------------------------------
+
+    def function_variant(self) -> Any:
+        """Return a key of its own for instrumented functions, and one for those XLA compiles."""
+        if not (self.active and self._sampled):
+            return None
+        return (id(self), tensorflow_hooks.in_xla_context_now())
+
+    def graph_built(self, graph: Any) -> None:
+        """Instrument a branch or loop body."""
+        if self._wants(graph):
+            with self._graph_lock:
+                self._instrument(graph, compiled=tensorflow_hooks.in_xla_context(graph))
+
+    def function_created(self, name: str, graph: Any, attrs: Any) -> None:
+        """Instrument and record a graph that becomes a function."""
+        if not self._wants(graph):
+            return
+        compiled = tensorflow_hooks.must_compile(attrs) or tensorflow_hooks.in_xla_context(graph)
+        with self._graph_lock:
+            self._instrument(graph, compiled=compiled)
+            self._graphs.record_function(name, graph, attrs)
+
+    def _wants(self, graph: Any) -> bool:
+        return (
+            self.active
+            and self._sampled
+            and not self._recorder.broken
+            and not tensorflow_hooks.is_own(graph)
+        )
+
+    def _instrument(self, graph: Any, *, compiled: bool) -> None:
+        graph_id = self._graphs.graph_id(graph)
+        new_ops = self._graphs.record_ops(graph)
+        if compiled:
+            return
+        observed = list(instrument.observed_tensors(new_ops, graph_id, self.options))
+        counter = _loop_counter(graph)
+
+        def input_row(tensor: Any) -> Row | None:
+            number = self._graphs.tensor_id(graph, tensor.op.name, tensor.value_index)
+            return instrument.row_of(tensor, graph_id, number) if number is not None else None
+
+        for items in instrument.groups_of(observed):
+            rows = [item.row for item in items]
+            group = Group(rows, self, input_row, iterated=counter is not None)
+            instrument.add_group(graph, items, group, counter)
+
+    def traces_taken(self, group: Group, values: dict[str, Any]) -> None:
+        """Queue what the sink of a group got from one execution of its graph."""
+        if self._recorder.broken:
+            return
+        serial = self._eager.cause_of(group.rows[0].graph_id)
+        self._recorder.traces(Batch(group, values, steps.current, serial))
+        if self._watches_bad and group.has_bad(values):
+            self._recorder.bad_tensor_seen()
+            if self.options.on_bad == "raise" and self._bad_message is None:
+                row, counts = group.describe_bad(values)
+                line = self._locations.user_line(self._graphs.location(row.graph_id, row.op_name))
+                self._bad_message = _describe(f"{row.op_name} (output {row.slot})", counts, line)
+
+
+def _loop_counter(graph: Any) -> Any:
+    """Return the iteration counter of a loop's graph: its first argument."""
+    if tensorflow_hooks.is_loop_graph(graph) and graph.inputs:
+        first = graph.inputs[0]
+        if first.dtype.is_integer and first.shape.rank == 0:
+            return first
+    return None
+
+
+def _describe(what: str, counts: Any, line: str) -> str:
+    if counts is None:
+        found = "NaN or ∞"
+    else:
+        parts = ((counts.nan, "NaN"), (counts.neg_inf, "-∞"), (counts.pos_inf, "+∞"))
+        found = ", ".join(f"{count} {name}" for count, name in parts if count)
+        found += f" of {counts.size}"
+    return f"{what} has {found}" + (f", created at {line}" if line else "")
