@@ -95,6 +95,11 @@ class Calls:
         before = [child for child in children if _built(self._run.graphs[child])[1] <= limit]
         return before[-1] if before else None
 
+    def call_names(self, caller_id: str, graph_id: str) -> list[str]:
+        """Return names of call ops in a graph that were not recorded and call another graph."""
+        names = list(self._missing_ops(caller_id))
+        return [name for name in names if self.callee(caller_id, name) == graph_id]
+
     def loose_outputs(self, graph_id: str, before: float) -> list[tuple[float, TensorRef]]:
         """Return first outputs of call ops that were not recorded and that no recorded op uses.
 
@@ -107,6 +112,10 @@ class Calls:
             if end < before and not self._run.graphs[graph_id].consumers(name):
                 loose.append((end, TensorRef(name, 0)))
         return loose
+
+    def may_call_unrecorded(self, graph_id: str) -> bool:
+        """Whether call ops that were not recorded may use a graph's tensors."""
+        return bool(self._children.get(graph_id)) or bool(self._missing_ops(graph_id))
 
     def outputs(self, graph_id: str) -> tuple[TensorRef, ...]:
         """Return the tensors behind a function's outputs, in order."""

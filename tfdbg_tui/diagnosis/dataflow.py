@@ -422,6 +422,7 @@ class Dataflow:
             if event is None and op is not None and op_type in PASS_THROUGH and depth:
                 slot = use.input_slot if op_type == "IdentityN" else 0
                 inner = self._uses(graph_id, TensorRef(op.name, slot), at, depth - 1)
+                inner += self._uses_of_output(graph_id, TensorRef(op.name, slot), at, depth)
                 if inner:
                     uses += inner
                     continue
@@ -429,6 +430,29 @@ class Dataflow:
                 uses += self._uses_inside(op, use.input_slot, at)
             uses.append(Use(use.input_slot, use.op_name, event, False, "graph", op_type))
         return uses
+
+    def _uses_of_output(self, graph_id: str, ref: TensorRef, at: _At, depth: int) -> list[Use]:
+        """Return what becomes of a tensor as an output of its function."""
+        outputs = self.calls.outputs(graph_id)
+        if ref not in outputs:
+            return []
+        slot = outputs.index(ref)
+        site = self.calls.call_site(graph_id)
+        if site is None:
+            index = self.timeline.execution_of(at.row)
+            if index is None:
+                return []
+            kind = self._run.executions.kind(index)
+            event = TensorEvent("execution", index, slot)
+            return [Use(0, kind.op_type, event, False, "output", kind.op_type)]
+        caller_id = site.caller_id
+        if site.op is not None and site.op.op_type not in LOOPS:
+            return self._uses(caller_id, TensorRef(site.op.name, slot), at, depth - 1)
+        if site.op is not None:
+            return []
+        names = self.calls.call_names(caller_id, graph_id)
+        uses = [self._uses(caller_id, TensorRef(name, slot), at, depth - 1) for name in names]
+        return [replace(use, inferred=True) for found in uses for use in found]
 
     def _uses_inside(self, op: GraphOp, input_slot: int, at: _At) -> list[Use]:
         """Return the arguments of called graphs that an input of a call, If or While becomes."""

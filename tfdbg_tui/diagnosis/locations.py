@@ -7,12 +7,16 @@ library doing as it was told.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
+
+from tfdbg_tui.logdir import StackFrame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfdbg_tui.logdir import StackFrame
+    from tfdbg_tui.logdir import Run
 
 # A user's project may lie in a directory called tensorflow or keras, so names of directories alone
 # decide nothing: only places where packages are installed, and packages by their inner layout.
@@ -28,12 +32,105 @@ _LIBRARY = re.compile(
     | /(tf_)?keras/(src|api)/
     | /tensorflow_probability/(python|substrates)/
     | /tfdbg_tui/((cli|diagnosis|dump|logdir|tui|wire)/|__(init|main)__\.py$)
-    | /__autograph_generated_file[^/]*\.py$           # their frames repeat lines of the user's file
+    | /__autograph_generated_file[^/]*\.py$  # what AutoGraph made of the user's code
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 
 _USER_PSEUDO_FILES = ("<stdin>", "<string>", "<ipython-input", "<console>", "<python-input")
+
+
+_AUTOGRAPH_FILE = re.compile(r"__autograph_generated_file[^/]*\.py$")
+_AUTOGRAPH_NAMES = re.compile(
+    r"\bag__\.(?:ld|converted_call|ldu|autograph_artifact|and_|or_|not_)\b"
+)
+_WORDS = re.compile(r"[A-Za-z_]\w*|\d[\w.]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A line of the user's code.
+
+    Attributes:
+        file: Path of the source file on the host that ran the program.
+        line: Line number, from 1.
+        function: Name of the function.
+        code: The line's text without indentation; "" where the dump does not hold it.
+    """
+
+    file: str
+    line: int
+    function: str
+    code: str
+
+
+def location_of(run: Run, stack_id: int | None) -> Location | None:
+    """Return the user's innermost line of a stack, or None where it has none."""
+    frames = run.stack(stack_id) if stack_id is not None else ()
+    position = user_frame(frames)
+    for frame in reversed(frames[position or 0 :]):
+        if frame.path and _AUTOGRAPH_FILE.search(frame.path):
+            original = _behind_autograph(run, frame)
+            if original is not None:
+                return original
+            break
+    if position is None:
+        return None
+    frame = frames[position]
+    lines = source_lines(run, frame.host, frame.path)
+    code = lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
+    return Location(frame.path or "", frame.line, frame.function, code)
+
+
+def source_lines(run: Run, host: str, path: str | None) -> tuple[str, ...]:
+    """Return the text of a source file; empty where the dump does not hold it."""
+    if path is None:
+        return ()
+    try:
+        source = run.source(host, path)
+    except (OSError, ValueError):
+        return ()
+    return source.lines if source else ()
+
+
+def _behind_autograph(run: Run, frame: StackFrame) -> Location | None:
+    """Find the user's line that AutoGraph turned into a line of generated code.
+
+    TensorFlow maps such frames back itself, except in the threads of a distribution strategy.
+    """
+    generated = source_lines(run, frame.host, frame.path)
+    if not 0 < frame.line <= len(generated):
+        return None
+    function = re.sub(r"^tf__", "", frame.function)
+    words = _WORDS.findall(_AUTOGRAPH_NAMES.sub("", generated[frame.line - 1]))
+    best: tuple[float, Location | None] = (0.5, None)
+    for host, path in run.source_paths:
+        if is_library_frame(StackFrame(host, path, 1, "")):
+            continue
+        lines = source_lines(run, host, path)
+        for number in _lines_of_function(lines, function):
+            text = lines[number - 1]
+            score = SequenceMatcher(None, words, _WORDS.findall(text), autojunk=False).ratio()
+            if score > best[0]:
+                best = (score, Location(path, number, function, text.strip()))
+    return best[1]
+
+
+def _lines_of_function(lines: Sequence[str], function: str) -> list[int]:
+    """Return the numbers of the lines of all functions of a name, by indentation."""
+    start = re.compile(rf"(\s*)(?:async\s+)?def\s+{re.escape(function)}\s*\(")
+    found: list[int] = []
+    indent: int | None = None
+    for number, text in enumerate(lines, 1):
+        match = start.match(text)
+        depth = len(text) - len(text.lstrip())
+        if match is not None:
+            indent = len(match[1])
+        elif indent is not None and text.strip() and depth <= indent:
+            indent = None
+        if indent is not None and match is None and text.strip():
+            found.append(number)
+    return found
 
 
 def is_library_frame(frame: StackFrame) -> bool:

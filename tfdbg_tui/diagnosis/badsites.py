@@ -1,0 +1,115 @@
+"""Alerts by place: a graph tensor or a line of eager code that keeps making bad tensors is one.
+
+A run may have hundreds of thousands of alerts and has, at most, thousands of places.  Everything
+that costs time is done once for each place, at its first alert.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.events import Kind, TensorEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tfdbg_tui.logdir import Run, TensorSummary
+    from tfdbg_tui.logdir.columns import Int64Array
+
+    Summaries = Callable[[TensorEvent], TensorSummary | None]
+
+Place = tuple[str, int, int]
+"""What alerts of one place have in common: kind of event; site; or execution kind and stack."""
+
+
+@dataclass(eq=False, slots=True)
+class BadSite:
+    """A place that makes bad tensors, from its first alert on.
+
+    Attributes:
+        place: The place.
+        slot: Output slot.
+        first: Its first alert.
+        last: Its last alert.
+        alerts: Number of its alerts.
+    """
+
+    place: Place
+    slot: int
+    first: TensorEvent
+    last: TensorEvent
+    alerts: int
+
+
+def bad_sites(run: Run, summaries: Summaries) -> list[BadSite]:
+    """Return all places with alerts.
+
+    A place that makes ∞ at first, perhaps on purpose, and NaN later counts as two from then on.
+    """
+    return [
+        part
+        for place, slot, kind, rows in (*_of_graphs(run), *_of_executions(run))
+        for part in _split(place, slot, kind, rows, summaries)
+    ]
+
+
+Group = tuple[Place, int, Kind, "Int64Array"]
+
+
+def _of_graphs(run: Run) -> Iterator[Group]:
+    traces = run.graph_executions
+    rows = traces.alert_rows
+    for site_id, members in _groups(traces.site_ids.take(rows)):
+        slot = traces.site_by_id(site_id).output_slot
+        yield ("graph_execution", site_id, 0), slot, "graph_execution", rows[members]
+
+
+def _of_executions(run: Run) -> Iterator[Group]:
+    executions = run.executions
+    rows = executions.alert_rows
+    if not len(rows):
+        return
+    stacks = executions.stack_ids.take(rows)
+    kinds = executions.kinds.take(rows)
+    keys = np.stack([kinds, stacks, executions.alert_slots])
+    unique, inverse = np.unique(keys, axis=1, return_inverse=True)
+    for number, members in _groups(inverse.reshape(-1)):
+        kind, stack, slot = unique[:, number].tolist()
+        yield ("execution", kind, stack), slot, "execution", rows[members]
+
+
+def _groups(numbers: Int64Array) -> Iterator[tuple[int, Int64Array]]:
+    """Yield each number with the positions where it is, ascending."""
+    if not len(numbers):
+        return
+    order = np.argsort(numbers, kind="stable")
+    values, starts = np.unique(numbers[order], return_index=True)
+    yield from zip(values.tolist(), np.split(order, starts[1:]), strict=True)
+
+
+def _split(
+    place: Place, slot: int, kind: Kind, rows: Int64Array, summaries: Summaries
+) -> Iterator[BadSite]:
+    def event(position: int) -> TensorEvent:
+        return TensorEvent(kind, int(rows[position]), slot)
+
+    def has_nan(position: int) -> bool:
+        summary = summaries(event(position))
+        return bool(summary and summary.nan)
+
+    last = len(rows) - 1
+    if not last or has_nan(0) or not has_nan(last):
+        yield BadSite(place, slot, event(0), event(last), len(rows))
+        return
+    low, high = 0, last  # no NaN at low, NaN at high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if has_nan(middle):
+            high = middle
+        else:
+            low = middle
+    yield BadSite(place, slot, event(0), event(low), high)
+    yield BadSite(place, slot, event(high), event(last), len(rows) - high)

@@ -1,0 +1,262 @@
+"""From alerts to roots: which tensor was bad first on the way to each bad tensor.
+
+An alert with a bad input got its trouble from there.  One whose inputs are all finite is a root:
+the op itself made NaN or ∞.  Where an input left no record it stays open, and is laid at the door
+of trouble that came before it, unless there was none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.badsites import BadSite, Place, bad_sites
+from tfdbg_tui.diagnosis.containment import Containment
+from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of, op_type_of, summary_of
+from tfdbg_tui.diagnosis.optypes import SOURCES, UNRECORDED, value_inputs
+from tfdbg_tui.diagnosis.values import explains
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
+    from tfdbg_tui.logdir import Run, TensorSummary
+
+
+class Health(Enum):
+    """What is known of an input's values."""
+
+    FINITE = "finite"
+    BAD = "bad"
+    UNKNOWN = "unknown"
+    NO_VALUES = "no values"  # an axis, a shape, an integer
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A place with alerts, and where its trouble comes from.
+
+    Attributes:
+        site: The place.
+        time: When its first alert was recorded.
+        parent: The place whose bad tensor came in; None for a root.
+        inferred: Whether the link to the parent is a conclusion.
+        open: Whether an input is unknown, so that the trouble may have come from there.
+    """
+
+    site: BadSite
+    time: float
+    parent: Node | None = None
+    inferred: bool = False
+    open: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Root:
+    """What made a group of alerts.
+
+    Attributes:
+        node: The place where the first of them was born.
+        members: Places of all of them, in order of time.
+        contained: Whether no bad value got anywhere that matters.
+    """
+
+    node: Node
+    members: list[Node] = field(default_factory=list)
+    contained: bool = False
+
+    @property
+    def event(self) -> TensorEvent:
+        """The first bad tensor."""
+        return self.node.site.first
+
+    @property
+    def alerts(self) -> int:
+        """Number of alerts that come from it."""
+        return sum(node.site.alerts for node in self.members)
+
+
+class Causes:
+    """The roots of a run's alerts.
+
+    Attributes:
+        roots: Roots, in order of their first alerts, contained ones included.
+    """
+
+    def __init__(self, run: Run, dataflow: Dataflow) -> None:
+        self._run = run
+        self._dataflow = dataflow
+        self._summaries: dict[TensorEvent, TensorSummary | None] = {}
+        self._nodes: dict[Place, list[Node]] = {}
+        self._containment = Containment(run, dataflow, self.summary)
+        self.roots: list[Root] = self._find()
+
+    def summary(self, event: TensorEvent) -> TensorSummary | None:
+        """Return what was recorded of a tensor, read once."""
+        if event not in self._summaries:
+            self._summaries[event] = summary_of(self._run, event)
+        return self._summaries[event]
+
+    def health(self, event: TensorEvent, producer: Producer) -> Health:
+        """Return what is known of an input of an event."""
+        op_type = op_type_of(self._run, event)
+        number = producer.input_slot + 1
+        if producer.via in ("graph", "eager", "argument", "call"):
+            slots = value_inputs(op_type, number)
+            if producer.input_slot not in slots:
+                return Health.NO_VALUES
+        if producer.event is not None:
+            summary = self.summary(producer.event)
+            if summary is not None and summary.has_inf_or_nan is not None:
+                return Health.BAD if summary.has_inf_or_nan else Health.FINITE
+        if producer.op_type in UNRECORDED or producer.op_type is None:
+            return Health.UNKNOWN
+        return Health.NO_VALUES
+
+    def node_of(self, event: TensorEvent) -> Node | None:
+        """Return the place that an alert belongs to."""
+        found = None
+        for node in self._nodes.get(_place(self._run, event), []):
+            if node.site.slot == event.slot and node.site.first.index <= event.index:
+                found = node
+        return found
+
+    def _find(self) -> list[Root]:
+        nodes = self._sorted_nodes()
+        for node in nodes:
+            self._link(node)
+        groups = self._groups(nodes)
+        for root in groups:
+            root.contained = self._containment.contained([m.site for m in root.members])
+        return self._merge(groups)
+
+    def _sorted_nodes(self) -> list[Node]:
+        sites = bad_sites(self._run, self.summary)
+        nodes = []
+        for kind, events in (
+            ("graph_execution", self._run.graph_executions),
+            ("execution", self._run.executions),
+        ):
+            mine = [site for site in sites if site.first.kind == kind]
+            times = events.wall_times([site.first.index for site in mine])
+            nodes += [Node(site, float(t)) for site, t in zip(mine, times, strict=True)]
+        for node in nodes:
+            self._nodes.setdefault(node.site.place, []).append(node)
+        # An execution is recorded after what happened inside it.
+        nodes.sort(key=lambda n: (n.time, n.site.first.kind == "execution", n.site.first.index))
+        return nodes
+
+    def _link(self, node: Node) -> None:
+        """Find the bad input that a place's first alert got its trouble from."""
+        event = node.site.first
+        bad: list[tuple[Node, Producer]] = []
+        for producer in self._dataflow.producers(event):
+            health = self.health(event, producer)
+            if health is Health.BAD and producer.event is not None:
+                parent = self.node_of(producer.event)
+                if parent is not None and parent is not node and not _leads_to(parent, node):
+                    bad.append((parent, producer))
+            elif health is Health.UNKNOWN:
+                node.open = True
+        if op_type_of(self._run, event) in SOURCES - {"Const"}:
+            node.open = True
+        if bad:
+            summary = self.summary(event)
+            parent, producer = max(
+                bad,
+                key=lambda link: (
+                    explains(self.summary(link[0].site.first), summary),
+                    -link[0].time,
+                ),
+            )
+            node.parent, node.inferred = parent, producer.inferred
+
+    def _groups(self, nodes: list[Node]) -> list[Root]:
+        roots: dict[int, Root] = {}
+        for node in nodes:
+            top = node
+            while top.parent is not None:
+                top = top.parent
+            roots.setdefault(id(top), Root(top)).members.append(node)
+        return sorted(roots.values(), key=lambda root: root.node.time)
+
+    def _merge(self, groups: list[Root]) -> list[Root]:
+        """Lay open groups at the door of earlier trouble, and join what is one and the same bug."""
+        kept: list[Root] = []
+        for group in groups:
+            into = self._earlier(group, kept)
+            if into is None:
+                kept.append(group)
+                continue
+            if group.node.open:
+                group.node.parent, group.node.inferred = into.node, True
+            into.members += group.members
+        for root in kept:
+            root.members.sort(key=lambda node: node.time)
+        return kept
+
+    def _earlier(self, group: Root, kept: list[Root]) -> Root | None:
+        spread = [root for root in kept if not root.contained]
+        if group.node.open and spread:
+            return spread[0]
+        return self._same_bug(group, spread)
+
+    def _same_bug(self, group: Root, kept: list[Root]) -> Root | None:
+        """Find an earlier root of the same input or of the same op traced or placed anew."""
+        key = self._code_key(group.event)
+        inputs = self._inputs(group.event)
+        for root in kept:
+            if key is not None and key == self._code_key(root.event):
+                return root
+            if inputs & self._inputs(root.event):
+                return root
+        return None
+
+    def _inputs(self, event: TensorEvent) -> set[TensorEvent]:
+        """Return the finite tensors that went into an event: log(p) and 1/p share theirs."""
+        found = set()
+        for producer in self._dataflow.producers(event):
+            source = self._behind_argument(producer.event)
+            if source is None or self.health(event, producer) is not Health.FINITE:
+                continue
+            summary = self.summary(source)
+            if summary is None or not (
+                summary.size == 1 or op_type_of(self._run, source) == "Const"
+            ):
+                found.add(source)
+        return found
+
+    def _behind_argument(self, event: TensorEvent | None) -> TensorEvent | None:
+        """Follow a function's argument to the caller's tensor."""
+        for _ in range(20):
+            if event is None or op_type_of(self._run, event) != "Placeholder":
+                break
+            producers = self._dataflow.producers(event)
+            if not producers or producers[0].event is None:
+                break
+            event = producers[0].event
+        return event
+
+    def _code_key(self, event: TensorEvent) -> tuple[str, str, int] | None:
+        """Return what an op keeps when its function is traced anew or run on another replica."""
+        op = graph_op_of(self._run, event)
+        if op is None:
+            return None
+        parts = [part for part in op.name.split("/") if not part.startswith("replica_")]
+        graph = self._run.graphs[op.graph_id]
+        return graph.name, "/".join(parts), event.slot
+
+
+def _leads_to(parent: Node, node: Node) -> bool:
+    """Whether a place's trouble comes, directly or not, from another one."""
+    above: Node | None = parent
+    while above is not None:
+        if above is node:
+            return True
+        above = above.parent
+    return False
+
+
+def _place(run: Run, event: TensorEvent) -> Place:
+    if event.kind == "graph_execution":
+        return ("graph_execution", run.graph_executions.site_ids[event.index], 0)
+    return ("execution", run.executions.kinds[event.index], run.executions.stack_ids[event.index])

@@ -1,0 +1,123 @@
+"""What op types do to NaN and ∞: facts of their definitions that several rooms need."""
+
+from __future__ import annotations
+
+VALUE_INPUTS: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(
+        (
+            "All", "Any", "ArgMax", "ArgMin", "BroadcastTo", "Cumprod", "Cumsum",
+            "DepthToSpace", "ExpandDims", "GatherNd", "GatherV2", "Max", "Mean", "Min", "MirrorPad",
+            "Pad", "Prod", "ResizeBilinear", "ResizeNearestNeighbor", "Reshape", "ResourceGather",
+            "Roll", "ReverseV2", "ReverseSequence", "SegmentMax", "SegmentMean", "SegmentMin",
+            "SegmentProd", "SegmentSum", "Slice", "SparseSegmentMean", "SparseSegmentSum",
+            "SpaceToDepth", "Squeeze", "StridedSlice", "Sum", "Tile", "TopKV2", "Transpose",
+            "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd",
+            "UnsortedSegmentSum", "EuclideanNorm",
+        ),
+        (0,),
+    ),
+    **dict.fromkeys(("Split", "Fill", "TensorListFromTensor"), (1,)),
+    "Split": (1,),
+    "SplitV": (0,),
+    "OneHot": (2, 3),
+    "Select": (1, 2),
+    "SelectV2": (1, 2),
+    "PadV2": (0, 2),
+    "StridedSliceGrad": (4,),
+    "TensorStridedSliceUpdate": (0, 4),
+    "TensorScatterUpdate": (0, 2),
+    "TensorScatterAdd": (0, 2),
+    "ScatterNd": (1,),
+    "Conv2DBackpropInput": (1, 2),
+    "Conv2DBackpropFilter": (0, 2),
+    "SparseSoftmaxCrossEntropyWithLogits": (0,),
+    "RandomUniform": (),
+    "RandomStandardNormal": (),
+    "TruncatedNormal": (),
+    "StatelessRandomUniformV2": (),
+    "StatelessRandomNormalV2": (),
+    "ZerosLike": (),
+    "OnesLike": (),
+    "Shape": (),
+    "ParameterizedTruncatedNormal": (1, 2, 3, 4),
+}  # fmt: skip
+"""Which inputs of an op hold values that go into its result; all of them where it is not listed.
+
+The others are axes, shapes, indices and conditions.
+"""
+
+UNRECORDED = frozenset(
+    {
+        "Placeholder", "PlaceholderWithDefault", "If", "StatelessIf", "Case", "StatelessCase",
+        "While", "StatelessWhile", "PartitionedCall", "StatefulPartitionedCall", "Identity",
+        "IdentityN", "VarHandleOp", "Switch", "Merge", "Enter", "Exit", "NextIteration",
+        "RefIdentity", "ReadVariableOp", "IteratorGetNext", "OptionalGetValue", "EagerPyFunc",
+        "PyFunc", "TensorListGetItem", "TensorListStack", "TensorListPopBack",
+        "TensorListConcatV2", "TensorListGather", "TensorListReserve", "TensorListFromTensor",
+        "TensorListSetItem", "TensorListPushBack", "XlaLaunch", "SymbolicGradient",
+    }
+)  # fmt: skip
+"""Ops that may carry values although no dump records their outputs.
+
+Any other op without a record in a dump that leaves nothing out has no floating-point output.
+"""
+
+SOURCES = frozenset(
+    {
+        "Const", "IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional",
+        "OptionalGetValue", "MultiDeviceIteratorGetNextFromShard", "Placeholder",
+        "PlaceholderWithDefault", "VarHandleOp", "ReadVariableOp", "PyFunc", "EagerPyFunc",
+        "PyFuncStateless", "DecodeRaw", "DecodeCSV", "ParseExampleV2", "ReadFile", "RestoreV2",
+        "Restore", "StringToNumber", "LookupTableFindV2", "ParseTensor", "DatasetToSingleElement",
+    }
+)  # fmt: skip
+"""Ops that bring values in from outside: they compute nothing that could go wrong."""
+
+MOVES = frozenset(
+    {
+        "BroadcastTo", "Concat", "ConcatV2", "DepthToSpace", "DynamicPartition",
+        "DynamicStitch", "ExpandDims", "ExtractImagePatches", "GatherNd", "GatherV2", "Identity",
+        "IdentityN", "MatrixDiagV3", "MatrixDiagPartV3", "MirrorPad", "Neg", "Pack", "Pad",
+        "PadV2", "ParallelConcat", "Placeholder", "PreventGradient", "ReadVariableOp",
+        "RandomShuffle", "Reshape", "ResourceGather", "ReverseV2", "ReverseSequence", "Roll",
+        "Select", "SelectV2", "Slice", "Snapshot", "SpaceToDepth", "Split", "SplitV", "Squeeze",
+        "StopGradient", "StridedSlice", "TensorListGetItem", "TensorListStack",
+        "TensorListPopBack", "TensorListConcatV2", "TensorScatterUpdate", "Tile", "TopKV2",
+        "Transpose", "Unpack", "Where", "Abs", "Sign", "Bitcast", "Relu", "Relu6", "LeakyRelu",
+        "MaxPool", "Maximum", "Minimum", "Tanh", "Sigmoid", "ScatterNd",
+        "StridedSliceGrad", "CollectiveReduceV2", "MatrixBandPart", "OptionalGetValue", "Fill",
+        "ReluGrad", "Relu6Grad", "LeakyReluGrad", "ClipByValue", "CheckNumerics", "Softsign",
+        "Erf", "Atan", "OneHot", "Conj", "Real", "Imag", "ZerosLike",
+        "Sort", "BatchToSpaceND", "SpaceToBatchND", "IteratorGetNext",
+    }
+)  # fmt: skip
+"""Ops that never make NaN or ∞ of finite numbers: a bad output means a bad input."""
+
+NON_FLOAT_RESULT = frozenset(
+    {
+        "IsNan", "IsInf", "IsFinite", "Shape", "ShapeN", "Size", "Rank",
+        "BroadcastGradientArgs", "BroadcastArgs", "ZerosLike", "OnesLike",
+    }
+)  # fmt: skip
+"""Ops whose result does not depend on the values, or asks whether they are finite."""
+
+COMPARISONS = frozenset(
+    {"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "ApproximateEqual"}
+)
+
+LEAVES_OUT = frozenset(
+    {
+        "Select", "SelectV2", "DivNoNan", "MulNoNan", "Xdivy", "Xlogy", "Xlog1py", "GatherV2",
+        "GatherNd", "StridedSlice", "Slice", "DynamicPartition", "TensorScatterUpdate",
+        "ResourceGather", "Where", "Split", "SplitV", "Unpack",
+    }
+)  # fmt: skip
+"""Ops by which a program leaves NaN out on purpose; a finite result of others may hide a bug."""
+
+
+def value_inputs(op_type: str | None, number: int) -> tuple[int, ...]:
+    """Return which of an op's `number` inputs hold values that go into its result."""
+    slots = VALUE_INPUTS.get(op_type or "")
+    if slots is None:
+        return tuple(range(number))
+    return tuple(slot for slot in slots if slot < number)
