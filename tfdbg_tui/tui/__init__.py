@@ -1,1 +1,85 @@
-"""To be filled."""
+"""The terminal app: six panes that show one reactive session.
+
+`run_app` opens it.  Start reading in `session` (what is shown), `focus` (what is looked at) and
+`navigation` (what keys do); `panes` draw, `app` wires.
+"""
+
+from __future__ import annotations
+
+import locale
+import os
+import sys
+
+
+def run_app(
+    logdir: str,
+    *,
+    run: str | None = None,
+    follow: bool = False,
+    at: str | None = None,
+    theme: str | None = None,
+    mouse: bool = True,
+    ascii_only: bool | None = None,
+) -> int:
+    """Open the app on a logdir and return its exit code.
+
+    Args:
+        logdir: Directory that a dump writer wrote, or will write.
+        run: Label of the run to open, where the logdir holds several.
+        follow: Whether to stay on the newest event while the program runs.
+        at: What to go to first: ``trace:88``, ``exec:12``, an op's name, ``file.py:120``.
+        theme: Name of a theme.
+        mouse: Whether the app takes the mouse.
+        ascii_only: Whether to draw with ASCII; None to ask the locale.
+
+    Returns:
+        0, or 2 where this terminal cannot show the app.
+
+    Raises:
+        LogdirError: `logdir` is no directory, or holds no run called `run`.
+    """
+    if not _usable_terminal():
+        print(
+            "tfdbg-tui: the app needs an interactive terminal; "
+            f"run `tfdbg-tui diagnose {logdir}` or `tfdbg-tui info {logdir}` instead",
+            file=sys.stderr,
+        )
+        return 2
+    _check(logdir, run)
+    from tfdbg_tui.tui.app import TfdbgApp
+    from tfdbg_tui.tui.text import ASCII, UNICODE
+    from tfdbg_tui.tui.theme import DARK, WITHOUT_COLOR
+
+    if ascii_only is None:
+        ascii_only = "utf" not in locale.getpreferredencoding(False).lower()
+    app = TfdbgApp(
+        logdir,
+        run=run,
+        at=at,
+        follow=follow,
+        charset=ASCII if ascii_only else UNICODE,
+        theme_name=WITHOUT_COLOR if os.environ.get("NO_COLOR") else theme or DARK.name,
+    )
+    app.run(mouse=mouse)
+    return app.return_code or 0
+
+
+def _usable_terminal() -> bool:
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    return interactive and os.environ.get("TERM", "dumb") not in ("dumb", "")
+
+
+def _check(logdir: str, run: str | None) -> None:
+    """Refuse what will never become readable; a directory still without files may."""
+    from tfdbg_tui.logdir import LogdirError, list_runs
+
+    path = os.path.expanduser(logdir)
+    try:
+        runs = list_runs(path)
+    except LogdirError:
+        if not os.path.isdir(path) or not os.access(path, os.R_OK | os.X_OK):
+            raise
+        return
+    if run is not None and run not in [files.label for files in runs]:
+        known = ", ".join(files.label for files in runs)
+        raise LogdirError(f"{logdir}: no run {run!r}; it holds {known}")

@@ -1,0 +1,329 @@
+"""Every action of the app, once: keys, footer, help, palette and the README's table come from here.
+
+An action either goes somewhere, which is a pure function in `navigation`, or is something that
+only the app can do (zoom, search, quit); the app has a method ``do_ID`` for each of those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui import navigation
+from tfdbg_tui.tui.focus import PANES, Focus, PaneName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfdbg_tui.tui.snapshot import Snapshot
+
+    Navigate = Callable[[Snapshot, Focus], Focus]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something the user can do.
+
+    Attributes:
+        id: Name in keymaps.
+        keys: Keys that do it, as Textual names them; the first one is shown.
+        label: What the footer says.
+        help: What the help screen says.
+        group: Its heading in the help screen.
+        navigate: Where it goes; None for what the app does itself.
+        rows: How many rows it moves; None for other actions.
+        pages: How many pages it moves; None for other actions.
+        jump: Whether `back` returns from it.
+        panes: The panes whose footer shows it; it works in all.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    group: str
+    navigate: Navigate | None = None
+    rows: int | None = None
+    pages: float | None = None
+    jump: bool = True
+    panes: tuple[PaneName, ...] = ()
+
+
+_MOVE, _FIND, _NUMERIC, _SHOW, _APP = (
+    "Moving",
+    "Finding",
+    "Following numbers",
+    "Showing",
+    "The app",
+)
+_LISTS: tuple[PaneName, ...] = ("alerts", "timeline", "graph_execution")
+
+
+def _panes() -> tuple[Action, ...]:
+    names = (
+        "Alerts",
+        "Python Execution Timeline",
+        "Graph Execution",
+        "Graph Structure",
+        "Source Code",
+        "Stack Trace",
+    )
+    return tuple(
+        Action(
+            f"pane_{pane}",
+            (str(number),),
+            name,
+            f"go to {name}",
+            _MOVE,
+            _to_pane(pane),
+            jump=False,
+        )
+        for number, (pane, name) in enumerate(zip(PANES, names, strict=True), 1)
+    )
+
+
+def _to_pane(pane: PaneName) -> Navigate:
+    return lambda _, focus: navigation.show_pane(focus, pane)
+
+
+ACTIONS: tuple[Action, ...] = (
+    *_panes(),
+    Action(
+        "next_pane",
+        ("tab",),
+        "pane",
+        "go to the next pane",
+        _MOVE,
+        lambda _, focus: navigation.cycle_pane(focus, 1),
+        jump=False,
+    ),
+    Action(
+        "previous_pane",
+        ("shift+tab",),
+        "pane",
+        "go to the previous pane",
+        _MOVE,
+        lambda _, focus: navigation.cycle_pane(focus, -1),
+        jump=False,
+    ),
+    Action("down", ("j", "down"), "down", "next row", _MOVE, rows=1, jump=False),
+    Action("up", ("k", "up"), "up", "previous row", _MOVE, rows=-1, jump=False),
+    Action(
+        "right",
+        ("l", "right"),
+        "right",
+        "next execution; to what takes the op's outputs; scroll source text",
+        _MOVE,
+        jump=False,
+    ),
+    Action(
+        "left",
+        ("h", "left"),
+        "left",
+        "previous execution; to what the op takes; scroll source text",
+        _MOVE,
+        jump=False,
+    ),
+    Action(
+        "page_down",
+        ("pagedown", "space", "ctrl+f"),
+        "page down",
+        "next page",
+        _MOVE,
+        pages=1,
+        jump=False,
+    ),
+    Action(
+        "page_up", ("pageup", "ctrl+b"), "page up", "previous page", _MOVE, pages=-1, jump=False
+    ),
+    Action(
+        "half_page_down", ("ctrl+d",), "half page", "half a page down", _MOVE, pages=0.5, jump=False
+    ),
+    Action(
+        "half_page_up", ("ctrl+u",), "half page", "half a page up", _MOVE, pages=-0.5, jump=False
+    ),
+    Action(
+        "first_row",
+        ("g", "home"),
+        "first",
+        "first row",
+        _MOVE,
+        lambda snapshot, focus: navigation.move_to(snapshot, focus, 0),
+    ),
+    Action("last_row", ("G", "end"), "last", "last row", _MOVE, navigation.last_row),
+    Action(
+        "enter",
+        ("enter",),
+        "drill in",
+        "go one level deeper: alert, tensor, op, stack frame, source line",
+        _NUMERIC,
+        navigation.enter,
+        panes=PANES,
+    ),
+    Action(
+        "back",
+        ("backspace", "alt+left", "minus"),
+        "back",
+        "return to where you were",
+        _MOVE,
+        panes=PANES,
+    ),
+    Action("forward", ("alt+right",), "forward", "undo going back", _MOVE),
+    Action(
+        "first_alert",
+        ("a",),
+        "first alert",
+        "go to the first tensor with NaN or ∞",
+        _NUMERIC,
+        navigation.first_alert,
+        panes=_LISTS,
+    ),
+    Action(
+        "next_alert",
+        ("right_square_bracket",),
+        "next alert",
+        "go to the next alert",
+        _NUMERIC,
+        partial(navigation.step_alert, step=1),
+        panes=_LISTS,
+    ),
+    Action(
+        "previous_alert",
+        ("left_square_bracket",),
+        "previous alert",
+        "go to the previous alert",
+        _NUMERIC,
+        partial(navigation.step_alert, step=-1),
+    ),
+    Action(
+        "producer",
+        ("o",),
+        "inputs",
+        "go to what the tensor was computed from: a bad input first, else the first",
+        _NUMERIC,
+        navigation.to_producer,
+        panes=("timeline", "graph_execution", "graph_structure"),
+    ),
+    Action(
+        "consumer",
+        ("i",),
+        "consumers",
+        "go to what was computed from the tensor",
+        _NUMERIC,
+        navigation.to_consumer,
+        panes=("timeline", "graph_execution", "graph_structure"),
+    ),
+    Action(
+        "frame_up",
+        ("u",),
+        "caller",
+        "go up the stack, to the calling frame",
+        _NUMERIC,
+        partial(navigation.step_frame, step=-1),
+        panes=("source_code", "stack_trace"),
+    ),
+    Action(
+        "frame_down",
+        ("d",),
+        "callee",
+        "go down the stack, to the called frame",
+        _NUMERIC,
+        partial(navigation.step_frame, step=1),
+        panes=("source_code", "stack_trace"),
+    ),
+    Action(
+        "library_frames",
+        ("H", "t"),
+        "library frames",
+        "unfold or fold the frames of libraries in Stack Trace",
+        _SHOW,
+        lambda _, focus: navigation.toggle_library_frames(focus),
+        jump=False,
+        panes=("stack_trace",),
+    ),
+    Action(
+        "bad_only",
+        ("f", "ampersand"),
+        "only NaN/∞",
+        "list only tensors with NaN or ∞ in Graph Execution, or all again",
+        _SHOW,
+        navigation.toggle_bad_only,
+        jump=False,
+        panes=("graph_execution",),
+    ),
+    Action(
+        "search",
+        ("slash",),
+        "search",
+        "search in the pane; capital letters count only if you type any",
+        _FIND,
+        panes=PANES,
+    ),
+    Action("search_next", ("n",), "next match", "next match", _FIND),
+    Action("search_previous", ("N",), "previous match", "previous match", _FIND),
+    Action(
+        "goto",
+        ("colon",),
+        "go to",
+        "go to an index, trace:88, exec:12, alert:3, an op's name, or file.py:120",
+        _FIND,
+        panes=PANES,
+    ),
+    Action("zoom", ("z",), "zoom", "give the pane the whole screen, or take it back", _SHOW),
+    Action("copy", ("y",), "copy", "copy what is focused to the clipboard (OSC 52)", _APP),
+    Action(
+        "edit",
+        ("e",),
+        "edit",
+        "open the focused line in $EDITOR: the file on this machine",
+        _APP,
+        panes=("source_code", "stack_trace"),
+    ),
+    Action("follow", ("F",), "follow", "stay on the newest event while the program runs", _SHOW),
+    Action("pause", ("p",), "pause", "stop showing what is new, or go on", _SHOW),
+    Action("help", ("question_mark", "f1"), "help", "show all keys", _APP, panes=PANES),
+    Action("quit", ("q",), "quit", "leave the debugger", _APP, panes=PANES),
+)
+
+BY_ID = {action.id: action for action in ACTIONS}
+
+_KEY_NAMES = {
+    "right_square_bracket": "]",
+    "left_square_bracket": "[",
+    "slash": "/",
+    "colon": ":",
+    "question_mark": "?",
+    "ampersand": "&",
+    "minus": "-",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "left": "←",
+    "right": "→",
+    "up": "↑",
+    "down": "↓",
+}
+
+
+def key_name(key: str) -> str:
+    """Return a key as users know it: ``]``, ``PgDn``, ``Ctrl+D``."""
+    if key in _KEY_NAMES:
+        return _KEY_NAMES[key]
+    if len(key) == 1:
+        return key
+    return "+".join(_KEY_NAMES.get(part, part.capitalize()) for part in key.split("+"))
+
+
+def footer_actions(pane: PaneName) -> list[Action]:
+    """Return the actions that the footer shows for a pane, the most specific first."""
+    shown = [action for action in ACTIONS if pane in action.panes]
+    return sorted(shown, key=lambda action: len(action.panes))
+
+
+def key_table() -> str:
+    """Return all actions as a Markdown table, as the README has it."""
+    lines = ["| Key | What it does |", "|---|---|"]
+    for action in ACTIONS:
+        keys = " ".join(f"`{key_name(key)}`" for key in action.keys)
+        lines.append(f"| {keys} | {action.help} |")
+    return "\n".join(lines)

@@ -1,0 +1,368 @@
+"""The app: it wires loader, session, panes and keys together, and has no logic of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import subprocess
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding
+from textual.containers import Container
+from textual.widgets import Static
+
+from tfdbg_tui.tui import navigation, theme
+from tfdbg_tui.tui.actions import ACTIONS, BY_ID, Action
+from tfdbg_tui.tui.layout import COMPANIONS, LAYOUTS, layout_for
+from tfdbg_tui.tui.loader import Loaded, Loader, RunsFound, Waiting
+from tfdbg_tui.tui.panes.alerts import Alerts
+from tfdbg_tui.tui.panes.base import Pane
+from tfdbg_tui.tui.panes.graph_execution import GraphExecutionPane
+from tfdbg_tui.tui.panes.graph_structure import GraphStructure
+from tfdbg_tui.tui.panes.source_code import SourceCode
+from tfdbg_tui.tui.panes.stack_trace import StackTrace
+from tfdbg_tui.tui.panes.timeline import Timeline
+from tfdbg_tui.tui.session import Session
+from tfdbg_tui.tui.text import UNICODE, Charset
+from tfdbg_tui.tui.widgets.bars import KeyBar, OverviewBar, PaneBar, StatusLine
+from tfdbg_tui.tui.widgets.virtual_list import VirtualList
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual import events
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.screen import Screen
+
+    from tfdbg_tui.tui.focus import Focus
+    from tfdbg_tui.tui.prompt import Prompt, Purpose
+    from tfdbg_tui.tui.snapshot import Snapshot
+
+_TOO_SMALL = "The terminal is too small.\nMake it 60 x 15 or more, or run tfdbg-tui diagnose."
+_COLUMNS = 8  # that left and right scroll the source text
+
+# The keys act on the focused pane; `App` has them too for when there is no room for any pane.
+_BINDINGS: list[BindingType] = [
+    Binding(",".join(action.keys), f"app.act('{action.id}')", action.label, id=action.id)
+    for action in ACTIONS
+]
+
+
+class TfdbgApp(App[int]):
+    """The debugger on one logdir.
+
+    Args:
+        logdir: The directory.
+        run: Label of the run to open; None to choose where there are several.
+        at: What to go to first, as typed after ``:``.
+        follow: Whether to stay on the newest event.
+        charset: The characters to draw with.
+        theme_name: The theme to start with.
+    """
+
+    CSS_PATH = "app.tcss"
+    TITLE = "tfdbg-tui"
+    BINDINGS: ClassVar[list[BindingType]] = _BINDINGS
+    AUTO_FOCUS = ""
+    ESCAPE_TO_MINIMIZE = False
+
+    def __init__(
+        self,
+        logdir: str,
+        *,
+        run: str | None = None,
+        at: str | None = None,
+        follow: bool = False,
+        charset: Charset = UNICODE,
+        theme_name: str = theme.DARK.name,
+    ) -> None:
+        self._theme_name = theme_name
+        super().__init__()
+        for known in theme.THEMES:
+            self.register_theme(known)
+        self.theme = theme_name
+        self.animation_level = "none"
+        self.session = Session()
+        self.session.following = follow
+        self.charset = charset
+        self.loader = Loader(logdir, run, self.post_message)
+        self._logdir = logdir
+        self._at = at
+        self._search = ""
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Give themes that are not ours the colours that our CSS names."""
+        return theme.variables_for(self.current_theme)
+
+    def compose(self) -> ComposeResult:
+        """See Textual."""
+        session, charset = self.session, self.charset
+        status = StatusLine(session, charset, id="status")
+        status.logdir = self._logdir
+        yield status
+        yield PaneBar(session, charset, id="pane_bar")
+        yield OverviewBar(session, charset, id="overview")
+        with Container(id="body"):
+            yield Alerts(session, charset)
+            yield Timeline(session, charset)
+            yield GraphExecutionPane(session, charset)
+            yield GraphStructure(session, charset)
+            yield SourceCode(session, charset)
+            yield StackTrace(session, charset)
+        yield Static(_TOO_SMALL, id="notice", markup=False)
+        yield KeyBar(session, charset, id="keys")
+
+    def on_mount(self) -> None:
+        """Start reading."""
+        self._main = self.screen
+        self._panes = {pane.NAME: pane for pane in self.query(Pane)}
+        self._bars = [self.query_one(f"#{name}") for name in ("status", "pane_bar", "overview")]
+        self._keys = self.query_one(KeyBar)
+        self.set_class(self.charset.ascii_only, "-ascii")
+        self._lay_out()
+        self.session.listen(self._show)
+        self._show()
+        self.loader.start()
+
+    def on_unmount(self) -> None:
+        """Stop reading."""
+        self.loader.stop()
+
+    # ---- Showing the session
+
+    def _show(self) -> None:
+        """Make everything on screen show the session."""
+        focused = self.session.focus.pane
+        for name, pane in self._panes.items():
+            pane.set_class(name == focused, "-active")
+            pane.set_class(name == COMPANIONS[focused], "-companion")
+        pane = self._panes[focused]
+        if self._main.focused is not pane and not self._main.query("Prompt"):
+            self._main.set_focus(pane, scroll_visible=False)
+        for pane in self._panes.values():
+            pane.show()
+        for bar in (*self._bars, self._keys):
+            bar.show()  # type: ignore[attr-defined]
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Choose the arrangement that fits."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        if hasattr(self, "_main"):
+            fitting = layout_for(*self.size)
+            for name in LAYOUTS:
+                self._main.set_class(name == fitting, f"-{name}")
+
+    # ---- Messages
+
+    def on_loaded(self, message: Loaded) -> None:
+        """Show what has been read."""
+        self.session.load(message.snapshot)
+        if self._at is not None:
+            self._go(partial(navigation.goto, target=self._at), jump=True)
+            self._at = None
+        elif self.session.following and self.session.snapshot is not None:
+            self._go(navigation.latest, jump=False)
+
+    def on_waiting(self, message: Waiting) -> None:
+        """Say why there is nothing to show yet."""
+        for pane in self._panes.values():
+            pane.EMPTY = message.reason  # type: ignore[misc]
+        self._show()
+
+    def on_runs_found(self, message: RunsFound) -> None:
+        """Let the user choose a run."""
+        from tfdbg_tui.tui.screens.runs import RunsScreen
+
+        def chosen(label: str | None) -> None:
+            if label is not None:
+                self.loader.choose(label)
+
+        self.push_screen(RunsScreen(message.runs, self.charset), chosen)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Follow Textual's focus, which a click may have moved."""
+        pane = event.widget
+        if isinstance(pane, Pane) and pane.NAME != self.session.focus.pane:
+            self.session.focus = replace(self.session.focus, pane=pane.NAME)
+
+    def on_virtual_list_row_clicked(self, message: VirtualList.RowClicked) -> None:
+        """Focus the row; a second click on it drills in."""
+        pane = message.pane
+        assert isinstance(pane, Pane)
+        name, row = pane.NAME, message.row
+
+        def focus_row(snapshot: Snapshot, focus: Focus) -> Focus:
+            return navigation.click(snapshot, replace(focus, pane=name), row)
+
+        self._go(focus_row, jump=True)
+
+    def on_pane_bar_chosen(self, message: PaneBar.Chosen) -> None:
+        """Go to the pane of a tab."""
+        self.session.focus = replace(self.session.focus, pane=message.pane)
+
+    def on_key_bar_pressed(self, message: KeyBar.Pressed) -> None:
+        """Do what the label says."""
+        self.action_act(message.action_id)
+
+    def on_prompt_answered(self, message: Prompt.Answered) -> None:
+        """Search, or go there."""
+        self.query("Prompt").remove()
+        self._main.set_focus(self._panes[self.session.focus.pane], scroll_visible=False)
+        if not message.text:
+            return
+        if message.purpose == "goto":
+            self._go(partial(navigation.goto, target=message.text), jump=True)
+        else:
+            self._search = message.text
+            self._find(1, inclusive=True)
+
+    # ---- Actions
+
+    def action_act(self, action_id: str) -> None:
+        """Do an action of the registry."""
+        action = BY_ID[action_id]
+        self._keys.hush()
+        if action.rows is not None or action.pages is not None:
+            self._go(partial(navigation.move, rows=self._distance(action)), jump=False)
+        elif action.navigate is not None:
+            self._go(action.navigate, jump=action.jump)
+        else:
+            getattr(self, f"do_{action_id}")()
+
+    def _distance(self, action: Action) -> int:
+        pane = self._panes[self.session.focus.pane]
+        if action.rows is not None:
+            return action.rows * pane.stride
+        assert action.pages is not None
+        return int(action.pages * max(1, pane.page_rows)) * pane.stride
+
+    def _go(self, navigate: Any, *, jump: bool) -> None:
+        snapshot = self.session.snapshot
+        if snapshot is None:
+            return
+        try:
+            focus = navigate(snapshot, self.session.focus)
+        except navigation.NowhereError as nowhere:
+            self._keys.say(str(nowhere))
+            return
+        if jump:
+            self.session.jump(focus)
+        else:
+            self.session.focus = focus
+
+    def do_left(self) -> None:
+        """Go left: what that means depends on the pane."""
+        self._sideways(-1)
+
+    def do_right(self) -> None:
+        """Go right."""
+        self._sideways(1)
+
+    def _sideways(self, step: int) -> None:
+        pane = self.session.focus.pane
+        if pane == "timeline":
+            self._go(partial(navigation.move, rows=step), jump=False)
+        elif pane == "graph_structure":
+            self._go(navigation.to_producer if step < 0 else navigation.to_consumer, jump=True)
+        elif pane == "source_code":
+            self.query_one(SourceCode).scroll_columns(step * _COLUMNS)
+
+    def do_back(self) -> None:
+        """Return to the focus before the last jump."""
+        if not self.session.back():
+            self._keys.say("nothing to go back to")
+
+    def do_forward(self) -> None:
+        """Undo going back."""
+        if not self.session.forward():
+            self._keys.say("nothing to go forward to")
+
+    def do_zoom(self) -> None:
+        """Give the focused pane the whole screen, or take it back."""
+        self._main.toggle_class("-zoomed")
+
+    def do_search(self) -> None:
+        """Ask what to search for."""
+        self._ask("search")
+
+    def do_goto(self) -> None:
+        """Ask where to go."""
+        self._ask("goto")
+
+    def _ask(self, purpose: Purpose) -> None:
+        from tfdbg_tui.tui.prompt import Prompt
+
+        if not self.query("Prompt"):
+            prompt = Prompt(purpose)
+            self._main.mount(prompt)
+            prompt.focus()
+
+    def do_search_next(self) -> None:
+        """Go to the next match."""
+        self._find(1, inclusive=False)
+
+    def do_search_previous(self) -> None:
+        """Go to the previous match."""
+        self._find(-1, inclusive=False)
+
+    def _find(self, step: int, *, inclusive: bool) -> None:
+        if not self._search:
+            self._keys.say("search with / first")
+            return
+        search = partial(navigation.search, text=self._search, step=step, inclusive=inclusive)
+        self._go(search, jump=True)
+
+    def do_copy(self) -> None:
+        """Copy what is focused."""
+        snapshot = self.session.snapshot
+        text = navigation.copy_text(snapshot, self.session.focus) if snapshot else ""
+        if text:
+            self.copy_to_clipboard(self.charset.safe(text))
+            self._keys.say(f"copied {text}")
+
+    def do_edit(self) -> None:
+        """Open the focused line in the user's editor: the file of that path on this machine."""
+        place = self.session.focus.place
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+        if place is None or not os.path.isfile(place.path):
+            self._keys.say("no such file on this machine" if place else "no line is focused")
+        elif not editor:
+            self._keys.say("set EDITOR to the editor to open the file with")
+        else:
+            with contextlib.suppress(OSError), self.suspend():
+                subprocess.run([*shlex.split(editor), f"+{place.line}", place.path], check=False)
+            self.refresh()
+
+    def do_follow(self) -> None:
+        """Stay on the newest event, or stop."""
+        self.session.following = not self.session.following
+        self.session.notify()
+        if self.session.following:
+            self._go(navigation.latest, jump=True)
+
+    def do_pause(self) -> None:
+        """Stop showing what is new, or go on."""
+        self.session.set_paused(not self.session.paused)
+
+    def do_help(self) -> None:
+        """Show all keys."""
+        from tfdbg_tui.tui.screens.help import HelpScreen
+
+        self.push_screen(HelpScreen())
+
+    def do_quit(self) -> None:
+        """Leave."""
+        self.exit(0)
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Offer all actions, and the themes, in the command palette."""
+        for action in ACTIONS:
+            yield SystemCommand(action.label, action.help, partial(self.action_act, action.id))
+        yield SystemCommand("theme", "change the colours", self.action_change_theme)

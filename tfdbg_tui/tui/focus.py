@@ -1,0 +1,167 @@
+"""What the user looks at: one immutable value that every pane shows its part of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.locations import user_frame
+
+if TYPE_CHECKING:
+    from tfdbg_tui.logdir import StackFrame
+    from tfdbg_tui.tui.snapshot import Snapshot
+
+PaneName = Literal[
+    "alerts", "timeline", "graph_execution", "graph_structure", "source_code", "stack_trace"
+]
+PANES: tuple[PaneName, ...] = (
+    "alerts",
+    "timeline",
+    "graph_execution",
+    "graph_structure",
+    "source_code",
+    "stack_trace",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a source file, counted from 1."""
+
+    host: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpName:
+    """An op of a graph."""
+
+    graph_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """What the user looks at.
+
+    Attributes:
+        pane: The pane that keys act on.
+        alert: The alert chosen last.
+        execution: The focused execution, an index of the run.
+        slot: Output of the focused execution.
+        graph_execution: The focused graph execution, an index of the run.
+        op: The op in the middle of Graph Structure.
+        neighbour: Row of Graph Structure; None for the op itself.
+        subject: Whose stack trace is shown: whichever was focused last.
+        frame: The focused frame of that stack trace, from the outermost.
+        sticky: Whether the source file stays the same when another stack trace is shown.
+        place: The focused source line.
+        library_frames: Whether frames of libraries are unfolded.
+        bad_only: Whether Graph Execution lists nothing but tensors with NaN or ∞.
+    """
+
+    pane: PaneName = "alerts"
+    alert: TensorEvent | None = None
+    execution: int | None = None
+    slot: int = 0
+    graph_execution: int | None = None
+    op: OpName | None = None
+    neighbour: int | None = None
+    subject: Literal["execution", "op"] = "execution"
+    frame: int | None = None
+    sticky: bool = False
+    place: Place | None = None
+    library_frames: bool = False
+    bad_only: bool = False
+
+
+def first_focus(snapshot: Snapshot) -> Focus:
+    """Return what is focused when a run opens: its first execution and graph execution."""
+    focus = Focus(pane="alerts" if len(snapshot.alerts) else "timeline")
+    if len(snapshot.run.graph_executions):
+        focus = focus_graph_execution(snapshot, focus, 0)
+    if len(snapshot.run.executions):
+        focus = focus_execution(snapshot, focus, 0)
+    return focus
+
+
+def focus_alert(snapshot: Snapshot, focus: Focus, position: int) -> Focus:
+    """Focus an alert and the tensor it is about."""
+    alert = snapshot.alerts[position]
+    return focus_event(snapshot, replace(focus, alert=alert), alert)
+
+
+def focus_event(snapshot: Snapshot, focus: Focus, event: TensorEvent) -> Focus:
+    """Focus a tensor."""
+    if event.kind == "execution":
+        return focus_execution(snapshot, focus, event.index, event.slot)
+    return focus_graph_execution(snapshot, focus, event.index)
+
+
+def focus_execution(snapshot: Snapshot, focus: Focus, index: int, slot: int = 0) -> Focus:
+    """Focus an execution and the stack trace it has."""
+    focus = replace(focus, execution=index, slot=slot, subject="execution")
+    return _show_stack(snapshot, focus)
+
+
+def focus_graph_execution(snapshot: Snapshot, focus: Focus, index: int) -> Focus:
+    """Focus a graph execution, its op, and the execution that caused it where that is known."""
+    site = snapshot.run.graph_executions.site(index)
+    trace = snapshot.graph_execution(index)
+    if trace is not None and trace.execution_index is not None:
+        focus = replace(focus, execution=trace.execution_index, slot=0)
+    focus = replace(focus, graph_execution=index)
+    return focus_op(snapshot, focus, OpName(site.graph_id, site.op_name))
+
+
+def focus_op(snapshot: Snapshot, focus: Focus, op: OpName) -> Focus:
+    """Focus an op of a graph and the stack trace of its creation."""
+    return _show_stack(snapshot, replace(focus, op=op, neighbour=None, subject="op"))
+
+
+def focus_frame(snapshot: Snapshot, focus: Focus, frame: int) -> Focus:
+    """Focus a frame by the user's choice, and the line it stands on.
+
+    Choosing the innermost frame of a file makes the file stick: stack traces shown later open on
+    their innermost frame in the same file.  Choosing any other frame ends that.
+    """
+    frames = snapshot.frames(focus)
+    last = _last_in_file(frames, _place_of(frames[frame]))
+    return _stand_on(frames, replace(focus, sticky=frame == last), frame)
+
+
+def focused_event(snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
+    """Return the tensor that was focused last, in whichever list it is."""
+    if focus.subject == "execution" and focus.execution is not None:
+        return TensorEvent("execution", focus.execution, focus.slot)
+    if focus.graph_execution is None:
+        return None
+    slot = snapshot.run.graph_executions.site(focus.graph_execution).output_slot
+    return TensorEvent("graph_execution", focus.graph_execution, slot)
+
+
+def _show_stack(snapshot: Snapshot, focus: Focus) -> Focus:
+    frames = snapshot.frames(focus)
+    if not frames:
+        return replace(focus, frame=None)
+    frame = _last_in_file(frames, focus.place) if focus.sticky else None
+    if frame is None:
+        frame = user_frame(frames)
+    return _stand_on(frames, focus, len(frames) - 1 if frame is None else frame)
+
+
+def _stand_on(frames: tuple[StackFrame, ...], focus: Focus, frame: int) -> Focus:
+    return replace(focus, frame=frame, place=_place_of(frames[frame]) or focus.place)
+
+
+def _place_of(frame: StackFrame) -> Place | None:
+    return Place(frame.host, frame.path, frame.line) if frame.path else None
+
+
+def _last_in_file(frames: tuple[StackFrame, ...], place: Place | None) -> int | None:
+    if place is None:
+        return None
+    same = [i for i, f in enumerate(frames) if (f.host, f.path) == (place.host, place.path)]
+    return same[-1] if same else None

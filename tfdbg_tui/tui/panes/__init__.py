@@ -1,0 +1,1 @@
+"""The six panes: each a view of the session's snapshot and focus, and of nothing else."""

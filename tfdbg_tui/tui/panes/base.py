@@ -1,0 +1,120 @@
+"""What all panes have in common: they draw a list of the session, and have a numbered title."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from tfdbg_tui.tui.focus import PANES, PaneName
+from tfdbg_tui.tui.lists import LISTS
+from tfdbg_tui.tui.widgets.virtual_list import VirtualList
+
+if TYPE_CHECKING:
+    from tfdbg_tui.tui.focus import Focus
+    from tfdbg_tui.tui.session import Session
+    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.widgets.cells import Line
+
+
+class Pane(VirtualList):
+    """A pane; subclasses say what its rows look like.
+
+    Attributes:
+        stride: How many events one row stands for.
+    """
+
+    stride = 1
+    NAME: ClassVar[PaneName]
+    TITLE: ClassVar[str]
+    EMPTY: ClassVar[str]
+    """Said in the middle of the pane when it has nothing to show."""
+
+    def __init__(self, session: Session, charset: Charset) -> None:
+        super().__init__(id=self.NAME)
+        self.session = session
+        self.charset = charset
+        self._shown: Snapshot | None = None
+
+    @property
+    def number(self) -> int:
+        """The key that goes to this pane."""
+        return PANES.index(self.NAME) + 1
+
+    @property
+    def focus_(self) -> Focus:
+        """What is focused."""
+        return self.session.focus
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows."""
+        snapshot = self.session.snapshot
+        return LISTS[self.NAME].count(snapshot, self.focus_) if snapshot else 0
+
+    @property
+    def cursor(self) -> int | None:
+        """The focused row."""
+        snapshot = self.session.snapshot
+        return LISTS[self.NAME].position(snapshot, self.focus_) if snapshot else None
+
+    def summary(self) -> str:
+        """Return what stands behind the title: position, counts."""
+        count = self.row_count
+        if not count:
+            return ""
+        cursor = self.cursor
+        return f"{count:,}" if cursor is None else f"{cursor:,} of {count:,}"
+
+    def show(self) -> None:
+        """Show the session's present state; called after each change of it."""
+        snapshot = self.session.snapshot
+        if snapshot is not self._shown:
+            self._shown = snapshot
+            self.forget_rows()
+        self.update()
+        self._show_title()
+
+    def update(self) -> None:
+        """See `VirtualList`; a pane out of sight waits until it is shown."""
+        if self.display and self.size.width:
+            super().update()
+
+    def _show_title(self) -> None:
+        title = Content.assemble(
+            (f" {self.number} ", "bold $rule-active"),
+            (f"{self.TITLE} ", "bold $foreground"),
+            (self.summary() and f" {self.charset.safe(self.summary())} ", "$dim"),
+        )
+        if getattr(self, "_title", None) != title:
+            self._title = title
+            self.border_title = title  # type: ignore[assignment]  # Textual takes Content too
+
+    def head(self, width: int, height: int) -> tuple[Line, ...]:
+        """See `VirtualList`: a calm sentence where there is nothing to show."""
+        if self.row_count:
+            return self.title_lines(width, height)
+        return self._sentence(self.EMPTY, width, height)
+
+    def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
+        """Return the lines above the rows, where there are rows."""
+        return ()
+
+    def _sentence(self, text: str, width: int, height: int) -> tuple[Line, ...]:
+        """Return a sentence wrapped and centred in the pane."""
+        lines = _wrap(text, max(10, width - 4))
+        above = max(0, (height - len(lines)) // 2)
+        blank: tuple[Line, ...] = ((),) * above
+        centred = tuple((((" " * ((width - cell_len(s)) // 2) + s), "dim"),) for s in lines)
+        return (blank + centred)[:height]
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    lines: list[str] = [""]
+    for word in text.split():
+        if lines[-1] and cell_len(lines[-1]) + 1 + cell_len(word) > width:
+            lines.append("")
+        lines[-1] += (" " if lines[-1] else "") + word
+    return lines

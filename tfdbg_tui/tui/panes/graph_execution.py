@@ -1,0 +1,141 @@
+"""Graph Execution: every tensor computed inside a graph, in order, with its kinds of values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui.focus import focused_event
+from tfdbg_tui.tui.lists import GRAPH_EXECUTIONS
+from tfdbg_tui.tui.panes.base import Pane
+from tfdbg_tui.tui.text import compact, short_device
+from tfdbg_tui.tui.widgets import chips
+from tfdbg_tui.tui.widgets.cells import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from tfdbg_tui.logdir import GraphExecution
+    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.widgets.cells import Cell, Line
+
+_NAME_WIDTH = 16  # the least a tensor's name gets
+_TALL = 9
+# Optional columns, in the order in which they get room: title, width.
+_OPTIONAL = (("function", 14), ("op type", 14), ("size", 6), ("dtype", 9), ("rank", 5))
+
+
+class GraphExecutionPane(Pane):
+    """The Graph Execution pane."""
+
+    NAME = "graph_execution"
+    TITLE = "Graph Execution"
+    EMPTY = "No graph executions recorded."
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)  # type: ignore[arg-type]
+        self._inputs: frozenset[int] = frozenset()
+
+    def update(self) -> None:
+        """See `VirtualList`."""
+        self._inputs = self._input_rows()
+        super().update()
+
+    def _input_rows(self) -> frozenset[int]:
+        """Return the graph executions that the focused tensor was computed from."""
+        snapshot = self.session.snapshot
+        event = focused_event(snapshot, self.focus_) if snapshot else None
+        if snapshot is None or event is None:
+            return frozenset()
+        made_by = (producer.event for producer in snapshot.producers(event))
+        return frozenset(e.index for e in made_by if e and e.kind == "graph_execution")
+
+    def row_state(self, row: int) -> Hashable:
+        """See `VirtualList`."""
+        assert self.session.snapshot is not None
+        index = GRAPH_EXECUTIONS.index(self.session.snapshot, self.focus_, row)
+        return index, index == self.focus_.graph_execution, index in self._inputs
+
+    def row(self, row: int, width: int) -> tuple[Line, str]:
+        """See `VirtualList`."""
+        snapshot = self.session.snapshot
+        assert snapshot is not None
+        index = GRAPH_EXECUTIONS.index(snapshot, self.focus_, row)
+        mark, behind = " ", ""
+        if index in self._inputs:
+            mark, behind = self.charset.input, "input"
+        if index == self.focus_.graph_execution:
+            mark, behind = self.charset.focus, "focus"
+        trace = snapshot.graph_execution(index)
+        index_width = self._index_width(snapshot)
+        start: list[Cell] = [(mark + " ", ""), (f"{index:>{index_width}} ", "dim")]
+        if trace is None:
+            return (*start, ("this record cannot be read any more", "dim")), behind
+        name_width, optional = self._layout(width, index_width)
+        name = self.charset.fit_name(trace.tensor_name, name_width)
+        facts = self._facts(snapshot, trace)
+        cells = [(" " + self.charset.fit(facts[title], w - 1), "dim") for title, w in optional]
+        return (*start, (name, ""), *cells, *chips.columns(trace.summary, self.charset)), behind
+
+    def _facts(self, snapshot: Snapshot, trace: GraphExecution) -> dict[str, str]:
+        summary = trace.summary
+        size = summary.size if summary else None
+        rank = summary.rank if summary else None
+        return {
+            "function": snapshot.graph_name(trace.graph_id),
+            "op type": trace.op_type or "",
+            "size": "" if size is None else f"{compact(size):>5}",
+            "dtype": (summary.dtype or "") if summary else "",
+            "rank": "" if rank is None else f"{rank}D",
+        }
+
+    def _index_width(self, snapshot: Snapshot) -> int:
+        return max(3, len(str(len(snapshot.run.graph_executions))))
+
+    def _layout(self, width: int, index_width: int) -> tuple[int, list[tuple[str, int]]]:
+        """Return the width of the name, and the optional columns that there is room for."""
+        room = width - 3 - index_width - chips.COLUMN * chips.NUM_COLUMNS - _NAME_WIDTH
+        chosen = []
+        for title, column in _OPTIONAL:
+            if room >= column:
+                chosen.append((title, column))
+                room -= column
+        return _NAME_WIDTH + max(0, min(room, 32)), chosen
+
+    def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
+        """See `Pane`."""
+        assert self.session.snapshot is not None
+        index_width = self._index_width(self.session.snapshot)
+        name_width, optional = self._layout(width, index_width)
+        titles = "".join(f" {title:{w - 1}}" for title, w in optional)
+        start = f"  {'':{index_width}} {'tensor':{name_width}}{titles}"
+        return (((start, "dim"), *chips.column_titles(self.charset)),)
+
+    def foot(self, width: int, height: int) -> tuple[Line, ...]:
+        """See `VirtualList`: the focused tensor in full."""
+        snapshot, index = self.session.snapshot, self.focus_.graph_execution
+        trace = snapshot.graph_execution(index) if snapshot and index is not None else None
+        if snapshot is None or trace is None or height < _TALL or not self.row_count:
+            return ()
+        step = "" if trace.step is None else f"step {trace.step}"
+        iteration = "" if trace.iteration is None else f"iteration {trace.iteration}"
+        facts = joined(
+            [
+                (self.charset.safe(trace.tensor_name), "strong"),
+                (self.charset.safe(chips.size_and_type(trace.summary)), "dim"),
+                (step, "dim"),
+                (iteration, "dim"),
+                (self.charset.safe(short_device(trace.device)), "dim"),
+            ],
+            f" {self.charset.dot} ",
+        )
+        return ((("  ", ""), *facts), (("  ", ""), *chips.chips(trace.summary, self.charset)))
+
+    def summary(self) -> str:
+        """See `Pane`."""
+        snapshot, index = self.session.snapshot, self.focus_.graph_execution
+        if snapshot is None or index is None:
+            return ""
+        text = f"{index:,} of {len(snapshot.run.graph_executions):,}"
+        if self.focus_.bad_only:
+            text += f" {self.charset.dot} only NaN/{self.charset.inf}: {self.row_count:,}"
+        return text

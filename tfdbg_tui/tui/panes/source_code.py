@@ -1,0 +1,144 @@
+"""Source Code: the focused file as it was when the program ran, on the focused line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from tfdbg_tui.tui.lists import SOURCE_LINES
+from tfdbg_tui.tui.panes.base import Pane
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from tfdbg_tui.tui.session import Session
+    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.widgets.cells import Cell, Line
+
+_TAB = 4
+_FILES = 16
+_LONGEST = 1_000_000  # characters of a file that are coloured; more takes seconds
+
+
+class SourceCode(Pane):
+    """The Source Code pane."""
+
+    NAME = "source_code"
+    TITLE = "Source Code"
+    EMPTY = "No file selected. Choose a frame in Stack Trace to see its source line."
+
+    class Coloured(Message):
+        """The colours of a file have been found."""
+
+    def __init__(self, session: Session, charset: Charset) -> None:
+        super().__init__(session, charset)
+        self._coloured: dict[tuple[str, str], Sequence[Line]] = {}
+        self._wanted: tuple[str, str] | None = None
+        self._column = 0
+
+    def row_state(self, row: int) -> Hashable:
+        """See `VirtualList`."""
+        return self._file, self._file in self._coloured, self._column, row == self.cursor
+
+    @property
+    def _file(self) -> tuple[str, str] | None:
+        place = self.focus_.place
+        return (place.host, place.path) if place else None
+
+    def row(self, row: int, width: int) -> tuple[Line, str]:
+        """See `VirtualList`."""
+        focused = row == self.cursor
+        digits = max(3, len(str(self.row_count)))
+        mark = self.charset.focus if focused else " "
+        gutter = (f"{mark}{row + 1:>{digits}}  ", "" if focused else "faint")
+        return (gutter, *self._text(row)), "focus" if focused else ""
+
+    def _text(self, row: int) -> Line:
+        assert self.session.snapshot is not None
+        file = self._file
+        if file is not None and file in self._coloured and row < len(self._coloured[file]):
+            line = self._coloured[file][row]
+        else:
+            line = ((SOURCE_LINES.lines(self.session.snapshot, self.focus_)[row], ""),)
+        return _scrolled([(self._safe(text), style) for text, style in line], self._column)
+
+    def _safe(self, text: str) -> str:
+        return self.charset.safe(text.expandtabs(_TAB))
+
+    def scroll_columns(self, columns: int) -> None:
+        """Scroll sideways."""
+        self._column = max(0, self._column + columns)
+        self.update()
+
+    def update(self) -> None:
+        """See `VirtualList`."""
+        if self._file != self._wanted:
+            self._wanted = self._file
+            self._column = 0
+            self._colour()
+        super().update()
+
+    def reveal(self, row: int, *, centre: bool = True) -> None:
+        """See `VirtualList`: a line out of view comes to the middle."""
+        super().reveal(row, centre=centre)
+
+    def _colour(self) -> None:
+        """Find the colours of the focused file in a thread; plain text is shown meanwhile."""
+        file, snapshot = self._file, self.session.snapshot
+        if file is None or file in self._coloured or snapshot is None:
+            return
+        lines = SOURCE_LINES.lines(snapshot, self.focus_)
+        if not lines or sum(map(len, lines)) > _LONGEST:
+            return
+
+        def work() -> None:
+            from tfdbg_tui.tui.syntax import coloured_lines
+
+            coloured = coloured_lines(lines)
+            if len(self._coloured) >= _FILES:
+                self._coloured.clear()
+            self._coloured[file] = coloured
+            self.post_message(self.Coloured())
+
+        self.run_worker(work, thread=True, exit_on_error=False, group="syntax")
+
+    def on_source_code_coloured(self) -> None:
+        """Draw the lines again, now in colour."""
+        self.update()
+
+    def head(self, width: int, height: int) -> tuple[Line, ...]:
+        """See `VirtualList`: the path, and why there is no text where there is none."""
+        place = self.focus_.place
+        if place is None or self.session.snapshot is None:
+            return super().head(width, height)
+        path = self.charset.fit_path(place.path, width - 2)
+        title: Line = ((" " + path, "dim"),)
+        if self.row_count:
+            return (title,) if height > 4 else ()
+        reason = (
+            f"The dump names this file but does not hold its text. The line is {place.line}. "
+            "Press e to open the path on this machine in your editor; "
+            "it may differ from what was recorded."
+        )
+        return (title, *self._sentence(reason, width, height - 1))
+
+    def summary(self) -> str:
+        """See `Pane`."""
+        place = self.focus_.place
+        if place is None:
+            return ""
+        name = place.path.replace("\\", "/").rpartition("/")[2]
+        return f"{name}:{place.line}"
+
+
+def _scrolled(cells: Sequence[Cell], columns: int) -> Line:
+    """Return cells without their first `columns` characters."""
+    if not columns:
+        return tuple(cells)
+    kept: list[Cell] = []
+    for text, style in cells:
+        cut = min(columns, len(text))
+        columns -= cut
+        kept.append((text[cut:], style))
+    return tuple(kept)

@@ -1,0 +1,188 @@
+"""Python Execution Timeline: one box an execution, an overview of where the alerts are, details."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui.focus import focused_event
+from tfdbg_tui.tui.panes.base import Pane
+from tfdbg_tui.tui.text import short_device
+from tfdbg_tui.tui.widgets import chips
+from tfdbg_tui.tui.widgets.cells import joined
+from tfdbg_tui.tui.widgets.overview import overview
+from tfdbg_tui.tui.widgets.virtual_list import VirtualList
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from textual import events
+
+    from tfdbg_tui.logdir import Execution, ExecutionKind
+    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.widgets.cells import Cell, Line
+
+_BOX = 2
+_FUNCTION_PREFIXES = ("__inference_", "__forward_", "__backward_")
+
+
+class Timeline(Pane):
+    """The Python Execution Timeline pane: a page of boxes, read like text."""
+
+    NAME = "timeline"
+    TITLE = "Python Execution Timeline"
+    EMPTY = "No eager executions recorded."
+
+    @property
+    def stride(self) -> int:
+        """Boxes a line."""
+        return max(1, (self.line_width - self._label_width - 1) // _BOX)
+
+    @property
+    def _label_width(self) -> int:
+        return max(4, len(str(self._num_executions)) + 1)
+
+    @property
+    def _num_executions(self) -> int:
+        snapshot = self.session.snapshot
+        return len(snapshot.run.executions) if snapshot else 0
+
+    @property
+    def row_count(self) -> int:
+        """Number of lines of boxes."""
+        return -(-self._num_executions // self.stride)
+
+    @property
+    def cursor(self) -> int | None:
+        """The line with the focused execution."""
+        focused = self.focus_.execution
+        return None if focused is None else focused // self.stride
+
+    def row_state(self, row: int) -> Hashable:
+        """See `VirtualList`."""
+        first = row * self.stride
+        focused = self.focus_.execution
+        here = focused is not None and first <= focused < first + self.stride
+        inputs = tuple(i for i in self._inputs() if first <= i < first + self.stride)
+        return focused if here else None, inputs
+
+    def row(self, row: int, width: int) -> tuple[Line, str]:
+        """See `VirtualList`."""
+        snapshot = self.session.snapshot
+        assert snapshot is not None
+        executions = snapshot.run.executions
+        first = row * self.stride
+        last = min(first + self.stride, len(executions))
+        low, high = executions.alert_rows.searchsorted([first, last])
+        bad = set(executions.alert_rows[low:high].tolist())
+        inputs = self._inputs()
+        cells: list[Cell] = [(f"{first:>{self._label_width}} ", "faint")]
+        for index in range(first, last):
+            kind = executions.kind(index)
+            style = "call-box underline" if kind.is_function else "box"
+            if index in bad:
+                style = "chip-bad underline" if kind.is_function else "chip-bad"
+            elif index in inputs:
+                style = "input"
+            letter = self.charset.safe(short_name(kind))[:1].upper() or "?"
+            if index == self.focus_.execution:
+                cells += [(letter, "focus bold underline"), (self._pointer, "focus")]
+            else:
+                cells += [(letter, style), (" ", "")]
+        return tuple(cells), ""
+
+    @property
+    def _pointer(self) -> str:
+        return "<" if self.charset.ascii_only else "◀"
+
+    def _inputs(self) -> frozenset[int]:
+        """Return the executions that the focused tensor was computed from."""
+        snapshot = self.session.snapshot
+        event = focused_event(snapshot, self.focus_) if snapshot else None
+        if snapshot is None or event is None:
+            return frozenset()
+        made_by = (producer.event for producer in snapshot.producers(event))
+        return frozenset(e.index for e in made_by if e and e.kind == "execution")
+
+    def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
+        """See `Pane`: the overview."""
+        snapshot = self.session.snapshot
+        assert snapshot is not None
+        start = " " * self._label_width + " "
+        bar = overview(snapshot, self.focus_.execution, width - len(start) - 1, self.charset)
+        return (((start, ""), *bar),) if height > 3 else ()
+
+    def foot(self, width: int, height: int) -> tuple[Line, ...]:
+        """See `VirtualList`: the focused execution and its outputs."""
+        snapshot, index = self.session.snapshot, self.focus_.execution
+        room = (height - 1) // 2
+        if snapshot is None or index is None or not self.row_count or room <= 0:
+            return ()
+        execution = snapshot.execution(index)
+        if execution is None:
+            return (((" this record cannot be read any more", "dim"),),)
+        lines = [self._facts(snapshot, execution, width)]
+        lines += [self._output(execution, slot) for slot in range(len(execution.outputs))]
+        if len(lines) > room:
+            start = max(1, min(1 + self.focus_.slot, len(lines) - room + 1))
+            lines = [lines[0], *lines[start : start + room - 1]]
+        return (*lines, *((),) * (room - len(lines)))
+
+    def _facts(self, snapshot: Snapshot, execution: Execution, width: int) -> Line:
+        count_in, count_out = len(execution.input_tensor_ids), execution.num_outputs
+        device = next(iter(execution.output_devices), "")
+        first = snapshot.execution(0)
+        since = execution.wall_time - first.wall_time if first else 0.0
+        facts = joined(
+            [
+                (f"{count_in} in {self.charset.right} {count_out} out", "dim"),
+                ("" if execution.step is None else f"step {execution.step}", "dim"),
+                (self.charset.safe(short_device(device)), "dim"),
+                (f"{since:+.3f} s", "dim"),
+                (_mode(execution), "dim"),
+            ],
+            f" {self.charset.dot} ",
+        )
+        name_width = max(12, width - sum(len(text) for text, _ in facts) - 5)
+        name = self.charset.fit_name(execution.op_type, name_width).rstrip()
+        return ((" ", ""), (name, "strong"), (f" {self.charset.dot} ", "faint"), *facts)
+
+    def _output(self, execution: Execution, slot: int) -> Line:
+        summary = execution.outputs[slot]
+        chosen = slot == self.focus_.slot and len(execution.outputs) > 1
+        mark = self.charset.focus if chosen else " "
+        facts = chips.size_and_type(summary)
+        return (
+            (f" {mark}:{slot} ", "focus" if chosen else "dim"),
+            (self.charset.safe(facts) + "  " if facts else " ", "dim"),
+            *chips.chips(summary, self.charset),
+        )
+
+    def summary(self) -> str:
+        """See `Pane`."""
+        total, index = self._num_executions, self.focus_.execution
+        return f"{total:,}" if index is None or not total else f"{index:,} of {total:,}"
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which box was clicked on."""
+        offset = event.get_content_offset(self)
+        row = self._row_at(offset.y) if offset is not None else None
+        if offset is None or row is None:
+            return
+        box = (offset.x - self._label_width - 1) // _BOX
+        index = row * self.stride + box
+        if 0 <= box < self.stride and index < self._num_executions:
+            self.post_message(VirtualList.RowClicked(self, index))
+
+
+def short_name(kind: ExecutionKind) -> str:
+    """Return an op type, or a function's name without what TensorFlow puts in front of it."""
+    name = kind.op_type
+    for prefix in _FUNCTION_PREFIXES:
+        name = name.removeprefix(prefix)
+    return name.lstrip("_") or name
+
+
+def _mode(execution: Execution) -> str:
+    from tfdbg_tui.wire.modes import mode_name
+
+    return mode_name(execution.mode)

@@ -1,0 +1,1 @@
+"""Screens that cover the panes: help, and the choice of a run."""

@@ -1,0 +1,102 @@
+"""The reactive model: what has been loaded, what is focused, and who wants to know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui.focus import Focus, first_focus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfdbg_tui.tui.snapshot import Snapshot
+
+_HISTORY = 1000
+
+
+class Session:
+    """Holds a snapshot and a focus; calls its listeners whenever one of them changes.
+
+    Attributes:
+        snapshot: The run as far as it is shown; None until something has been read.
+        following: Whether the focus moves along with what is being recorded.
+        paused: Whether the snapshot stays as it is though the run grows.
+        held: The newest snapshot, while paused.
+    """
+
+    def __init__(self) -> None:
+        self.snapshot: Snapshot | None = None
+        self.following = False
+        self.paused = False
+        self.held: Snapshot | None = None
+        self._focus = Focus()
+        self._back: list[Focus] = []
+        self._forward: list[Focus] = []
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def focus(self) -> Focus:
+        """What is focused."""
+        return self._focus
+
+    @focus.setter
+    def focus(self, focus: Focus) -> None:
+        if focus != self._focus:
+            self._focus = focus
+            self.notify()
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call `listener` after every change from now on."""
+        self._listeners.append(listener)
+
+    def notify(self) -> None:
+        """Tell the listeners that something has changed."""
+        for listener in self._listeners:
+            listener()
+
+    def jump(self, focus: Focus) -> None:
+        """Focus something that `back` shall return from."""
+        if focus != self._focus:
+            self._back = [*self._back[-_HISTORY:], self._focus]
+            self._forward = []
+            self.focus = focus
+
+    def back(self) -> bool:
+        """Return to the focus before the last jump; False where there is none."""
+        if not self._back:
+            return False
+        self._forward.append(self._focus)
+        self.focus = self._back.pop()
+        return True
+
+    def forward(self) -> bool:
+        """Undo `back`; False where there is nothing to undo."""
+        if not self._forward:
+            return False
+        self._back.append(self._focus)
+        self.focus = self._forward.pop()
+        return True
+
+    def load(self, snapshot: Snapshot) -> None:
+        """Show a newer snapshot, or keep it for later while paused."""
+        if self.paused and self.snapshot is not None:
+            self.held = snapshot
+        else:
+            self.snapshot = snapshot
+            self._settle(snapshot)
+        self.notify()
+
+    def set_paused(self, paused: bool) -> None:
+        """Stop or resume showing newer snapshots."""
+        self.paused = paused
+        held, self.held = self.held, None
+        if not paused and held is not None:
+            self.load(held)
+        else:
+            self.notify()
+
+    def _settle(self, snapshot: Snapshot) -> None:
+        """Focus something as soon as there is something, unless the user has chosen already."""
+        focus = self._focus
+        if focus.execution is None and focus.graph_execution is None:
+            self._focus = first_focus(snapshot)

@@ -1,0 +1,145 @@
+"""Text as a terminal shows it: harmless, in the terminal's character set, cut to a width in cells.
+
+Everything a logdir says passes through `Charset.safe` before it reaches the screen: a name in it
+may hold escape sequences, line breaks, or characters that the terminal cannot show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.cells import cell_len, set_cell_size
+
+from tfdbg_tui.logdir.text import printable
+
+_MAX_LENGTH = 2000  # no field of a row is longer; keeps absurd names from costing time
+
+
+@dataclass(frozen=True, slots=True)
+class Charset:
+    """The characters that the app draws with.
+
+    Attributes:
+        ascii_only: Whether the terminal shows nothing but ASCII.
+        focus: Marks the focused row.
+        input: Marks a row that is an input of the focused tensor.
+        folded: Marks rows that are folded away.
+        inf: Infinity.
+        minus: A minus sign.
+        times: Between a kind of value and how many there are.
+        dot: Separates facts in a line; also a zero count.
+        ellipsis: Where text has been cut out.
+        right: From here to there.
+        inside: From a graph to one built in it.
+        branch: From an op down to those that use its output.
+        sticky: The frame follows the innermost one of its file.
+        bars: From low to high, for overviews.
+    """
+
+    ascii_only: bool
+    focus: str
+    input: str
+    folded: str
+    inf: str
+    minus: str
+    times: str
+    dot: str
+    ellipsis: str
+    right: str
+    inside: str
+    branch: str
+    sticky: str
+    bars: str
+
+    def safe(self, text: str) -> str:
+        """Return `text` without anything that could steer the terminal."""
+        text = printable(text[:_MAX_LENGTH])
+        if self.ascii_only and not text.isascii():
+            return text.encode("ascii", "backslashreplace").decode()
+        return text
+
+    def fit(self, text: str, width: int) -> str:
+        """Return safe `text` cut or padded to exactly `width` cells; what is cut is the end."""
+        text = self.safe(text)
+        if cell_len(text) > width:
+            text = set_cell_size(text, max(0, width - len(self.ellipsis))) + self.ellipsis
+        return set_cell_size(text, max(0, width))
+
+    def fit_name(self, name: str, width: int) -> str:
+        """Return a scoped name in exactly `width` cells: its last scope is what stays longest."""
+        name = self.safe(name)
+        if cell_len(name) <= width:
+            return set_cell_size(name, width)
+        tail = name[name.rfind("/", 0, -1) + 1 :]
+        room = width - len(self.ellipsis)
+        if cell_len(tail) >= room:
+            return self._cut_start(tail, width)
+        head = set_cell_size(name, room - cell_len(tail) - 1) + self.ellipsis + "/"
+        return set_cell_size(head + tail, width)
+
+    def fit_path(self, path: str, width: int) -> str:
+        """Return a path in at most `width` cells; what is cut is its beginning."""
+        path = self.safe(path)
+        return path if cell_len(path) <= width else self._cut_start(path, width)
+
+    def _cut_start(self, text: str, width: int) -> str:
+        room = max(0, width - len(self.ellipsis))
+        while cell_len(text) > room:
+            text = text[max(1, (len(text) - room) // 2) :]
+        return set_cell_size(self.ellipsis + text, max(0, width))
+
+
+UNICODE = Charset(
+    ascii_only=False,
+    focus="▶",
+    input="◆",
+    folded="▸",
+    inf="∞",
+    minus="−",
+    times="×",
+    dot="·",
+    ellipsis="…",
+    right="→",
+    inside="▸",
+    branch="╰",
+    sticky="⤓",
+    bars=" ▁▂▃▄▅▆▇█",
+)
+
+ASCII = Charset(
+    ascii_only=True,
+    focus=">",
+    input="*",
+    folded="+",
+    inf="Inf",
+    minus="-",
+    times="x",
+    dot=".",
+    ellipsis="~",
+    right="->",
+    inside=">",
+    branch="`",
+    sticky="v",
+    bars=" .:-=+*%#",
+)
+
+
+def compact(count: int) -> str:
+    """Return a count in at most five characters: ``9999``, ``12.3k``, ``123k``, ``4.5M``."""
+    if count < 10_000:
+        return str(count)
+    value = float(count)
+    for unit in "kMGTP":
+        value /= 1000
+        if value < 99.95:
+            return f"{value:.1f}{unit}"
+        if value < 999.5:
+            return f"{value:.0f}{unit}"
+    return f"{count:.0e}"
+
+
+def short_device(name: str) -> str:
+    """Return the last part of a device's name: ``CPU:0``; with its task where that tells."""
+    device = name.rpartition("device:")[2] or name
+    task = name.rpartition("/task:")[2].partition("/")[0]
+    return f"{device} task {task}" if task not in ("", "0", name) else device

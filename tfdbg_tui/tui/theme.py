@@ -1,0 +1,178 @@
+"""The app's colours: dark, light, high contrast, and whatever the terminal itself has.
+
+The vocabulary is Debugger V2's: pink-red for NaN and ∞, yellow for the inputs of the focused
+tensor, orange for what is focused.  None of it is told by colour alone.
+"""
+
+from __future__ import annotations
+
+from textual.theme import Theme
+
+_DARK = {
+    "faint": "#5f6673",
+    "dim": "#8b93a3",
+    "strong": "#ffffff",
+    "rule": "#343a46",
+    "rule-active": "#ff9f43",
+    "bad": "#ff5c9d",
+    "bad-text": "#ffffff",
+    "bad-back": "#c2185b",
+    "input": "#fff099",
+    "input-back": "#4d4512",
+    "focus": "#ffd4a8",
+    "focus-back": "#7a4210",
+    "mark-back": "#2c3340",
+    "call": "#8ab4ff",
+    "call-back": "#25365c",
+    "box-back": "#2a2f39",
+    "good": "#74c69d",
+    "live": "#5fd38d",
+    "match": "#ffd166",
+    "keyword": "#ff8fb1",
+    "string": "#a5d6a7",
+    "comment": "#6f7a8a",
+    "number": "#8fd3ff",
+    "name": "#9ecbff",
+    "builtin": "#c9b6ff",
+}
+
+_LIGHT = {
+    "faint": "#a3a9b5",
+    "dim": "#636b79",
+    "strong": "#000000",
+    "rule": "#cfd4dc",
+    "rule-active": "#e06c00",
+    "bad": "#c2185b",
+    "bad-text": "#ffffff",
+    "bad-back": "#d81b60",
+    "input": "#4d3f00",
+    "input-back": "#fff099",
+    "focus": "#3d1f00",
+    "focus-back": "#ffc48a",
+    "mark-back": "#e3e7ee",
+    "call": "#1a56c4",
+    "call-back": "#c7dbf5",
+    "box-back": "#e3e5e8",
+    "good": "#1b7f4b",
+    "live": "#1b7f4b",
+    "match": "#b25e00",
+    "keyword": "#b3175a",
+    "string": "#2e7d32",
+    "comment": "#7b8494",
+    "number": "#0b6fa4",
+    "name": "#1a56c4",
+    "builtin": "#6a3fc4",
+}
+
+# Colours that stay apart in every common form of colour blindness (Okabe and Ito), on black.
+_CONTRAST = {
+    "faint": "#9a9a9a",
+    "dim": "#c8c8c8",
+    "strong": "#ffffff",
+    "rule": "#7a7a7a",
+    "rule-active": "#ffffff",
+    "bad": "#ff8c42",
+    "bad-text": "#000000",
+    "bad-back": "#ff8c42",
+    "input": "#000000",
+    "input-back": "#56b4e9",
+    "focus": "#000000",
+    "focus-back": "#f0e442",
+    "mark-back": "#404040",
+    "call": "#56b4e9",
+    "call-back": "#003a5c",
+    "box-back": "#303030",
+    "good": "#ffffff",
+    "live": "#ffffff",
+    "match": "#f0e442",
+    "keyword": "#56b4e9",
+    "string": "#ffffff",
+    "comment": "#b0b0b0",
+    "number": "#f0e442",
+    "name": "#ffffff",
+    "builtin": "#56b4e9",
+}
+
+# The sixteen colours every terminal has, as its user has chosen them; with NO_COLOR, none.
+_TERMINAL = {
+    "faint": "ansi_bright_black",
+    "dim": "ansi_default",
+    "strong": "ansi_default",
+    "rule": "ansi_bright_black",
+    "rule-active": "ansi_yellow",
+    "bad": "ansi_bright_magenta",
+    "bad-text": "ansi_bright_white",
+    "bad-back": "ansi_magenta",
+    "input": "ansi_bright_yellow",
+    "input-back": "ansi_default",
+    "focus": "ansi_black",
+    "focus-back": "ansi_yellow",
+    "mark-back": "ansi_bright_black",
+    "call": "ansi_bright_blue",
+    "call-back": "ansi_default",
+    "box-back": "ansi_default",
+    "good": "ansi_green",
+    "live": "ansi_green",
+    "match": "ansi_bright_yellow",
+    "keyword": "ansi_magenta",
+    "string": "ansi_green",
+    "comment": "ansi_bright_black",
+    "number": "ansi_cyan",
+    "name": "ansi_blue",
+    "builtin": "ansi_cyan",
+}
+
+DARK = Theme(
+    name="tfdbg-dark",
+    primary="#ff9f43",
+    secondary="#8ab4ff",
+    accent="#ff9f43",
+    warning="#ffd166",
+    error="#ff5c9d",
+    success="#74c69d",
+    foreground="#d7dce5",
+    background="#14171c",
+    surface="#181c22",
+    panel="#20252d",
+    variables=_DARK,
+)
+LIGHT = Theme(
+    name="tfdbg-light",
+    primary="#e06c00",
+    secondary="#1a56c4",
+    accent="#e06c00",
+    warning="#b25e00",
+    error="#c2185b",
+    success="#1b7f4b",
+    foreground="#20242c",
+    background="#f4f5f8",
+    surface="#ffffff",
+    panel="#e9ecf1",
+    dark=False,
+    variables=_LIGHT,
+)
+CONTRAST = Theme(
+    name="tfdbg-contrast",
+    primary="#f0e442",
+    secondary="#56b4e9",
+    accent="#f0e442",
+    warning="#f0e442",
+    error="#ff8c42",
+    success="#56b4e9",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#1c1c1c",
+    variables=_CONTRAST,
+)
+THEMES = (DARK, LIGHT, CONTRAST)
+
+WITHOUT_COLOR = "ansi-dark"
+"""Textual's theme that leaves all colours to the terminal."""
+
+
+def variables_for(theme: Theme) -> dict[str, str]:
+    """Return our variables for a theme that is not one of ours."""
+    if theme.ansi:
+        return _TERMINAL
+    return _DARK if theme.dark else _LIGHT

@@ -1,0 +1,1 @@
+"""Widgets that know nothing of runs: lists of any length, chips, bars."""

@@ -1,0 +1,215 @@
+"""The lines around the panes: status above; on small screens a pane bar and an overview; keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from tfdbg_tui.tui.actions import footer_actions, key_name
+from tfdbg_tui.tui.focus import PANES, PaneName
+from tfdbg_tui.tui.text import compact
+from tfdbg_tui.tui.widgets.cells import Bar, joined, width_of
+from tfdbg_tui.tui.widgets.overview import overview
+
+if TYPE_CHECKING:
+    from textual import events
+
+    from tfdbg_tui.tui.session import Session
+    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.widgets.cells import Cell, Line
+
+_SHORT_TITLES: dict[PaneName, str] = {
+    "alerts": "Alerts",
+    "timeline": "Exec",
+    "graph_execution": "Graph",
+    "graph_structure": "Op",
+    "source_code": "Src",
+    "stack_trace": "Stk",
+}
+
+
+class SessionBar(Bar):
+    """A line that shows something of the session."""
+
+    def __init__(self, session: Session, charset: Charset, *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.session = session
+        self.charset = charset
+
+
+class StatusLine(SessionBar):
+    """Which run, how much of it, how far it has been read.
+
+    Attributes:
+        logdir: The directory.
+    """
+
+    logdir = ""
+
+    def line(self, width: int) -> Line:
+        """See `Bar`."""
+        snapshot = self.session.snapshot
+        right = self._right(snapshot)
+        left: list[Cell] = []
+        if snapshot is not None:
+            run = snapshot.run
+            version = run.files.tensorflow_version
+            left = [
+                (f"{compact(len(run.executions))} executions", "dim"),
+                (f"{compact(len(run.graph_executions))} graph executions", "dim"),
+                (self._problems(len(run.problems)), "match"),
+                (self.charset.safe(run.files.label), "faint"),
+                (self.charset.safe(f"TensorFlow {version}") if version else "", "faint"),
+            ]
+        while left and width_of(joined(left, " · ")) + width_of(right) + 34 > width:
+            left.pop()
+        facts = joined(left, f" {self.charset.dot} ")
+        room = width - width_of(facts) - width_of(right) - 14
+        path = self.charset.fit_path(self.logdir, max(8, room))
+        start: Line = ((" tfdbg-tui ", "key"), (f" {path}  ", "strong"), *facts)
+        gap = max(1, width - width_of(start) - width_of(right) - 1)
+        return (*start, (" " * gap, ""), *right)
+
+    def _problems(self, number: int) -> str:
+        return "" if not number else f"{number} problem{'s' if number > 1 else ''}"
+
+    def _right(self, snapshot: Snapshot | None) -> Line:
+        """Return what is going on: reading, paused, following; and the number of alerts."""
+        if snapshot is None:
+            return (("opening", "dim"),)
+        progress = snapshot.run.progress
+        cells: list[Cell] = []
+        if not progress.complete:
+            share = progress.bytes_read * 100 // max(1, progress.bytes_total)
+            filled = share // 10
+            bar = self.charset.bars[-1] * filled + self.charset.dot * (10 - filled)
+            cells.append((f"reading {bar} {share}%", "match"))
+        if self.session.paused:
+            cells.append(("paused", "match"))
+        if self.session.following:
+            cells.append(("following", "live"))
+        count = len(snapshot.alerts)
+        if count:
+            cells.append((f" {count:,} alert{'s' if count > 1 else ''} ", "chip-bad"))
+        elif progress.complete:
+            cells.append(("no alerts", "good"))
+        return joined(cells, " ")
+
+
+class PaneBar(SessionBar):
+    """The panes as tabs, where there is no room for all of them."""
+
+    class Chosen(Message):
+        """A tab was clicked on."""
+
+        def __init__(self, pane: PaneName) -> None:
+            super().__init__()
+            self.pane = pane
+
+    def line(self, width: int) -> Line:
+        """See `Bar`."""
+        return tuple(cell for _, cells in self._tabs(width) for cell in cells)
+
+    def _tabs(self, width: int) -> list[tuple[PaneName, Line]]:
+        tabs: list[tuple[PaneName, Line]] = []
+        for number, pane in enumerate(PANES, 1):
+            current = pane == self.session.focus.pane
+            count = self._count(pane) if width >= 70 else ""
+            label = f" {number} {_SHORT_TITLES[pane]}{count} "
+            tabs.append((pane, ((label, "focus" if current else "mark"), (" ", ""))))
+        return tabs
+
+    def _count(self, pane: PaneName) -> str:
+        snapshot = self.session.snapshot
+        if snapshot is None or pane not in ("alerts", "timeline", "graph_execution"):
+            return ""
+        counts = {
+            "alerts": len(snapshot.alerts),
+            "timeline": len(snapshot.run.executions),
+            "graph_execution": len(snapshot.run.graph_executions),
+        }
+        return f" {compact(counts[pane])}"
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which tab was clicked on."""
+        x = 0
+        for pane, cells in self._tabs(self.size.width):
+            x += width_of(cells)
+            if event.x < x:
+                self.post_message(self.Chosen(pane))
+                return
+
+
+class OverviewBar(SessionBar):
+    """All executions in one line, where the timeline is out of sight."""
+
+    def line(self, width: int) -> Line:
+        """See `Bar`."""
+        snapshot = self.session.snapshot
+        if snapshot is None:
+            return ()
+        focused = self.session.focus.execution
+        return ((" ", ""), *overview(snapshot, focused, width - 2, self.charset))
+
+
+class KeyBar(SessionBar):
+    """The keys of the focused pane, or a message for a while."""
+
+    class Pressed(Message):
+        """A key's label was clicked on."""
+
+        def __init__(self, action_id: str) -> None:
+            super().__init__()
+            self.action_id = action_id
+
+    _SECONDS = 5.0
+
+    message = ""
+
+    def say(self, message: str) -> None:
+        """Show a message in place of the keys for some seconds."""
+        self.message = message
+        self.show()
+        self.set_timer(self._SECONDS, self._end_message)
+
+    def hush(self) -> None:
+        """Show the keys again."""
+        if self.message:
+            self.message = ""
+            self.show()
+
+    def _end_message(self) -> None:
+        self.hush()
+
+    def line(self, width: int) -> Line:
+        """See `Bar`."""
+        if self.message:
+            return ((f" {self.charset.fit(self.message, width - 2)}", "match"),)
+        return tuple(cell for _, cells in self._labels(width) for cell in cells)
+
+    def _labels(self, width: int) -> list[tuple[str, Line]]:
+        """Return the labels that there is room for; the last two, help and quit, always."""
+        labels: list[tuple[str, Line]] = [
+            (
+                action.id,
+                ((f" {self._key(action.keys[0])}", "key"), (f" {action.label} ", "dim")),
+            )
+            for action in footer_actions(self.session.focus.pane)
+        ]
+        while len(labels) > 2 and sum(width_of(cells) for _, cells in labels) > width:
+            del labels[-3]
+        return labels
+
+    def _key(self, key: str) -> str:
+        return self.charset.safe(key_name(key))
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which label was clicked on."""
+        x = 0
+        for action_id, cells in self._labels(self.size.width):
+            x += width_of(cells)
+            if event.x < x:
+                self.post_message(self.Pressed(action_id))
+                return

@@ -1,0 +1,125 @@
+"""Lines made of cells: text, and the names of its styles, which the app's CSS defines.
+
+Text of cells is drawn as it is: there is no markup, and nothing here interprets it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Cell = tuple[str, str]
+"""Text, and the names of its styles separated by spaces ("" for none)."""
+
+Line = tuple[Cell, ...]
+
+STYLE_NAMES = (
+    "faint dim strong bold underline bad chip chip-bad input focus mark call call-box box good "
+    "match key live keyword string comment number name builtin"
+).split()
+
+
+# Grey text is hard to read on a coloured row; there it takes the row's own colour.
+_HIGHLIGHTS = frozenset({"focus", "input"})
+_MUTED = frozenset({"faint", "dim", "comment", "strong", "call", "good"})
+
+
+class CellWidget(Widget):
+    """A widget that draws cells; the style ``x`` of a cell is the component class ``cell--x``."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"cell--{name}" for name in STYLE_NAMES}
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._cell_styles: dict[str, Style] = {}
+
+    def notify_style_update(self) -> None:
+        """Called by Textual when CSS or theme have changed."""
+        self._cell_styles.clear()
+        super().notify_style_update()
+
+    @property
+    def line_width(self) -> int:
+        """Width of a line in terminal cells."""
+        return self.size.width
+
+    def cell_style(self, names: str) -> Style:
+        """Return the style that some names together mean, as far as they say anything."""
+        style = self._cell_styles.get(names)
+        if style is None:
+            style = Style()
+            for name in names.split():
+                style += self.get_component_rich_style(f"cell--{name}", partial=True)
+            self._cell_styles[names] = style
+        return style
+
+    def strip(self, cells: Line, behind: str = "") -> Strip:
+        """Return cells as a strip as wide as the widget; neighbours of equal style become one."""
+        base = self.rich_style + self.cell_style(behind)
+        muted = _MUTED if behind in _HIGHLIGHTS else frozenset()
+        segments: list[Segment] = []
+        for text, names in cells:
+            if not text:
+                continue
+            plain = not names or names in muted
+            style = base if plain else base + self.cell_style(names)
+            if segments and segments[-1].style == style:
+                segments[-1] = Segment(segments[-1].text + text, style)
+            else:
+                segments.append(Segment(text, style))
+        return Strip(segments).adjust_cell_length(self.line_width, base)
+
+
+class Bar(CellWidget):
+    """One line of cells."""
+
+    DEFAULT_CSS = "Bar { height: 1; }"
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._line: Line = ()
+
+    def line(self, width: int) -> Line:
+        """Return the cells of the line."""
+        raise NotImplementedError
+
+    def show(self) -> None:
+        """Draw the line again if it has changed."""
+        line = self.line(self.size.width) if self.display and self.size.width else ()
+        if line != self._line:
+            self._line = line
+            self.refresh()
+
+    def on_resize(self) -> None:
+        """Make the line fit the new width."""
+        self.show()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the line."""
+        return self.strip(self._line)
+
+
+def width_of(cells: Sequence[Cell]) -> int:
+    """Return how many terminal cells some cells take."""
+    from rich.cells import cell_len
+
+    return sum(cell_len(text) for text, _ in cells)
+
+
+def joined(cells: Sequence[Cell], separator: str) -> Line:
+    """Return the cells that hold text with a separator between them."""
+    line: list[Cell] = []
+    for cell in cells:
+        if not cell[0]:
+            continue
+        if line:
+            line.append((separator, "faint"))
+        line.append(cell)
+    return tuple(line)

@@ -1,0 +1,118 @@
+"""How a tensor's values are summed up: how many are NaN, -∞, +∞, negative, zero, positive.
+
+The order is Debugger V2's.  Bad values are told by word and by weight as well as by colour.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui.text import Charset, compact
+
+if TYPE_CHECKING:
+    from tfdbg_tui.logdir import TensorSummary
+    from tfdbg_tui.tui.widgets.cells import Cell, Line
+
+COLUMN = 6
+"""Width of a column of `columns`, the space in front of it included."""
+
+NUM_COLUMNS = 6
+
+
+def _kinds(charset: Charset) -> tuple[tuple[str, str, bool], ...]:
+    """Return field of `TensorSummary`, label, and whether it is bad, of each kind of value."""
+    minus, inf = charset.minus, charset.inf
+    return (
+        ("nan", "NaN", True),
+        ("neg_inf", f"{minus}{inf}", True),
+        ("pos_inf", f"+{inf}", True),
+        ("neg", minus, False),
+        ("zero", "0", False),
+        ("pos", "+", False),
+    )
+
+
+def column_titles(charset: Charset) -> Line:
+    """Return the titles above `columns`."""
+    return tuple((f"{label:>{COLUMN}}", "dim") for _, label, _ in _kinds(charset))
+
+
+def columns(summary: TensorSummary | None, charset: Charset) -> Line:
+    """Return the counts in columns, `COLUMN` * `NUM_COLUMNS` cells wide."""
+    width = COLUMN * NUM_COLUMNS
+    if summary is None:
+        return ((charset.fit("   no value recorded", width), "faint"),)
+    if summary.nan is None:
+        return (_words(summary, charset, width),)
+    return tuple(
+        _column(getattr(summary, field), bad, charset) for field, _, bad in _kinds(charset)
+    )
+
+
+def _column(count: int | None, bad: bool, charset: Charset) -> Cell:
+    if count is None:
+        return (" " * COLUMN, "")
+    if count == 0:
+        return (f"{charset.dot:>{COLUMN}}", "faint")
+    text = f"{compact(count):>{COLUMN}}"
+    return (text, "bad") if bad else (text, "")
+
+
+def _words(summary: TensorSummary, charset: Charset, width: int) -> Cell:
+    """Say what a mode without counts says: health, or shape."""
+    if summary.has_inf_or_nan is not None:
+        if summary.has_inf_or_nan:
+            return (charset.fit(f"   NaN or {charset.inf}", width), "bad")
+        return (charset.fit("   all finite", width), "dim")
+    return (charset.fit("   " + shape(summary), width), "dim")
+
+
+def shape(summary: TensorSummary) -> str:
+    """Return the shape as ``[2, 3]``; ? for a dimension that was not recorded."""
+    if summary.shape is None:
+        return ""
+    return "[" + ", ".join("?" if n is None else str(n) for n in summary.shape) + "]"
+
+
+def chips(summary: TensorSummary | None, charset: Charset) -> Line:
+    """Return the kinds of values that there are, with exact counts, for a line of text."""
+    if summary is None:
+        return (("no value recorded", "faint"),)
+    if summary.nan is None:
+        text, style = _words(summary, charset, 40)
+        return ((f" {text.strip()} ", "chip-bad" if style == "bad" else "chip"),)
+    cells: list[Cell] = []
+    for field, label, bad in _kinds(charset):
+        count = getattr(summary, field)
+        if count:
+            cells.append((f" {label}{charset.times}{count:,} ", "chip-bad" if bad else "chip"))
+            cells.append((" ", ""))
+    return tuple(cells) or (("empty", "faint"),)
+
+
+def brief(summary: TensorSummary | None, charset: Charset) -> Line:
+    """Return only the bad kinds, abbreviated, for the alerts."""
+    if summary is None or summary.nan is None:
+        return ((f" NaN or {charset.inf}", "bad"),)
+    found = [
+        f" {label} {compact(getattr(summary, field))}"
+        for field, label, bad in _kinds(charset)
+        if bad and getattr(summary, field)
+    ]
+    return (("".join(found), "bad"),)
+
+
+def size_and_type(summary: TensorSummary | None) -> str:
+    """Return dtype, rank and number of elements, as far as they are known."""
+    if summary is None:
+        return ""
+    parts = []
+    if summary.dtype:
+        parts.append(summary.dtype)
+    if summary.shape is not None:
+        parts.append(shape(summary))
+    elif summary.rank is not None:
+        parts.append(f"{summary.rank}D")
+    if summary.size is not None:
+        parts.append(f"{summary.size:,} element{'s' if summary.size != 1 else ''}")
+    return " ".join(parts)

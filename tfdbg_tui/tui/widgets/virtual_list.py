@@ -1,0 +1,199 @@
+"""A list of any length: only the rows in view exist.
+
+Ten million rows cost what forty do.  Lines are drawn by `render_line` from cells (text and the
+name of a style); a change repaints only the lines that look different afterwards, which is what
+keeps the app light over SSH.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+
+from tfdbg_tui.tui.widgets.cells import CellWidget
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from textual import events
+    from textual.strip import Strip
+
+    from tfdbg_tui.tui.widgets.cells import Line
+
+_CACHED_STRIPS = 2048
+
+
+class VirtualList(CellWidget, ScrollView, can_focus=True):
+    """Rows under a pinned head and above a pinned foot.
+
+    Subclasses say what there is: `row_count`, `cursor`, `row`, `row_state`, `head`, `foot`.
+    """
+
+    DEFAULT_CSS = """
+    VirtualList { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }
+    """
+
+    class RowClicked(Message):
+        """A row was clicked on."""
+
+        def __init__(self, pane: VirtualList, row: int) -> None:
+            super().__init__()
+            self.pane = pane
+            self.row = row
+
+        @property
+        def control(self) -> VirtualList:
+            """The list."""
+            return self.pane
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._strips: dict[Hashable, Strip] = {}
+        self._painted: dict[int, Hashable] = {}
+        self._head: Sequence[Line] = ()
+        self._foot: Sequence[Line] = ()
+
+    # ---- What subclasses say
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows."""
+        return 0
+
+    @property
+    def cursor(self) -> int | None:
+        """The row to keep in view."""
+        return None
+
+    def row(self, row: int, width: int) -> tuple[Line, str]:
+        """Return a row's cells, and the style behind all of them."""
+        raise NotImplementedError
+
+    def row_state(self, row: int) -> Hashable:
+        """Return what decides how a row looks, besides its number and the width."""
+        return None
+
+    def head(self, width: int, height: int) -> Sequence[Line]:
+        """Return the lines pinned to the top."""
+        return ()
+
+    def foot(self, width: int, height: int) -> Sequence[Line]:
+        """Return the lines pinned to the bottom."""
+        return ()
+
+    # ---- Changes
+
+    def forget_rows(self) -> None:
+        """Draw all rows anew: what they say may have changed."""
+        self._strips.clear()
+        self._painted.clear()
+        self.refresh()
+
+    def update(self) -> None:
+        """Show the present state: pinned lines, number of rows, cursor in view."""
+        width, height = self.line_width, self.size.height
+        self._head = self.head(width, height)
+        self._foot = self.foot(width, height)
+        size = Size(1, self.row_count + len(self._head) + len(self._foot))
+        if size != self.virtual_size:
+            self.virtual_size = size
+        if self.cursor is not None:
+            self.reveal(self.cursor)
+        self._repaint()
+
+    def reveal(self, row: int, *, centre: bool = False) -> None:
+        """Scroll until a row is in view: just so if it is near, else to the middle."""
+        page = self.page_rows
+        if page <= 0:
+            return
+        top = self.scroll_offset.y
+        if row < top - page or row > top + 2 * page or (centre and not top <= row < top + page):
+            top = row - page // 2
+        elif row < top:
+            top = row
+        elif row >= top + page:
+            top = row - page + 1
+        self.scroll_to(y=max(0, min(top, self.max_scroll_y)), animate=False)
+
+    @property
+    def line_width(self) -> int:
+        """Width of a line: what the scrollbar leaves."""
+        return self.scrollable_content_region.width
+
+    @property
+    def page_rows(self) -> int:
+        """Number of rows in view."""
+        return max(0, self.size.height - len(self._head) - len(self._foot))
+
+    def _repaint(self) -> None:
+        """Refresh the lines that would now look different."""
+        width = self.line_width
+        for y in range(self.size.height):
+            if self._painted.get(y, self) != self._line_key(y):
+                self.refresh(Region(0, y, width, 1))
+
+    # ---- Drawing
+
+    def _line_key(self, y: int) -> Hashable:
+        if y < len(self._head):
+            return self._head[y]
+        below = y - (self.size.height - len(self._foot))
+        if below >= 0:
+            return self._foot[below]
+        row = self._row_at(y)
+        return None if row is None else (row, self.row_state(row))
+
+    def _row_at(self, y: int) -> int | None:
+        """Return which row line `y` of the widget shows."""
+        if not len(self._head) <= y < self.size.height - len(self._foot):
+            return None
+        row = self.scroll_offset.y + y - len(self._head)
+        return row if row < self.row_count else None
+
+    def render_line(self, y: int) -> Strip:
+        """Draw line `y` of the widget."""
+        width = self.line_width
+        key = self._painted[y] = self._line_key(y)
+        strip = self._strips.get((key, width))
+        if strip is None:
+            strip = self._draw(y, width)
+            if len(self._strips) >= _CACHED_STRIPS:
+                self._strips.clear()
+            self._strips[key, width] = strip
+        return strip
+
+    def _draw(self, y: int, width: int) -> Strip:
+        row = self._row_at(y)
+        if row is not None:
+            cells, behind = self.row(row, width)
+        else:
+            cells, behind = self._pinned(y), ""
+        return self.strip(cells, behind)
+
+    def _pinned(self, y: int) -> Line:
+        if y < len(self._head):
+            return self._head[y]
+        below = y - (self.size.height - len(self._foot))
+        return self._foot[below] if below >= 0 else ()
+
+    # ---- Events
+
+    def notify_style_update(self) -> None:
+        """Called by Textual when CSS or theme have changed."""
+        self._strips.clear()
+        super().notify_style_update()
+
+    def on_resize(self) -> None:
+        """Lay out for the new size and keep the cursor in view."""
+        self._painted.clear()
+        self.update()
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which row was clicked on."""
+        offset = event.get_content_offset(self)
+        row = self._row_at(offset.y) if offset is not None else None
+        if row is not None:
+            self.post_message(self.RowClicked(self, row))
