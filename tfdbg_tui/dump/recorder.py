@@ -195,14 +195,17 @@ class Recorder:
         try:
             action()  # type: ignore[operator]
         except Exception as error:
-            self.broken = True
-            self._discard()
-            reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
-            _log.warning(
-                "tfdbg-tui: cannot write to %s (%s); dumping is off, the program goes on",
-                self._root,
-                reason,
-            )
+            self.fail(f"cannot write to {self._root}", error)
+
+    def fail(self, what: str, error: Exception) -> None:
+        """Give up recording, with one warning."""
+        if self.broken:
+            return
+        self.broken = True
+        self._discard()
+        reason = next(iter(str(error).strip().splitlines()), "") or repr(error)
+        _log.warning("tfdbg-tui: %s (%s); dumping is off, the program goes on", what, reason)
+        _log.debug("tfdbg-tui: the error was", exc_info=error)
 
     def _discard(self) -> None:
         self._definitions.clear()

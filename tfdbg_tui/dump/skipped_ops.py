@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tfdbg_tui.dump.tensorflow_hooks import TENSORFLOW_SKIPPED_OPS
+from tfdbg_tui.dump.tensorflow_hooks import ops_tensorflow_skips
 
-EAGER = TENSORFLOW_SKIPPED_OPS | {"DebugNumericSummaryV2"}
+EAGER = ops_tensorflow_skips() | {"DebugNumericSummaryV2"}
 """TensorFlow's own list: control flow, and calls, whose ops are recorded instead."""
 
-GRAPH = TENSORFLOW_SKIPPED_OPS | {"PartitionedCall", "StatelessWhile", "NoOp"}
+GRAPH = ops_tensorflow_skips() | {"PartitionedCall", "StatelessWhile", "NoOp"}
 """The same for traces of graph tensors, and the other ops that pass on what inner ops made."""

@@ -68,6 +68,7 @@ class HealthCounts:
         return self.neg_inf + self.pos_inf + self.nan
 
 
+@np.errstate(all="ignore")
 def all_finite(array: Any) -> bool:
     """Return whether a floating or complex array surely has no NaN or infinity.
 

@@ -44,11 +44,6 @@ try:
 except ImportError as error:
     _import_error = str(error)
 
-TENSORFLOW_SKIPPED_OPS = frozenset(
-    name.decode() for name in op_callbacks_common.OP_CALLBACK_SKIP_OPS
-)
-"""Op types that TensorFlow's own instrumentation does not record as events."""
-
 _FUNCTION_PREFIXES = ("__inference_", "__forward_", "__backward_")
 
 
@@ -72,6 +67,9 @@ class Listener(Protocol):
 
     def function_created(self, name: str, graph: Any, attrs: Any) -> None:
         """A graph is about to become a runtime function."""
+
+    def hook_failed(self, error: Exception) -> None:
+        """One of the above raised; re-raises what is meant for the program."""
 
     def function_variant(self) -> Any:
         """What tells apart the traces of one function, besides TensorFlow's own reasons."""
@@ -103,9 +101,12 @@ def extract_stack() -> Iterable[Any]:
     return frames
 
 
-def is_function_name(op_type: str) -> bool:
-    """Return whether an eager op type is the name of a traced function."""
-    return op_type.startswith(_FUNCTION_PREFIXES)
+def is_function_name(op_type: str | bytes) -> bool:
+    """Return whether an eager op type is the name of a traced function.
+
+    TensorFlow's generated Python names ops in bytes, but functions in str.
+    """
+    return isinstance(op_type, str) and op_type.startswith(_FUNCTION_PREFIXES)
 
 
 def in_xla_context(graph: Any) -> bool:
@@ -176,6 +177,11 @@ def full_device_name(device: str) -> str:
 def set_bool_attribute(op: Any, name: str, value: bool) -> None:
     """Set an attribute of an op that its definition does not have."""
     op._set_attr(name, attr_value_pb2.AttrValue(b=value))
+
+
+def ops_tensorflow_skips() -> frozenset[str]:
+    """Return the op types that TensorFlow's own instrumentation does not record as events."""
+    return frozenset(name.decode() for name in op_callbacks_common.OP_CALLBACK_SKIP_OPS)
 
 
 def py_func_token(function: Callable[..., Any]) -> str:
@@ -290,20 +296,31 @@ class Hooks:
         graph: Any = None,
     ) -> None:
         if graph is None:
-            self._listener.eager_op(op_type, inputs, outputs)
+            try:
+                self._listener.eager_op(op_type, inputs, outputs)
+            except Exception as error:
+                self._listener.hook_failed(error)
 
     # ---- The wrappers --------------------------------------------------------------------------
 
     def _recorded_call(self, original: Any, op_name: str, inputs: Any, *args: Any) -> Any:
         """Call a function; its outputs are recorded by the op callback where there is one."""
-        call = self._listener.call_begins(op_name)
+        call = self._tell("call_begins", op_name)
         try:
             outputs = original(op_name, *args)
         except BaseException as error:
-            self._listener.call_fails(call, inputs, error)
+            self._tell("call_fails", call, inputs, error)
             raise
-        self._listener.call_ends(call, inputs, outputs)
+        self._tell("call_ends", call, inputs, outputs)
         return outputs
+
+    def _tell(self, what: str, *args: Any) -> Any:
+        """Tell the listener; what goes wrong there must not reach the program."""
+        try:
+            return getattr(self._listener, what)(*args)
+        except Exception as error:
+            self._listener.hook_failed(error)
+            return None
 
     def _watches(self) -> bool:
         if not self._eager:
@@ -344,7 +361,7 @@ class Hooks:
     def _from_func_graph(self, original: Any) -> Any:
         def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
             text = name.decode() if isinstance(name, bytes) else name
-            self._listener.function_created(text, graph, attrs)
+            self._tell("function_created", text, graph, attrs)
             return original(name, graph, attrs, *args, **kwargs)
 
         return from_func_graph
@@ -353,7 +370,7 @@ class Hooks:
         def func_graph_from_py_func(*args: Any, **kwargs: Any) -> Any:
             graph = original(*args, **kwargs)
             if is_control_flow_graph(graph):
-                self._listener.graph_built(graph)
+                self._tell("graph_built", graph)
             return graph
 
         return func_graph_from_py_func
@@ -361,7 +378,7 @@ class Hooks:
     def _make_function_context(self, original: Any) -> Any:
         def make_function_context(*args: Any, **kwargs: Any) -> Any:
             made = original(*args, **kwargs)
-            variant = self._listener.function_variant()
+            variant = self._tell("function_variant")
             if variant is None:
                 return made
             key = made.context

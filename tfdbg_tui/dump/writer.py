@@ -97,6 +97,12 @@ class DumpWriter:
         self._recorder.abandon()
         self._stop_listening()
 
+    def hook_failed(self, error: Exception) -> None:
+        """Turn the dump off when it fails in a way nobody foresaw; the program goes on."""
+        if isinstance(error, BadTensorError):
+            raise error
+        self._recorder.fail("failed unexpectedly", error)
+
     # ---- Steps ---------------------------------------------------------------------------------
 
     def _step_changed(self, number: int | None) -> None:
@@ -111,6 +117,8 @@ class DumpWriter:
         """Record an eager op that returned."""
         if self._recorder.broken or tensorflow_hooks.is_function_name(op_type):
             return
+        if isinstance(op_type, bytes):
+            op_type = op_type.decode()
         bad = self._eager.record(op_type, inputs, outputs, depth=2)
         if bad is not None and self._watches_bad:
             self._bad_eager(bad)
@@ -119,8 +127,10 @@ class DumpWriter:
         """Note that a function starts."""
         return self._eager.begin_call(name)
 
-    def call_ends(self, call: Call, inputs: Any, outputs: Any) -> None:
+    def call_ends(self, call: Call | None, inputs: Any, outputs: Any) -> None:
         """Record the execution of a function that returned."""
+        if call is None:
+            return
         self._eager.calls.pop(call.serial, None)
         if self._recorder.broken:
             return
@@ -134,8 +144,10 @@ class DumpWriter:
         if bad is not None:
             self._bad_eager(bad)
 
-    def call_fails(self, call: Call, inputs: Any, error: BaseException) -> None:
+    def call_fails(self, call: Call | None, inputs: Any, error: BaseException) -> None:
         """Record the execution of a function that raised."""
+        if call is None:
+            return
         self._eager.calls.pop(call.serial, None)
         self._bad_message = None
         if not self._recorder.broken:

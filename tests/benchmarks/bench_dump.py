@@ -1,0 +1,250 @@
+"""What a dump costs: step time without, with TensorFlow's writer, and with ours.
+
+    python tests/benchmarks/bench_dump.py [--programs mnist cnn ...] [--modes ADAPTIVE ...]
+
+Each measurement is a process of its own that times the program first without and then with
+instrumentation, so that a ratio compares two halves of one minute on one machine.  Prints a
+Markdown table: median milliseconds a step, and their ratio to the uninstrumented step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+STEPS = {"mnist": 60, "cnn": 40, "transformer": 12, "transformer_jit": 12, "eager": 60}
+EAGER_OPS = 200
+
+
+def mnist() -> Callable[[], object]:
+    """Two dense layers, three small functions, tape and Adam outside: mostly eager."""
+    import tensorflow as tf
+
+    tf.keras.utils.set_random_seed(1)
+    x = tf.random.normal([100, 784])
+    y = tf.one_hot(tf.random.uniform([100], 0, 10, tf.int32), 10)
+    weights = [
+        tf.Variable(tf.random.truncated_normal([784, 500], stddev=0.03)),
+        tf.Variable(tf.zeros([500])),
+        tf.Variable(tf.random.truncated_normal([500, 10], stddev=0.03)),
+        tf.Variable(tf.zeros([10])),
+    ]
+
+    @tf.function
+    def dense(w, b, inputs, activation):
+        return activation(tf.matmul(inputs, w) + b)
+
+    @tf.function
+    def model(inputs):
+        hidden = dense(weights[0], weights[1], inputs, tf.nn.relu)
+        return tf.nn.softmax(dense(weights[2], weights[3], hidden, tf.identity))
+
+    @tf.function
+    def loss(probs, labels):
+        return tf.reduce_mean(-labels * tf.math.log(tf.clip_by_value(probs, 1e-6, 1.0)))
+
+    optimizer = tf.keras.optimizers.Adam(1e-4)
+
+    def step() -> object:
+        with tf.GradientTape() as tape:
+            value = loss(model(x), y)
+        gradients = tape.gradient(value, weights)
+        optimizer.apply_gradients(zip(gradients, weights, strict=True))
+        return value.numpy()
+
+    return step
+
+
+def cnn() -> Callable[[], object]:
+    """A small convolutional network's compiled `train_function`, batch 64."""
+    import keras
+    import tensorflow as tf
+
+    keras.utils.set_random_seed(1)
+    layers = keras.layers
+    model = keras.Sequential(
+        [
+            layers.Input((28, 28, 1)),
+            layers.Conv2D(16, 3, activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Conv2D(32, 3, activation="relu"),
+            layers.BatchNormalization(),
+            layers.MaxPooling2D(),
+            layers.Flatten(),
+            layers.Dropout(0.3),
+            layers.Dense(64, activation="relu"),
+            layers.Dense(10),
+        ]
+    )
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("adam", loss, metrics=["accuracy"], jit_compile=False)
+    batch = tf.random.normal([64, 28, 28, 1]), tf.random.uniform([64], 0, 10, tf.int32)
+    data = tf.data.Dataset.from_tensors(batch).repeat()
+    model.make_train_function()
+    iterator = iter(data)
+    return lambda: {k: float(v) for k, v in model.train_function(iterator).items()}
+
+
+def transformer(jit: bool = False) -> Callable[[], object]:
+    """A training step of a two-layer Transformer, width 256, batch 16, length 128, as one graph."""
+    import keras
+    import tensorflow as tf
+
+    keras.utils.set_random_seed(1)
+    layers = keras.layers
+    tokens = layers.Input((128,), dtype="int32")
+    hidden = layers.Embedding(1000, 256)(tokens)
+    for _ in range(2):
+        attended = layers.MultiHeadAttention(4, 64)(hidden, hidden)
+        hidden = layers.LayerNormalization()(hidden + attended)
+        wide = layers.Dense(1024, activation="gelu")(hidden)
+        hidden = layers.LayerNormalization()(hidden + layers.Dense(256)(wide))
+    model = keras.Model(tokens, layers.Dense(1000)(hidden))
+    optimizer = keras.optimizers.Adam(1e-4)
+    optimizer.build(model.trainable_variables)
+    x = tf.random.uniform([16, 128], 0, 1000, tf.int32)
+
+    @tf.function(jit_compile=jit)
+    def train(x):
+        with tf.GradientTape() as tape:
+            logits = model(x, training=True)
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=x, logits=logits)
+            value = tf.reduce_mean(losses)
+        gradients = tape.gradient(value, model.trainable_variables)
+        optimizer.apply(gradients, model.trainable_variables)
+        return value
+
+    return lambda: train(x).numpy()
+
+
+def eager() -> Callable[[], object]:
+    """A chain of small eager ops, some frames deep."""
+    import tensorflow as tf
+
+    x = tf.ones([100])
+
+    def deep(frames: int) -> object:
+        if frames:
+            return deep(frames - 1)
+        y = x
+        for _ in range(EAGER_OPS):
+            y = tf.add(y, x)
+        return y.numpy()
+
+    return lambda: deep(30)
+
+
+PROGRAMS: dict[str, Callable[[], Callable[[], object]]] = {
+    "mnist": mnist,
+    "cnn": cnn,
+    "transformer": transformer,
+    "transformer_jit": lambda: transformer(jit=True),
+    "eager": eager,
+}
+
+
+def times(step: Callable[[], object], count: int, mark: Callable[[int], object]) -> list[float]:
+    """Return the milliseconds of each of `count` steps."""
+    result = []
+    for number in range(count):
+        begin = time.perf_counter()
+        with mark(number):
+            step()
+        result.append((time.perf_counter() - begin) * 1e3)
+    return result
+
+
+def measure(program: str, writer: str, mode: str, every: int) -> dict[str, float]:
+    """Time one program with one writer, in this process."""
+    import tensorflow as tf
+
+    import tfdbg_tui
+
+    count = STEPS[program]
+    step = PROGRAMS[program]()
+
+    def mark(number: int) -> object:
+        return tfdbg_tui.step(number)
+
+    times(step, 5, mark)
+    plain = times(step, count, mark)
+    with tempfile.TemporaryDirectory() as directory:
+        if writer == "tensorflow":
+            tf.debugging.experimental.enable_dump_debug_info(directory, mode, -1)
+            step = PROGRAMS[program]()  # Functions traced before are not instrumented.
+        else:
+            tfdbg_tui.enable_dump_debug_info(directory, mode, -1, every=every)
+        times(step, 5 * every if every > 1 else 5, mark)
+        dumped = times(step, count if every == 1 else 4 * every, mark)
+        if writer == "tensorflow":
+            tf.debugging.experimental.disable_dump_debug_info()
+        else:
+            tfdbg_tui.disable_dump_debug_info()
+            times(step, 3, mark)
+            plain += times(step, count, mark)
+        size = sum(entry.stat().st_size for entry in os.scandir(directory))
+    middle = statistics.median if every == 1 else statistics.fmean
+    return {"none": middle(plain), "dumped": middle(dumped), "bytes": size}
+
+
+def measured(program: str, writer: str, mode: str, every: int) -> dict[str, float] | None:
+    """Run `measure` in a process of its own; None where the program fails."""
+    arguments = ["--one", program, writer, mode, str(every)]
+    process = subprocess.run(
+        [sys.executable, __file__, *arguments], capture_output=True, text=True, check=False
+    )
+    if process.returncode:
+        return None
+    return dict(json.loads(process.stdout.strip().splitlines()[-1]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", nargs="+", default=list(PROGRAMS), choices=PROGRAMS)
+    parser.add_argument(
+        "--modes", nargs="+", default=["ADAPTIVE", "CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH"]
+    )
+    parser.add_argument("--every", type=int, default=10, help="the sampled measurement")
+    parser.add_argument("--writers", nargs="+", default=["tensorflow", "ours"])
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.one:
+        program, writer, mode, every = args.one
+        print(json.dumps(measure(program, writer, mode, int(every))))
+        return
+    print("| program | mode | writer | none, ms | dumped, ms | ratio |")
+    print("|---|---|---|--:|--:|--:|")
+    for program in args.programs:
+        cases = [(w, m, 1) for m in args.modes for w in args.writers]
+        if "ours" in args.writers and args.every > 1:
+            cases.append(("ours", args.modes[0], args.every))
+        for writer, mode, every in cases:
+            if writer == "tensorflow" and mode == "ADAPTIVE":
+                continue
+            result = measured(program, writer, mode, every)
+            name = mode if every == 1 else f"{mode}, one step in {every}"
+            if result is None:
+                print(f"| {program} | {name} | {writer} | | fails | |", flush=True)
+                continue
+            none, dumped = result["none"], result["dumped"]
+            print(
+                f"| {program} | {name} | {writer} | {none:.1f} | {dumped:.1f} "
+                f"| {dumped / none:.2f} |",
+                flush=True,
+            )
+            if program == "eager":
+                cost = (dumped - none) * 1e3 / EAGER_OPS
+                print(f"| | added a op | {writer} | | {cost:.1f} us | |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
