@@ -11,7 +11,7 @@ import tempfile
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.cli.view import add_view_arguments
+from tfdbg_tui.cli.view import add_app_arguments, app_options
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--extract", metavar="DIR", help="write the recorded logdir to DIR instead of opening it"
     )
-    add_view_arguments(parser)
+    add_app_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
     with tempfile.TemporaryDirectory(prefix="tfdbg-tui-demo-") as directory:
         extract(directory)
-        return run_app(directory, run=args.run)
+        return run_app(directory, **app_options(args))
 
 
 def extract(directory: str) -> None:

@@ -18,6 +18,7 @@ import shutil
 import sys
 import time
 
+from tfdbg_tui.cli.view import add_app_arguments, app_options
 from tfdbg_tui.logdir import LogdirError
 from tfdbg_tui.program import Program, new_logdir
 
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--op-regex", metavar="REGEX", help="record only ops whose type matches")
     parser.add_argument("--every", metavar="K", help="record one training step in K")
+    add_app_arguments(parser)
     parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT names a module")
     parser.add_argument("script", metavar="SCRIPT")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
@@ -64,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     from tfdbg_tui.tui import run_app
 
     program.start()
-    exit_code = run_app(logdir, follow=True, program=program)
+    exit_code = run_app(logdir, follow=True, program=program, **app_options(args))
     print(f"The program: {program.outcome}. Its logdir: {logdir}", file=sys.stderr)
     return exit_code
 
