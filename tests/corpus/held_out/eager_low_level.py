@@ -41,10 +41,9 @@ def product_of_likelihoods():
 def gamma_distribution_fit():
     """Newton's steps for a gamma distribution's shape leave the positive numbers: a pole at 0."""
     shape = tf.Variable(2.0)
-    for observed in (0.5, -9.0):
+    for observed in (0.5, -9.0, 0.5):
         gradient = tf.math.digamma(shape) - observed  # BUG
         shape.assign(tf.maximum(shape - 0.5 * gradient, 0.0))
-    tf.math.digamma(shape)  # ALSO
 
 
 @buggy("Exp")

@@ -46,18 +46,19 @@ def correlation_matrix():
     correlation(x)
 
 
-@buggy("Asin")
+@buggy("Acos")
 def haversine_distance():
-    """The haversine of two points at opposite ends of the earth is rounded to more than 1."""
-    latitude = tf.constant(np.linspace(0.1, 1.5, 30), tf.float32)
-    a = tf.stack([latitude, tf.zeros([30])], axis=1)
-    b = tf.stack([-latitude, tf.fill([30], 3.1415927)], axis=1)
+    """The haversine of points at opposite ends of the earth is rounded to more than 1."""
+    rng = np.random.default_rng(0)
+    latitude, longitude = rng.uniform(-1.5, 1.5, 400), rng.uniform(-3.1, 0.0, 400)
+    a = tf.constant(np.stack([latitude, longitude], axis=1), tf.float32)
+    b = tf.constant(np.stack([-latitude, longitude + np.pi], axis=1), tf.float32)
 
     @tf.function
     def distance(a, b):
         half = tf.sin((b - a) / 2.0) ** 2
         h = half[:, 0] + tf.cos(a[:, 0]) * tf.cos(b[:, 0]) * half[:, 1]
-        return 2.0 * 6371.0 * tf.asin(tf.sqrt(h))  # BUG
+        return 6371.0 * tf.acos(1.0 - 2.0 * h)  # BUG
 
     distance(a, b)
 
