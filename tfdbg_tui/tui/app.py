@@ -29,7 +29,6 @@ from tfdbg_tui.tui.panes.timeline import Timeline
 from tfdbg_tui.tui.session import Session
 from tfdbg_tui.tui.text import UNICODE, Charset
 from tfdbg_tui.tui.widgets.bars import KeyBar, OverviewBar, PaneBar, StatusLine
-from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.focus import Focus
     from tfdbg_tui.tui.prompt import Prompt, Purpose
     from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 _TOO_SMALL = "The terminal is too small.\nMake it 60 x 15 or more, or run tfdbg-tui diagnose."
 _COLUMNS = 8  # that left and right scroll the source text
@@ -172,9 +172,8 @@ class TfdbgApp(App[int]):
 
     def on_waiting(self, message: Waiting) -> None:
         """Say why there is nothing to show yet."""
-        for pane in self._panes.values():
-            pane.EMPTY = message.reason  # type: ignore[misc]
-        self._show()
+        self.session.waiting = message.reason
+        self.session.notify()
 
     def on_runs_found(self, message: RunsFound) -> None:
         """Let the user choose a run."""
@@ -189,7 +188,7 @@ class TfdbgApp(App[int]):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Follow Textual's focus, which a click may have moved."""
         pane = event.widget
-        if isinstance(pane, Pane) and pane.NAME != self.session.focus.pane:
+        if isinstance(pane, Pane) and self.session.focus.pane != pane.NAME:
             self.session.focus = replace(self.session.focus, pane=pane.NAME)
 
     def on_virtual_list_row_clicked(self, message: VirtualList.RowClicked) -> None:

@@ -77,6 +77,12 @@ class Loader(threading.Thread):
 
     def run(self) -> None:
         """Do the work; called by `start`."""
+        try:
+            self._work()
+        except Exception as error:  # whatever it is, the user gets a sentence, not a traceback
+            self._post(Waiting(f"{self._logdir}: cannot be read: {error}"))
+
+    def _work(self) -> None:
         files = self._find()
         while files is None and not self._stopped.wait(_SHORTEST_WAIT):
             files = self._find()

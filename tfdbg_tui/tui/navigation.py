@@ -296,7 +296,7 @@ def _goto_op(snapshot: Snapshot, focus: Focus, name: str) -> Focus:
         raise NowhereError(f"no op, line or index is called {name!r}")
     # The same name is often in several graphs: one that was computed comes first.
     last = len(snapshot.run.graph_executions) - 1
-    rank, _, op = min(found, key=lambda f: (f[0], snapshot.computation(f[2], None, last) is None))
+    _, _, op = min(found, key=lambda f: (f[0], snapshot.computation(f[2], None, last) is None))
     row = snapshot.computation(op, None, last)
     if row is not None:
         focus = focus_graph_execution(snapshot, focus, row)
@@ -364,9 +364,10 @@ def _centre_on(snapshot: Snapshot, focus: Focus, row: int) -> Focus:
     assert focus.op is not None
     neighbour = snapshot.neighbours(focus.op)[row]
     computed = neighbour_computation(snapshot, focus, row)
+    op = OpName(focus.op.graph_id, neighbour.op_name)
     if computed is not None:
         focus = focus_graph_execution(snapshot, focus, computed)
-    return focus_op(snapshot, focus, OpName(focus.op.graph_id, neighbour.op_name))
+    return focus_op(snapshot, focus, op)
 
 
 def neighbour_computation(snapshot: Snapshot, focus: Focus, row: int) -> int | None:

@@ -19,6 +19,7 @@ class Session:
 
     Attributes:
         snapshot: The run as far as it is shown; None until something has been read.
+        waiting: Why there is nothing to show yet.
         following: Whether the focus moves along with what is being recorded.
         paused: Whether the snapshot stays as it is though the run grows.
         held: The newest snapshot, while paused.
@@ -26,6 +27,7 @@ class Session:
 
     def __init__(self) -> None:
         self.snapshot: Snapshot | None = None
+        self.waiting = "Opening…"
         self.following = False
         self.paused = False
         self.held: Snapshot | None = None

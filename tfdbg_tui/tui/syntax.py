@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pygments.lexers.python import PythonLexer
-from pygments.token import Comment, Keyword, Name, Number, Operator, String, Token
+from pygments.lexers.python import PythonLexer  # type: ignore[import-untyped]
+from pygments.token import (  # type: ignore[import-untyped]
+    Comment,
+    Keyword,
+    Name,
+    Number,
+    Operator,
+    String,
+    Token,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.events import graph_id_of, name_of, summary_of
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.text import compact
-from tfdbg_tui.tui.widgets.chips import brief
+from tfdbg_tui.tui.widgets.chips import BRIEF, brief
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -39,10 +39,9 @@ class Alerts(Pane):
         try:
             bad = brief(summary_of(snapshot.run, event), self.charset)
         except (OSError, ValueError):
-            bad = ((" unreadable", "dim"),)
-        bad_width = sum(len(text) for text, _ in bad)
+            bad = (f"{'unreadable':>{BRIEF}}", "dim")
         index_width = len(str(len(snapshot.alerts)))
-        room = width - index_width - bad_width - 4
+        room = width - index_width - BRIEF - 4
         graph_id = graph_id_of(snapshot.run, event)
         where = snapshot.graph_name(graph_id) if graph_id else "eager"
         name_width = room if room < 24 else room * 3 // 5
@@ -53,7 +52,7 @@ class Alerts(Pane):
         ]
         if room > name_width:
             line.append((" " + self.charset.fit(where, room - name_width - 1), "dim"))
-        return (*line, *bad), "focus" if focused else ""
+        return (*line, bad, (" ", "")), "focus" if focused else ""
 
     def summary(self) -> str:
         """See `Pane`."""

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class Pane(VirtualList):
-    """A pane; subclasses say what its rows look like.
+    """A pane; subclasses say what its rows look like."""
 
-    Attributes:
-        stride: How many events one row stands for.
-    """
+    @property
+    def stride(self) -> int:
+        """How many events one row stands for."""
+        return 1
 
-    stride = 1
     NAME: ClassVar[PaneName]
     TITLE: ClassVar[str]
     EMPTY: ClassVar[str]
@@ -37,6 +37,7 @@ class Pane(VirtualList):
         self.session = session
         self.charset = charset
         self._shown: Snapshot | None = None
+        self._title = Content()
 
     @property
     def number(self) -> int:
@@ -83,20 +84,31 @@ class Pane(VirtualList):
             super().update()
 
     def _show_title(self) -> None:
+        summary = self.charset.safe(self.summary())
         title = Content.assemble(
             (f" {self.number} ", "bold $rule-active"),
             (f"{self.TITLE} ", "bold $foreground"),
-            (self.summary() and f" {self.charset.safe(self.summary())} ", "$dim"),
+            (f" {summary} " if summary else "", "$dim"),
         )
-        if getattr(self, "_title", None) != title:
+        if title != self._title:
             self._title = title
-            self.border_title = title  # type: ignore[assignment]  # Textual takes Content too
+            self.border_title = title
 
     def head(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: a calm sentence where there is nothing to show."""
         if self.row_count:
             return self.title_lines(width, height)
-        return self._sentence(self.EMPTY, width, height)
+        return self._sentence(self.reason_when_empty, width, height)
+
+    @property
+    def reason_when_empty(self) -> str:
+        """What to say when there is nothing to show."""
+        snapshot = self.session.snapshot
+        if snapshot is None:
+            return self.session.waiting
+        if not snapshot.run.progress.complete:
+            return f"Reading{self.charset.ellipsis}"
+        return self.EMPTY
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """Return the lines above the rows, where there are rows."""

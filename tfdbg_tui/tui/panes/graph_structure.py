@@ -39,8 +39,7 @@ class GraphStructure(Pane):
         selected = row == self.cursor
         mark = self.charset.focus if selected else " "
         health = self._health(row)
-        health_width = min(sum(len(text) for text, _ in health), max(0, width // 3))
-        room = width - _SLOT_WIDTH - 2 - health_width - 1
+        room = width - _SLOT_WIDTH - 2 - chips.BRIEF - 2
         type_width = _TYPE_WIDTH if room > 2 * _TYPE_WIDTH + 4 else 0
         name = neighbour.op_name
         if neighbour.role == "input":
@@ -57,7 +56,7 @@ class GraphStructure(Pane):
             op_type = neighbour.op_type or "not recorded"
             cells.append((" " + self.charset.fit(op_type, type_width - 1), "dim"))
         behind = {"op": "focus", "input": "input", "consumer": "mark" if selected else ""}
-        return (*cells, (" ", ""), *health), behind[neighbour.role]
+        return (*cells, (" ", ""), health, (" ", "")), behind[neighbour.role]
 
     def _slot(self, neighbour: Neighbour) -> str:
         if neighbour.role == "input":
@@ -67,19 +66,20 @@ class GraphStructure(Pane):
         arrow = self.charset.right
         return f"{self.charset.branch}:{neighbour.output_slot}{arrow}{neighbour.input_slot}"
 
-    def _health(self, row: int) -> Line:
+    def _health(self, row: int) -> Cell:
         snapshot = self.session.snapshot
         assert snapshot is not None
         index = neighbour_computation(snapshot, self.focus_, row)
         trace = snapshot.graph_execution(index) if index is not None else None
+        width = chips.BRIEF
         if trace is None:
-            return (("not recorded", "faint"),)
+            return (f"{'not recorded':>{width}}", "faint")
         summary = trace.summary
         if summary is None or summary.has_inf_or_nan is None:
-            return ((f"#{trace.index:,}", "dim"),)
+            return (f"{f'#{trace.index:,}':>{width}}", "dim")
         if summary.bad:
-            return (*chips.brief(summary, self.charset), (" ", ""))
-        return (("finite ", "good"),)
+            return chips.brief(summary, self.charset)
+        return (f"{'finite':>{width}}", "good")
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`: the graph and those that it was built in, and what it has around the op."""

@@ -21,10 +21,11 @@ Cell = tuple[str, str]
 Line = tuple[Cell, ...]
 
 STYLE_NAMES = (
-    "faint dim strong bold underline bad chip chip-bad input focus mark call call-box box good "
-    "match key live keyword string comment number name builtin"
-).split()
-
+    *("faint", "dim", "strong", "bold", "underline"),
+    *("bad", "chip", "chip-bad", "good", "input", "focus", "mark", "match"),
+    *("call", "call-box", "box", "key", "live"),
+    *("keyword", "string", "comment", "number", "name", "builtin"),
+)
 
 # Grey text is hard to read on a coloured row; there it takes the row's own colour.
 _HIGHLIGHTS = frozenset({"focus", "input"})

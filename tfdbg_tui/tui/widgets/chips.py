@@ -18,6 +18,9 @@ COLUMN = 6
 
 NUM_COLUMNS = 6
 
+BRIEF = 12
+"""Width of `brief`."""
+
 
 def _kinds(charset: Charset) -> tuple[tuple[str, str, bool], ...]:
     """Return field of `TensorSummary`, label, and whether it is bad, of each kind of value."""
@@ -90,16 +93,19 @@ def chips(summary: TensorSummary | None, charset: Charset) -> Line:
     return tuple(cells) or (("empty", "faint"),)
 
 
-def brief(summary: TensorSummary | None, charset: Charset) -> Line:
-    """Return only the bad kinds, abbreviated, for the alerts."""
+def brief(summary: TensorSummary | None, charset: Charset) -> Cell:
+    """Return only the bad kinds, abbreviated, `BRIEF` cells wide."""
     if summary is None or summary.nan is None:
-        return ((f" NaN or {charset.inf}", "bad"),)
+        return (f"{'NaN or ' + charset.inf:>{BRIEF}}", "bad")
     found = [
-        f" {label} {compact(getattr(summary, field))}"
+        f"{label} {compact(getattr(summary, field))}"
         for field, label, bad in _kinds(charset)
         if bad and getattr(summary, field)
     ]
-    return (("".join(found), "bad"),)
+    text = " ".join(found)
+    if len(text) > BRIEF:
+        text = " ".join(part.partition(" ")[0] for part in found)
+    return (f"{text[:BRIEF]:>{BRIEF}}", "bad")
 
 
 def size_and_type(summary: TensorSummary | None) -> str:
