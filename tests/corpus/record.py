@@ -35,19 +35,24 @@ def record(
         FileExistsError: TensorFlow's writer dies when a directory is enabled for a second time.
         Exception: Whatever the program raises. The dump then ends where the program ended.
     """
-    import tensorflow as tf
-
     if Path(logdir).exists():
         raise FileExistsError(f"{logdir} exists: record into a new directory")
     enable, disable = _writer(writer)
-    tf.keras.backend.clear_session()
-    tf.keras.mixed_precision.set_global_policy("float32")
-    tf.keras.utils.set_random_seed(0)
+    reset()
     enable(str(logdir), tensor_debug_mode=mode, circular_buffer_size=-1)
     try:
         program.function()
     finally:
         disable()
+
+
+def reset() -> None:
+    """Makes a program independent of the ones that ran before it in the process."""
+    import tensorflow as tf
+
+    tf.keras.backend.clear_session()
+    tf.keras.mixed_precision.set_global_policy("float32")
+    tf.keras.utils.set_random_seed(0)
 
 
 def record_all(selected: list[Program], out: Path, writer: str, mode: str) -> list[str]:
