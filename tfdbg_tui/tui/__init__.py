@@ -36,7 +36,8 @@ def run_app(
         0, or 2 where this terminal cannot show the app.
 
     Raises:
-        LogdirError: `logdir` is no directory, or holds no run called `run`.
+        LogdirError: `logdir` is no directory, or holds no run called `run`; with `follow` it need
+            not exist yet.
     """
     if not _usable_terminal():
         print(
@@ -45,11 +46,16 @@ def run_app(
             file=sys.stderr,
         )
         return 2
-    _check(logdir, run)
+    if not follow:
+        _check(logdir, run)
     from tfdbg_tui.tui.app import TfdbgApp
     from tfdbg_tui.tui.text import ASCII, UNICODE
-    from tfdbg_tui.tui.theme import DARK, WITHOUT_COLOR
+    from tfdbg_tui.tui.theme import DARK, WITHOUT_COLOR, known_themes
 
+    if theme is not None and theme not in known_themes():
+        names = ", ".join(known_themes())
+        print(f"tfdbg-tui: no theme is called {theme!r}; there are {names}", file=sys.stderr)
+        return 2
     if ascii_only is None:
         ascii_only = "utf" not in locale.getpreferredencoding(False).lower()
     app = TfdbgApp(

@@ -109,9 +109,9 @@ def focus_execution(snapshot: Snapshot, focus: Focus, index: int, slot: int = 0)
 def focus_graph_execution(snapshot: Snapshot, focus: Focus, index: int) -> Focus:
     """Focus a graph execution, its op, and the execution that caused it where that is known."""
     site = snapshot.run.graph_executions.site(index)
-    trace = snapshot.graph_execution(index)
-    if trace is not None and trace.execution_index is not None:
-        focus = replace(focus, execution=trace.execution_index, slot=0)
+    caused_by = snapshot.execution_of(index)
+    if caused_by is not None and caused_by != focus.execution:
+        focus = replace(focus, execution=caused_by, slot=0)
     focus = replace(focus, graph_execution=index)
     return focus_op(snapshot, focus, OpName(site.graph_id, site.op_name))
 

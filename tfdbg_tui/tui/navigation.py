@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.events import name_of
+from tfdbg_tui.diagnosis.events import TensorEvent, name_of
 from tfdbg_tui.tui.focus import (
     PANES,
     Focus,
@@ -142,15 +142,14 @@ def to_producer(snapshot: Snapshot, focus: Focus) -> Focus:
         NowhereError: It has no inputs, or none that is recorded.
     """
     event = focused_event(snapshot, focus)
-    if event is None or _op_is_elsewhere(snapshot, focus):
+    if event is None or _stands_on_op_alone(snapshot, focus):
         return _to_neighbour(snapshot, focus, "input")
-    producers = snapshot.producers(event)
-    chosen = _best(snapshot, producers)
+    chosen = _best(snapshot, snapshot.sources(event))
     if chosen is None or chosen.event is None:
         if event.kind == "graph_execution":
             return _to_neighbour(snapshot, focus, "input")
         raise NowhereError("it has no recorded inputs")
-    return _at_event(snapshot, focus, focus_event(snapshot, focus, chosen.event))
+    return _at_event(focus, focus_event(snapshot, focus, chosen.event))
 
 
 def to_consumer(snapshot: Snapshot, focus: Focus) -> Focus:
@@ -160,14 +159,14 @@ def to_consumer(snapshot: Snapshot, focus: Focus) -> Focus:
         NowhereError: Nothing takes it.
     """
     event = focused_event(snapshot, focus)
-    if event is None or _op_is_elsewhere(snapshot, focus):
+    if event is None or _stands_on_op_alone(snapshot, focus):
         return _to_neighbour(snapshot, focus, "consumer")
     chosen = _best(snapshot, snapshot.dataflow.consumers(event))
     if chosen is None or chosen.event is None:
         if event.kind == "graph_execution":
             return _to_neighbour(snapshot, focus, "consumer")
         raise NowhereError("no recorded op takes it")
-    return _at_event(snapshot, focus, focus_event(snapshot, focus, chosen.event))
+    return _at_event(focus, focus_event(snapshot, focus, chosen.event))
 
 
 def step_frame(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
@@ -309,10 +308,15 @@ def _pane_of_subject(focus: Focus) -> PaneName:
 
 def _op_is_elsewhere(snapshot: Snapshot, focus: Focus) -> bool:
     """Whether Graph Structure stands on another op than that of the focused graph execution."""
-    if focus.subject == "execution" or focus.graph_execution is None:
-        return False
+    if focus.graph_execution is None:
+        return focus.op is not None
     site = snapshot.run.graph_executions.site(focus.graph_execution)
     return focus.op != OpName(site.graph_id, site.op_name)
+
+
+def _stands_on_op_alone(snapshot: Snapshot, focus: Focus) -> bool:
+    """Whether the user looks at an op of which no computation is focused."""
+    return focus.subject == "op" and _op_is_elsewhere(snapshot, focus)
 
 
 def _best(snapshot: Snapshot, links: Sequence[Producer] | Sequence[Use]) -> Producer | Use | None:
@@ -322,13 +326,12 @@ def _best(snapshot: Snapshot, links: Sequence[Producer] | Sequence[Use]) -> Prod
     return next(bad, recorded[0] if recorded else None)
 
 
-def _at_event(snapshot: Snapshot, before: Focus, focus: Focus) -> Focus:
+def _at_event(before: Focus, focus: Focus) -> Focus:
     """Stay in a pane that shows the newly focused event."""
-    if before.pane in ("timeline", "graph_execution", "alerts") or (
-        before.pane == "graph_structure" and focus.subject == "execution"
-    ):
-        return replace(focus, pane=_pane_of_subject(focus))
-    return focus
+    shows_ops = before.pane not in ("timeline", "graph_execution", "alerts")
+    if shows_ops and focus.subject == "op":
+        return focus
+    return replace(focus, pane=_pane_of_subject(focus))
 
 
 def _enter_neighbour(snapshot: Snapshot, focus: Focus) -> Focus:
@@ -339,7 +342,7 @@ def _enter_neighbour(snapshot: Snapshot, focus: Focus) -> Focus:
     if neighbour.role != "op":
         return _centre_on(snapshot, focus, row or 0)
     op = snapshot.run.op(focus.op.graph_id, focus.op.name)
-    for graph_id in op.called_graphs if op else ():
+    for graph_id in snapshot.dataflow.calls.called_graphs(op) if op else ():
         graph = snapshot.run.graphs.get(graph_id)
         if graph is not None and graph.ops:
             return focus_op(snapshot, focus, OpName(graph_id, next(reversed(graph.ops))))
@@ -360,20 +363,20 @@ def _to_neighbour(snapshot: Snapshot, focus: Focus, role: str) -> Focus:
 
 
 def _centre_on(snapshot: Snapshot, focus: Focus, row: int) -> Focus:
-    """Make a neighbour the middle, and focus its computation that belongs to the focused one."""
+    """Follow a row of Graph Structure: to the tensor it stands for, or just to its op."""
     assert focus.op is not None
+    event = neighbour_event(snapshot, focus, row)
+    if event is not None:
+        return _at_event(focus, focus_event(snapshot, focus, event))
     neighbour = snapshot.neighbours(focus.op)[row]
-    computed = neighbour_computation(snapshot, focus, row)
-    op = OpName(focus.op.graph_id, neighbour.op_name)
-    if computed is not None:
-        focus = focus_graph_execution(snapshot, focus, computed)
-    return focus_op(snapshot, focus, op)
+    return focus_op(snapshot, focus, OpName(focus.op.graph_id, neighbour.op_name))
 
 
-def neighbour_computation(snapshot: Snapshot, focus: Focus, row: int) -> int | None:
-    """Return the graph execution that belongs to a row of Graph Structure.
+def neighbour_event(snapshot: Snapshot, focus: Focus, row: int) -> TensorEvent | None:
+    """Return the recorded tensor that a row of Graph Structure stands for.
 
-    Of an input the last one up to the focused graph execution, of a consumer the first one after.
+    Of an input what the focused tensor was computed from, wherever that was recorded; of a consumer
+    the first tensor that it made after the focused one.
     """
     if focus.op is None:
         return None
@@ -382,8 +385,22 @@ def neighbour_computation(snapshot: Snapshot, focus: Focus, row: int) -> int | N
         at = len(snapshot.run.graph_executions) - 1
     neighbour = snapshot.neighbours(focus.op)[row]
     op = OpName(focus.op.graph_id, neighbour.op_name)
+    here = focus.graph_execution is not None and not _op_is_elsewhere(snapshot, focus)
     if neighbour.role == "consumer":
-        return snapshot.next_computation(op, at)
-    if neighbour.role == "input":
-        return snapshot.computation(op, neighbour.output_slot, at)
-    return snapshot.computation(op, None, at) if _op_is_elsewhere(snapshot, focus) else at
+        return snapshot.next_computation(op, at) if at >= 0 else None
+    if neighbour.role == "op":
+        index = at if here else snapshot.computation(op, None, at)
+        return _graph_event(snapshot, index)
+    focused = _graph_event(snapshot, focus.graph_execution) if here else None
+    if focused is not None:
+        for producer in snapshot.sources(focused):
+            if producer.input_slot == neighbour.input_slot and producer.event is not None:
+                return producer.event
+    return _graph_event(snapshot, snapshot.computation(op, neighbour.output_slot, at))
+
+
+def _graph_event(snapshot: Snapshot, index: int | None) -> TensorEvent | None:
+    if index is None:
+        return None
+    slot = snapshot.run.graph_executions.site(index).output_slot
+    return TensorEvent("graph_execution", index, slot)

@@ -6,24 +6,31 @@ that cannot be read any more become None here, so that no pane has to expect exc
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.dataflow import Dataflow
+from tfdbg_tui.diagnosis.events import summary_of
 from tfdbg_tui.tui.neighbours import Neighbour, neighbours
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.alerts import AlertCounts
     from tfdbg_tui.diagnosis.dataflow import Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Execution, GraphExecution, Run, Site, SourceFile, StackFrame
-    from tfdbg_tui.logdir.columns import ColumnView
+    from tfdbg_tui.logdir import (
+        Execution,
+        GraphExecution,
+        Run,
+        SourceFile,
+        StackFrame,
+        TensorSummary,
+    )
     from tfdbg_tui.tui.focus import Focus, OpName
 
 _RECORDS = 4096
 _COUNTED_ALERTS = 20_000
-_WINDOW = 4096
 
 
 class Snapshot:
@@ -47,10 +54,11 @@ class Snapshot:
         self.alert_counts: AlertCounts = self.alerts.count_kinds(self.counted_alerts)
         self.alerts_by_op_type = self.alerts.by_op_type
         self.dataflow = Dataflow(run)
-        self._sites = _sites_of_ops(run)
         self.graph_execution = lru_cache(_RECORDS)(self._graph_execution)
         self.execution = lru_cache(_RECORDS)(self._execution)
-        self.producers = lru_cache(64)(self._producers)
+        self.producers = lru_cache(256)(self._producers)
+        self.sources = lru_cache(256)(self._sources)
+        self.execution_of = lru_cache(256)(self._execution_of)
         self.neighbours = lru_cache(16)(self._neighbours)
         self.computation = lru_cache(_RECORDS)(self._computation)
         self.next_computation = lru_cache(_RECORDS)(self._next_computation)
@@ -74,6 +82,13 @@ class Snapshot:
             return "unknown graph"
         return graph.name or "main graph"
 
+    def summary(self, event: TensorEvent) -> TensorSummary | None:
+        """Return what was recorded of a tensor's values; None where there is nothing."""
+        try:
+            return summary_of(self.run, event)
+        except (OSError, ValueError):
+            return None
+
     def is_bad(self, event: TensorEvent) -> bool:
         """Whether a tensor holds a NaN or an infinity."""
         return self.alerts.position(event) is not None
@@ -96,6 +111,25 @@ class Snapshot:
         except (OSError, ValueError):
             return ()
 
+    def _sources(self, event: TensorEvent) -> tuple[Producer, ...]:
+        """Return the producers of a tensor; instead of a function's call, what it returned."""
+        return tuple(map(self._inside, self.producers(event)))
+
+    def _inside(self, producer: Producer) -> Producer:
+        while producer.event is not None and producer.event.kind == "execution":
+            returned = self.producers(producer.event)
+            if len(returned) != 1 or returned[0].via != "output" or returned[0].event is None:
+                break
+            producer = replace(producer, event=returned[0].event)
+        return producer
+
+    def _execution_of(self, index: int) -> int | None:
+        """Return the execution that caused a graph execution, where that is known."""
+        try:
+            return self.dataflow.timeline.execution_of(index)
+        except (OSError, ValueError):
+            return None
+
     def _neighbours(self, op: OpName) -> tuple[Neighbour, ...]:
         return neighbours(self.run, op.graph_id, op.name)
 
@@ -103,36 +137,18 @@ class Snapshot:
         """Return the last row up to `at` that computed an output (any, for None) of an op."""
         rows = [
             self.run.graph_executions.last_before(site_id, at + 1)
-            for site, site_id in self._sites.get((op.graph_id, op.name), ())
+            for site, site_id in self.dataflow.timeline.sites(op.graph_id, op.name)
             if slot is None or site.output_slot == slot
         ]
         return max((row for row in rows if row is not None), default=None)
 
-    def _next_computation(self, op: OpName, after: int) -> int | None:
-        """Return the first row behind `after` that computed an output of an op."""
-        sites = self._sites.get((op.graph_id, op.name), ())
-        rows = [_first_after(self.run.graph_executions.site_ids, i, after) for _, i in sites]
-        return min((row for row in rows if row is not None), default=None)
+    def _next_computation(self, op: OpName, after: int) -> TensorEvent | None:
+        """Return the first tensor that an op made after a row, on the same device first."""
+        device = self.run.graph_executions.site(after).device
+        return self.dataflow.timeline.next(op.graph_id, op.name, device, after)
 
     def _source(self, host: str, path: str) -> SourceFile | None:
         try:
             return self.run.source(host, path)
         except (OSError, ValueError):
             return None
-
-
-def _first_after(site_ids: ColumnView, site_id: int, row: int) -> int | None:
-    start, window = row + 1, _WINDOW  # what takes a tensor is nearly always computed soon
-    while start < len(site_ids):
-        rows = site_ids.rows_equal(site_id, start, start + window)
-        if rows.size:
-            return int(rows[0])
-        start, window = start + window, window * 8
-    return None
-
-
-def _sites_of_ops(run: Run) -> dict[tuple[str, str], list[tuple[Site, int]]]:
-    sites: dict[tuple[str, str], list[tuple[Site, int]]] = {}
-    for site, site_id in list(run.site_numbers.items()):
-        sites.setdefault((site.graph_id, site.op_name), []).append((site, site_id))
-    return sites

@@ -6,7 +6,7 @@ tensor, orange for what is focused.  None of it is told by colour alone.
 
 from __future__ import annotations
 
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 _DARK = {
     "faint": "#5f6673",
@@ -169,6 +169,11 @@ THEMES = (DARK, LIGHT, CONTRAST)
 
 WITHOUT_COLOR = "ansi-dark"
 """Textual's theme that leaves all colours to the terminal."""
+
+
+def known_themes() -> list[str]:
+    """Return the names of all themes, ours first."""
+    return [*(theme.name for theme in THEMES), *BUILTIN_THEMES]
 
 
 def variables_for(theme: Theme) -> dict[str, str]:

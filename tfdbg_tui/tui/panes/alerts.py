@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.events import graph_id_of, name_of, summary_of
+from tfdbg_tui.diagnosis.events import graph_id_of, name_of
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.text import compact
 from tfdbg_tui.tui.widgets.chips import BRIEF, brief
@@ -36,10 +36,7 @@ class Alerts(Pane):
         assert snapshot is not None
         event = snapshot.alerts[row]
         focused = row == self.cursor
-        try:
-            bad = brief(summary_of(snapshot.run, event), self.charset)
-        except (OSError, ValueError):
-            bad = (f"{'unreadable':>{BRIEF}}", "dim")
+        bad = brief(snapshot.summary(event), self.charset)
         index_width = len(str(len(snapshot.alerts)))
         room = width - index_width - BRIEF - 4
         graph_id = graph_id_of(snapshot.run, event)

@@ -46,7 +46,7 @@ class GraphExecutionPane(Pane):
         event = focused_event(snapshot, self.focus_) if snapshot else None
         if snapshot is None or event is None:
             return frozenset()
-        made_by = (producer.event for producer in snapshot.producers(event))
+        made_by = (producer.event for producer in snapshot.sources(event))
         return frozenset(e.index for e in made_by if e and e.kind == "graph_execution")
 
     def row_state(self, row: int) -> Hashable:

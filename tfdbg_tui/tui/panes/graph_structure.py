@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.lists import NEIGHBOURS
-from tfdbg_tui.tui.navigation import neighbour_computation
+from tfdbg_tui.tui.navigation import neighbour_event
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.widgets import chips
 
@@ -69,14 +69,13 @@ class GraphStructure(Pane):
     def _health(self, row: int) -> Cell:
         snapshot = self.session.snapshot
         assert snapshot is not None
-        index = neighbour_computation(snapshot, self.focus_, row)
-        trace = snapshot.graph_execution(index) if index is not None else None
         width = chips.BRIEF
-        if trace is None:
+        event = neighbour_event(snapshot, self.focus_, row)
+        if event is None:
             return (f"{'not recorded':>{width}}", "faint")
-        summary = trace.summary
+        summary = snapshot.summary(event)
         if summary is None or summary.has_inf_or_nan is None:
-            return (f"{f'#{trace.index:,}':>{width}}", "dim")
+            return (f"{f'#{event.index:,}':>{width}}", "dim")
         if summary.bad:
             return chips.brief(summary, self.charset)
         return (f"{'finite':>{width}}", "good")
