@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tfdbg_tui.dump import summaries, traces
-from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
+from tfdbg_tui.wire.modes import BAD_COLUMNS, VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from tfdbg_tui.dump.writer import DumpWriter
 
@@ -62,19 +62,18 @@ class Group:
         self,
         rows: list[Row],
         writer: DumpWriter,
-        input_row: Callable[[Any], Row | None],
+        mode: TensorDebugMode,
         *,
         iterated: bool,
     ) -> None:
         self.rows = rows
-        self.mode = writer.options.mode
+        self.mode = mode
         self.adaptive = writer.options.adaptive
         self.columns: tuple[str, ...] = ()
         self.small = np.zeros(len(rows), bool)
         self.detail_rows: list[Row] = []
         self.detail_inputs: list[tuple[int, ...]] = []
         self.exact_limit: int | None = None
-        self.input_row = input_row
         self._iterated = iterated
         self._writer = writer
         self._templates: dict[tuple[bool, bool], traces.TraceTemplates] = {}
@@ -123,12 +122,21 @@ class Group:
     def has_bad(self, values: dict[str, Any]) -> bool:
         """Return whether any tensor had a NaN or an infinity."""
         curt, full = values.get("curt"), values.get("full")
+        if "compiled" in values:
+            return bool(self._bad_columns(self._vectors(values)).any())
         return (curt is not None and bool(curt[:, 1].any())) or (
             full is not None and bool(full[:, 5:8].any())
         )
 
     def describe_bad(self, values: dict[str, Any]) -> tuple[Row, summaries.HealthCounts | None]:
         """Return the first bad tensor and, where the mode counts, its counts."""
+        if "compiled" in values:
+            index = int(np.flatnonzero(self._bad_columns(self._vectors(values)).any(axis=1))[0])
+            vector = self._vectors(values)[index]
+            counts = self.mode is not TensorDebugMode.CURT_HEALTH
+            columns = vector[4:] if self.mode is TensorDebugMode.FULL_HEALTH else vector[1:]
+            found = summaries.HealthCounts(*map(int, columns)) if counts else None
+            return self.rows[index], found
         fast = [row for row, small in zip(self.rows, self.small, strict=True) if not small]
         if (full := values.get("full")) is not None and full[:, 5:8].any():
             index = int(np.flatnonzero(full[:, 5:8].any(axis=1))[0])
@@ -139,6 +147,10 @@ class Group:
             if int(detail[0]) == first:
                 return fast[first], summaries.HealthCounts(*map(int, detail[2:9]))
         return fast[first], None
+
+    def _bad_columns(self, vectors: Float64Array) -> Float64Array:
+        columns = BAD_COLUMNS.get(self.mode, slice(0, 0))
+        return vectors[:, columns]
 
     def encode(self, batch: Batch) -> Iterator[tuple[bytes, int]]:
         """Yield the records of one execution of the graph, and their number."""
@@ -183,6 +195,9 @@ class Group:
     def _vectors(self, values: dict[str, Any]) -> Float64Array:
         """Return the value vector of each row."""
         vectors = self._base.copy()
+        if "compiled" in values:
+            self._fill_compiled(vectors, values["compiled"])
+            return vectors
         if self.mode is TensorDebugMode.SHAPE:
             if "shape" in values:
                 unknown = [row.shape is None for row in self.rows]
@@ -215,6 +230,19 @@ class Group:
             else:
                 vectors[index, 1:] = details[:, 2:6]
         return vectors
+
+    def _fill_compiled(self, vectors: Float64Array, counts: Any) -> None:
+        """Fill in what a compiled graph counted; see `compiled` for the columns."""
+        if self.mode is TensorDebugMode.SHAPE:
+            vectors[:, 1] = [row.dtype for row in self.rows]
+            vectors[:, 2:] = counts
+        elif self.mode is TensorDebugMode.CURT_HEALTH:
+            vectors[:, 1] = counts[:, 1:4].any(axis=1)
+        elif self.mode is TensorDebugMode.CONCISE_HEALTH:
+            vectors[:, 1:] = counts
+        elif self.mode is TensorDebugMode.FULL_HEALTH:
+            vectors[:, 4:10] = counts
+            vectors[:, 10] = counts[:, 0] - counts[:, 1:].sum(axis=1)
 
     def _adaptive(
         self, batch: Batch, vectors: Float64Array, details: Float64Array

@@ -29,7 +29,7 @@ from tfdbg_tui.dump.groups import DETAIL_WIDTH, Group, Row
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tfdbg_tui.dump.graphs import RecordedOp
     from tfdbg_tui.dump.options import Options
@@ -120,7 +120,13 @@ def _estimated_bytes(tensor: Any) -> int:
     return count * int(tensor.dtype.size or 8)
 
 
-def add_group(graph: Any, items: Sequence[Observed], group: Group, iteration: Any) -> None:
+def add_group(
+    graph: Any,
+    items: Sequence[Observed],
+    group: Group,
+    iteration: Any,
+    input_row: Callable[[Any], Row | None],
+) -> None:
     """Add the ops that record a group of tensors to their graph.
 
     Args:
@@ -128,8 +134,9 @@ def add_group(graph: Any, items: Sequence[Observed], group: Group, iteration: An
         items: The tensors, one for each row of `group`.
         group: Takes the values when the graph runs.
         iteration: The counter of the loop that the graph is the body of, or None.
+        input_row: Returns the row of any recorded tensor of the graph.
     """
-    builder = _GroupBuilder(graph, items, group, iteration)
+    builder = _GroupBuilder(items, group, iteration, input_row)
     with (
         tensorflow_hooks.no_graph_callbacks(),
         graph.as_default(),
@@ -142,11 +149,17 @@ def add_group(graph: Any, items: Sequence[Observed], group: Group, iteration: An
 
 
 class _GroupBuilder:
-    def __init__(self, graph: Any, items: Sequence[Observed], group: Group, iteration: Any) -> None:
-        self._graph = graph
+    def __init__(
+        self,
+        items: Sequence[Observed],
+        group: Group,
+        iteration: Any,
+        input_row: Callable[[Any], Row | None],
+    ) -> None:
         self._items = items
         self._group = group
         self._iteration = iteration
+        self._input_row = input_row
         self._columns: list[tuple[str, Any]] = []
 
     def build(self) -> Any:
@@ -250,7 +263,7 @@ class _GroupBuilder:
                 if not (dtype.is_floating or dtype.is_complex):
                     continue
                 if tensor.name not in known:
-                    row = group.input_row(tensor)
+                    row = self._input_row(tensor)
                     if row is None:
                         continue
                     known[tensor.name] = len(tensors)

@@ -1,6 +1,6 @@
 """The one place that touches TensorFlow's semi-private surface.
 
-Five hooks, present with these signatures in TensorFlow 2.16 to 2.21:
+The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 
 * op callbacks of the eager context: every eager op, in C++ fast path or not;
 * ``execute.quick_execute`` and ``execute.execute_with_cancellation``: the call of a function, so
@@ -9,6 +9,8 @@ Five hooks, present with these signatures in TensorFlow 2.16 to 2.21:
   forward and backward functions, branches and loop bodies;
 * ``func_graph.func_graph_from_py_func``: earlier, for branches and loop bodies, because the If or
   While around them is chosen by whether they hold stateful ops;
+* the same, and ``concrete_function._create_forward_backward_with_graph``: the moment a function
+  that XLA compiles is traced but may still capture a variable; ``OptionalXlaContext`` tells which;
 * ``function_context.make_function_context``: the cache key of traced functions, so that one
   `tf.function` may have instrumented and plain traces side by side.
 """
@@ -16,6 +18,7 @@ Five hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
@@ -32,7 +35,9 @@ try:
     from tensorflow.python.eager.polymorphic_function import (
         atomic_function,
         attributes,
+        concrete_function,
         function_context,
+        polymorphic_function,
     )
     from tensorflow.python.framework import func_graph as func_graph_module
     from tensorflow.python.framework import ops
@@ -65,6 +70,9 @@ class Listener(Protocol):
     def graph_built(self, graph: Any) -> None:
         """A branch or loop body was traced."""
 
+    def compiled_graph_traced(self, graph: Any) -> None:
+        """A graph that XLA will compile was traced, and may still capture."""
+
     def function_created(self, name: str, graph: Any, attrs: Any) -> None:
         """A graph is about to become a runtime function."""
 
@@ -85,6 +93,12 @@ def missing_hook() -> str | None:
         atomic_function.from_func_graph: ("name", "graph", "attrs"),
         func_graph_module.func_graph_from_py_func: ("name", "python_func", "args", "kwargs"),
         function_context.make_function_context: (),
+        concrete_function._create_forward_backward_with_graph: (
+            "attrs",
+            "forward_graph",
+            "backwards_graph",
+        ),
+        polymorphic_function.OptionalXlaContext: ("is_compiled",),
     }
     for function, names in wanted.items():
         found = tuple(inspect.signature(function).parameters)
@@ -109,14 +123,20 @@ def is_function_name(op_type: str | bytes) -> bool:
     return isinstance(op_type, str) and op_type.startswith(_FUNCTION_PREFIXES)
 
 
-def in_xla_context(graph: Any) -> bool:
-    """Return whether a graph is traced on behalf of a function that XLA will compile."""
-    return bool(control_flow_util.GraphOrParentsInXlaContext(graph))
+def is_compiled(graph: Any) -> bool:
+    """Return whether a graph is, or is inside of, a function that XLA will compile."""
+    while graph is not None:
+        if getattr(graph, "_tfdbg_tui_compiled", False):
+            return True
+        if control_flow_util.GraphOrParentsInXlaContext(graph):
+            return True
+        graph = getattr(graph, "outer_graph", None)
+    return False
 
 
-def in_xla_context_now() -> bool:
+def compiling_now() -> bool:
     """Return whether the function that is being traced now will be compiled by XLA."""
-    return not context.executing_eagerly() and in_xla_context(ops.get_default_graph())
+    return not context.executing_eagerly() and is_compiled(ops.get_default_graph())
 
 
 def must_compile(attrs: Any) -> bool:
@@ -184,6 +204,13 @@ def ops_tensorflow_skips() -> frozenset[str]:
     return frozenset(name.decode() for name in op_callbacks_common.OP_CALLBACK_SKIP_OPS)
 
 
+def _has_fixed_captures(graph: Any) -> bool:
+    """Return whether a graph must not capture more: gradients of loops and branches, conditions."""
+    gradients = ("_WhileBodyGradFuncGraph", "_CondGradFuncGraph")
+    condition = isinstance(graph, control_flow_util_v2.WhileCondFuncGraph)
+    return condition or type(graph).__name__ in gradients
+
+
 def py_func_token(function: Callable[..., Any]) -> str:
     """Register a Python function for the PyFunc op."""
     _functions.append(function)
@@ -228,6 +255,10 @@ class Hooks:
         self._patch(execute, "execute_with_cancellation", self._execute_with_cancellation)
         self._patch(atomic_function, "from_func_graph", self._from_func_graph)
         self._patch(func_graph_module, "func_graph_from_py_func", self._func_graph_from_py_func)
+        self._patch(
+            concrete_function, "_create_forward_backward_with_graph", self._forward_backward
+        )
+        self._patch(polymorphic_function, "OptionalXlaContext", self._optional_xla_context)
         self._patch(function_context, "make_function_context", self._make_function_context)
         self._patch(threading.Thread, "start", self._thread_start)
         self.watch_eager_ops(True)
@@ -367,13 +398,40 @@ class Hooks:
         return from_func_graph
 
     def _func_graph_from_py_func(self, original: Any) -> Any:
-        def func_graph_from_py_func(*args: Any, **kwargs: Any) -> Any:
-            graph = original(*args, **kwargs)
+        def func_graph_from_py_func(name: Any, python_func: Any, *args: Any, **kwargs: Any) -> Any:
+            def traced(*inner_args: Any, **inner_kwargs: Any) -> Any:
+                outputs = python_func(*inner_args, **inner_kwargs)
+                graph = ops.get_default_graph()
+                if is_compiled(graph) and not _has_fixed_captures(graph):
+                    self._tell("compiled_graph_traced", graph)
+                return outputs
+
+            # TensorFlow looks at the signature of the function and at what it wraps.
+            functools.update_wrapper(traced, python_func, updated=())
+            graph = original(name, traced, *args, **kwargs)
             if is_control_flow_graph(graph):
                 self._tell("graph_built", graph)
             return graph
 
         return func_graph_from_py_func
+
+    def _forward_backward(self, original: Any) -> Any:
+        def create(attrs: Any, forward_graph: Any, backwards_graph: Any) -> Any:
+            if must_compile(attrs) or is_compiled(backwards_graph):
+                backwards_graph._tfdbg_tui_compiled = True
+                self._tell("compiled_graph_traced", backwards_graph)
+            return original(attrs, forward_graph, backwards_graph)
+
+        return create
+
+    def _optional_xla_context(self, original: Any) -> Any:
+        class OptionalXlaContext(original):  # type: ignore[misc]
+            def __enter__(self) -> None:
+                super().__enter__()
+                if self.xla_context:
+                    ops.get_default_graph()._tfdbg_tui_compiled = True
+
+        return OptionalXlaContext
 
     def _make_function_context(self, original: Any) -> Any:
         def make_function_context(*args: Any, **kwargs: Any) -> Any:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump import instrument, stacks, steps, tensorflow_hooks
+from tfdbg_tui.dump.compiled import CompiledBuffer
 from tfdbg_tui.dump.eager import BadTensor, EagerExecutions
 from tfdbg_tui.dump.graphs import GraphDefinitions
 from tfdbg_tui.dump.groups import Batch, Group
 from tfdbg_tui.dump.recorder import Recorder
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.eager import Call
@@ -39,6 +42,7 @@ class DumpWriter:
         self._eager = EagerExecutions(
             options, self._recorder, self._graphs, self._locations, self._hooks.muted
         )
+        self._buffers: dict[str, list[CompiledBuffer]] = {}
         self._graph_lock = threading.RLock()
         self._watches_bad = options.on_bad == "raise" or options.keep_after_bad is not None
         self._bad_message: str | None = None
@@ -134,6 +138,8 @@ class DumpWriter:
         self._eager.calls.pop(call.serial, None)
         if self._recorder.broken:
             return
+        if self._buffers:
+            self._read_buffers(call)
         bad = self._eager.record(call.name, inputs, outputs, call=call, depth=3)
         if not self._watches_bad:
             return
@@ -166,21 +172,20 @@ class DumpWriter:
         """Return a key of its own for instrumented functions, and one for those XLA compiles."""
         if not (self.active and self._sampled):
             return None
-        return (id(self), tensorflow_hooks.in_xla_context_now())
+        return (id(self), tensorflow_hooks.compiling_now())
 
     def graph_built(self, graph: Any) -> None:
         """Instrument a branch or loop body."""
         if self._wants(graph):
             with self._graph_lock:
-                self._instrument(graph, compiled=tensorflow_hooks.in_xla_context(graph))
+                self._instrument(graph)
 
     def function_created(self, name: str, graph: Any, attrs: Any) -> None:
         """Instrument and record a graph that becomes a function."""
         if not self._wants(graph):
             return
-        compiled = tensorflow_hooks.must_compile(attrs) or tensorflow_hooks.in_xla_context(graph)
         with self._graph_lock:
-            self._instrument(graph, compiled=compiled)
+            self._instrument(graph)
             self._graphs.record_function(name, graph, attrs)
 
     def _wants(self, graph: Any) -> bool:
@@ -191,10 +196,40 @@ class DumpWriter:
             and not tensorflow_hooks.is_own(graph)
         )
 
-    def _instrument(self, graph: Any, *, compiled: bool) -> None:
+    def compiled_graph_traced(self, graph: Any) -> None:
+        """Instrument a graph that XLA will compile."""
+        if not self._wants(graph):
+            return
+        with self._graph_lock:
+            graph_id = self._graphs.graph_id(graph)
+            options = self.options
+            if options.mode is TensorDebugMode.FULL_TENSOR:
+                options = dataclasses.replace(options, mode=TensorDebugMode.CONCISE_HEALTH)
+            new_ops = self._graphs.record_ops(graph)
+            items = list(instrument.observed_tensors(new_ops, graph_id, options))
+            if items:
+                counter = _loop_counter(graph)
+                rows = [item.row for item in items]
+                group = Group(rows, self, options.mode, iterated=counter is not None)
+                buffer = CompiledBuffer(graph, items, group, counter)
+                self._buffers.setdefault(graph_id, []).append(buffer)
+
+    def _read_buffers(self, call: Call) -> None:
+        """Take what the compiled functions of a call left behind."""
+        buffers = [
+            b for graph_id in self._buffers.keys() & call.graphs for b in self._buffers[graph_id]
+        ]
+        if not buffers:
+            return
+        with self._hooks.muted():
+            for buffer in buffers:
+                for values in buffer.take():
+                    self._queue_traces(buffer.group, values, call.serial)
+
+    def _instrument(self, graph: Any) -> None:
         graph_id = self._graphs.graph_id(graph)
         new_ops = self._graphs.record_ops(graph)
-        if compiled:
+        if tensorflow_hooks.is_compiled(graph):
             return
         observed = list(instrument.observed_tensors(new_ops, graph_id, self.options))
         counter = _loop_counter(graph)
@@ -205,14 +240,16 @@ class DumpWriter:
 
         for items in instrument.groups_of(observed):
             rows = [item.row for item in items]
-            group = Group(rows, self, input_row, iterated=counter is not None)
-            instrument.add_group(graph, items, group, counter)
+            group = Group(rows, self, self.options.mode, iterated=counter is not None)
+            instrument.add_group(graph, items, group, counter, input_row)
 
     def traces_taken(self, group: Group, values: dict[str, Any]) -> None:
         """Queue what the sink of a group got from one execution of its graph."""
         if self._recorder.broken:
             return
-        serial = self._eager.cause_of(group.rows[0].graph_id)
+        self._queue_traces(group, values, self._eager.cause_of(group.rows[0].graph_id))
+
+    def _queue_traces(self, group: Group, values: dict[str, Any], serial: int) -> None:
         self._recorder.traces(Batch(group, values, steps.current, serial))
         if self._watches_bad and group.has_bad(values):
             self._recorder.bad_tensor_seen()

@@ -1,0 +1,147 @@
+"""Functions that XLA compiles: no Python can run inside them, so values leave through a variable.
+
+Every compiled graph gets one buffer, a captured `tf.Variable`, that its counts are assigned to; it
+is read when the outermost call has returned.  So of a graph that runs several times in one call
+the last run is seen; of a loop, the last `_LOOP_RUNS` iterations.
+
+Counting NaN, -∞ and +∞ exactly costs one reduction: each element becomes a small integer with one
+field of ten bits a kind, whose sums over a row of less than 1024 elements cannot overflow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.framework import ops
+from tensorflow.python.ops import resource_variable_ops
+
+from tfdbg_tui.dump import tensorflow_hooks
+from tfdbg_tui.dump.graphs import OWN_SCOPE
+from tfdbg_tui.wire.modes import TensorDebugMode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.dump.groups import Group
+    from tfdbg_tui.dump.instrument import Observed
+
+_FIELD_BITS = 10
+_FIELD = (1 << _FIELD_BITS) - 1
+_LOOP_RUNS = 64
+
+
+class CompiledBuffer:
+    """Where the values of a compiled graph wait to be read.
+
+    Args:
+        graph: The graph, while it is traced.
+        items: The tensors, one for each row of `group`.
+        group: Makes records of the values.
+        iteration: The counter of the loop that the graph is the body of, or None.
+    """
+
+    def __init__(self, graph: Any, items: Sequence[Observed], group: Group, iteration: Any) -> None:
+        self.group = group
+        self._runs = 1 if iteration is None else _LOOP_RUNS
+        with (
+            tensorflow_hooks.no_graph_callbacks(),
+            graph.as_default(),
+            graph.name_scope(OWN_SCOPE + "/"),
+        ):
+            rows = [_counts(item.tensor, group.mode) for item in items]
+            number = tf.constant(0, tf.int64) if iteration is None else tf.cast(iteration, tf.int64)
+            values = tf.concat([tf.reshape(number + 1, [1]), *rows], axis=0)
+            with ops.init_scope():
+                zeros = tf.zeros([self._runs, int(values.shape[0])], tf.int64)
+                # Not `tf.Variable`: functions forbid that one after their first trace.
+                self._variable = resource_variable_ops.ResourceVariable(zeros, trainable=False)
+            tf.raw_ops.ResourceScatterUpdate(
+                resource=self._variable.handle,
+                indices=tf.reshape(number % self._runs, [1]),
+                updates=tf.reshape(values, [1, -1]),
+            )
+
+    def take(self) -> list[dict[str, Any]]:
+        """Return the values of the runs since the last time, and forget them."""
+        buffer = self._variable.numpy()
+        written = buffer[buffer[:, 0] > 0]
+        if len(written):
+            self._variable.assign(tf.zeros_like(self._variable))
+        ordered = written[np.argsort(written[:, 0])]
+        return [
+            {
+                "compiled": run[1:].reshape(len(self.group.rows), -1),
+                **({"iteration": run[:1] - 1} if self._runs > 1 else {}),
+            }
+            for run in ordered
+        ]
+
+
+def _counts(tensor: Any, mode: TensorDebugMode) -> Any:
+    """Return what a mode counts of a tensor, as int64 ``[columns]``.
+
+    Columns: nothing in NO_TENSOR; rank, size and six dimensions in SHAPE; size, -∞, +∞, NaN in
+    the health modes, and negative and zero in FULL_HEALTH.
+    """
+    if mode is TensorDebugMode.NO_TENSOR:
+        return tf.zeros([0], tf.int64)
+    size = tf.reshape(tf.size(tensor, tf.int64), [1])
+    if mode is TensorDebugMode.SHAPE:
+        shape = tf.shape(tensor, tf.int64)[-6:]
+        padded = tf.concat([shape, tf.zeros([6], tf.int64)], axis=0)[:6]
+        rank = tf.reshape(tf.cast(tf.rank(tensor), tf.int64), [1])
+        return tf.concat([rank, size, padded], axis=0)
+    real = _as_real(tensor)
+    infinite = tf.math.is_inf(real)
+    code = tf.where(infinite, tf.where(real < 0, _field(0), _field(1)), _field(None))
+    code = tf.where(tf.math.is_nan(real), _field(2), code)
+    columns = [size, _sum_fields(code, 3)]
+    if mode is TensorDebugMode.FULL_HEALTH:
+        finite = tf.math.is_finite(real)
+        sign = tf.where(real < 0, _field(0), tf.where(tf.equal(real, 0), _field(1), _field(None)))
+        columns.append(_sum_fields(tf.where(finite, sign, _field(None)), 2))
+    return tf.concat(columns, axis=0)
+
+
+def _as_real(tensor: Any) -> Any:
+    """Return a floating tensor that is NaN or infinite where any floating or complex one is."""
+    dtype = tensor.dtype.base_dtype
+    if dtype.is_complex:
+        real, imaginary = tf.math.real(tensor), tf.math.imag(tensor)
+        total = tf.abs(real) + tf.abs(imaginary)
+        infinite = tf.where(tf.math.is_inf(real), real, imaginary)
+        return tf.where(tf.math.is_inf(total), infinite, total)
+    return tensor if dtype in (tf.float32, tf.float64) else tf.cast(tensor, tf.float32)
+
+
+def _field(index: int | None) -> Any:
+    return tf.constant(0 if index is None else 1 << _FIELD_BITS * index, tf.int32)
+
+
+def _sum_fields(code: Any, fields: int) -> Any:
+    """Return how many elements of a tensor of codes have each field set: int64 ``[fields]``."""
+    width = _row_width(code.shape)
+    rows = tf.reshape(code, [-1, width]) if width > 1 else tf.reshape(code, [-1])
+    sums = tf.reduce_sum(rows, axis=1) if width > 1 else rows
+    split = [
+        tf.bitwise.bitwise_and(tf.bitwise.right_shift(sums, _FIELD_BITS * i), _FIELD)
+        for i in range(fields)
+    ]
+    return tf.cast(tf.reduce_sum(tf.stack(split), axis=1), tf.int64)
+
+
+def _row_width(shape: Any) -> int:
+    """Return a number of elements, at most `_FIELD`, that divides the size of every such tensor."""
+    if shape.rank is None:
+        return 1
+    width = 1
+    for dimension in reversed(shape.as_list()):
+        if not dimension:
+            break
+        limit = _FIELD // width
+        width *= max(n for n in range(1, min(limit, dimension) + 1) if dimension % n == 0)
+        if dimension > limit:
+            break
+    return width
