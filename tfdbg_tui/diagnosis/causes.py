@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.badsites import BadSite, Place, bad_sites
 from tfdbg_tui.diagnosis.containment import Containment
-from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of, op_type_of, summary_of
-from tfdbg_tui.diagnosis.optypes import SOURCES, UNRECORDED, value_inputs
+from tfdbg_tui.diagnosis.events import (
+    TensorEvent,
+    graph_id_of,
+    graph_op_of,
+    op_type_of,
+    summary_of,
+)
+from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.optypes import SOURCES, unrecorded, value_inputs
 from tfdbg_tui.diagnosis.values import explains
 
 if TYPE_CHECKING:
@@ -37,14 +44,14 @@ class Node:
 
     Attributes:
         site: The place.
-        time: When its first alert was recorded.
+        time: When its first alert happened: a time, and a finer one within a call.
         parent: The place whose bad tensor came in; None for a root.
         inferred: Whether the link to the parent is a conclusion.
         open: Whether an input is unknown, so that the trouble may have come from there.
     """
 
     site: BadSite
-    time: float
+    time: tuple[float, float]
     parent: Node | None = None
     inferred: bool = False
     open: bool = False
@@ -108,7 +115,7 @@ class Causes:
             summary = self.summary(producer.event)
             if summary is not None and summary.has_inf_or_nan is not None:
                 return Health.BAD if summary.has_inf_or_nan else Health.FINITE
-        if producer.op_type in UNRECORDED or producer.op_type is None:
+        if producer.lost or producer.op_type is None or unrecorded(producer.op_type):
             return Health.UNKNOWN
         return Health.NO_VALUES
 
@@ -126,7 +133,9 @@ class Causes:
             self._link(node)
         groups = self._groups(nodes)
         for root in groups:
-            root.contained = self._containment.contained([m.site for m in root.members])
+            root.contained = self._containment.contained(
+                root.event, [member.site for member in root.members]
+            )
         return self._merge(groups)
 
     def _sorted_nodes(self) -> list[Node]:
@@ -138,12 +147,26 @@ class Causes:
         ):
             mine = [site for site in sites if site.first.kind == kind]
             times = events.wall_times([site.first.index for site in mine])
-            nodes += [Node(site, float(t)) for site, t in zip(mine, times, strict=True)]
+            nodes += [
+                Node(site, self._when(site.first, float(time)))
+                for site, time in zip(mine, times, strict=True)
+            ]
         for node in nodes:
             self._nodes.setdefault(node.site.place, []).append(node)
         # An execution is recorded after what happened inside it.
         nodes.sort(key=lambda n: (n.time, n.site.first.kind == "execution", n.site.first.index))
         return nodes
+
+    def _when(self, event: TensorEvent, recorded: float) -> tuple[float, float]:
+        """Return a key by which events sort in the order in which they happened."""
+        timeline = self._dataflow.timeline
+        if event.kind == "execution" or not timeline.grouped:
+            return recorded, 0.0
+        op = graph_op_of(self._run, event)
+        index = timeline.execution_of(event.index)
+        if index is not None:
+            recorded = float(self._run.executions.wall_times([index])[0])
+        return recorded, op.wall_time - 1e10 if op else 0.0
 
     def _link(self, node: Node) -> None:
         """Find the bad input that a place's first alert got its trouble from."""
@@ -159,25 +182,41 @@ class Causes:
                 node.open = True
         if op_type_of(self._run, event) in SOURCES - {"Const"}:
             node.open = True
-        if bad:
+        if bad and not self._nan_of_constant_infinity(event, [parent for parent, _ in bad]):
             summary = self.summary(event)
+            bad.sort(key=lambda link: link[0].time)
             parent, producer = max(
                 bad,
-                key=lambda link: (
-                    explains(self.summary(link[0].site.first), summary),
-                    -link[0].time,
-                ),
+                key=lambda link: explains(self.summary(link[0].site.first), summary),
             )
             node.parent, node.inferred = parent, producer.inferred
+
+    def _nan_of_constant_infinity(self, event: TensorEvent, parents: list[Node]) -> bool:
+        """Whether NaN was made of nothing but ∞ that the program wrote down as a constant.
+
+        Such an ∞, the -∞ of a mask for example, is meant: the bug is where it turns into NaN.
+        """
+        summary = self.summary(event)
+        if summary is None or not summary.nan:
+            return False
+        for parent in parents:
+            given = self.summary(parent.site.last)
+            if given is None or given.nan is None or given.nan:
+                return False
+            top = _top(parent)
+            if top.open or op_type_of(self._run, top.site.first) != "Const":
+                return False
+        return True
 
     def _groups(self, nodes: list[Node]) -> list[Root]:
         roots: dict[int, Root] = {}
         for node in nodes:
-            top = node
-            while top.parent is not None:
-                top = top.parent
+            top = _top(node)
             roots.setdefault(id(top), Root(top)).members.append(node)
-        return sorted(roots.values(), key=lambda root: root.node.time)
+        # Within a call recorded as a whole, sure roots come before those that may be consequences.
+        return sorted(
+            roots.values(), key=lambda root: (root.node.time[0], root.node.open, root.node.time[1])
+        )
 
     def _merge(self, groups: list[Root]) -> list[Root]:
         """Lay open groups at the door of earlier trouble, and join what is one and the same bug."""
@@ -195,46 +234,63 @@ class Causes:
         return kept
 
     def _earlier(self, group: Root, kept: list[Root]) -> Root | None:
+        """Return the earlier root that a group belongs to, or None."""
         spread = [root for root in kept if not root.contained]
         if group.node.open and spread:
             return spread[0]
-        return self._same_bug(group, spread)
+        same = self._same_bug(group, spread)
+        if same is None and not group.contained and self._is_backward(group.event):
+            # The value hid it, in a tf.where for example, but its gradient did not.
+            same = self._same_bug(group, kept)
+            if same is not None:
+                same.contained = False
+        return same
+
+    def _is_backward(self, event: TensorEvent) -> bool:
+        return is_backward(self._run, event)
 
     def _same_bug(self, group: Root, kept: list[Root]) -> Root | None:
-        """Find an earlier root of the same input or of the same op traced or placed anew."""
+        """Find an earlier root of the same input, or of the same op traced or placed anew."""
         key = self._code_key(group.event)
         inputs = self._inputs(group.event)
+        forward = self._forward_graphs(group.event)
         for root in kept:
             if key is not None and key == self._code_key(root.event):
                 return root
             if inputs & self._inputs(root.event):
                 return root
+            if graph_id_of(self._run, root.event) in forward:
+                return root
         return None
+
+    def _forward_graphs(self, event: TensorEvent) -> set[str]:
+        """Return the graphs whose gradient an executed function computes, called ones included."""
+        if event.kind != "execution":
+            return set()
+        calls = self._dataflow.calls
+        kind = self._run.executions.kind(event.index)
+        ids = [kind.graph_id] if kind.graph_id else calls.function_graphs(kind.op_type)
+        forward = {calls.forward_graph(i) for i in ids if i in self._run.graphs} - {None}
+        names = {self._run.graphs[i].name for i in forward if i}
+        return {
+            graph_id
+            for graph_id in list(self._run.graphs)
+            if names and self._run.graphs[calls.outermost(graph_id)].name in names
+        }
 
     def _inputs(self, event: TensorEvent) -> set[TensorEvent]:
         """Return the finite tensors that went into an event: log(p) and 1/p share theirs."""
         found = set()
         for producer in self._dataflow.producers(event):
-            source = self._behind_argument(producer.event)
-            if source is None or self.health(event, producer) is not Health.FINITE:
+            if producer.event is None or self.health(event, producer) is not Health.FINITE:
                 continue
+            source = self._dataflow.origin(producer.event)
             summary = self.summary(source)
             if summary is None or not (
                 summary.size == 1 or op_type_of(self._run, source) == "Const"
             ):
                 found.add(source)
         return found
-
-    def _behind_argument(self, event: TensorEvent | None) -> TensorEvent | None:
-        """Follow a function's argument to the caller's tensor."""
-        for _ in range(20):
-            if event is None or op_type_of(self._run, event) != "Placeholder":
-                break
-            producers = self._dataflow.producers(event)
-            if not producers or producers[0].event is None:
-                break
-            event = producers[0].event
-        return event
 
     def _code_key(self, event: TensorEvent) -> tuple[str, str, int] | None:
         """Return what an op keeps when its function is traced anew or run on another replica."""
@@ -254,6 +310,12 @@ def _leads_to(parent: Node, node: Node) -> bool:
             return True
         above = above.parent
     return False
+
+
+def _top(node: Node) -> Node:
+    while node.parent is not None:
+        node = node.parent
+    return node
 
 
 def _place(run: Run, event: TensorEvent) -> Place:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.calls import BRANCHES, CALLS, LOOPS, Calls
-from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of
-from tfdbg_tui.diagnosis.timeline import Timeline
+from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of, op_type_of
+from tfdbg_tui.diagnosis.timeline import At, Timeline
 from tfdbg_tui.diagnosis.variables import Variables
 from tfdbg_tui.logdir.graphs import TensorRef
 
@@ -24,6 +24,10 @@ PASS_THROUGH = frozenset(
     {"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics"}
 )
 """Ops whose output k is their input k.  TensorFlow's writer does not record Identity."""
+
+
+LIST_VALUES = {"TensorListFromTensor": 0, "TensorListPushBack": 1, "TensorListSetItem": 2}
+"""Ops that put a tensor into a list (an RNN's inputs and outputs), and which input that is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class Producer:
             "eager", "variable" or "output".
         op_type: Type of the op that makes the input, where known; it tells more than the event
             where nothing was recorded.
+        lost: Whether the tensor is recorded at other times, but not then: a ring buffer has
+            dropped it.
     """
 
     input_slot: int
@@ -47,6 +53,7 @@ class Producer:
     inferred: bool
     via: str
     op_type: str | None = None
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +75,6 @@ class Use:
     inferred: bool
     via: str
     op_type: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _At:
-    """Where in time and place a graph's tensor is looked for."""
-
-    row: int
-    device: str
 
 
 class Dataflow:
@@ -106,13 +105,28 @@ class Dataflow:
         op = graph_op_of(self._run, event)
         if op is None:
             return ()
-        at = _At(event.index, self._run.graph_executions.site(event.index).device)
+        at = self.timeline.at(event.index)
         return tuple(self._uses(op.graph_id, TensorRef(op.name, event.slot), at, _MAX_DEPTH))
+
+    def origin(self, event: TensorEvent) -> TensorEvent:
+        """Return the tensor that an argument, a function's output or a copy really is."""
+        for _ in range(_MAX_DEPTH):
+            op_type = op_type_of(self._run, event)
+            producers: tuple[Producer, ...] = ()
+            if op_type == "Placeholder" or op_type in PASS_THROUGH:
+                producers = self.producers(event)
+            elif event.kind == "execution" and op_type and op_type.startswith("__"):
+                producers = self.producers(event)
+                producers = producers if producers and producers[0].via == "output" else ()
+            if len(producers) != 1 or producers[0].event is None:
+                return event
+            event = producers[0].event
+        return event
 
     def input(self, event: TensorEvent, ref: TensorRef) -> Producer:
         """Return where another tensor of an event's graph came from at the time of the event."""
         site = self._run.graph_executions.site(event.index)
-        return self._resolve(site.graph_id, ref, _At(event.index, site.device), _MAX_DEPTH)
+        return self._resolve(site.graph_id, ref, self.timeline.at(event.index), _MAX_DEPTH)
 
     # Backwards, in graphs
 
@@ -120,7 +134,7 @@ class Dataflow:
         op = graph_op_of(self._run, event)
         if op is None:
             return ()
-        at = _At(event.index, self._run.graph_executions.site(event.index).device)
+        at = self.timeline.at(event.index)
         if op.op_type == "Placeholder":
             return (self._argument(op, at, _MAX_DEPTH),)
         if op.op_type == "ReadVariableOp":
@@ -130,12 +144,13 @@ class Dataflow:
             for slot, ref in enumerate(op.inputs)
         )
 
-    def _resolve(self, graph_id: str, ref: TensorRef, at: _At, depth: int) -> Producer:
+    def _resolve(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> Producer:
         """Return what made a tensor of a graph, as seen from a row."""
         op = self._run.op(graph_id, ref.op_name)
         op_type = op.op_type if op else None
-        event = self.timeline.last(graph_id, ref, at.device, at.row)
-        unknown = Producer(0, str(ref), event, False, "graph", op_type)
+        event = self.timeline.find(graph_id, ref, at)
+        lost = event is None and self.timeline.is_traced(graph_id, ref)
+        unknown = Producer(0, str(ref), event, False, "graph", op_type, lost)
         if event is not None or depth == 0:
             return unknown
         if op is None:
@@ -146,6 +161,10 @@ class Dataflow:
             return self._resolve(graph_id, source, at, depth - 1)
         if op.op_type == "Placeholder":
             return self._argument(op, at, depth - 1)
+        if op.op_type in LIST_VALUES and len(op.inputs) > LIST_VALUES[op.op_type]:
+            anywhere = replace(at, iteration=None)
+            value = op.inputs[LIST_VALUES[op.op_type]]
+            return replace(self._resolve(graph_id, value, anywhere, depth - 1), inferred=True)
         called = self.calls.called_graphs(op)
         if op.op_type in CALLS and called:
             return self._output(called[0], ref.slot, at, depth, unknown, "call", inferred=False)
@@ -162,7 +181,7 @@ class Dataflow:
         self,
         graph_id: str | None,
         slot: int,
-        at: _At,
+        at: At,
         depth: int,
         unknown: Producer,
         via: str,
@@ -183,7 +202,7 @@ class Dataflow:
         op: GraphOp,
         called: tuple[str, ...],
         ref: TensorRef,
-        at: _At,
+        at: At,
         depth: int,
         unknown: Producer,
     ) -> Producer:
@@ -197,7 +216,7 @@ class Dataflow:
             return unknown
         return max(recorded, key=lambda p: p.event.index if p.event else -1)
 
-    def _argument(self, op: GraphOp, at: _At, depth: int) -> Producer:
+    def _argument(self, op: GraphOp, at: At, depth: int) -> Producer:
         """Return the caller's tensor that a function's argument stands for."""
         unknown = Producer(0, f"{op.name}:0", None, False, "argument", op.op_type)
         if depth <= 0:
@@ -223,7 +242,7 @@ class Dataflow:
         return replace(found, inferred=found.inferred or site.inferred, via=via)
 
     def _loop_argument(
-        self, op: GraphOp, loop: GraphOp, at: _At, depth: int, unknown: Producer
+        self, op: GraphOp, loop: GraphOp, at: At, depth: int, unknown: Producer
     ) -> Producer | None:
         """Return what the previous iteration left in a loop's argument; None in the first one."""
         called = self.calls.called_graphs(loop)
@@ -231,7 +250,13 @@ class Dataflow:
         if len(called) != 2 or op.name not in arguments:
             return None
         slot = arguments.index(op.name)
+        if at.iteration is not None:
+            if at.iteration == 0:
+                return None
+            at = replace(at, iteration=at.iteration - 1)
         found = self._output(called[1], slot, at, depth - 1, unknown, "loop", inferred=False)
+        if at.iteration is not None:
+            return found
         if found.event is None or slot >= len(loop.inputs):
             return None
         start = self._resolve(loop.graph_id, loop.inputs[slot], at, depth - 1)
@@ -262,6 +287,8 @@ class Dataflow:
         if call.op_type not in BRANCHES:
             return call.inputs[slot] if slot < len(call.inputs) else None
         inputs = call.inputs[1:]
+        if self._run.graphs[argument.graph_id].signatures:
+            return inputs[slot] if slot < len(inputs) else None
         # Branches are given the same arguments only after they were built: the order of creation
         # says little, but each argument is named after the tensor it stands for.
         named = [ref for ref in inputs if ("/" + argument.name).endswith("/" + ref.op_name)]
@@ -269,7 +296,7 @@ class Dataflow:
             return max(named, key=lambda ref: len(ref.op_name))
         return inputs[slot] if slot < len(inputs) else None
 
-    def _eager_argument(self, op: GraphOp, at: _At, unknown: Producer) -> Producer:
+    def _eager_argument(self, op: GraphOp, at: At, unknown: Producer) -> Producer:
         """Return the eager tensor that Python gave a function for an argument."""
         names = self.calls.arguments(op.graph_id)
         index = self.timeline.execution_of(at.row)
@@ -280,15 +307,14 @@ class Dataflow:
         if slot >= len(inputs):
             return unknown
         event = self.timeline.maker(inputs[slot], index)
-        trace = self._run.graph_executions[at.row]
-        inferred = trace.execution_index is None and not self._known_function(index)
+        inferred = at.execution is None and not self._known_function(index)
         return replace(unknown, event=event, inferred=inferred)
 
     def _known_function(self, index: int) -> bool:
         return self._run.executions.kind(index).graph_id is not None
 
     def _guess_argument(
-        self, op: GraphOp, caller_id: str, at: _At, depth: int, unknown: Producer
+        self, op: GraphOp, caller_id: str, at: At, depth: int, unknown: Producer
     ) -> Producer:
         """Guess the caller's tensor behind an argument where the call op was not recorded."""
         caller = self._run.graphs[caller_id]
@@ -328,14 +354,16 @@ class Dataflow:
     def _is_resource(self, graph_id: str, op_name: str) -> bool:
         return self._variables.is_resource(graph_id, op_name)
 
-    def _variable(self, event: TensorEvent, op: GraphOp, at: _At) -> Producer:
+    def _variable(self, event: TensorEvent, op: GraphOp, at: At) -> Producer:
         """Return what was last assigned to the variable that an op reads."""
         name = str(op.inputs[0]) if op.inputs else f"{op.name}:0"
         unknown = Producer(0, name, None, False, "variable", "VarHandleOp")
-        for graph_id, ref, recorded in self._variables.assigned(op):
-            source = self._resolve(graph_id, ref, at, _MAX_DEPTH // 2)
-            if source.event is not None and source.event != event:
-                return replace(source, input_slot=0, inferred=not recorded, via="variable")
+        for ref, earlier in self._variables.assigned(op):
+            made = self._assigned_value(op.graph_id, ref, at, earlier=earlier)
+            if made is not None and made != event:
+                made_by = graph_op_of(self._run, made)
+                op_type = made_by.op_type if made_by else None
+                return Producer(0, str(ref), made, False, "variable", op_type)
         handle = self._handle(op, at)
         if handle is None:
             return unknown
@@ -343,7 +371,15 @@ class Dataflow:
         found = self._variables.last_eager_assignment(handle, index or 0)
         return replace(unknown, event=found) if found else unknown
 
-    def _handle(self, op: GraphOp, at: _At) -> int | None:
+    def _assigned_value(
+        self, graph_id: str, ref: TensorRef, at: At, *, earlier: bool
+    ) -> TensorEvent | None:
+        """Return the value last assigned: in this call, if that came first, or in one before."""
+        if not self.timeline.grouped or earlier:
+            return self.timeline.find(graph_id, ref, at)
+        return self.timeline.before_call(graph_id, ref, at)
+
+    def _handle(self, op: GraphOp, at: At) -> int | None:
         """Return the eager tensor id of the variable that an op of a function reads."""
         index = self.timeline.execution_of(at.row)
         names = self.calls.arguments(op.graph_id)
@@ -380,13 +416,14 @@ class Dataflow:
         """Return the tensor inside a function that an output of its execution is."""
         kind = self._run.executions.kind(event.index)
         ids = [kind.graph_id] if kind.graph_id else self.calls.function_graphs(kind.op_type)
-        row = self._row_at(event.index)
+        grouped = self.timeline.grouped
+        at = At(self._row_at(event.index), "", event.index if grouped else None)
         for graph_id in reversed(ids):
             if graph_id not in self._run.graphs:
                 continue
             outputs = self.calls.outputs(graph_id)
             if event.slot < len(outputs):
-                found = self._resolve(graph_id, outputs[event.slot], _At(row, ""), _MAX_DEPTH)
+                found = self._resolve(graph_id, outputs[event.slot], at, _MAX_DEPTH)
                 if (
                     found.event is not None
                     and found.event.kind == "graph_execution"
@@ -410,7 +447,7 @@ class Dataflow:
 
     # Forwards
 
-    def _uses(self, graph_id: str, ref: TensorRef, at: _At, depth: int) -> list[Use]:
+    def _uses(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> list[Use]:
         graph = self._run.graphs[graph_id]
         uses: list[Use] = []
         for use in graph.consumers(ref.op_name):
@@ -418,7 +455,7 @@ class Dataflow:
                 continue
             op = graph.ops.get(use.op_name)
             op_type = op.op_type if op else None
-            event = self.timeline.next(graph_id, use.op_name, at.device, at.row)
+            event = self.timeline.next(graph_id, use.op_name, at)
             if event is None and op is not None and op_type in PASS_THROUGH and depth:
                 slot = use.input_slot if op_type == "IdentityN" else 0
                 inner = self._uses(graph_id, TensorRef(op.name, slot), at, depth - 1)
@@ -431,7 +468,7 @@ class Dataflow:
             uses.append(Use(use.input_slot, use.op_name, event, False, "graph", op_type))
         return uses
 
-    def _uses_of_output(self, graph_id: str, ref: TensorRef, at: _At, depth: int) -> list[Use]:
+    def _uses_of_output(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> list[Use]:
         """Return what becomes of a tensor as an output of its function."""
         outputs = self.calls.outputs(graph_id)
         if ref not in outputs:
@@ -454,7 +491,7 @@ class Dataflow:
         uses = [self._uses(caller_id, TensorRef(name, slot), at, depth - 1) for name in names]
         return [replace(use, inferred=True) for found in uses for use in found]
 
-    def _uses_inside(self, op: GraphOp, input_slot: int, at: _At) -> list[Use]:
+    def _uses_inside(self, op: GraphOp, input_slot: int, at: At) -> list[Use]:
         """Return the arguments of called graphs that an input of a call, If or While becomes."""
         uses = []
         for graph_id in self.calls.called_graphs(op):
@@ -463,7 +500,7 @@ class Dataflow:
                 argument = self._run.op(graph_id, name)
                 ref = self._call_input(argument, op) if argument else None
                 if ref == op.inputs[input_slot]:
-                    event = self.timeline.next(graph_id, name, at.device, at.row)
+                    event = self.timeline.next(graph_id, name, at)
                     uses.append(Use(0, name, event, False, "argument", "Placeholder"))
         return uses
 

@@ -52,15 +52,10 @@ UNRECORDED = frozenset(
         "While", "StatelessWhile", "PartitionedCall", "StatefulPartitionedCall", "Identity",
         "IdentityN", "VarHandleOp", "Switch", "Merge", "Enter", "Exit", "NextIteration",
         "RefIdentity", "ReadVariableOp", "IteratorGetNext", "OptionalGetValue", "EagerPyFunc",
-        "PyFunc", "TensorListGetItem", "TensorListStack", "TensorListPopBack",
-        "TensorListConcatV2", "TensorListGather", "TensorListReserve", "TensorListFromTensor",
-        "TensorListSetItem", "TensorListPushBack", "XlaLaunch", "SymbolicGradient",
+        "PyFunc", "EmptyTensorList", "XlaLaunch", "SymbolicGradient",
     }
 )  # fmt: skip
-"""Ops that may carry values although no dump records their outputs.
-
-Any other op without a record in a dump that leaves nothing out has no floating-point output.
-"""
+"""Ops that may carry values although no dump records their outputs; see `unrecorded`."""
 
 SOURCES = frozenset(
     {
@@ -113,6 +108,18 @@ LEAVES_OUT = frozenset(
     }
 )  # fmt: skip
 """Ops by which a program leaves NaN out on purpose; a finite result of others may hide a bug."""
+
+
+BOUNDS = frozenset({"Minimum", "Maximum", "ClipByValue", "Min", "Max"})
+"""Ops by which a program sets a bound to ∞, or to a large number."""
+
+
+def unrecorded(op_type: str) -> bool:
+    """Whether ops of a type may carry values although no dump records their outputs.
+
+    Any other op without a record, in a dump that leaves nothing out, has no floating-point output.
+    """
+    return op_type in UNRECORDED or op_type.startswith(("TensorList", "__"))
 
 
 def value_inputs(op_type: str | None, number: int) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from one to the next, and graph executions by their site.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,24 @@ if TYPE_CHECKING:
 _NEAR = 64  # executions: how far ids may be out of order where threads mix
 _AHEAD = 512  # executions: how far ahead uses of an eager tensor are looked for
 _WINDOW = 4096
+_GROUP_ROWS = 1 << 15  # rows: how far apart tensors of one call may be recorded
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where in time and place a graph's tensor is looked for.
+
+    Attributes:
+        row: The graph execution that wants to know.
+        device: Its device.
+        execution: The execution that caused it, where recorded.
+        iteration: Its loop iteration, where recorded.
+    """
+
+    row: int
+    device: str
+    execution: int | None = None
+    iteration: int | None = None
 
 
 class Timeline:
@@ -36,6 +55,10 @@ class Timeline:
             self._sites.setdefault((site.graph_id, site.op_name), []).append((site, site_id))
         self._callers: dict[str, Int64Array] = {}
         self.execution = lru_cache(maxsize=8192)(self._read_execution)
+        # This project's writer records a call's tensors in groups, not in order of time, and says
+        # which call and iteration each belongs to; TensorFlow's keeps their order instead.
+        self.grouped = any(graph.signatures for graph in list(run.graphs.values()))
+        self._call_of = lru_cache(maxsize=1 << 16)(self._read_call)
 
     def sites(self, graph_id: str, op_name: str) -> list[tuple[Site, int]]:
         """Return the sites (slots, devices) of an op, with their numbers."""
@@ -45,23 +68,76 @@ class Timeline:
         """Whether any computation of a graph's tensor was recorded."""
         return any(site.output_slot == ref.slot for site, _ in self.sites(graph_id, ref.op_name))
 
-    def last(self, graph_id: str, ref: TensorRef, device: str, before: int) -> TensorEvent | None:
-        """Return a graph tensor's last computation before a row, on the same device first."""
+    def at(self, row: int) -> At:
+        """Return the place in time of a row."""
+        device = self._run.graph_executions.site(row).device
+        return At(row, device, *self._call_of(row)) if self.grouped else At(row, device)
+
+    def find(self, graph_id: str, ref: TensorRef, at: At) -> TensorEvent | None:
+        """Return the computation of a graph's tensor that belongs to a row, or the last one."""
         rows: list[tuple[bool, int]] = []
         for site, site_id in self.sites(graph_id, ref.op_name):
             if site.output_slot == ref.slot:
-                row = self._run.graph_executions.last_before(site_id, before)
+                row = (
+                    self._row_in_call(site_id, at)
+                    if self.grouped
+                    else self._run.graph_executions.last_before(site_id, at.row)
+                )
                 if row is not None:
-                    rows.append((site.device == device, row))
+                    rows.append((site.device == at.device, row))
         return TensorEvent("graph_execution", max(rows)[1], ref.slot) if rows else None
 
-    def next(self, graph_id: str, op_name: str, device: str, after: int) -> TensorEvent | None:
+    def before_call(self, graph_id: str, ref: TensorRef, at: At) -> TensorEvent | None:
+        """Return a graph tensor's last computation before the call that a row belongs to."""
+        for site, site_id in self.sites(graph_id, ref.op_name):
+            if site.output_slot != ref.slot:
+                continue
+            row = self._run.graph_executions.last_before(site_id, at.row)
+            for _ in range(_NEAR):
+                if row is None or self._call_of(row)[0] != at.execution:
+                    break
+                row = self._run.graph_executions.last_before(site_id, row)
+            if row is not None:
+                return TensorEvent("graph_execution", row, ref.slot)
+        return None
+
+    def _row_in_call(self, site_id: int, at: At) -> int | None:
+        """Return a site's row of the same call, and of the same iteration of a loop."""
+        traces = self._run.graph_executions
+        start = max(0, at.row - _GROUP_ROWS)
+        rows = traces.site_ids.rows_equal(site_id, start, at.row + _GROUP_ROWS)
+        if not rows.size:
+            return None
+        nearest = rows[np.argsort(np.abs(rows - at.row), kind="stable")][:_NEAR].tolist()
+        if at.execution is None:
+            when = self.time(at.row)
+            return int(min(nearest, key=lambda row: abs(self.time(row) - when)))
+        mine = [row for row in nearest if self._call_of(row)[0] == at.execution]
+        if at.iteration is None:
+            return max(mine, default=None)
+        same = [row for row in mine if self._call_of(row)[1] == at.iteration]
+        outside = [row for row in mine if self._call_of(row)[1] is None]
+        return max(same or outside, default=None)
+
+    def time(self, row: int) -> float:
+        """Return when a graph execution was recorded."""
+        return float(self._run.graph_executions.wall_times([row])[0])
+
+    def _read_call(self, row: int) -> tuple[int | None, int | None]:
+        trace = self._run.graph_executions[row]
+        return trace.execution_index, trace.iteration
+
+    def next(self, graph_id: str, op_name: str, at: At) -> TensorEvent | None:
         """Return the first tensor that an op makes after a row, on the same device first."""
         rows: list[tuple[bool, int, int]] = []
         for site, site_id in self.sites(graph_id, op_name):
-            row = first_after(self._run.graph_executions.site_ids, site_id, after)
+            row = (
+                self._row_in_call(site_id, at)
+                if self.grouped
+                else first_after(self._run.graph_executions.site_ids, site_id, at.row)
+            )
             if row is not None:
-                rows.append((site.device != device, row, site.output_slot))
+                rows.append((site.device != at.device, row, site.output_slot))
         if not rows:
             return None
         _, row, slot = min(rows)
@@ -73,9 +149,9 @@ class Timeline:
         TensorFlow does not record it: it is the first one of the outermost function around the op
         that had not finished yet.
         """
+        if self.grouped and (index := self._call_of(row)[0]) is not None:
+            return index
         trace = self._run.graph_executions[row]
-        if trace.execution_index is not None:
-            return trace.execution_index
         callers = self.executions_of(self._calls.outermost(trace.graph_id))
         low, high = 0, len(callers)
         while low < high:

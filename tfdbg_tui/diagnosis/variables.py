@@ -45,14 +45,17 @@ class Variables:
             for op in uses
         )
 
-    def assigned(self, read: GraphOp) -> Iterator[tuple[str, TensorRef, bool]]:
-        """Yield graph and tensor of what ops of the same function assign to a read variable."""
+    def assigned(self, read: GraphOp) -> Iterator[tuple[TensorRef, bool]]:
+        """Yield what ops of the same function assign to a read variable, the last one first.
+
+        With each comes whether the assignment was built, and so happens, before the reading.
+        """
         if not read.inputs:
             return
         for op in reversed(self._in_graph(read.graph_id).get(read.inputs[0].op_name, [])):
             for ref in reversed(op.inputs[1:]):
                 if self._timeline.is_traced(op.graph_id, ref):
-                    yield op.graph_id, ref, True
+                    yield ref, op.wall_time < read.wall_time
                     break
 
     def last_eager_assignment(self, handle: int, before: int) -> TensorEvent | None:

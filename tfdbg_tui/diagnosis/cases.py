@@ -1,0 +1,105 @@
+"""What rules look at: a root with its inputs, what those were made from, and what uses it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.causes import Health
+from tfdbg_tui.diagnosis.events import graph_id_of, op_name_of, op_type_of
+from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.rules.model import Case, Input
+from tfdbg_tui.logdir import TensorSummary
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.causes import Causes, Root
+    from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run
+
+_PATTERN_DEPTH = 2
+
+
+class CaseBuilder:
+    """Gathers what is known about roots."""
+
+    def __init__(self, run: Run, dataflow: Dataflow, causes: Causes) -> None:
+        self._run = run
+        self._dataflow = dataflow
+        self._causes = causes
+
+    def case(self, root: Root) -> Case:
+        """Return the case of a root."""
+        event = root.event
+        run = self._run
+        inputs = tuple(self._input(event, producer) for producer in self._dataflow.producers(event))
+        graph = run.graphs.get(graph_id_of(run, event) or "")
+        function = event.kind == "execution" and run.executions.kind(event.index).is_function
+        return Case(
+            op_type=op_type_of(run, event) or "unknown op",
+            op_name=op_name_of(run, event),
+            slot=event.slot,
+            out=self._causes.summary(event) or TensorSummary(0),
+            inputs=inputs,
+            open=root.node.open,
+            bad_input=any(
+                self._causes.health(event, producer) is Health.BAD
+                for producer in self._dataflow.producers(event)
+            ),
+            backward=is_backward(run, event),
+            eager=event.kind == "execution",
+            function=function,
+            users=self._users(event),
+            used_with_input=self._used_with_input(event),
+            healthy_before=self._healthy_before(event),
+            index=event.index,
+            graph_name=graph.name if graph else "",
+        )
+
+    def _input(self, event: TensorEvent, producer: Producer) -> Input:
+        summary = self._causes.summary(producer.event) if producer.event else None
+        finite = self._causes.health(event, producer) is Health.FINITE
+        op_type, made_from = self._made_from(producer, _PATTERN_DEPTH)
+        return Input(summary, finite, producer.inferred, producer.name, op_type, made_from)
+
+    def _made_from(self, producer: Producer, depth: int) -> tuple[str | None, tuple[Input, ...]]:
+        """Return the type of op behind an input, and that op's inputs."""
+        if producer.event is None:
+            return producer.op_type, ()
+        source = self._dataflow.origin(producer.event)
+        op_type = op_type_of(self._run, source)
+        if depth == 0:
+            return op_type, ()
+        inputs = []
+        for inner in self._dataflow.producers(source):
+            inner_type, made_from = self._made_from(inner, depth - 1)
+            inputs.append(Input(None, False, inner.inferred, inner.name, inner_type, made_from))
+        return op_type, tuple(inputs)
+
+    def _users(self, event: TensorEvent) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        users = []
+        for use in self._dataflow.consumers(event)[:8]:
+            then = self._dataflow.consumers(use.event)[:8] if use.event else ()
+            users.append((use.op_type or "", tuple(after.op_type or "" for after in then)))
+        return tuple(users)
+
+    def _used_with_input(self, event: TensorEvent) -> frozenset[str]:
+        """Return types of the ops that take the result together with the op's own input."""
+        mine = {p.event for p in self._dataflow.producers(event)[:1] if p.event}
+        found = set()
+        for use in self._dataflow.consumers(event)[:8]:
+            if use.event and use.op_type:
+                theirs = {p.event for p in self._dataflow.producers(use.event)}
+                if mine & theirs:
+                    found.add(use.op_type)
+        return frozenset(found)
+
+    def _healthy_before(self, event: TensorEvent) -> int:
+        if event.kind == "graph_execution":
+            column = self._run.graph_executions.site_ids
+            return int(column.rows_equal(column[event.index], 0, event.index).size)
+        executions = self._run.executions
+        rows = executions.kinds.rows_equal(executions.kinds[event.index], 0, event.index)
+        stacks = executions.stack_ids.take(rows)
+        return int(np.count_nonzero(stacks == executions.stack_ids[event.index]))

@@ -1,0 +1,179 @@
+"""Divisions by zero."""
+
+from __future__ import annotations
+
+from tfdbg_tui.diagnosis.fixes import Edit
+from tfdbg_tui.diagnosis.rules.conditions import (
+    also,
+    behind,
+    finite_in,
+    identity,
+    in_backward,
+    in_forward,
+    made_by,
+    named,
+    outside,
+    overflow,
+    zero_denominator,
+)
+from tfdbg_tui.diagnosis.rules.model import Rule, ops
+
+_NO_NAN = (
+    Edit((), "/", "tf.math.divide_no_nan({0}, {1})"),
+    Edit(("divide", "truediv", "div"), "", "tf.math.divide_no_nan({0}, {1})"),
+)
+_EPSILON = (
+    Edit((), "/", "{0} / ({1} + 1e-7)"),
+    Edit(("divide", "truediv", "div"), "", "{function}({0}, {1} + 1e-7)"),
+)
+_DIVIDE = ops("RealDiv", "Div", "TruncateDiv")
+
+RULES = (
+    Rule(
+        "optimizer-divides-by-zero",
+        "The optimizer divided by zero",
+        _DIVIDE,
+        also(
+            zero_denominator(),
+            in_forward,
+            named("adam", "rmsprop", "adagrad", "adadelta", "nadam", "adamax", "ftrl", "lion"),
+        ),
+        "The optimizer divides by a running size of the gradient plus epsilon; both were 0.",
+        "Give the optimizer an epsilon that its number type can hold (1e-7 for float32, 1e-4 for "
+        "float16).",
+    ),
+    Rule(
+        "normalised-by-zero-spread",
+        "Normalised by a spread of zero",
+        _DIVIDE,
+        also(zero_denominator(), in_forward, made_by("Sqrt", slot=1)),
+        "All values were equal, or all 0: their standard deviation or norm is 0.",
+        "Add a small epsilon to the divisor, under the root for the gradient's sake; or use "
+        "tf.math.l2_normalize or a normalisation layer.",
+        _EPSILON,
+    ),
+    Rule(
+        "scaled-by-zero-range",
+        "Scaled by a range of zero",
+        _DIVIDE,
+        also(zero_denominator(), in_forward, made_by("Sub", slot=1), behind("Max", "Min", slot=1)),
+        "max - min is 0 where all values are equal.",
+        "Add a small epsilon to the range, or use tf.math.divide_no_nan.",
+        _EPSILON,
+    ),
+    Rule(
+        "mean-of-nothing",
+        "Divided by a count or a sum that is zero",
+        _DIVIDE,
+        also(zero_denominator(), in_forward, made_by("Sum", slot=1)),
+        "The divisor is a sum: a mask without ones, weights or counts that are all 0, or features "
+        "that are.",
+        "tf.math.divide_no_nan gives 0 there; or keep the sum away from 0.",
+        _NO_NAN,
+    ),
+    Rule(
+        "divided-by-rectified",
+        "Divided by a rectified tensor",
+        _DIVIDE,
+        also(zero_denominator(), in_forward, made_by("Relu", "Relu6", "Maximum", slot=1)),
+        "The divisor has exact zeros where the ReLU was off.",
+        "Add a small epsilon to the divisor.",
+        _EPSILON,
+    ),
+    Rule(
+        "gradient-of-division-by-zero",
+        "Gradient of a division by zero",
+        _DIVIDE,
+        also(zero_denominator(), in_backward),
+        "The gradient of a / b divides by b again: where b is 0 it is ∞ or NaN, even if the value "
+        "was hidden by a tf.where.",
+        "Replace the zeros before the division, not after it: "
+        "tf.where(b == 0, 0.0, a / tf.where(b == 0, 1.0, b)), or tf.math.divide_no_nan.",
+    ),
+    Rule(
+        "zero-over-zero",
+        "Zero divided by zero",
+        _DIVIDE,
+        zero_denominator(numerator_zero=True),
+        "0 / 0 is NaN.",
+        "tf.math.divide_no_nan gives 0 there; or add a small epsilon to the divisor.",
+        _NO_NAN,
+    ),
+    Rule(
+        "division-by-zero",
+        "Division by zero",
+        _DIVIDE,
+        zero_denominator(),
+        "A number divided by 0 is ±∞ (and 0 / 0 is NaN).",
+        "tf.math.divide_no_nan gives 0 there; or add a small epsilon to the divisor.",
+        _NO_NAN,
+    ),
+    Rule(
+        "division-overflow",
+        "Division by a very small number",
+        _DIVIDE,
+        overflow(),
+        "The quotient is larger than the largest number of its type.",
+        "Keep the divisor away from 0: add an epsilon or clip it.",
+        _EPSILON,
+    ),
+    Rule(
+        "reciprocal-of-zero-in-gradient",
+        "Gradient that divides by zero",
+        ops("Reciprocal", "Inv"),
+        also(identity("zero", "pos_inf", "neg_inf", definite=True), in_backward),
+        "The slope of log at 0, and of acos and asin at ±1, is infinite.",
+        "Clip the argument of the forward function away from that point.",
+        (
+            Edit(("log",), "", "{function}(tf.clip_by_value({0}, 1e-7, 1.0))"),
+            Edit(
+                ("acos", "asin", "arccos", "arcsin"),
+                "",
+                "{function}(tf.clip_by_value({0}, -1.0 + 1e-6, 1.0 - 1e-6))",
+            ),
+        ),
+    ),
+    Rule(
+        "reciprocal-of-zero",
+        "1 / 0",
+        ops("Reciprocal", "Inv"),
+        identity("zero", "pos_inf", "neg_inf", definite=True),
+        "The reciprocal of 0 is ∞.",
+        "tf.math.reciprocal_no_nan gives 0 there; or add a small epsilon.",
+        (Edit(("reciprocal",), "", "tf.math.reciprocal_no_nan({0})"),),
+    ),
+    Rule(
+        "remainder-of-zero",
+        "Remainder of a division by zero",
+        ops("FloorMod", "Mod", "TruncateMod", "FloorDiv"),
+        zero_denominator(),
+        "The remainder, or the whole part, of a division by 0 is not defined.",
+        "Guard the divisor.",
+    ),
+    Rule(
+        "xdivy-by-zero",
+        "xdivy by zero",
+        ops("Xdivy"),
+        outside("not 0 while the divisor was 0", "nan", "pos_inf", "neg_inf"),
+        "xdivy(x, y) is 0 where x is 0, but x / 0 elsewhere.",
+        "Guard the divisor.",
+    ),
+    Rule(
+        "divide-no-nan-overflow",
+        "divide_no_nan by a very small number",
+        ops("DivNoNan"),
+        overflow(),
+        "divide_no_nan only catches a divisor of exactly 0: tiny ones still overflow.",
+        "Add an epsilon to the divisor.",
+    ),
+    Rule(
+        "division-of-finite",
+        "Division of finite numbers",
+        _DIVIDE,
+        finite_in(),
+        "A quotient of finite numbers is only bad where the divisor is 0 or very small.",
+        "tf.math.divide_no_nan gives 0 there; or add a small epsilon to the divisor.",
+        _NO_NAN,
+    ),
+)
+"""Rules about division."""

@@ -1,0 +1,263 @@
+"""Functions given a number that they are not defined for."""
+
+from __future__ import annotations
+
+from tfdbg_tui.diagnosis.fixes import Edit
+from tfdbg_tui.diagnosis.rules.conditions import (
+    also,
+    behind,
+    either,
+    identity,
+    in_forward,
+    made_by,
+    outside,
+)
+from tfdbg_tui.diagnosis.rules.model import Rule, ops
+
+_CLIP_LOG = Edit(("log",), "", "{function}(tf.clip_by_value({0}, 1e-7, 1.0))")
+_FLOOR_LOG = Edit(("log",), "", "{function}(tf.maximum({0}, 1e-7))")
+_FLOOR_SQRT = Edit(("sqrt",), "", "{function}(tf.maximum({0}, 0.0))")
+_CLIP_ONE = Edit(
+    ("acos", "asin", "arccos", "arcsin", "atanh", "arctanh", "erfinv"),
+    "",
+    "{function}(tf.clip_by_value({0}, -1.0 + 1e-7, 1.0 - 1e-7))",
+)
+
+_LOG_ZERO = identity("zero", "neg_inf", definite=True)
+
+RULES = (
+    Rule(
+        "log-of-softmax",
+        "Logarithm of a softmax that came out as 0",
+        ops("Log"),
+        also(_LOG_ZERO, behind("Softmax", depth=1)),
+        "The softmax of a logit far below the largest one is rounded to 0, and log(0) is -∞.",
+        "Compute the loss from the logits: tf.nn.softmax_cross_entropy_with_logits, "
+        "tf.nn.log_softmax, or Keras' from_logits=True. Or clip the probabilities before the log.",
+        (_CLIP_LOG,),
+    ),
+    Rule(
+        "log-of-sigmoid",
+        "Logarithm of a sigmoid that came out as 0",
+        ops("Log"),
+        also(_LOG_ZERO, behind("Sigmoid", depth=2)),
+        "A sigmoid is rounded to 0 or 1 where its argument is large: log(p) or log(1 - p) is -∞.",
+        "Compute the loss from the logits: tf.nn.sigmoid_cross_entropy_with_logits, "
+        "tf.math.log_sigmoid, or Keras' from_logits=True. Or clip before the log.",
+        (_CLIP_LOG,),
+    ),
+    Rule(
+        "x-log-x-at-zero",
+        "x · log(x) at 0",
+        ops("Log"),
+        also(_LOG_ZERO, lambda case: "Mul" in case.used_with_input),
+        "log(0) is -∞, and 0 · -∞ is NaN, although x · log(x) tends to 0.",
+        "tf.math.xlogy(x, x) is 0 at 0. Or clip before the log.",
+        (_CLIP_LOG,),
+    ),
+    Rule(
+        "log-of-relu",
+        "Logarithm of a rectified tensor",
+        ops("Log"),
+        also(_LOG_ZERO, made_by("Relu", "Relu6", "Maximum")),
+        "A ReLU gives exact zeros, and log(0) is -∞.",
+        "Add a small number or use softplus instead of the ReLU before the log.",
+        (_FLOOR_LOG,),
+    ),
+    Rule(
+        "log-of-zero",
+        "Logarithm of zero",
+        ops("Log"),
+        _LOG_ZERO,
+        "log(0) is -∞; the next product with 0, or difference of infinities, is NaN.",
+        "Clip the argument before the log, add a small number to it, or use a form of the formula "
+        "that needs no log of a probability (the *_with_logits losses, log_softmax, xlogy).",
+        (_CLIP_LOG,),
+    ),
+    Rule(
+        "log-of-negative",
+        "Logarithm of a negative number",
+        ops("Log"),
+        identity("neg", "nan"),
+        "log is not defined below 0.",
+        "Find out why the argument is negative; keep it positive by its construction (softplus, "
+        "exp, square) or clip it to a small positive number.",
+        (_FLOOR_LOG,),
+    ),
+    Rule(
+        "log1p-of-minus-one",
+        "log1p of -1",
+        ops("Log1p"),
+        outside("exactly -1", "neg_inf", forced=True),
+        "log1p(x) is log(1 + x): at -1 that is log(0) = -∞.",
+        "Keep the argument above -1, by clipping for example.",
+        (Edit(("log1p",), "", "{function}(tf.maximum({0}, -1.0 + 1e-7))"),),
+    ),
+    Rule(
+        "log1p-below-minus-one",
+        "log1p of a number below -1",
+        ops("Log1p"),
+        outside("below -1", "nan"),
+        "log1p(x) is log(1 + x), which is not defined below -1.",
+        "Keep the argument above -1: predictions of a count or a price should pass through a "
+        "ReLU or softplus first.",
+        (Edit(("log1p",), "", "{function}(tf.maximum({0}, -1.0 + 1e-7))"),),
+    ),
+    Rule(
+        "variance-by-difference",
+        "Square root of a variance that came out below 0",
+        ops("Sqrt", "Rsqrt", "Log"),
+        also(identity("neg", "nan"), made_by("Sub"), behind("Square", "Mul", "Pow", depth=2)),
+        "E[x²] - E[x]² subtracts two nearly equal numbers: rounding can leave less than 0.",
+        "Use tf.math.reduce_variance or reduce_std, or clip the difference at 0.",
+        (_FLOOR_SQRT,),
+    ),
+    Rule(
+        "sqrt-of-negative",
+        "Square root of a negative number",
+        ops("Sqrt"),
+        identity("neg", "nan"),
+        "sqrt is not defined below 0; differences that should be 0 come out slightly negative.",
+        "Clip the argument at 0, or compute it in a way that cannot give less than 0.",
+        (_FLOOR_SQRT,),
+    ),
+    Rule(
+        "rsqrt-of-zero",
+        "1 / sqrt(0)",
+        ops("Rsqrt"),
+        identity("zero", "pos_inf", definite=True),
+        "The reciprocal square root of 0 is ∞: a norm or a variance was 0.",
+        "Add a small epsilon inside the root.",
+        (Edit(("rsqrt",), "", "{function}({0} + 1e-7)"),),
+    ),
+    Rule(
+        "rsqrt-of-negative",
+        "1 / sqrt of a negative number",
+        ops("Rsqrt"),
+        identity("neg", "nan"),
+        "The reciprocal square root is not defined below 0.",
+        "Clip the argument to a small positive number.",
+        (Edit(("rsqrt",), "", "{function}(tf.maximum({0}, 1e-7))"),),
+    ),
+    Rule(
+        "pow-of-negative",
+        "Fractional power of a negative number",
+        ops("Pow"),
+        either(identity("neg", "nan")),
+        "A negative number to a power that is no integer is not defined.",
+        "Take the power of the absolute value (and restore the sign), or keep the base positive.",
+        (
+            Edit(("pow",), "", "{function}(tf.abs({0}), {1})"),
+            Edit((), "**", "tf.abs({0}) ** {1}"),
+        ),
+    ),
+    Rule(
+        "pow-of-zero",
+        "Negative power of zero",
+        ops("Pow"),
+        also(identity("zero", "pos_inf", "neg_inf"), in_forward),
+        "0 to a negative power is 1 / 0.",
+        "Add a small number to the base.",
+        (
+            Edit(("pow",), "", "{function}({0} + 1e-7, {1})"),
+            Edit((), "**", "({0} + 1e-7) ** {1}"),
+        ),
+    ),
+    *(
+        Rule(
+            f"{name}-outside-its-domain",
+            f"{name} of a number beyond ±1",
+            ops(op_type),
+            outside("below -1 or above 1", "nan"),
+            f"{name} is only defined from -1 to 1; rounding takes a cosine slightly beyond.",
+            "Clip the argument to slightly less than ±1.",
+            (_CLIP_ONE,),
+        )
+        for name, op_type in (("acos", "Acos"), ("asin", "Asin"))
+    ),
+    Rule(
+        "atanh-of-one",
+        "atanh of ±1",
+        ops("Atanh"),
+        outside("exactly 1 or -1", "pos_inf", "neg_inf", forced=True),
+        "atanh grows to ∞ at ±1, and a tanh is rounded to ±1 already at 9.",
+        "Clip the argument to slightly less than ±1, or keep the value before the tanh.",
+        (_CLIP_ONE,),
+    ),
+    Rule(
+        "atanh-outside-its-domain",
+        "atanh of a number beyond ±1",
+        ops("Atanh"),
+        outside("below -1 or above 1", "nan"),
+        "atanh is only defined between -1 and 1.",
+        "Clip the argument to slightly less than ±1.",
+        (_CLIP_ONE,),
+    ),
+    Rule(
+        "acosh-below-one",
+        "acosh of a number below 1",
+        ops("Acosh"),
+        outside("below 1", "nan"),
+        "acosh is only defined from 1 on; rounding takes its argument slightly below.",
+        "Clip the argument at 1, and a little above for the gradient's sake.",
+        (Edit(("acosh", "arccosh"), "", "{function}(tf.maximum({0}, 1.0 + 1e-7))"),),
+    ),
+    Rule(
+        "lgamma-pole",
+        "lgamma at a pole",
+        ops("Lgamma"),
+        outside("0 or a negative integer, or beyond 1e36", "pos_inf", "neg_inf"),
+        "The gamma function is infinite at 0 and at negative integers.",
+        "Keep the argument positive, by softplus for example, and add a small number.",
+        (Edit(("lgamma",), "", "{function}(tf.maximum({0}, 1e-6))"),),
+    ),
+    Rule(
+        "digamma-pole",
+        "digamma at a pole",
+        ops("Digamma"),
+        outside("0 or a negative integer", "nan", "pos_inf", "neg_inf"),
+        "digamma has poles at 0 and at negative integers.",
+        "Keep the argument positive, by softplus for example, and add a small number.",
+        (Edit(("digamma",), "", "{function}(tf.maximum({0}, 1e-6))"),),
+    ),
+    Rule(
+        "erfinv-outside-its-domain",
+        "Inverse error function at or beyond ±1",
+        ops("Erfinv"),
+        outside("at or beyond ±1", "nan", "pos_inf", "neg_inf"),
+        "erfinv grows to ∞ at ±1 and is not defined beyond.",
+        "Clip the argument to slightly less than ±1.",
+        (_CLIP_ONE,),
+    ),
+    Rule(
+        "ndtri-outside-its-domain",
+        "Normal quantile of a probability at or beyond 0 and 1",
+        ops("Ndtri"),
+        outside("not between 0 and 1", "nan", "pos_inf", "neg_inf"),
+        "The quantile function is infinite at 0 and 1 and not defined beyond.",
+        "Clip the probability to slightly more than 0 and less than 1.",
+        (Edit(("ndtri", "quantile"), "", "{function}(tf.clip_by_value({0}, 1e-7, 1.0 - 1e-7))"),),
+    ),
+    Rule(
+        "xlogy-of-negative",
+        "xlogy with a log of 0 or less",
+        ops("Xlogy", "Xlog1py"),
+        outside("not 0 while the other one was 0 or less", "nan", "neg_inf", "pos_inf"),
+        "xlogy(x, y) is x · log(y): it is 0 where x is 0, but not defined for other x at y ≤ 0.",
+        "Clip the second argument.",
+        (Edit(("xlogy",), "", "{function}({0}, tf.maximum({1}, 1e-7))"),),
+    ),
+    Rule(
+        "special-function-outside-its-domain",
+        "Special function outside of its domain",
+        ops(
+            "Igamma", "Igammac", "IgammaGradA", "Betainc", "Zeta", "Polygamma", "BesselK0",
+            "BesselK1", "BesselY0", "BesselY1", "BesselI0", "BesselI1", "BesselK0e", "BesselK1e",
+            "Tan", "Dawsn", "Expint", "Fresnel_cos", "Fresnel_sin", "Spence", "RandomGammaGrad",
+        ),
+        outside("outside of its domain", "nan", "pos_inf", "neg_inf"),
+        "The function is not defined, or infinite, at this argument.",
+        "Keep the arguments inside the domain; see the function's documentation.",
+    ),
+)  # fmt: skip
+"""Rules about functions that are not defined everywhere."""

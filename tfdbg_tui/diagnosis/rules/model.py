@@ -1,0 +1,147 @@
+"""What a rule is, and what it looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfdbg_tui.diagnosis.fixes import Edit
+    from tfdbg_tui.logdir import TensorSummary
+
+Certainty = Literal["proved", "likely", "observed"]
+"""How sure a cause is: forced by counts or by the op's definition; the usual reason; only seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input of the op that a rule looks at.
+
+    Attributes:
+        summary: What was recorded of it; None where nothing was.
+        finite: Whether it is known to hold neither NaN nor ∞.
+        inferred: Whether the link to it is a conclusion.
+        name: The tensor's name.
+        op_type: Type of the op that made it, where known.
+        made_from: The same of that op's own inputs, two levels deep: for patterns of ops.
+    """
+
+    summary: TensorSummary | None
+    finite: bool
+    inferred: bool
+    name: str
+    op_type: str | None
+    made_from: tuple[Input, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A root: the op that made the first bad tensor, and its surroundings.
+
+    Attributes:
+        op_type: Type of the op, or name of the executed function.
+        op_name: Name of the op in its graph; None outside.
+        slot: Output slot.
+        out: What was recorded of the bad tensor.
+        inputs: The op's inputs, by slot.
+        open: Whether an input that holds values is unknown.
+        bad_input: Whether an input is known to be bad: ∞ that the program wrote down.
+        backward: Whether the op belongs to a gradient.
+        eager: Whether it is an execution.
+        function: Whether it is the execution of a function.
+        users: Types of the ops that use the result, and of those that use theirs.
+        used_with_input: Types of the ops that take the result together with the op's own input.
+        healthy_before: How often the same place had made a finite tensor before.
+        index: Position among the events of its kind.
+        graph_name: Name of the op's graph; "" outside.
+    """
+
+    op_type: str
+    op_name: str | None
+    slot: int
+    out: TensorSummary
+    inputs: tuple[Input, ...]
+    open: bool = False
+    bad_input: bool = False
+    backward: bool = False
+    eager: bool = False
+    function: bool = False
+    users: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    used_with_input: frozenset[str] = frozenset()
+    healthy_before: int = 0
+    index: int = 0
+    graph_name: str = ""
+
+    def input(self, slot: int) -> Input | None:
+        """Return an input, or None where the op has no such one."""
+        return self.inputs[slot] if slot < len(self.inputs) else None
+
+    def summary(self, slot: int) -> TensorSummary | None:
+        """Return what was recorded of an input, or None."""
+        given = self.input(slot)
+        return given.summary if given else None
+
+    @property
+    def finite(self) -> bool:
+        """Whether all inputs that hold values are known to be finite."""
+        return not self.open and not self.bad_input
+
+    @property
+    def inferred(self) -> bool:
+        """Whether an input is only inferred."""
+        return any(given.inferred for given in self.inputs)
+
+    def used_by(self, *op_types: str) -> bool:
+        """Whether ops of these types use the result, one after the other."""
+        if len(op_types) == 1:
+            return any(user == op_types[0] for user, _ in self.users)
+        return any(user == op_types[0] and op_types[1] in then for user, then in self.users)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A rule's answer.
+
+    Attributes:
+        certainty: How sure it is.
+        evidence: The sentence with the numbers.
+    """
+
+    certainty: Certainty
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A reason for NaN or ∞.
+
+    Attributes:
+        id: Short name, for JSON and tests.
+        title: What happened, in a few words.
+        op_types: Types of op that it is about; empty for any.
+        test: Looks at a case; None where the rule does not fit.
+        why: Why it happens.
+        fix: What to do.
+        edits: How the user's own expression would have to change, the best first.
+    """
+
+    id: str
+    title: str
+    op_types: frozenset[str]
+    test: Callable[[Case], Match | None]
+    why: str
+    fix: str
+    edits: tuple[Edit, ...] = field(default=())
+
+    def match(self, case: Case) -> Match | None:
+        """Return the rule's answer; None where it does not fit."""
+        if self.op_types and case.op_type not in self.op_types:
+            return None
+        return self.test(case)
+
+
+def ops(*names: str) -> frozenset[str]:
+    """Return a set of op types."""
+    return frozenset(names)

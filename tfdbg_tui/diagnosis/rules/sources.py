@@ -1,0 +1,121 @@
+"""Bad values that come in from outside: no op of the program has computed them."""
+
+from __future__ import annotations
+
+from tfdbg_tui.diagnosis.optypes import MOVES
+from tfdbg_tui.diagnosis.rules.conditions import amount, bad_out, comes_in, total
+from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
+
+
+def _moved_in(case: Case) -> Match | None:
+    if not case.open:
+        return None
+    return Match(
+        "proved", f"{bad_out(case)} elements; this op makes none of finite ones: they came in"
+    )
+
+
+def _came_in(case: Case) -> Match | None:
+    if not case.open:
+        return None
+    if case.out.nan and not total(case.out, "pos_inf", "neg_inf"):
+        given = [g for g in case.inputs if g.summary is None and g.op_type not in ("Const",)]
+        names = ", ".join(g.name for g in given[:3]) or "an input"
+        return Match("likely", f"{amount(case.out.nan, 'nan')} out; {names} left no record")
+    return Match("likely", f"{bad_out(case)} out; an input left no record")
+
+
+def _variable_before_first_event(case: Case) -> Match | None:
+    if not case.open:
+        return None
+    return Match("likely", f"{bad_out(case)} elements; nothing recorded has assigned them")
+
+
+RULES = (
+    Rule(
+        "bad-data",
+        "NaN or ∞ in the data",
+        ops(
+            "IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional",
+            "OptionalGetValue", "MultiDeviceIteratorGetNextFromShard", "DatasetToSingleElement",
+            "DecodeCSV", "ParseExampleV2", "DecodeRaw", "StringToNumber", "ParseTensor",
+            "GeneratorDataset",
+        ),
+        comes_in("the data set yields them, the program has computed nothing yet"),
+        "The input pipeline delivers values that are not finite: missing entries read as NaN, or a "
+        "normalisation before the pipeline that divided by 0.",
+        "Check the data (np.isfinite(x).all()), fill or drop what is missing, or filter it in the "
+        "pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
+    ),
+    Rule(
+        "bad-python-value",
+        "NaN or ∞ from Python code",
+        ops("PyFunc", "EagerPyFunc", "PyFuncStateless"),
+        comes_in("a Python function returned them", "likely"),
+        "The op runs Python code that returned values that are not finite.",
+        "Check the Python function.",
+    ),
+    Rule(
+        "bad-argument",
+        "NaN or ∞ in a function's argument",
+        ops("Placeholder", "PlaceholderWithDefault"),
+        comes_in("they were given to the function as an argument"),
+        "The values were not finite before the function was called: data, or the result of code "
+        "that was not recorded.",
+        "Check what is passed in: np.isfinite(x).all().",
+    ),
+    Rule(
+        "bad-constant",
+        "Constant with NaN or ∞",
+        ops("Const"),
+        comes_in("the program wrote them down as a constant, or captured a NumPy array"),
+        "A literal, or an array captured by the function, holds values that are not finite.",
+        "Check the constant; for a mask use a large finite number instead of -∞.",
+    ),
+    Rule(
+        "bad-fill",
+        "Tensor filled with NaN or ∞",
+        ops("Fill"),
+        comes_in("the tensor is filled with one value, which is not finite"),
+        "tf.fill, tf.ones or an initializer was given a value that is not finite.",
+        "Check the fill value.",
+    ),
+    Rule(
+        "bad-variable",
+        "Variable that held NaN or ∞ before anything was recorded",
+        ops("ReadVariableOp", "VarHandleOp", "ResourceGather", "VariableV2"),
+        _variable_before_first_event,
+        "No recorded op has assigned these values: the initial value or a loaded checkpoint holds "
+        "them, or the assignment was before the first recorded event (a circular buffer keeps "
+        "only the last ones).",
+        "Check the initializer or checkpoint; record from the start, with "
+        "circular_buffer_size=-1.",
+    ),
+    Rule(
+        "restored-bad",
+        "Checkpoint with NaN or ∞",
+        ops("RestoreV2", "Restore", "ReadFile"),
+        comes_in("they were read from a checkpoint"),
+        "The checkpoint was saved after training had gone wrong.",
+        "Go back to an earlier checkpoint.",
+    ),
+    Rule(
+        "bad-input-passed-on",
+        "NaN or ∞ came in through an input that left no record",
+        MOVES - ops("Placeholder", "ReadVariableOp", "IteratorGetNext", "OptionalGetValue", "Fill"),
+        _moved_in,
+        "This op only moves or clips values; the tensor it got was bad before: data passed from "
+        "Python, a variable's initial value, or something that was not recorded.",
+        "Check what is passed in (np.isfinite(x).all()) and the variables' initial values.",
+    ),
+    Rule(
+        "bad-input",
+        "NaN or ∞, most likely from an input that left no record",
+        frozenset(),
+        _came_in,
+        "An input of the op comes from Python (data, a constant) or from something that was not "
+        "recorded. It held the bad value, or a value for which this op gives one.",
+        "Check what is passed in: np.isfinite(x).all().",
+    ),
+)  # fmt: skip
+"""Rules about values from outside."""
