@@ -65,7 +65,7 @@ def triplet_loss_with_a_duplicate():
 
     for _ in range(2):
         with tf.GradientTape() as tape:
-            loss = triplet(anchor, positive, negative)
+            loss = triplet(anchor, positive, negative)  # ALSO
         encode.assign_sub(0.1 * tape.gradient(loss, encode))  # BUG
 
 
