@@ -1,0 +1,88 @@
+"""`tfdbg-tui run` and the process it starts, with a real program."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfdbg_tui.cli import main
+from tfdbg_tui.program import Program
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BUGGY = """\
+import sys
+import tensorflow as tf
+
+@tf.function
+def loss(probs):
+    return -tf.reduce_mean(tf.math.log(probs))
+
+for step in range(3):
+    print("step", step, sys.argv[1:], flush=True)
+    loss(tf.constant([0.5, 0.0, 0.25, 0.25]))
+print("end of the program")
+"""
+
+
+def test_a_missing_script_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--headless", "nowhere/train.py"]) == 2
+    assert "nowhere/train.py: no such program" in capsys.readouterr().err
+
+
+def test_a_program_outlives_an_impatient_debugger_only_until_it_is_stopped(tmp_path: Path) -> None:
+    program = Program(str(tmp_path), ["ignored"])
+    assert program.outcome == "not started"
+    program._process = subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True
+    )
+    assert program.running
+    program.stop()
+    assert not program.running
+    assert "SIGINT" in program.outcome or "exit code" in program.outcome
+
+
+@pytest.mark.tensorflow
+def test_headless_run_ends_with_the_diagnosis(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(BUGGY)
+    logdir = tmp_path / "logdir"
+    command = [sys.executable, "-m", "tfdbg_tui", "run", "--headless", "--json", "--logdir"]
+    result = subprocess.run(
+        [*command, str(logdir), str(script), "--epochs", "2"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 1, result.stderr
+    assert "step 2 ['--epochs', '2']" in result.stderr
+    assert "end of the program" in result.stderr
+    assert str(logdir) in result.stderr
+    report = json.loads(result.stdout)
+    root = report["roots"][0]
+    assert (root["op_type"], root["certainty"]) == ("Log", "proved")
+    assert root["location"]["line"] == 6
+    assert root["location"]["file"] == str(script)
+
+
+@pytest.mark.tensorflow
+def test_stop_on_bad_ends_the_program_there(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(BUGGY)
+    command = [sys.executable, "-m", "tfdbg_tui", "run", "--headless", "--stop-on-bad", "--logdir"]
+    result = subprocess.run(
+        [*command, str(tmp_path / "logdir"), str(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 1
+    assert "step 0" in result.stderr
+    assert "step 1" not in result.stderr
