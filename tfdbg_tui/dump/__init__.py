@@ -5,16 +5,18 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump import options as _options
 from tfdbg_tui.dump import tensorflow_hooks
+from tfdbg_tui.dump.errors import BadTensorError
 from tfdbg_tui.dump.steps import make_step_callback, step
-from tfdbg_tui.dump.writer import BadTensorError, DumpWriter
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.writer import DumpWriter
 
 __all__ = [
     "BadTensorError",
-    "DumpWriter",
     "StepCallback",
     "disable_dump_debug_info",
     "enable_dump_debug_info",
@@ -24,6 +26,9 @@ __all__ = [
 _log = logging.getLogger("tfdbg_tui")
 
 _writer: DumpWriter | None = None
+
+_stopped: list[DumpWriter] = []
+"""Disabled writers: TensorFlow reads one file set a directory, so they go on in theirs."""
 
 
 def enable_dump_debug_info(
@@ -89,8 +94,20 @@ def enable_dump_debug_info(
     missing = tensorflow_hooks.missing_hook()
     if missing is not None:
         return _fall_back(wanted, op_regex, tensor_dtypes, missing)
-    _writer = DumpWriter(wanted)
+    _writer = _start(wanted)
     return _writer
+
+
+def _start(wanted: _options.Options) -> DumpWriter:
+    """Return a new writer, or the one that wrote with the same options before it was disabled."""
+    from tfdbg_tui.dump.writer import DumpWriter
+
+    for stopped in _stopped:
+        if stopped.options == wanted and stopped.usable:
+            _stopped.remove(stopped)
+            stopped.start()
+            return stopped
+    return DumpWriter(wanted)
 
 
 def _check_compatible(current: _options.Options, wanted: _options.Options) -> None:
@@ -136,7 +153,8 @@ def disable_dump_debug_info() -> None:
     """
     global _writer
     if _writer is not None:
-        _writer.close()
+        _writer.stop()
+        _stopped.append(_writer)
         _writer = None
 
 

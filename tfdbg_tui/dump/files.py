@@ -82,10 +82,6 @@ class StraightFile:
     def commit(self) -> None:
         """Do what an explicit flush asks for: nothing more than `extend` does."""
 
-    def close(self) -> None:
-        """Close the file."""
-        self._sink.close()
-
 
 class RingFile:
     """Keeps the last `capacity` records, on disk at all times.
@@ -142,9 +138,3 @@ class RingFile:
         self._committed.extend(item for item, _ in self._ring)
         self._ring.clear()
         self._in_ring = self._in_file = 0
-
-    def close(self) -> None:
-        """Trim the file to the ring and close it."""
-        if self._in_file > self._in_ring:
-            self._rewrite()
-        self._sink.close()

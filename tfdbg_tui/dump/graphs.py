@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.recorder import Recorder
     from tfdbg_tui.dump.stacks import CodeLocations
 
+_RAISING_OPS = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2", "EnsureShape"))
+"""Op types whose purpose is to stop the program."""
+
 OWN_SCOPE = "tfdbg_tui"
 """Name scope of the ops that the writer adds to graphs; they are not recorded."""
 
@@ -29,6 +32,7 @@ class RecordedOp:
 
     op: Any
     tensor_ids: tuple[int, ...]
+    may_raise: bool = False
 
 
 @dataclass(slots=True)
@@ -51,6 +55,7 @@ class GraphDefinitions:
         self._graph_of_function: dict[str, str] = {}
         self._called: dict[str, set[str]] = {}
         self._reachable: dict[str, frozenset[str]] = {}
+        self._raising: set[str] = set()
         self._op_locations: dict[tuple[str, str], bytes] = {}
         self._function_attributes: dict[str, tuple[str, ...]] = {}
 
@@ -103,15 +108,26 @@ class GraphDefinitions:
         """Record the ops that were added to a graph since the last time."""
         state = self._state(graph)
         ops = graph.get_operations()
+        if len(ops) == state.ops_seen:
+            return []
         new = [op for op in ops[state.ops_seen :] if not op.name.startswith(OWN_SCOPE + "/")]
         state.ops_seen = len(ops)
         return [self._record_op(graph, state, op) for op in new]
+
+    def all_ops(self, graph: Any) -> list[RecordedOp]:
+        """Return all ops of a graph, recording those that are new."""
+        self.record_ops(graph)
+        ids = self._state(graph).output_ids
+        return [RecordedOp(op, ids[op.name]) for op in graph.get_operations() if op.name in ids]
 
     def _record_op(self, graph: Any, state: _GraphState, op: Any) -> RecordedOp:
         outputs = op.outputs
         ids = tuple(next(self._numbers) for _ in outputs)
         state.output_ids[op.name] = ids
         called = self._called_graphs(op)
+        may_raise = op.type in _RAISING_OPS or not self._raising.isdisjoint(called)
+        if may_raise:
+            self._raising.add(state.graph_id)
         if called:
             self._called[state.graph_id].update(called)
             self._reachable.clear()
@@ -130,7 +146,7 @@ class GraphDefinitions:
             output_dtypes=[tensor.dtype.as_datatype_enum for tensor in outputs],
         )
         self._define(graph_op_creation=creation.encode())
-        return RecordedOp(op, ids)
+        return RecordedOp(op, ids, may_raise)
 
     def _called_graphs(self, op: Any) -> list[str]:
         names = self._function_attributes.get(op.type)

@@ -126,11 +126,11 @@ def add_group(
     group: Group,
     iteration: Any,
     input_row: Callable[[Any], Row | None],
-) -> None:
-    """Add the ops that record a group of tensors to their graph.
+) -> Any:
+    """Add the ops that record a group of tensors to their graph; return the one that must run.
 
     Args:
-        graph: A FuncGraph, about to become a function.
+        graph: A FuncGraph that is about to become a function, or a v1 graph.
         items: The tensors, one for each row of `group`.
         group: Takes the values when the graph runs.
         iteration: The counter of the loop that the graph is the body of, or None.
@@ -144,8 +144,7 @@ def add_group(
         graph.name_scope(OWN_SCOPE + "/"),
         graph.device(None),
     ):
-        sink = builder.build()
-    graph.control_outputs.append(sink)
+        return builder.build()
 
 
 class _GroupBuilder:

@@ -24,7 +24,7 @@ from tfdbg_tui.wire import events, filesets
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from tfdbg_tui.dump.options import Options
 
@@ -72,14 +72,13 @@ class Recorder:
         self._queued_bytes = 0
         self._drain_lock = threading.Lock()
         self._wake = threading.Event()
-        self._closing = False
-        self._closed = False
+        self._stopped = True
+        self._thread: threading.Thread | None = None
         self._keep_after_bad = options.keep_after_bad
         self._remaining: int | None = None
         self._files: dict[str, PayloadFile] = {}
         self._open(options)
-        self._thread = threading.Thread(target=self._run, name="tfdbg-tui-writer", daemon=True)
-        self._thread.start()
+        self.start()
 
     def _open(self, options: Options) -> None:
         tf.io.gfile.makedirs(self._root)
@@ -130,7 +129,7 @@ class Recorder:
                 self._wake.set()
             return
         self._wake.set()
-        while self._queued_bytes > _MAX_QUEUED_BYTES and not self.broken and not self._closed:
+        while self._queued_bytes > _MAX_QUEUED_BYTES and not self.broken and not self._stopped:
             time.sleep(0.001)
 
     def bad_tensor_seen(self) -> None:
@@ -150,24 +149,24 @@ class Recorder:
             self._guarded(self._drain)
             self._guarded(self._commit)
 
-    def close(self) -> None:
-        """Write everything queued so far and close the files."""
-        self._closing = True
+    def start(self) -> None:
+        """Start the writer thread."""
+        self._stopped = False
+        self._thread = threading.Thread(target=self._run, name="tfdbg-tui-writer", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write everything queued so far and stop the writer thread; `start` goes on."""
+        self._stopped = True
         self._wake.set()
-        if threading.current_thread() is not self._thread:
+        if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
-        with self._drain_lock:
-            if not self._closed:
-                self._closed = True
-                self._guarded(self._drain)
-                self._guarded(self._close_files)
+        self.flush()
 
     def abandon(self) -> None:
         """Forget everything without touching the files: this process is a fork of their owner."""
-        self.broken = self._closed = True
-        self._definitions.clear()
-        self._executions.clear()
-        self._traces.clear()
+        self.broken = self._stopped = True
+        self._discard()
         _abandoned.append(self)
 
     def hold(self) -> None:
@@ -181,19 +180,18 @@ class Recorder:
     # ---- The writer thread ---------------------------------------------------------------------
 
     def _run(self) -> None:
-        while not self._closing:
+        while not self._stopped:
             self._wake.wait(_INTERVAL_SECONDS)
             self._wake.clear()
             with self._drain_lock:
-                if not self._closed:
-                    self._guarded(self._drain)
+                self._guarded(self._drain)
 
-    def _guarded(self, action: object) -> None:
+    def _guarded(self, action: Callable[[], None]) -> None:
         if self.broken:
             self._discard()
             return
         try:
-            action()  # type: ignore[operator]
+            action()
         except Exception as error:
             self.fail(f"cannot write to {self._root}", error)
 
@@ -236,12 +234,6 @@ class Recorder:
     def _commit(self) -> None:
         self._execution_file.commit()
         self._trace_file.commit()
-
-    def _close_files(self) -> None:
-        for file in self._files.values():
-            file.close()
-        self._execution_file.close()
-        self._trace_file.close()
 
 
 _abandoned: list[Recorder] = []

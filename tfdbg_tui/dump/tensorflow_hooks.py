@@ -30,6 +30,7 @@ try:
     from tensorflow import DeviceSpec
     from tensorflow import config as tf_config
     from tensorflow.core.framework import attr_value_pb2
+    from tensorflow.python.client import session
     from tensorflow.python.debug.lib import op_callbacks_common
     from tensorflow.python.eager import context, execute
     from tensorflow.python.eager.polymorphic_function import (
@@ -69,6 +70,9 @@ class Listener(Protocol):
 
     def graph_built(self, graph: Any) -> None:
         """A branch or loop body was traced."""
+
+    def session_sinks(self, graph: Any, fetches: Any, feeds: Any) -> list[Any]:
+        """A v1 session is about to run; returns ops to run along."""
 
     def compiled_graph_traced(self, graph: Any) -> None:
         """A graph that XLA will compile was traced, and may still capture."""
@@ -204,6 +208,11 @@ def ops_tensorflow_skips() -> frozenset[str]:
     return frozenset(name.decode() for name in op_callbacks_common.OP_CALLBACK_SKIP_OPS)
 
 
+def is_in_v1_control_flow(op: Any) -> bool:
+    """Return whether an op is inside of a v1 loop or branch."""
+    return op._get_control_flow_context() is not None
+
+
 def _has_fixed_captures(graph: Any) -> bool:
     """Return whether a graph must not capture more: gradients of loops and branches, conditions."""
     gradients = ("_WhileBodyGradFuncGraph", "_CondGradFuncGraph")
@@ -260,6 +269,7 @@ class Hooks:
         )
         self._patch(polymorphic_function, "OptionalXlaContext", self._optional_xla_context)
         self._patch(function_context, "make_function_context", self._make_function_context)
+        self._patch(session.BaseSession, "run", self._session_run)
         self._patch(threading.Thread, "start", self._thread_start)
         self.watch_eager_ops(True)
 
@@ -432,6 +442,21 @@ class Hooks:
                     ops.get_default_graph()._tfdbg_tui_compiled = True
 
         return OptionalXlaContext
+
+    def _session_run(self, original: Any) -> Any:
+        def run(
+            this: Any,
+            fetches: Any,
+            feed_dict: Any = None,
+            options: Any = None,
+            run_metadata: Any = None,
+        ) -> Any:
+            sinks = self._tell("session_sinks", this.graph, fetches, feed_dict)
+            if not sinks:
+                return original(this, fetches, feed_dict, options, run_metadata)
+            return original(this, [fetches, sinks], feed_dict, options, run_metadata)[0]
+
+        return run
 
     def _make_function_context(self, original: Any) -> Any:
         def make_function_context(*args: Any, **kwargs: Any) -> Any:

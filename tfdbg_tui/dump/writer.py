@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.dump import instrument, stacks, steps, tensorflow_hooks
 from tfdbg_tui.dump.compiled import CompiledBuffer
 from tfdbg_tui.dump.eager import BadTensor, EagerExecutions
+from tfdbg_tui.dump.errors import BadTensorError
 from tfdbg_tui.dump.graphs import GraphDefinitions
 from tfdbg_tui.dump.groups import Batch, Group
 from tfdbg_tui.dump.recorder import Recorder
+from tfdbg_tui.dump.sessions import SessionSinks
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.eager import Call
+    from tfdbg_tui.dump.graphs import RecordedOp
     from tfdbg_tui.dump.groups import Row
     from tfdbg_tui.dump.options import Options
-
-
-class BadTensorError(ArithmeticError):
-    """Raised, with ``on_bad="raise"``, by the op or function call that made a bad tensor."""
 
 
 class DumpWriter:
@@ -34,7 +33,7 @@ class DumpWriter:
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.active = True
+        self.active = False
         self._recorder = Recorder(options)
         self._locations = stacks.CodeLocations(self._recorder, self._recorder.host)
         self._graphs = GraphDefinitions(self._recorder, self._locations)
@@ -42,14 +41,13 @@ class DumpWriter:
         self._eager = EagerExecutions(
             options, self._recorder, self._graphs, self._locations, self._hooks.muted
         )
+        self._sessions = SessionSinks(self._instrument_plain_graph)
         self._buffers: dict[str, list[CompiledBuffer]] = {}
         self._graph_lock = threading.RLock()
         self._watches_bad = options.on_bad == "raise" or options.keep_after_bad is not None
         self._bad_message: str | None = None
         self._sampled = True
-        self._hooks.install()
-        if options.every > 1:
-            steps.listeners.append(self._step_changed)
+        self._listen()
 
     @property
     def dump_root(self) -> str:
@@ -60,6 +58,11 @@ class DumpWriter:
     def run_id(self) -> str:
         """Identifies the run; the same for all processes and file sets that belong to it."""
         return self._recorder.run_id
+
+    @property
+    def usable(self) -> bool:
+        """Whether `start` can go on: not after a failure, nor in a fork of the process."""
+        return not self._recorder.broken
 
     def flush(self) -> None:
         """Write everything recorded so far to the files.
@@ -76,11 +79,22 @@ class DumpWriter:
         """Do what `flush` does, by the name that TensorFlow's writer has for a part of it."""
         self.flush()
 
-    def close(self) -> None:
-        """Stop recording, write everything and close the files.  Idempotent."""
+    def stop(self) -> None:
+        """Stop recording and write everything.  `start` goes on in the same files."""
         if self.active:
             self._stop_listening()
-            self._recorder.close()
+            self._recorder.stop()
+
+    def start(self) -> None:
+        """Go on recording after `stop`."""
+        self._recorder.start()
+        self._listen()
+
+    def _listen(self) -> None:
+        self.active = True
+        self._hooks.install()
+        if self.options.every > 1:
+            steps.listeners.append(self._step_changed)
 
     def _stop_listening(self) -> None:
         self.active = False
@@ -196,6 +210,23 @@ class DumpWriter:
             and not tensorflow_hooks.is_own(graph)
         )
 
+    def session_sinks(self, graph: Any, fetches: Any, feeds: Any) -> list[Any]:
+        """Instrument what a v1 session needs for its fetches; return the sinks to fetch too."""
+        if not self._wants(graph):
+            return []
+        return self._sessions.sinks(graph, fetches, feeds)
+
+    def _instrument_plain_graph(self, graph: Any, needed: set[str]) -> list[Any]:
+        with self._graph_lock:
+            graph_id = self._graphs.graph_id(graph)
+            ops = [
+                recorded
+                for recorded in self._graphs.all_ops(graph)
+                if recorded.op.name in needed
+                and not tensorflow_hooks.is_in_v1_control_flow(recorded.op)
+            ]
+            return self._add_groups(graph, graph_id, ops)
+
     def compiled_graph_traced(self, graph: Any) -> None:
         """Instrument a graph that XLA will compile."""
         if not self._wants(graph):
@@ -231,8 +262,28 @@ class DumpWriter:
         new_ops = self._graphs.record_ops(graph)
         if tensorflow_hooks.is_compiled(graph):
             return
-        observed = list(instrument.observed_tensors(new_ops, graph_id, self.options))
+        graph.control_outputs.extend(self._add_groups(graph, graph_id, new_ops))
+
+    def _add_groups(self, graph: Any, graph_id: str, ops: list[RecordedOp]) -> list[Any]:
+        """Add the ops that record the outputs of some ops; return the sinks.
+
+        An op that may stop the graph waits for the sinks of what was created before it, so that
+        the tensors that made it raise are on record.
+        """
+        sinks: list[Any] = []
+        start = 0
+        for end, recorded in enumerate(ops):
+            if recorded.may_raise:
+                before = self._add_segment(graph, graph_id, ops[start:end])
+                recorded.op._add_control_inputs(before)
+                sinks += before
+                start = end
+        return sinks + self._add_segment(graph, graph_id, ops[start:])
+
+    def _add_segment(self, graph: Any, graph_id: str, ops: list[RecordedOp]) -> list[Any]:
+        observed = list(instrument.observed_tensors(ops, graph_id, self.options))
         counter = _loop_counter(graph)
+        sinks: list[Any] = []
 
         def input_row(tensor: Any) -> Row | None:
             number = self._graphs.tensor_id(graph, tensor.op.name, tensor.value_index)
@@ -241,7 +292,8 @@ class DumpWriter:
         for items in instrument.groups_of(observed):
             rows = [item.row for item in items]
             group = Group(rows, self, self.options.mode, iterated=counter is not None)
-            instrument.add_group(graph, items, group, counter, input_row)
+            sinks.append(instrument.add_group(graph, items, group, counter, input_row))
+        return sinks
 
     def traces_taken(self, group: Group, values: dict[str, Any]) -> None:
         """Queue what the sink of a group got from one execution of its graph."""
