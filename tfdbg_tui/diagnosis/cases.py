@@ -53,6 +53,7 @@ class CaseBuilder:
             users=self._users(event),
             used_with_input=self._used_with_input(event),
             healthy_before=self._healthy_before(event),
+            training=self._dataflow.variables.trained,
             index=event.index,
             graph_name=graph.name if graph else "",
         )
@@ -97,8 +98,11 @@ class CaseBuilder:
 
     def _healthy_before(self, event: TensorEvent) -> int:
         if event.kind == "graph_execution":
-            column = self._run.graph_executions.site_ids
-            return int(column.rows_equal(column[event.index], 0, event.index).size)
+            timeline = self._dataflow.timeline
+            outermost = self._dataflow.calls.outermost(graph_id_of(self._run, event) or "")
+            mine = timeline.execution_of(event.index)
+            calls = timeline.executions_of(outermost)
+            return 0 if mine is None else int(np.searchsorted(calls, mine))
         executions = self._run.executions
         rows = executions.kinds.rows_equal(executions.kinds[event.index], 0, event.index)
         stacks = executions.stack_ids.take(rows)

@@ -114,7 +114,11 @@ class Causes:
         if producer.event is not None:
             summary = self.summary(producer.event)
             if summary is not None and summary.has_inf_or_nan is not None:
-                return Health.BAD if summary.has_inf_or_nan else Health.FINITE
+                if summary.has_inf_or_nan:
+                    return Health.BAD
+                # Of the tensors in a list only one is looked at.
+                in_list = (producer.op_type or "").startswith("TensorList")
+                return Health.UNKNOWN if in_list else Health.FINITE
         if producer.lost or producer.op_type is None or unrecorded(producer.op_type):
             return Health.UNKNOWN
         return Health.NO_VALUES
@@ -238,7 +242,7 @@ class Causes:
         spread = [root for root in kept if not root.contained]
         if group.node.open and spread:
             return spread[0]
-        same = self._same_bug(group, spread)
+        same = self._same_bug(group, kept if group.contained else spread)
         if same is None and not group.contained and self._is_backward(group.event):
             # The value hid it, in a tf.where for example, but its gradient did not.
             same = self._same_bug(group, kept)

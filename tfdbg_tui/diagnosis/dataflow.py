@@ -84,7 +84,7 @@ class Dataflow:
         self._run = run
         self.calls = Calls(run)
         self.timeline = Timeline(run, self.calls)
-        self._variables = Variables(run, self.calls, self.timeline)
+        self.variables = Variables(run, self.calls, self.timeline)
         self._producers: dict[TensorEvent, tuple[Producer, ...]] = {}
 
     def producers(self, event: TensorEvent) -> tuple[Producer, ...]:
@@ -164,7 +164,8 @@ class Dataflow:
         if op.op_type in LIST_VALUES and len(op.inputs) > LIST_VALUES[op.op_type]:
             anywhere = replace(at, iteration=None)
             value = op.inputs[LIST_VALUES[op.op_type]]
-            return replace(self._resolve(graph_id, value, anywhere, depth - 1), inferred=True)
+            found = self._resolve(graph_id, value, anywhere, depth - 1)
+            return replace(found, inferred=True, op_type=op.op_type)
         called = self.calls.called_graphs(op)
         if op.op_type in CALLS and called:
             return self._output(called[0], ref.slot, at, depth, unknown, "call", inferred=False)
@@ -352,13 +353,13 @@ class Dataflow:
         return [ref for _, ref in sorted(ends, key=lambda end: end[0])]
 
     def _is_resource(self, graph_id: str, op_name: str) -> bool:
-        return self._variables.is_resource(graph_id, op_name)
+        return self.variables.is_resource(graph_id, op_name)
 
     def _variable(self, event: TensorEvent, op: GraphOp, at: At) -> Producer:
         """Return what was last assigned to the variable that an op reads."""
         name = str(op.inputs[0]) if op.inputs else f"{op.name}:0"
         unknown = Producer(0, name, None, False, "variable", "VarHandleOp")
-        for ref, earlier in self._variables.assigned(op):
+        for ref, earlier in self.variables.assigned(op):
             made = self._assigned_value(op.graph_id, ref, at, earlier=earlier)
             if made is not None and made != event:
                 made_by = graph_op_of(self._run, made)
@@ -368,7 +369,7 @@ class Dataflow:
         if handle is None:
             return unknown
         index = self.timeline.execution_of(at.row)
-        found = self._variables.last_eager_assignment(handle, index or 0)
+        found = self.variables.last_eager_assignment(handle, index or 0)
         return replace(unknown, event=found) if found else unknown
 
     def _assigned_value(
@@ -406,9 +407,7 @@ class Dataflow:
             name = f"{op_type}:{made.slot}" if made else f"tensor {tensor_id}"
             producers.append(Producer(slot, name, made, False, "eager", op_type))
         if execution.op_type == "ReadVariableOp" and execution.input_tensor_ids:
-            found = self._variables.last_eager_assignment(
-                execution.input_tensor_ids[0], event.index
-            )
+            found = self.variables.last_eager_assignment(execution.input_tensor_ids[0], event.index)
             return (Producer(0, producers[0].name, found, False, "variable", "VarHandleOp"),)
         return tuple(producers)
 

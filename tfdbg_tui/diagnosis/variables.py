@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,10 @@ def assigns(op_type: str) -> bool:
     return _ASSIGNS.match(op_type) is not None
 
 
+def _changes(op_type: str) -> bool:
+    return assigns(op_type) and op_type != "AssignVariableOp"
+
+
 class Variables:
     """The assignments to the variables of a run."""
 
@@ -35,6 +40,16 @@ class Variables:
         self._calls = calls
         self._timeline = timeline
         self._assignments: dict[str, dict[str, list[GraphOp]]] = {}
+
+    @cached_property
+    def trained(self) -> bool:
+        """Whether the program changes variables by what it has computed."""
+        executions = self._run.executions
+        eager = (executions.kind_by_id(i).op_type for i in range(executions.num_kinds))
+        graphs = list(self._run.graphs.values())
+        return any(map(_changes, eager)) or any(
+            _changes(op.op_type) for graph in graphs for op in list(graph.ops.values())
+        )
 
     def is_resource(self, graph_id: str, op_name: str) -> bool:
         """Whether an argument of a function is a variable, by how ops use it."""

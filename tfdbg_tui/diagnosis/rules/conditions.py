@@ -40,13 +40,13 @@ def amount(count: int, field: str) -> str:
 
 def bad_out(case: Case) -> str:
     """Return what is bad about the result: ``2 -∞ and 1 NaN of 64 elements``."""
-    kinds = [
-        amount(count, name)
-        for name in ("nan", "neg_inf", "pos_inf")
-        if (count := getattr(case.out, name))
-    ]
+    kinds = _counted(case.out, "nan", "neg_inf", "pos_inf")
     size = f" of {case.out.size:,}" if case.out.size is not None else ""
-    return (" and ".join(kinds) or "NaN or ∞") + size
+    return (kinds or "NaN or ∞") + size
+
+
+def _counted(summary: TensorSummary, *fields: str) -> str:
+    return " and ".join(amount(count, name) for name in fields if (count := getattr(summary, name)))
 
 
 def known(case: Case, certainty: Certainty) -> Certainty:
@@ -74,7 +74,7 @@ def identity(source: str, *results: str, slot: int = 0, definite: bool = False) 
         # The reciprocal of a denormal float16 is beyond float16, too.
         forced = definite and case.out.dtype != "float16"
         given = total(case.summary(slot), source)
-        out = f"{made:,} {'/'.join(_NAMES[name][1] for name in results)} out"
+        out = f"{_counted(case.out, *results)} out"
         if given is None:
             return _from_definition(case, source, out, forced=forced)
         if not given:
@@ -211,6 +211,18 @@ def zero_denominator(*, numerator_zero: bool | None = None, slot: int = 1) -> Te
         return Match("likely", sentence)
 
     return test
+
+
+def unrecorded_denominator(case: Case) -> Match | None:
+    """Test for: a finite numerator, a denominator without record, ∞ and no NaN."""
+    given = case.inputs
+    if len(given) < 2 or not given[0].finite or given[1].summary is not None:
+        return None
+    if case.out.nan or not total(case.out, "pos_inf", "neg_inf"):
+        return None
+    return Match(
+        "likely", f"finite numerator → {bad_out(case)} out; {given[1].name} left no record"
+    )
 
 
 def empty(*results: str) -> Test:

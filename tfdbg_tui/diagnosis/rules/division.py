@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     named,
     outside,
     overflow,
+    unrecorded_denominator,
     zero_denominator,
 )
 from tfdbg_tui.diagnosis.rules.model import Rule, ops
@@ -165,6 +166,16 @@ RULES = (
         overflow(),
         "divide_no_nan only catches a divisor of exactly 0: tiny ones still overflow.",
         "Add an epsilon to the divisor.",
+    ),
+    Rule(
+        "division-by-unrecorded-zero",
+        "Division by a number that was, most likely, zero",
+        _DIVIDE,
+        unrecorded_denominator,
+        "A finite number is only ∞ after a division where the divisor is 0 or tiny. The divisor "
+        "comes from Python.",
+        "Keep the divisor away from 0, or use tf.math.divide_no_nan.",
+        _EPSILON,
     ),
     Rule(
         "division-of-finite",

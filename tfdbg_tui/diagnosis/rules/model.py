@@ -53,7 +53,8 @@ class Case:
         function: Whether it is the execution of a function.
         users: Types of the ops that use the result, and of those that use theirs.
         used_with_input: Types of the ops that take the result together with the op's own input.
-        healthy_before: How often the same place had made a finite tensor before.
+        healthy_before: How many calls of the function, or runs of the line, came before.
+        training: Whether the program changes variables.
         index: Position among the events of its kind.
         graph_name: Name of the op's graph; "" outside.
     """
@@ -71,6 +72,7 @@ class Case:
     users: tuple[tuple[str, tuple[str, ...]], ...] = ()
     used_with_input: frozenset[str] = frozenset()
     healthy_before: int = 0
+    training: bool = False
     index: int = 0
     graph_name: str = ""
 

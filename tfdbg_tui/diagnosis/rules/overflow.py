@@ -32,8 +32,8 @@ _PRODUCTS = ops("Mul", "Square", "Prod", "Cumprod", "Pow", "SegmentProd", "Unsor
 _CLIP_EXP = Edit(("exp",), "", "{function}(tf.minimum({0}, 80.0))")
 
 
-def _long_healthy(case: Case) -> bool:
-    return case.healthy_before >= 3
+def _healthy_for_some_steps(case: Case) -> bool:
+    return case.training and case.healthy_before >= 3
 
 
 def _one_over_one_plus(case: Case) -> bool:
@@ -51,16 +51,6 @@ RULES = (
         (_CLIP_EXP,),
     ),
     Rule(
-        "sigmoid-by-hand",
-        "Sigmoid written by hand",
-        ops("Exp"),
-        also(overflow(), _one_over_one_plus),
-        "exp overflows for arguments above 88 (float32) or 11 (float16). The value 1 / (1 + ∞) is "
-        "still right, the gradient ∞ / ∞ is NaN.",
-        "tf.sigmoid is safe, for its gradient as well.",
-        (_CLIP_EXP,),
-    ),
-    Rule(
         "softplus-by-hand",
         "Softplus written by hand",
         ops("Exp"),
@@ -70,6 +60,16 @@ RULES = (
         ),
         "log(1 + exp(x)) overflows in between, although its value is nearly x.",
         "tf.nn.softplus(x), or tf.nn.sigmoid_cross_entropy_with_logits for a loss.",
+        (_CLIP_EXP,),
+    ),
+    Rule(
+        "sigmoid-by-hand",
+        "Sigmoid written by hand",
+        ops("Exp"),
+        also(overflow(), _one_over_one_plus),
+        "exp overflows for arguments above 88 (float32) or 11 (float16). The value 1 / (1 + ∞) is "
+        "still right, the gradient ∞ / ∞ is NaN.",
+        "tf.sigmoid is safe, for its gradient as well.",
         (_CLIP_EXP,),
     ),
     Rule(
@@ -140,7 +140,7 @@ RULES = (
         "diverged-until-overflow",
         "Training diverged until numbers overflowed",
         _MATMULS | _SUMS | _PRODUCTS,
-        downgraded(also(overflow(nan=True), _long_healthy)),
+        downgraded(also(overflow(nan=True), _healthy_for_some_steps)),
         "The same tensor was finite in the steps before: values grew from step to step.",
         "Lower the learning rate, clip gradients (clipnorm), scale inputs and targets.",
     ),

@@ -1,0 +1,94 @@
+"""What a dump cannot tell, and how to record one that can."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.locations import is_library_frame
+from tfdbg_tui.wire.modes import TensorDebugMode, mode_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tfdbg_tui.diagnosis.rules.model import Case
+    from tfdbg_tui.logdir import Run
+
+_BLIND = (TensorDebugMode.NO_TENSOR, TensorDebugMode.SHAPE)
+_COUNTLESS = (TensorDebugMode.CURT_HEALTH, TensorDebugMode.CONCISE_HEALTH)
+_DEFAULT_BUFFER = 1000
+
+
+def modes_of(run: Run) -> set[int]:
+    """Return the tensor debug modes that a run was recorded in."""
+    eager = {run.executions.kind_by_id(i).mode for i in range(run.executions.num_kinds)}
+    return (eager | {site.mode for site in list(run.site_numbers)}) - {0}
+
+
+def is_blind(run: Run) -> bool:
+    """Whether a dump tells nothing about NaN and ∞."""
+    modes = modes_of(run)
+    return bool(modes) and modes <= set(_BLIND)
+
+
+def rerun(run: Run, op_types: Iterable[str] = ()) -> str:
+    """Return the line that records a run again so that it can be explained.
+
+    Args:
+        run: The run.
+        op_types: Types of the ops to record; all where empty.
+    """
+    script = _script(run)
+    wanted = sorted({name for name in op_types if re.fullmatch(r"\w+", name)})
+    regex = f" --op-regex '({'|'.join(wanted)})$'" if wanted else ""
+    return f"tfdbg-tui run --tensor-debug-mode FULL_HEALTH{regex} {script}"
+
+
+def advice(run: Run, unproved: Sequence[Case]) -> list[str]:
+    """Return sentences about what the dump is too weak for, each with the line to run.
+
+    Args:
+        run: The run.
+        unproved: The roots that no rule could prove.
+    """
+    sentences = []
+    modes = modes_of(run)
+    names = " and ".join(mode_name(mode) for mode in sorted(modes))
+    if not len(run.executions) and not len(run.graph_executions):
+        return ["Nothing was executed, or nothing of it was recorded."]
+    if is_blind(run):
+        sentences.append(
+            f"This dump was recorded in {names}, which says nothing about NaN and ∞: it can "
+            f"neither find nor exclude them. To settle it: {rerun(run)}"
+        )
+    if unproved and modes & set(_COUNTLESS):
+        op_types = {case.op_type for case in unproved} | {
+            given.op_type for case in unproved for given in case.inputs if given.op_type
+        }
+        sentences.append(
+            f"This dump was recorded in {names}, which does not count zeros and negative numbers: "
+            f"the cause is not proved. To settle it: {rerun(run, op_types)}"
+        )
+    if _looks_circular(run) and (unproved or not run.num_alerts):
+        sentences.append(
+            f"The dump holds exactly {_DEFAULT_BUFFER:,} events of a kind, as a circular buffer "
+            "does: what came before is lost, and the first bad tensor may be among it. To record "
+            f"everything: {rerun(run)}"
+        )
+    return sentences
+
+
+def _looks_circular(run: Run) -> bool:
+    return _DEFAULT_BUFFER in (len(run.executions), len(run.graph_executions))
+
+
+def _script(run: Run) -> str:
+    """Return the path of the program, from the outermost frame of its first execution."""
+    stacks = run.executions.stack_ids[0:1].tolist() if len(run.executions) else []
+    ops = next((g.ops for g in list(run.graphs.values()) if g.ops), {})
+    stacks += [op.stack_id for op in list(ops.values())[:1]]
+    for stack_id in stacks:
+        for frame in run.stack(stack_id):
+            if frame.path and not is_library_frame(frame):
+                return frame.path
+    return "your_program.py"

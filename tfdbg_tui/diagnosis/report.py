@@ -1,0 +1,224 @@
+"""The report on a run: what was bad, why, where, and what to do; for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from tfdbg_tui.diagnosis import advice
+from tfdbg_tui.diagnosis.cases import CaseBuilder
+from tfdbg_tui.diagnosis.causes import Causes
+from tfdbg_tui.diagnosis.chain import Chains, Link
+from tfdbg_tui.diagnosis.dataflow import Dataflow
+from tfdbg_tui.diagnosis.events import (
+    TensorEvent,
+    device_of,
+    graph_id_of,
+    op_name_of,
+    op_type_of,
+    stack_id_of,
+    step_of,
+)
+from tfdbg_tui.diagnosis.fixes import suggestion
+from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
+from tfdbg_tui.diagnosis.rules import explain
+from tfdbg_tui.diagnosis.silent import find_suspects
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.diagnosis.causes import Root
+    from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule
+    from tfdbg_tui.logdir import Run
+
+Verdict = Literal["clean", "bad", "suspect"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One cause: what happened, how that is known, and what to do.
+
+    Attributes:
+        rule: Id of the rule that explains it.
+        certainty: "proved", "likely" or "observed".
+        title: What happened, in a few words.
+        evidence: The sentence with the numbers.
+        why: Why it happens.
+        fix: What to do.
+        suggestion: How the user's own expression would change, as ``old → new``, or None.
+        event: The first bad tensor.
+        op_name: Name of the op in its graph; None outside.
+        op_type: Type of the op, or name of the executed function.
+        graph: Name of the op's graph; None outside.
+        step: Training step, where the program marked it.
+        device: Device name.
+        location: The user's line; None where the stack has none.
+        alerts: Number of alerts that go back to it.
+        chain: From the op's inputs to where the trouble shows.
+    """
+
+    rule: str
+    certainty: str
+    title: str
+    evidence: str
+    why: str
+    fix: str
+    suggestion: str | None
+    event: TensorEvent
+    op_name: str | None
+    op_type: str
+    graph: str | None
+    step: int | None
+    device: str
+    location: Location | None
+    alerts: int
+    chain: tuple[Link, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the form of ``diagnose --json``."""
+        place = self.location
+        return {
+            "rule": self.rule,
+            "certainty": self.certainty,
+            "title": self.title,
+            "evidence": self.evidence,
+            "why": self.why,
+            "fix": self.fix + (f" Here: {self.suggestion}" if self.suggestion else ""),
+            "op_name": self.op_name,
+            "op_type": self.op_type,
+            "output_slot": self.event.slot,
+            "graph": self.graph,
+            "kind": self.event.kind,
+            "index": self.event.index,
+            "step": self.step,
+            "device": self.device,
+            "location": place
+            and {
+                "file": place.file,
+                "line": place.line,
+                "function": place.function,
+                "code": place.code,
+            },
+            "alerts": self.alerts,
+            "chain": [link.to_json() for link in self.chain],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is wrong with a run.
+
+    Attributes:
+        verdict: "bad" with roots, "suspect" with suspects only, "clean" with neither.
+        alerts: Number of alerts.
+        roots: What made them, in order of first occurrence.
+        suspects: Trouble that has not led to NaN or ∞.
+        benign: What made alerts that do no harm: masks, values that are left out again.
+        problems: What is wrong with the dump, and what it cannot tell.
+    """
+
+    verdict: Verdict
+    alerts: int
+    roots: tuple[Finding, ...]
+    suspects: tuple[Finding, ...]
+    benign: tuple[Finding, ...]
+    problems: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the form of ``diagnose --json``."""
+        return {
+            "verdict": self.verdict,
+            "alerts": self.alerts,
+            "roots": [finding.to_json() for finding in self.roots],
+            "suspects": [finding.to_json() for finding in self.suspects],
+            "benign": [finding.to_json() for finding in self.benign],
+            "problems": list(self.problems),
+        }
+
+
+class Diagnosis:
+    """Everything that is found out about a run; the report is the short of it.
+
+    Attributes:
+        dataflow: Where tensors come from and go to.
+        causes: The roots of the alerts.
+        chains: The ways of bad values.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.dataflow = Dataflow(run)
+        self.causes = Causes(run, self.dataflow)
+        self.chains = Chains(run, self.dataflow, self.causes)
+        self._cases = CaseBuilder(run, self.dataflow, self.causes)
+
+    def report(self) -> Report:
+        """Return the report."""
+        run = self._run
+        cases = {id(root): self._cases.case(root) for root in self.causes.roots}
+        findings = [(root, self.finding(root, cases[id(root)])) for root in self.causes.roots]
+        roots = tuple(finding for root, finding in findings if not root.contained)
+        benign = tuple(finding for root, finding in findings if root.contained)
+        unproved = [
+            cases[id(root)]
+            for root, finding in findings
+            if not root.contained and finding.certainty != "proved"
+        ]
+        suspects = tuple(
+            self._finding(suspect.event, suspect.rule, suspect.match, suspect.times, ())
+            for suspect in find_suspects(run, self.dataflow, self.causes)
+        )
+        problems = [str(problem) for problem in run.problems]
+        problems += advice.advice(run, unproved)
+        verdict: Verdict = "bad" if roots else "suspect" if suspects else "clean"
+        return Report(verdict, run.num_alerts, roots, suspects, benign, tuple(problems))
+
+    def finding(self, root: Root, case: Case | None = None) -> Finding:
+        """Return what rules say about a root."""
+        rule, match = explain(case or self._cases.case(root))
+        chain = self.chains.of_root(root)
+        return self._finding(root.event, rule, match, root.alerts, chain)
+
+    def _finding(
+        self, event: TensorEvent, rule: Rule, match: Match, alerts: int, chain: Sequence[Link]
+    ) -> Finding:
+        run = self._run
+        graph = run.graphs.get(graph_id_of(run, event) or "")
+        return Finding(
+            rule=rule.id,
+            certainty=match.certainty,
+            title=rule.title,
+            evidence=match.evidence,
+            why=rule.why,
+            fix=rule.fix,
+            suggestion=self._suggestion(event, rule),
+            event=event,
+            op_name=op_name_of(run, event),
+            op_type=op_type_of(run, event) or "unknown op",
+            graph=graph.name if graph else None,
+            step=step_of(run, event),
+            device=device_of(run, event),
+            location=location_of(run, stack_id_of(run, event)),
+            alerts=alerts,
+            chain=tuple(chain),
+        )
+
+    def _suggestion(self, event: TensorEvent, rule: Rule) -> str | None:
+        """Return the change of the user's expression, at the op's line or its inputs' lines."""
+        if not rule.edits:
+            return None
+        inputs = [p.event for p in self.dataflow.producers(event) if p.event]
+        for place in (event, *map(self.dataflow.origin, inputs)):
+            location = location_of(self._run, stack_id_of(self._run, place))
+            if location is not None:
+                for host in self._run.hosts:
+                    lines = source_lines(self._run, host, location.file)
+                    found = suggestion(lines, location.line, rule.edits)
+                    if found is not None:
+                        return found
+        return None
+
+
+def diagnose(run: Run) -> Report:
+    """Return the report on a run."""
+    return Diagnosis(run).report()
