@@ -89,10 +89,14 @@ class ColumnView:
 
 
 class Column:
-    """A growing column of unsigned integers up to 32 bits."""
+    """A growing column of unsigned integers up to 32 bits.
 
-    def __init__(self, dtype: npt.DTypeLike = np.uint32) -> None:
-        self._dtype = np.dtype(dtype)
+    A block takes two bytes a value until a value needs four.
+    """
+
+    _dtype: npt.DTypeLike = np.uint16
+
+    def __init__(self) -> None:
         self._blocks: list[IntArray] = []
         self._bases: list[int] = []
         self._size = 0
@@ -113,6 +117,16 @@ class Column:
             self._size += len(part)
             done += len(part)
 
+    def truncate(self, size: int) -> None:
+        """Drop the values from `size` on; views keep theirs."""
+        if size >= self._size:
+            return
+        keep = -(-size // BLOCK_ROWS)
+        del self._blocks[keep:], self._bases[keep:]
+        if size % BLOCK_ROWS:
+            self._blocks[-1] = self._blocks[-1].copy()
+        self._size = size
+
     def view(self) -> ColumnView:
         """Return the values so far."""
         return ColumnView(self._blocks, self._bases, self._size)
@@ -123,11 +137,49 @@ class Column:
         self._bases.append(0)
 
     def _write(self, row: int, part: IntArray) -> None:
+        if self._blocks[-1].dtype == np.uint16 and int(part.max()) > 0xFFFF:
+            self._blocks[-1] = self._blocks[-1].astype(np.uint32)
         self._blocks[-1][row : row + len(part)] = part
+
+
+class GrowingArray:
+    """An array of 64-bit integers that is appended to; for what is rare, like alerts."""
+
+    def __init__(self) -> None:
+        self._values = np.zeros(64, np.int64)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def extend(self, values: npt.ArrayLike) -> None:
+        """Append `values`, a 1-D array of integers."""
+        array = np.asarray(values, np.int64)
+        size = self._size + len(array)
+        if size > len(self._values):
+            grown = np.zeros(max(size, 2 * len(self._values)), np.int64)
+            grown[: self._size] = self._values[: self._size]
+            self._values = grown
+        self._values[self._size : size] = array
+        self._size = size
+
+    def truncate(self, size: int) -> None:
+        """Drop the values from `size` on; views keep theirs."""
+        if size < self._size:
+            self._values = self._values.copy()
+            self._size = size
+
+    def view(self) -> Int64Array:
+        """Return the values so far; what is appended later does not change them."""
+        values = self._values[: self._size]
+        values.flags.writeable = False
+        return values
 
 
 class OffsetColumn(Column):
     """A growing column of ascending file offsets, four bytes each relative to a block's first."""
+
+    _dtype = np.uint32
 
     def _start_block(self, first: int) -> None:
         super()._start_block(first)
@@ -139,10 +191,3 @@ class OffsetColumn(Column):
             # Records so large (full tensors) that a block spans more than 4 GiB.
             self._blocks[-1] = self._blocks[-1].astype(np.int64)
         self._blocks[-1][row : row + len(part)] = relative
-
-
-def merge(views: Sequence[ColumnView], order: Int64Array) -> ColumnView:
-    """Return the rows of `views`, one after another, rearranged by `order`, as one view."""
-    joined = np.concatenate([view[:] for view in views])[order]
-    blocks = [joined[at : at + BLOCK_ROWS] for at in range(0, len(joined), BLOCK_ROWS)]
-    return ColumnView(blocks, [0] * len(blocks), len(joined))

@@ -8,13 +8,16 @@ directories below it, are several runs.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.logdir.walltimes import sane_time
 from tfdbg_tui.wire import codec, filesets, tfrecord
 from tfdbg_tui.wire.events import DebugEvent, DebugMetadata
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfdbg_tui.wire.filesets import FileSet
 
 _METADATA_LIMIT = 1 << 16
@@ -49,6 +52,10 @@ class RunFiles:
         """A name that tells this run from others in the same logdir."""
         return self.run_id or os.path.basename(self.file_sets[0].prefix)
 
+    def with_file_sets(self, added: Sequence[FileSet]) -> RunFiles:
+        """Return the run with file sets that have joined it."""
+        return replace(self, file_sets=(*self.file_sets, *added))
+
 
 def list_runs(logdir: str | os.PathLike[str]) -> list[RunFiles]:
     """Return the runs in `logdir` and in directories up to three levels below, oldest first.
@@ -78,6 +85,31 @@ def list_runs(logdir: str | os.PathLike[str]) -> list[RunFiles]:
             f"tfdbg_tui.enable_dump_debug_info({path!r})"
         )
     return sorted(runs, key=lambda run: (run.started_at or 0.0, run.file_sets[0].prefix))
+
+
+def new_file_sets(run: RunFiles, strangers: set[str]) -> list[FileSet]:
+    """Return the file sets of a run that have appeared in its directory since.
+
+    Args:
+        run: The run.
+        strangers: Prefixes of file sets known to be of other runs; is added to.
+    """
+    try:
+        found = filesets.find_file_sets(run.directory)
+    except OSError:
+        return []
+    added = []
+    for file_set in found:
+        if file_set in run.file_sets or file_set.prefix in strangers:
+            continue
+        metadata, _ = _read_metadata(file_set.path(filesets.METADATA))
+        if metadata is None:
+            continue  # not written yet: look again next time
+        if metadata.tfdbg_run_id == run.run_id:
+            added.append(file_set)
+        else:
+            strangers.add(file_set.prefix)
+    return added
 
 
 def _directories_below(path: str) -> list[str]:
@@ -125,10 +157,10 @@ def _read_metadata(path: str) -> tuple[DebugMetadata | None, float | None]:
     """Return the metadata record and its time; (None, None) where it cannot be read."""
     try:
         with open(path, "rb") as file:
-            data = file.read(_METADATA_LIMIT)
+            data = file.read(_METADATA_LIMIT) if os.path.isfile(path) else b""
         for _, payload in tfrecord.records(data, check=True):
             event = DebugEvent.decode(payload)
-            return DebugMetadata.decode(event.debug_metadata), event.wall_time
+            return DebugMetadata.decode(event.debug_metadata), sane_time(event.wall_time)
     except (OSError, tfrecord.CorruptRecordError, codec.DecodeError):
         pass
     return None, None

@@ -217,10 +217,12 @@ class Problem:
     Attributes:
         path: The file or directory concerned.
         message: What is wrong, where, and what was done about it.
+        passing: Whether it may go away when the program writes more.
     """
 
     path: str
     message: str
+    passing: bool = False
 
     def __str__(self) -> str:
         return self.message
@@ -237,3 +239,20 @@ class Progress:
     def complete(self) -> bool:
         """Whether everything that was there at the last look has been read."""
         return self.bytes_read >= self.bytes_total
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """What has become of a run's files.
+
+    Whether the program still runs cannot be told from them, only when it wrote last.
+
+    Attributes:
+        deleted: They are gone from their directory; what had been opened can still be read.
+        replaced: Some of them are other files now: a new run, to be opened anew.
+        last_written: When any of them was written last, in seconds since the epoch.
+    """
+
+    deleted: bool = False
+    replaced: bool = False
+    last_written: float | None = None

@@ -2,109 +2,234 @@
 
 from __future__ import annotations
 
-import struct
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.logdir.columns import Column, ColumnView, Int64Array, OffsetColumn
-from tfdbg_tui.logdir.events import Execution, ExecutionKind, Problem, TensorSummary
+from tfdbg_tui.logdir.columns import Column, ColumnView, GrowingArray, Int64Array, OffsetColumn
+from tfdbg_tui.logdir.events import Execution, ExecutionKind, TensorSummary
+from tfdbg_tui.logdir.execution_scan import ExecutionScan
+from tfdbg_tui.logdir.merge import Rows
+from tfdbg_tui.logdir.slots import output_slots
 from tfdbg_tui.logdir.summaries import tensor_summary
-from tfdbg_tui.wire import codec, events, tfrecord
+from tfdbg_tui.logdir.walltimes import read_wall_times, sane_time
+from tfdbg_tui.wire import codec, events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.logdir.definitions import Definitions, Stacks
+    from tfdbg_tui.logdir.merge import Merge
+    from tfdbg_tui.logdir.problems import Problems
     from tfdbg_tui.logdir.recordfile import Chunk, RecordFile
 
-_WALL_TIME = struct.Struct("<d")
-_WALL_TIME_AT = tfrecord.HEADER_SIZE + 1
+_FEW = 8  # records for which setting up the scan is not worth it
+_MAX_OUTPUTS = 1 << 16
+
+
+class ExecutionKinds:
+    """Every distinct kind of execution of a run, by number."""
+
+    def __init__(self) -> None:
+        self.kinds: list[ExecutionKind] = []
+        self._numbers: dict[ExecutionKind, int] = {}
+
+    def number(self, kind: ExecutionKind) -> int:
+        """Return the number of a kind."""
+        number = self._numbers.setdefault(kind, len(self.kinds))
+        if number == len(self.kinds):
+            self.kinds.append(kind)
+        return number
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    """What the index holds of one execution."""
+
+    kind: int
+    stack: int
+    serial: int
+    bad_slots: tuple[int, ...]
 
 
 class ExecutionLog:
     """The index of one .execution file, grown chunk by chunk.
 
     Attributes:
+        file: The file.
+        definitions: What its records refer to.
         offsets: Where each record starts.
         kinds: Number of each execution's `ExecutionKind` in the run.
         stacks: Number of each execution's stack in the run.
-        alerts: (row, output slot) of each output that holds a NaN or an infinity.
+        serials: Serial of each execution; empty where the writer records none.
+        alerts: Row of each output that holds a NaN or an infinity.
+        alert_slots: Slot of each such output.
     """
 
     def __init__(
         self,
-        file_set: int,
-        kinds: dict[ExecutionKind, int],
+        file: RecordFile,
+        definitions: Definitions,
+        kinds: ExecutionKinds,
         stacks: Stacks,
-        problems: list[Problem],
+        problems: Problems,
+        *,
+        vectorised: bool = True,
     ) -> None:
+        self.file = file
+        self.definitions = definitions
         self.offsets = OffsetColumn()
-        self.kinds = Column(np.uint32)
-        self.stacks = Column(np.uint32)
-        self.alerts: list[tuple[int, int]] = []
-        self.serials: dict[int, int] = {}
-        self._file_set = file_set
+        self.kinds = Column()
+        self.stacks = Column()
+        self.serials = Column()
+        self.alerts = GrowingArray()
+        self.alert_slots = GrowingArray()
         self._kinds = kinds
         self._stacks = stacks
         self._problems = problems
+        self._scan = ExecutionScan() if vectorised else None
 
-    def ingest(self, file: RecordFile, chunk: Chunk) -> None:
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that are merged with those of other processes."""
+        return self.kinds, self.stacks
+
+    def wall_times(self, rows: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return when some rows were recorded."""
+        return read_wall_times(self.file, self.offsets.view().take(rows))
+
+    def ingest(self, chunk: Chunk) -> None:
         """Index the records of a chunk."""
-        offsets: list[int] = []
-        kinds: list[int] = []
-        stacks: list[int] = []
-        for start, end in zip(chunk.offsets, chunk.ends, strict=True):
-            payload = chunk.data[start + tfrecord.HEADER_SIZE : end - tfrecord.FOOTER_SIZE]
-            try:
-                event = events.DebugEvent.decode(payload)
-                record = events.Execution.decode(event.execution)
-                outputs = output_summaries(record)
-            except codec.DecodeError as error:
-                where = f"{file.path}: record at byte {chunk.base + start:,}"
-                message = f"{where} is not readable ({error}); it is skipped"
-                self._problems.append(Problem(file.path, message))
-                continue
-            row = len(self.offsets) + len(offsets)
-            self.alerts += [
-                (row, slot) for slot, s in enumerate(outputs) if s is not None and s.bad
-            ]
-            if record.serial is not None:
-                self.serials[record.serial] = row
-            offsets.append(chunk.base + start)
-            kinds.append(self._kind(record))
-            stacks.append(self._stacks.number(self._file_set, record.code_location))
-        self.offsets.extend(np.array(offsets, np.int64))
-        self.kinds.extend(np.array(kinds, np.uint32))
-        self.stacks.extend(np.array(stacks, np.uint32))
+        count = len(chunk)
+        kinds = np.full(count, -1, np.int64)
+        stacks = np.zeros(count, np.int64)
+        serials = np.zeros(count, np.int64)
+        alerts = np.zeros((2, 0), np.int64)
+        if self._scan is not None and chunk.large is None and count > _FEW:
+            scanned = self._scan.scan(
+                chunk, lambda row: self._kind_of(chunk, row), self._number_stack
+            )
+            kinds, stacks, serials = scanned.kinds, scanned.stacks, scanned.serials
+            self._leave_shifted_slots(scanned.alert_rows, scanned.num_outputs, kinds)
+            alerts = np.array([scanned.alert_rows, scanned.alert_slots])
+            alerts = alerts[:, kinds[alerts[0]] >= 0]
+        for row in np.flatnonzero(kinds < 0).tolist():
+            decoded = self._decode(chunk, row)
+            if decoded is not None:
+                kinds[row], stacks[row], serials[row] = decoded.kind, decoded.stack, decoded.serial
+                found = [[row] * len(decoded.bad_slots), decoded.bad_slots]
+                alerts = np.concatenate([alerts, np.array(found, np.int64)], axis=1)
+        self._append(chunk, kinds, stacks, serials, alerts)
 
-    def _kind(self, record: events.Execution) -> int:
-        kind = ExecutionKind(
-            self._file_set,
+    def _append(
+        self,
+        chunk: Chunk,
+        kinds: Int64Array,
+        stacks: Int64Array,
+        serials: Int64Array,
+        alerts: Int64Array,
+    ) -> None:
+        readable = kinds >= 0
+        before = len(self.offsets)
+        rows = np.cumsum(readable) - 1 + before
+        self.offsets.extend(chunk.offsets[readable])
+        self.kinds.extend(kinds[readable])
+        self.stacks.extend(stacks[readable])
+        if len(self.serials) or serials.any():
+            self.serials.extend(np.zeros(before - len(self.serials), np.int64))
+            self.serials.extend(serials[readable] & 0xFFFFFFFF)
+        order = np.lexsort((alerts[1], alerts[0]))
+        self.alerts.extend(rows[alerts[0][order]])
+        self.alert_slots.extend(alerts[1][order])
+
+    def _leave_shifted_slots(
+        self, alert_rows: Int64Array, num_outputs: Int64Array, kinds: Int64Array
+    ) -> None:
+        """Leave to the scalar decoder the bad records whose writer left out outputs."""
+        alerting = np.unique(alert_rows)
+        alerting = alerting[kinds[alerting] >= 0]
+        for kind in np.unique(kinds[alerting]).tolist():
+            rows = alerting[kinds[alerting] == kind]
+            kinds[rows[num_outputs[rows] != self._kinds.kinds[kind].num_outputs]] = -1
+
+    def _kind_of(self, chunk: Chunk, row: int) -> int | None:
+        decoded = self._decode(chunk, row, report=False)
+        return decoded.kind if decoded else None
+
+    def _number_stack(self, code_location: bytes) -> int:
+        return self._stacks.number(self.definitions.file_set, code_location)
+
+    def _decode(self, chunk: Chunk, row: int, *, report: bool = True) -> _Decoded | None:
+        """Read one record; None, and a problem, where it is not readable."""
+        try:
+            event = events.DebugEvent.decode(chunk.payload(row))
+            if not event.execution:
+                raise codec.DecodeError("no execution in it")
+            record = events.Execution.decode(event.execution)
+            summaries, _ = outputs_by_slot(record)
+        except codec.DecodeError as error:
+            if report:
+                offset = int(chunk.offsets[row])
+                self._problems.add(
+                    self.file.path,
+                    f"the record at byte {offset:,} is not readable ({error}); it is skipped",
+                )
+            return None
+        bad = [slot for slot, summary in enumerate(summaries) if summary and summary.bad]
+        serial = record.serial or 0
+        return _Decoded(
+            kind=self._kinds.number(self._kind(record)),
+            stack=self._number_stack(record.code_location),
+            serial=serial & 0xFFFFFFFF,
+            bad_slots=tuple(bad),
+        )
+
+    def _kind(self, record: events.Execution) -> ExecutionKind:
+        return ExecutionKind(
+            self.definitions.file_set,
             record.op_type,
-            record.graph_id or None,
+            self.definitions.graph_id(record.graph_id) or None,
             record.num_outputs,
             record.tensor_debug_mode,
         )
-        return self._kinds.setdefault(kind, len(self._kinds))
 
 
-def output_summaries(record: events.Execution) -> tuple[TensorSummary | None, ...]:
-    """Return the summary of each output of an execution, by slot."""
-    bounds = zip(record.minima, record.maxima, strict=False)
-    known = [(low, high) if low == low else (None, None) for low, high in bounds]
-    known += [(None, None)] * (len(record.tensor_protos) - len(known))
+def outputs_by_slot(
+    record: events.Execution,
+) -> tuple[tuple[TensorSummary | None, ...], bool]:
+    """Return (the summary of each output by slot, whether the slots are certain)."""
+    protos = record.tensor_protos
+    bounds = [
+        (low, high) if low == low else (None, None)
+        for low, high in zip(record.minima, record.maxima, strict=False)
+    ]
+    bounds += [(None, None)] * (len(protos) - len(bounds))
     summaries = [
         tensor_summary(record.tensor_debug_mode, proto, low, high)
-        for proto, (low, high) in zip(record.tensor_protos, known, strict=False)
+        for proto, (low, high) in zip(protos, bounds, strict=False)
     ]
-    summaries += [None] * (min(record.num_outputs, 1 << 16) - len(summaries))
-    return tuple(summaries)
+    count = min(max(record.num_outputs, len(summaries)), _MAX_OUTPUTS)
+    if len(summaries) in (0, count):
+        return tuple(summaries or [None] * count), True
+    slots = output_slots(
+        record.op_type, count, [(bool(p), s) for p, s in zip(protos, summaries, strict=True)]
+    )
+    known = slots is not None
+    by_slot: list[TensorSummary | None] = [None] * count
+    for slot, summary in zip(slots or range(len(summaries)), summaries, strict=False):
+        by_slot[slot] = summary
+    return tuple(by_slot), known
 
 
 class Executions:
     """The executions of a run, in order: ``executions[i]`` reads the i-th from its file.
+
+    Those of several processes are merged: see `merge`.
 
     Attributes:
         kinds: Number of each execution's kind; see `kind`.
@@ -114,24 +239,24 @@ class Executions:
     """
 
     def __init__(
-        self,
-        file: RecordFile,
-        log: ExecutionLog,
-        kinds: list[ExecutionKind],
-        definitions: Definitions,
+        self, logs: Sequence[ExecutionLog], kinds: ExecutionKinds, merge: Merge | None
     ) -> None:
-        self._file = file
-        self._offsets = log.offsets.view()
-        self._kinds = kinds
-        self._definitions = definitions
-        self.kinds: ColumnView = log.kinds.view()
-        self.stack_ids: ColumnView = log.stacks.view()
-        alerts = np.array(log.alerts, np.int64).reshape(-1, 2)
-        self.alert_rows: Int64Array = alerts[:, 0]
-        self.alert_slots: Int64Array = alerts[:, 1]
+        self._files = [log.file for log in logs]
+        self._definitions = [log.definitions for log in logs]
+        self._offsets = [log.offsets.view() for log in logs]
+        self._serials = [log.serials.view() for log in logs]
+        self._rows = Rows([len(log) for log in logs], merge)
+        self._kinds = kinds.kinds
+        self._num_kinds = len(kinds.kinds)
+        columns = merge.columns if merge else logs[0].columns
+        alerts = merge or logs[0]
+        self.kinds: ColumnView = columns[0].view()
+        self.stack_ids: ColumnView = columns[1].view()
+        self.alert_rows: Int64Array = alerts.alerts.view()
+        self.alert_slots: Int64Array = alerts.alert_slots.view()
 
     def __len__(self) -> int:
-        return len(self._offsets)
+        return len(self._rows)
 
     def __iter__(self) -> Iterator[Execution]:
         return (self[i] for i in range(len(self)))
@@ -144,28 +269,29 @@ class Executions:
             OSError: The file cannot be read any more.
             ValueError: The record is, or has become, damaged.
         """
-        offset = self._offsets[index]
-        event = events.DebugEvent.decode(self._file.record(offset))
+        log, row = self._rows.locate(index)
+        event = events.DebugEvent.decode(self._files[log].record(self._offsets[log][row]))
         record = events.Execution.decode(event.execution)
-        devices = self._definitions.devices
+        definitions = self._definitions[log]
+        outputs, slots_known = outputs_by_slot(record)
         return Execution(
             index=index % len(self),
-            wall_time=event.wall_time,
+            wall_time=sane_time(event.wall_time),
             step=event.step,
             op_type=record.op_type,
-            graph_id=record.graph_id or None,
+            graph_id=definitions.graph_id(record.graph_id) or None,
             input_tensor_ids=tuple(record.input_tensor_ids),
             output_tensor_ids=tuple(record.output_tensor_ids),
             num_outputs=record.num_outputs,
             mode=record.tensor_debug_mode,
-            outputs=output_summaries(record),
+            outputs=outputs,
             output_devices=tuple(
-                devices.get(number, f"device {number}")
+                definitions.devices.get(number, f"device {number}")
                 for number in record.output_tensor_device_ids
             ),
-            slots_known=len(record.tensor_protos) in (0, record.num_outputs),
+            slots_known=slots_known,
             stack_id=self.stack_ids[index],
-            host=self._definitions.host,
+            host=definitions.host,
             thread=record.thread,
             serial=record.serial,
             error=record.error or None,
@@ -178,7 +304,7 @@ class Executions:
     @property
     def num_kinds(self) -> int:
         """How many distinct kinds there are so far."""
-        return len(self._kinds)
+        return self._num_kinds
 
     def kind_by_id(self, kind_id: int) -> ExecutionKind:
         """Return the kind with a number found in `kinds`."""
@@ -186,10 +312,28 @@ class Executions:
 
     def wall_times(self, indices: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return when each of some executions had finished, in seconds since the epoch."""
-        offsets = self._offsets.take(indices)
-        return np.array([_wall_time(self._file, int(o)) for o in offsets], np.float64)
+        indices = np.asarray(indices, np.int64)
+        times = np.zeros(indices.shape)
+        for log, places, rows in self._rows.split(indices.reshape(-1)):
+            offsets = self._offsets[log].take(rows)
+            times.reshape(-1)[places] = read_wall_times(self._files[log], offsets)
+        return times
 
+    def with_serial(self, log: int, serial: int) -> int | None:
+        """Return the index of the execution of a process with a serial, or None.
 
-def _wall_time(file: RecordFile, offset: int) -> float:
-    data = file.bytes_at(offset + _WALL_TIME_AT, 8)
-    return _WALL_TIME.unpack(data)[0] if len(data) == 8 else 0.0
+        Args:
+            log: Number of the process's file set in the run.
+            serial: As in `Execution.serial`.
+        """
+        if not serial or log >= len(self._serials) or not len(self._serials[log]):
+            return None
+        serials = self._serials[log]
+        serial &= 0xFFFFFFFF
+        # Serials go up by one, but for executions that ended in another order.
+        guess = serial - serials[0]
+        for row in range(max(0, guess - 8), min(len(serials), guess + 9)):
+            if serials[row] == serial:
+                return self._rows.index(log, row)
+        rows = serials.rows_equal(serial)
+        return self._rows.index(log, int(rows[0])) if rows.size else None

@@ -3,29 +3,67 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
-from tfdbg_tui.logdir.events import Problem
+import numpy as np
+
+from tfdbg_tui.logdir import frames
+from tfdbg_tui.logdir.fileslice import FileSlice
+from tfdbg_tui.logdir.gather import PADDING, Bytes, Ints
 from tfdbg_tui.wire import tfrecord
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.logdir.problems import Problems
+
 CHUNK_BYTES = 8 << 20
+_VERIFIED_BYTES = 1 << 20
+_HEADER, _FOOTER, _FRAME = tfrecord.HEADER_SIZE, tfrecord.FOOTER_SIZE, tfrecord.FRAME_SIZE
+
+
+class ScanBuffer:
+    """Memory that all files of a run are scanned through, one chunk at a time."""
+
+    def __init__(self, size: int = CHUNK_BYTES) -> None:
+        self.size = size
+        self._bytes = bytearray(size + PADDING)
+        self.view = memoryview(self._bytes)
+        self.data: Bytes = np.frombuffer(self._bytes, np.uint8)
 
 
 @dataclass(slots=True)
 class Chunk:
-    """Whole records that follow each other in a file.
+    """Whole records that follow each other in a file; valid until the next one is read.
 
     Attributes:
         base: Offset in the file of the first byte of `data`.
-        data: The records.
-        offsets: Where each record starts in `data`.
-        ends: Where each record ends in `data`.
+        data: The records, and at least `PADDING` bytes more.
+        bounds: Where each record starts in `data`, and where the last one ends.
+        large: Payload of the only record, where that is too large for memory.
     """
 
     base: int
-    data: bytes
-    offsets: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
+    data: Bytes
+    bounds: Ints
+    large: FileSlice | None = None
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    @property
+    def offsets(self) -> Ints:
+        """Where each record starts in the file."""
+        return self.bounds[:-1] + self.base
+
+    def payload(self, row: int) -> bytes:
+        """Return the payload of a record; a `FileSlice`, which reads like bytes, if large."""
+        if self.large is not None:
+            return cast("bytes", self.large)
+        start, end = int(self.bounds[row]) + _HEADER, int(self.bounds[row + 1]) - _FOOTER
+        return self.data[start:end].tobytes()
 
 
 class RecordFile:
@@ -35,62 +73,115 @@ class RecordFile:
         path: The file.
         position: Everything before this offset has been read.
         size: Size of the file at the last look.
-        problems: What was found wrong with it.
+        modified: When the file was written last, in seconds since the epoch; None where it is
+            not there.
+        fate: What became of the file since it was opened: "", "deleted", "replaced" (another
+            file has its name now) or "truncated" (it is shorter than what was read of it).
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, problems: Problems) -> None:
         self.path = path
         self.position = 0
         self.size = 0
-        self.problems: list[Problem] = []
+        self.modified: float | None = None
+        self.fate = ""
+        self._problems = problems
         self._fd: int | None = None
+        self._identity = (0, 0)
+        self._searched = 0
+        self._exhausted_at = -1
+
+    def __del__(self) -> None:
+        self.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the file was there and could be opened."""
+        return self._fd is not None
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing whole is left of what was there at the last look."""
+        return self.position >= self.size or self._exhausted_at == self.size
 
     def look(self) -> None:
         """Note how large the file is now; open it if it has appeared."""
-        if self._fd is None:
-            try:
-                self._fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
-            except FileNotFoundError:
-                return
-            except OSError as error:
-                self._report_once(f"{self.path}: cannot be read: {error.strerror}")
-                return
-        self.size = os.fstat(self._fd).st_size
+        if self._fd is None and not self._open():
+            return
+        assert self._fd is not None
+        status = os.fstat(self._fd)
+        self.size, self.modified = status.st_size, status.st_mtime
+        if self.size < self.position:
+            self.fate = "truncated"
+            return
+        try:
+            now = os.stat(self.path)
+        except OSError:
+            self.fate = "deleted"
+        else:
+            same = (now.st_dev, now.st_ino) == self._identity
+            self.fate = "" if same else "replaced"
 
-    def read(self, limit: int = CHUNK_BYTES) -> Chunk | None:
+    def read(self, buffer: ScanBuffer, limit: int = CHUNK_BYTES) -> Chunk | None:
         """Return the whole records within the next `limit` bytes, or None where there are none.
 
-        A record larger than `limit` comes alone.
+        A record larger than `limit` comes alone.  What is damaged is skipped and reported.
         """
-        data = self._bytes_at(self.position, min(limit, self.size - self.position))
-        chunk = self._walk(data)
-        if chunk is None and len(data) == limit:
-            chunk = self._walk(self._first_record(data))
-        if chunk is not None:
-            self.position = chunk.base + chunk.ends[-1]
-        return chunk
+        while not self.exhausted and self.fate != "truncated":
+            size = self._fill(buffer, self.position, min(limit, buffer.size))
+            bounds = frames.walk(buffer.data, size)
+            if len(bounds) > 1:
+                return self._advance(Chunk(self.position, buffer.data, bounds))
+            length = self._next_length()
+            if length is not None:
+                return self._read_one(buffer, length)
+            if self._is_torn() or not self._skip_damage(buffer):
+                self._exhausted_at = self.size
+        return None
+
+    def heads(self, limit: int) -> Iterator[tuple[int, bytes]]:
+        """Yield (offset, first `limit` bytes of the payload) of each record that is left."""
+        while not self.exhausted and self.fate != "truncated":
+            length = self._next_length()
+            if length is not None:
+                offset = self.position
+                self.position += _FRAME + length
+                yield offset, self.bytes_at(offset + _HEADER, min(limit, length))
+            elif self._is_torn() or not self._skip_damage(ScanBuffer(1 << 20)):
+                self._exhausted_at = self.size
 
     def record(self, offset: int) -> bytes:
-        """Return the payload of the record at `offset`.
+        """Return the payload of the record at `offset`; a `FileSlice` if it is large.
+
+        The payload's checksum is verified up to a megabyte, which takes 4 ns a byte.
 
         Raises:
             OSError: The file cannot be read any more.
             tfrecord.CorruptRecordError: The record is not, or no longer, intact.
         """
-        header = self._bytes_at(offset, tfrecord.HEADER_SIZE)
-        if len(header) < tfrecord.HEADER_SIZE:
+        # One read gets most records whole.
+        data = self.bytes_at(offset, 2048)
+        if len(data) < _HEADER:
             raise tfrecord.CorruptRecordError(offset, "the file has become shorter")
-        end = offset + tfrecord.FRAME_SIZE + int.from_bytes(header[:8], "little")
-        data = self._bytes_at(offset, min(end, self.size) - offset)
-        if tfrecord.record_end(data, 0) != len(data):
+        length = int.from_bytes(data[:8], "little")
+        if not frames.is_header(data[:_HEADER]):
+            raise tfrecord.CorruptRecordError(offset, "the length does not match its checksum")
+        if length > CHUNK_BYTES:
+            return cast("bytes", FileSlice(self.bytes_at, offset + _HEADER, length))
+        end = length + _FRAME
+        if end > len(data):
+            data += self.bytes_at(offset + len(data), end - len(data))
+        if end > len(data):
             raise tfrecord.CorruptRecordError(offset, "the record is cut off")
-        if len(data) <= 1 << 16:  # a checksum in Python takes 50 ns a byte
-            tfrecord.verify(data, 0, len(data))
-        return data[tfrecord.HEADER_SIZE : -tfrecord.FOOTER_SIZE]
+        if length <= _VERIFIED_BYTES:
+            tfrecord.verify(data, 0, end)
+        return data[_HEADER : end - _FOOTER]
 
     def bytes_at(self, offset: int, size: int) -> bytes:
         """Return up to `size` bytes at `offset`."""
-        return self._bytes_at(offset, size)
+        if self._fd is None or size <= 0:
+            return b""
+        return os.pread(self._fd, size, offset)
 
     def close(self) -> None:
         """Close the file."""
@@ -98,67 +189,106 @@ class RecordFile:
             os.close(self._fd)
             self._fd = None
 
-    def _bytes_at(self, offset: int, size: int) -> bytes:
-        if self._fd is None or size <= 0:
-            return b""
-        return os.pread(self._fd, size, offset)
+    def report_tail(self) -> None:
+        """Report bytes after the last whole record, or that there no longer are any."""
+        if self.exhausted and 0 < self.position < self.size and self._is_torn():
+            left = self.size - self.position
+            self._problems.add(
+                self.path,
+                f"the last {left:,} bytes are the beginning of a record that is not written to "
+                "its end; everything before it is shown",
+                key="tail",
+                passing=True,
+            )
+        else:
+            self._problems.discard(self.path, "tail")
 
-    def _first_record(self, data: bytes) -> bytes:
-        """Return the bytes of the first record, of which `data` is the beginning."""
-        length = int.from_bytes(data[:8], "little") + tfrecord.FRAME_SIZE
-        if self.position + length > self.size:
-            return b""
-        return self._bytes_at(self.position, length)
+    def _open(self) -> bool:
+        try:
+            fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            self._problems.add(self.path, f"cannot be read: {error.strerror}; it is left out")
+            return False
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(fd)
+            self._problems.add(self.path, "is not a regular file; it is left out")
+            return False
+        self._fd = fd
+        self._identity = (status.st_dev, status.st_ino)
+        return True
 
-    def _walk(self, data: bytes) -> Chunk | None:
-        chunk = Chunk(self.position, data)
-        offset = 0
-        while True:
-            try:
-                end = tfrecord.record_end(data, offset)
-            except tfrecord.CorruptRecordError:
-                intact = _next_record(data, offset + 1)
-                self._report_gap(chunk.base + offset, intact and chunk.base + intact)
-                if intact is None:
-                    self.position = self.size if not chunk.ends else self.position
+    def _fill(self, buffer: ScanBuffer, offset: int, limit: int) -> int:
+        assert self._fd is not None
+        want = min(limit, self.size - offset)
+        done = 0
+        try:
+            while done < want:
+                got = os.preadv(self._fd, [buffer.view[done:want]], offset + done)
+                if not got:
                     break
-                offset = intact
-                continue
-            if end is None:
+                done += got
+        except OSError as error:
+            self._problems.add(
+                self.path, f"cannot be read at byte {offset:,}: {error.strerror}; nothing after it"
+            )
+        return done
+
+    def _advance(self, chunk: Chunk) -> Chunk:
+        self.position = chunk.base + int(chunk.bounds[-1])
+        return chunk
+
+    def _next_length(self) -> int | None:
+        """Return the length of the record at `position` if it is whole and its header intact."""
+        header = self._header()
+        if header is None or not frames.is_header(header):
+            return None
+        length = int.from_bytes(header[:8], "little")
+        return length if self.position + _FRAME + length <= self.size else None
+
+    def _header(self) -> bytes | None:
+        try:
+            header = self.bytes_at(self.position, _HEADER)
+        except OSError:
+            return None
+        return header if len(header) == _HEADER else None
+
+    def _is_torn(self) -> bool:
+        """Whether what is at `position` can become a record when more is written."""
+        header = self._header()
+        if header is None:
+            return True
+        return frames.is_header(header) and self._next_length() is None
+
+    def _read_one(self, buffer: ScanBuffer, length: int) -> Chunk:
+        bounds = np.array([0, length + _FRAME], np.int64)
+        if length + _FRAME <= buffer.size:
+            self._fill(buffer, self.position, length + _FRAME)
+            return self._advance(Chunk(self.position, buffer.data, bounds))
+        payload = FileSlice(self.bytes_at, self.position + _HEADER, length)
+        return self._advance(Chunk(self.position, buffer.data, bounds, payload))
+
+    def _skip_damage(self, buffer: ScanBuffer) -> bool:
+        """Go to the next intact record; return whether there is one yet."""
+        start = self.position
+        at = max(start + 1, self._searched)
+        found: int | None = None
+        while found is None and self.size - at > _HEADER:
+            size = self._fill(buffer, at, buffer.size)
+            if size <= _HEADER:
                 break
-            chunk.offsets.append(offset)
-            chunk.ends.append(end)
-            offset = end
-        return chunk if chunk.ends else None
-
-    def _report_gap(self, start: int, end: int | None) -> None:
-        upto = f"up to byte {end:,}" if end else "and nothing intact follows"
-        self._report_once(
-            f"{self.path}: damaged at byte {start:,}, {upto}; the records there are skipped"
+            found = frames.find_header(buffer.data, 0, size)
+            at += size - _HEADER if found is None else found
+        self._searched = at
+        upto = "and nothing intact follows" if found is None else f"up to byte {at:,}"
+        self._problems.add(
+            self.path,
+            f"damaged at byte {start:,}, {upto}; the records there are skipped",
+            key=("damage", start),
         )
-
-    def _report_once(self, message: str) -> None:
-        problem = Problem(self.path, message)
-        if problem not in self.problems:
-            self.problems.append(problem)
-
-
-def _next_record(data: bytes, start: int) -> int | None:
-    """Return where the next intact record starts in `data`.
-
-    Every payload of a tfdbg2 file begins with field 1, wall_time (tag 0x09), and is shorter than
-    2**32 bytes, which leaves few places to test for a matching checksum.
-    """
-    at = data.find(b"\x09", start + tfrecord.HEADER_SIZE)
-    while at >= 0:
-        offset = at - tfrecord.HEADER_SIZE
-        if data[offset + 4 : offset + 8] == b"\0\0\0\0":
-            try:
-                end = tfrecord.record_end(data, offset)
-                if end is not None:
-                    tfrecord.verify(data, offset, end)
-                    return offset
-            except tfrecord.CorruptRecordError:
-                pass
-        at = data.find(b"\x09", at + 1)
-    return None
+        if found is None:
+            return False
+        self.position = at
+        return True

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.logdir.events import RunState
 from tfdbg_tui.wire import codec
 from tfdbg_tui.wire.events import CodeLocation
 
@@ -35,6 +36,8 @@ class Run:
         graphs: Graphs by id.
         problems: What is wrong with the files.
         progress: How much has been read.
+        site_numbers: Number of each site of the graph executions; it grows with later snapshots.
+        state: What has become of the files.
     """
 
     files: RunFiles
@@ -47,6 +50,7 @@ class Run:
     _definitions: Sequence[Definitions]
     _source_files: Sequence[RecordFile]
     _stacks: Stacks
+    state: RunState = field(default_factory=RunState)
 
     @property
     def num_alerts(self) -> int:

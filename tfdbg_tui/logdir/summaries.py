@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import struct
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tfdbg_tui.logdir.events import TensorSummary
+from tfdbg_tui.logdir.fileslice import FileSlice
 from tfdbg_tui.wire import codec, dtypes
 from tfdbg_tui.wire.events import TensorProto
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _FLOAT64 = 2
+
+CONTENT_TAG = 0x22
+"""Tag of TensorProto's field 4, tensor_content."""
+
+_PIECE = 1 << 20  # bytes of a tensor that are looked at together
+_LARGEST_LIST = 1 << 24  # bytes of values one by one; writers use it for single elements
+
+
+def _vector_head(size: int) -> bytes:
+    """Return the TensorProto of a value vector up to its content: float64, shape, length."""
+    return bytes((0x08, 2, 0x12, 4, 0x12, 2, 0x08, size, CONTENT_TAG, 8 * size))
+
+
+VECTOR_HEADS = {int(mode): _vector_head(len(names)) for mode, names in VALUE_VECTORS.items()}
+"""How the TensorProto begins that holds a value vector, for each mode that has one."""
+
+_VECTORS = {int(mode): struct.Struct(f"<{len(names)}d") for mode, names in VALUE_VECTORS.items()}
+_NAMES = {int(mode): names for mode, names in VALUE_VECTORS.items()}
 
 
 def tensor_summary(
@@ -34,7 +57,7 @@ def tensor_summary(
         return None
     if mode == TensorDebugMode.FULL_TENSOR:
         return _summary_of_tensor(TensorProto.decode(proto))
-    vector = _value_vector(mode, TensorProto.decode(proto))
+    vector = _value_vector(mode, proto)
     if vector is None:
         return None
     if mode == TensorDebugMode.CURT_HEALTH:
@@ -62,18 +85,21 @@ def tensor_summary(
     )
 
 
-def _value_vector(mode: int, proto: TensorProto) -> dict[str, int] | None:
-    try:
-        names = VALUE_VECTORS[TensorDebugMode(mode)]
-    except (KeyError, ValueError):
+def _value_vector(mode: int, proto: bytes) -> dict[str, int] | None:
+    layout = _VECTORS.get(mode)
+    if layout is None:
         return None
-    content = proto.tensor_content
-    if proto.dtype != _FLOAT64 or len(content) != 8 * len(names):
+    head = VECTOR_HEADS[mode]
+    if len(proto) == len(head) + layout.size and proto[: len(head)] == head:
+        values = layout.unpack_from(proto, len(head))  # as every writer lays it out
+    else:
+        message = TensorProto.decode(proto)
+        if message.dtype != _FLOAT64 or len(message.tensor_content) != layout.size:
+            return None
+        values = layout.unpack(message.tensor_content)
+    if not all(map(math.isfinite, values)):
         return None
-    values = np.frombuffer(content, "<f8")
-    if not np.isfinite(values).all():
-        return None
-    return dict(zip(names, values.astype(np.int64).tolist(), strict=True))
+    return dict(zip(_NAMES[mode], map(int, values), strict=True))
 
 
 def _shape(vector: dict[str, int]) -> tuple[int | None, ...]:
@@ -88,90 +114,188 @@ def tensor_value(proto: TensorProto) -> npt.NDArray[Any] | None:
     """Return the tensor in a FULL_TENSOR record; None for types numpy does not have.
 
     bfloat16 comes as float32, to which it converts exactly.
+
+    Raises:
+        codec.DecodeError: Values and shape do not agree.
     """
-    shape = proto.tensor_shape.sizes() if proto.tensor_shape else ()
-    if any(size < 0 for size in shape):
-        raise codec.DecodeError("tensor with a negative dimension")
-    flat = _flat_values(proto)
-    if flat is None:
+    pieces = _pieces(proto)
+    if pieces is None:
         return None
-    size = math.prod(shape)
-    if len(flat) == 1 and size > 1 and size <= 1 << 28:
-        flat = np.broadcast_to(flat, (size,))  # TensorFlow drops repeated trailing values
-    if len(flat) != size:
-        raise codec.DecodeError(f"tensor of shape {shape} holds {len(flat)} values")
+    shape = _shape_of(proto)
+    flat = np.concatenate([np.zeros(0, _native(proto.dtype)), *pieces])
+    if len(flat) == 1 and 1 < math.prod(shape) <= 1 << 28:
+        return np.broadcast_to(flat, shape)  # TensorFlow drops repeated trailing values
     return flat.reshape(shape)
 
 
-def _flat_values(proto: TensorProto) -> npt.NDArray[Any] | None:
-    name = dtypes.NUMPY_NAMES.get(proto.dtype)
-    content = proto.tensor_content
+def tensor_content_size(head: bytes) -> tuple[int, int]:
+    """Return how many bytes of content a tensor has by its type and shape, and its type's number.
+
+    Args:
+        head: Serialized TensorProto without the content.
+
+    Returns:
+        -1 as the size where the type does not tell.
+
+    Raises:
+        codec.DecodeError: The bytes are malformed.
+    """
+    proto = TensorProto.decode(head)
+    size = math.prod(_shape_of(proto))
     if proto.dtype == dtypes.BFLOAT16:
-        bits = np.frombuffer(content, "<u2") if content else np.array(proto.half_val, "<u2")
-        return (bits.astype("<u4") << 16).view("<f4")
-    if name is None:
+        return 2 * size, proto.dtype
+    name = dtypes.NUMPY_NAMES.get(proto.dtype)
+    return (np.dtype(name).itemsize * size if name else -1), proto.dtype
+
+
+def _shape_of(proto: TensorProto) -> tuple[int, ...]:
+    shape = proto.tensor_shape.sizes() if proto.tensor_shape else ()
+    if any(size < 0 for size in shape):
+        raise codec.DecodeError("tensor with a negative dimension")
+    return shape
+
+
+def _native(dtype: int) -> np.dtype[Any]:
+    return np.dtype("<f4" if dtype == dtypes.BFLOAT16 else dtypes.NUMPY_NAMES[dtype])
+
+
+def _pieces(proto: TensorProto) -> Iterator[npt.NDArray[Any]] | None:
+    """Return a tensor's values, flat, in pieces; None for types numpy does not have.
+
+    Raises:
+        codec.DecodeError: Values and shape do not agree.
+    """
+    if proto.dtype != dtypes.BFLOAT16 and proto.dtype not in dtypes.NUMPY_NAMES:
         return None
-    dtype = np.dtype(name)
-    if content:
-        if len(content) % dtype.itemsize:
-            raise codec.DecodeError("tensor content is not a whole number of elements")
-        return np.frombuffer(content, dtype)
-    if name == "<f2":
-        return np.array(proto.half_val, "<u2").view("<f2")
-    if name in ("<f4", "<c8"):
-        return np.frombuffer(proto.float_val if name == "<f4" else proto.scomplex_val, name)
-    if name in ("<f8", "<c16"):
-        values = proto.double_val if name == "<f8" else proto.dcomplex_val
-        return np.array(values, "<f8").view(name)
+    size = math.prod(_shape_of(proto))
+    if not len(proto.tensor_content):
+        values = _listed_values(proto)
+        if len(values) not in (1, size) or (not size and len(values)):
+            raise codec.DecodeError(f"tensor of {size:,} elements holds {len(values):,}")
+        return iter([values])
+    stored = np.dtype("<u2") if proto.dtype == dtypes.BFLOAT16 else _native(proto.dtype)
+    count, rest = divmod(len(proto.tensor_content), stored.itemsize)
+    if rest or count not in (1, size) or (not size and count):
+        raise codec.DecodeError(
+            f"tensor of {size:,} elements holds {len(proto.tensor_content):,} bytes"
+        )
+    return _pieces_of_content(proto, stored)
+
+
+def _pieces_of_content(proto: TensorProto, stored: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
+    content = proto.tensor_content
+    parts = content.pieces(_PIECE) if isinstance(content, FileSlice) else (content,)
+    for part in parts:
+        for at in range(0, len(part), _PIECE):
+            values = np.frombuffer(part[at : at + _PIECE], stored)
+            yield _widened(values) if proto.dtype == dtypes.BFLOAT16 else values
+
+
+def _widened(bits: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
+    return (bits.astype("<u4") << 16).view("<f4")
+
+
+def _listed_values(proto: TensorProto) -> npt.NDArray[Any]:
+    """Return the values of a tensor that lists them one by one instead of as raw content."""
+    if max(len(proto.float_val), len(proto.scomplex_val)) > _LARGEST_LIST:
+        raise codec.DecodeError("too many values listed one by one")
+    if proto.dtype == dtypes.BFLOAT16:
+        return _widened(_half_bits(proto))
+    dtype = _native(proto.dtype)
+    if dtype == np.float16:
+        return _half_bits(proto).view("<f2")
+    if dtype in (np.float32, np.complex64):
+        packed = proto.float_val if dtype == np.float32 else proto.scomplex_val
+        if len(packed) % dtype.itemsize:
+            raise codec.DecodeError("values cut off")
+        return np.frombuffer(packed, dtype)
+    if dtype in (np.float64, np.complex128):
+        values = proto.double_val if dtype == np.float64 else proto.dcomplex_val
+        if dtype == np.complex128 and len(values) % 2:
+            raise codec.DecodeError("values cut off")
+        return np.array(values, "<f8").view(dtype)
     lists = (proto.int_val, proto.int64_val, proto.bool_val, proto.uint32_val, proto.uint64_val)
     integers = next((values for values in lists if values), [])
     return np.array(integers, np.int64).astype(dtype)
 
 
+def _half_bits(proto: TensorProto) -> npt.NDArray[np.uint16]:
+    return np.array(proto.half_val, np.int64).astype("<u2")
+
+
 def _summary_of_tensor(proto: TensorProto) -> TensorSummary:
-    shape = proto.tensor_shape.sizes() if proto.tensor_shape else ()
+    shape = _shape_of(proto)
+    size = math.prod(shape)
     common: dict[str, Any] = {
         "mode": int(TensorDebugMode.FULL_TENSOR),
         "dtype": dtypes.dtype_name(proto.dtype),
         "rank": len(shape),
-        "size": math.prod(shape),
+        "size": size,
         "shape": shape,
     }
-    value = tensor_value(proto)
-    if value is None:
+    pieces = _pieces(proto)
+    if pieces is None:
         return TensorSummary(**common)
-    return TensorSummary(**common, **health(value))
+    health = _Health()
+    for piece in pieces:
+        health.add(piece)
+    return TensorSummary(**common, **health.fields(size))
 
 
-def health(value: npt.NDArray[Any]) -> dict[str, Any]:
-    """Return the counts and extremes of a tensor's values, as fields of `TensorSummary`.
+class _Health:
+    """Counts and extremes of a tensor's values, piece by piece.
 
-    A complex number counts as NaN or infinite where either part is; its sign counts stay unknown.
+    A complex number counts as NaN where either part is, else as infinite where either part is;
+    it has no sign.
     """
-    if value.dtype.kind == "c":
-        nan = np.isnan(value)
-        inf = np.isinf(value) & ~nan
+
+    def __init__(self) -> None:
+        self._seen = 0
+        self._complex = False
+        self._counts = dict.fromkeys(("neg_inf", "pos_inf", "nan", "neg", "zero", "pos"), 0)
+        self._minimum: float | None = None
+        self._maximum: float | None = None
+
+    def add(self, values: npt.NDArray[Any]) -> None:
+        """Take in some of the values."""
+        self._seen += len(values)
+        count = self._counts
+        if values.dtype.kind == "c":
+            self._complex = True
+            nan = np.isnan(values)
+            count["nan"] += int(nan.sum())
+            count["pos_inf"] += int((np.isinf(values) & ~nan).sum())
+            count["zero"] += int((values == 0).sum())
+            return
+        if values.dtype.kind == "b":
+            values = values.astype(np.int8)
+        finite = np.isfinite(values)
+        if not finite.all():
+            count["nan"] += int(np.isnan(values).sum())
+            count["pos_inf"] += int(np.isposinf(values).sum())
+            count["neg_inf"] += int(np.isneginf(values).sum())
+            values = values[finite]
+        count["neg"] += int((values < 0).sum())
+        count["zero"] += int((values == 0).sum())
+        count["pos"] += int((values > 0).sum())
+        if values.size:
+            low, high = float(values.min()), float(values.max())
+            self._minimum = low if self._minimum is None else min(self._minimum, low)
+            self._maximum = high if self._maximum is None else max(self._maximum, high)
+
+    def fields(self, size: int) -> dict[str, Any]:
+        """Return the fields of a `TensorSummary` for a tensor of `size` elements.
+
+        One value may stand for all of them: TensorFlow drops repeated trailing values.
+        """
+        times = size if self._seen == 1 else 1
+        counts: dict[str, int | None] = {name: n * times for name, n in self._counts.items()}
+        bad = any(counts[name] for name in ("neg_inf", "pos_inf", "nan"))
+        if self._complex:
+            counts["neg"] = counts["pos"] = None
         return {
-            "has_inf_or_nan": bool(nan.any() or inf.any()),
-            "nan": int(nan.sum()),
-            "pos_inf": int(inf.sum()),
-            "neg_inf": 0,
-            "zero": int((value == 0).sum()),
+            **counts,
+            "has_inf_or_nan": bad,
+            "minimum": self._minimum,
+            "maximum": self._maximum,
         }
-    finite = np.isfinite(value)
-    some_finite = bool(finite.any())
-    signed = value.astype(np.int8) if value.dtype.kind == "b" else value
-    counts = {
-        "neg_inf": int(np.isneginf(value).sum()) if value.dtype.kind == "f" else 0,
-        "pos_inf": int(np.isposinf(value).sum()) if value.dtype.kind == "f" else 0,
-        "nan": int(np.isnan(value).sum()) if value.dtype.kind == "f" else 0,
-        "neg": int((finite & (signed < 0)).sum()),
-        "zero": int((signed == 0).sum()),
-        "pos": int((finite & (signed > 0)).sum()),
-    }
-    return {
-        **counts,
-        "has_inf_or_nan": not bool(finite.all()),
-        "minimum": float(signed[finite].min()) if some_finite else None,
-        "maximum": float(signed[finite].max()) if some_finite else None,
-    }

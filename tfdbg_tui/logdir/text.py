@@ -12,7 +12,7 @@ _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def printable(text: str) -> str:
-    """Return `text` with every character that could steer a terminal spelt out, as ``\\x1b``."""
+    r"""Return `text` with every character that could steer a terminal spelt out, as ``\x1b``."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(

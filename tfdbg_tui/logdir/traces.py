@@ -7,69 +7,141 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.logdir.columns import Column, ColumnView, Int64Array, OffsetColumn
-from tfdbg_tui.logdir.events import GraphExecution, Problem, Site, TensorSummary
-from tfdbg_tui.logdir.executions import _wall_time
+from tfdbg_tui.logdir.columns import Column, ColumnView, GrowingArray, Int64Array, OffsetColumn
+from tfdbg_tui.logdir.events import GraphExecution, Site, TensorSummary
+from tfdbg_tui.logdir.merge import Rows
 from tfdbg_tui.logdir.summaries import tensor_summary
-from tfdbg_tui.wire import codec, events, tfrecord
+from tfdbg_tui.logdir.trace_scan import TraceScan
+from tfdbg_tui.logdir.walltimes import read_wall_times, sane_time
+from tfdbg_tui.wire import codec, events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfdbg_tui.logdir.definitions import Definitions
+    from tfdbg_tui.logdir.executions import Executions
     from tfdbg_tui.logdir.graphs import Graph
+    from tfdbg_tui.logdir.merge import Merge
+    from tfdbg_tui.logdir.problems import Problems
     from tfdbg_tui.logdir.recordfile import Chunk, RecordFile
+
+_FEW = 8  # records for which setting up the scan is not worth it
+
+
+class Sites:
+    """Every distinct site of a run, by number.
+
+    Attributes:
+        sites: The sites in the order of their numbers.
+        numbers: The number of each.
+    """
+
+    def __init__(self) -> None:
+        self.sites: list[Site] = []
+        self.numbers: dict[Site, int] = {}
+
+    def number(self, site: Site) -> int:
+        """Return the number of a site."""
+        number = self.numbers.get(site)
+        if number is None:
+            number = len(self.sites)
+            self.sites.append(site)
+            self.numbers[site] = number
+        return number
 
 
 class TraceLog:
     """The index of one .graph_execution_traces file, grown chunk by chunk.
 
     Attributes:
+        file: The file.
+        definitions: What its records refer to.
         offsets: Where each record starts.
         sites: Number of each record's `Site` in the run.
         alerts: Rows that hold a NaN or an infinity.
+        alert_slots: Output slot of each of them.
     """
 
-    def __init__(self, file_set: int, sites: dict[Site, int], problems: list[Problem]) -> None:
+    def __init__(
+        self,
+        file: RecordFile,
+        definitions: Definitions,
+        sites: Sites,
+        problems: Problems,
+        *,
+        vectorised: bool = True,
+    ) -> None:
+        self.file = file
+        self.definitions = definitions
         self.offsets = OffsetColumn()
-        self.sites = Column(np.uint32)
-        self.alerts: list[int] = []
-        self._file_set = file_set
+        self.sites = Column()
+        self.alerts = GrowingArray()
+        self.alert_slots = GrowingArray()
         self._sites = sites
         self._problems = problems
+        self._scan = TraceScan() if vectorised else None
 
-    def ingest(self, file: RecordFile, chunk: Chunk) -> None:
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that are merged with those of other processes."""
+        return (self.sites,)
+
+    def wall_times(self, rows: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return when some rows were recorded."""
+        return read_wall_times(self.file, self.offsets.view().take(rows))
+
+    def ingest(self, chunk: Chunk) -> None:
         """Index the records of a chunk."""
-        offsets: list[int] = []
-        sites: list[int] = []
-        for start, end in zip(chunk.offsets, chunk.ends, strict=True):
-            payload = chunk.data[start + tfrecord.HEADER_SIZE : end - tfrecord.FOOTER_SIZE]
-            try:
-                event = events.DebugEvent.decode(payload)
-                record = events.GraphExecutionTrace.decode(event.graph_execution_trace)
-                summary = trace_summary(record)
-            except codec.DecodeError as error:
-                where = f"{file.path}: record at byte {chunk.base + start:,}"
-                message = f"{where} is not readable ({error}); it is skipped"
-                self._problems.append(Problem(file.path, message))
-                continue
-            if summary is not None and summary.bad:
-                self.alerts.append(len(self.offsets) + len(offsets))
-            offsets.append(chunk.base + start)
-            sites.append(self._site(record))
-        self.offsets.extend(np.array(offsets, np.int64))
-        self.sites.extend(np.array(sites, np.uint32))
+        sites = np.full(len(chunk), -1, np.int64)
+        bad = np.zeros(len(chunk), bool)
+        if self._scan is not None and chunk.large is None and len(chunk) > _FEW:
+            sites, bad = self._scan.scan(chunk, lambda row: self._site_of(chunk, row))
+        for row in np.flatnonzero(sites < 0).tolist():
+            decoded = self._decode(chunk, row)
+            if decoded is not None:
+                sites[row], bad[row] = decoded
+        readable = sites >= 0
+        alerts = np.flatnonzero(bad[readable])
+        self.alerts.extend(alerts + len(self.offsets))
+        self.alert_slots.extend(self._slots(sites[readable][alerts]))
+        self.offsets.extend(chunk.offsets[readable])
+        self.sites.extend(sites[readable])
 
-    def _site(self, record: events.GraphExecutionTrace) -> int:
+    def _slots(self, sites: Int64Array) -> Int64Array:
+        return np.array([self._sites.sites[site].output_slot for site in sites.tolist()], np.int64)
+
+    def _site_of(self, chunk: Chunk, row: int) -> int | None:
+        decoded = self._decode(chunk, row, report=False)
+        return decoded[0] if decoded else None
+
+    def _decode(self, chunk: Chunk, row: int, *, report: bool = True) -> tuple[int, bool] | None:
+        """Return (site, whether it is bad) of one record; None where it is not readable."""
+        try:
+            event = events.DebugEvent.decode(chunk.payload(row))
+            if not event.graph_execution_trace:
+                raise codec.DecodeError("no graph execution trace in it")
+            record = events.GraphExecutionTrace.decode(event.graph_execution_trace)
+            summary = trace_summary(record)
+        except codec.DecodeError as error:
+            if report:
+                offset = int(chunk.offsets[row])
+                self._problems.add(
+                    self.file.path,
+                    f"the record at byte {offset:,} is not readable ({error}); it is skipped",
+                )
+            return None
         site = Site(
-            self._file_set,
-            record.tfdbg_context_id,
+            self.definitions.file_set,
+            self.definitions.graph_id(record.tfdbg_context_id),
             record.op_name,
             record.output_slot,
             record.tensor_debug_mode,
             record.device_name,
         )
-        return self._sites.setdefault(site, len(self._sites))
+        return self._sites.number(site), summary is not None and summary.bad
 
 
 def trace_summary(record: events.GraphExecutionTrace) -> TensorSummary | None:
@@ -86,6 +158,8 @@ def trace_summary(record: events.GraphExecutionTrace) -> TensorSummary | None:
 class GraphExecutions:
     """The graph executions of a run, in order: ``[i]`` reads the i-th from its file.
 
+    Those of several processes are merged: see `merge`.
+
     Attributes:
         site_ids: Number of each row's site; see `site`.
         alert_rows: Rows that hold a NaN or an infinity, ascending.
@@ -93,24 +167,26 @@ class GraphExecutions:
 
     def __init__(
         self,
-        file: RecordFile,
-        log: TraceLog,
-        sites: list[Site],
-        graphs: dict[str, Graph],
-        definitions: Definitions,
-        serials: dict[int, int],
+        logs: Sequence[TraceLog],
+        sites: Sites,
+        graphs: Mapping[str, Graph],
+        executions: Executions,
+        merge: Merge | None,
     ) -> None:
-        self._file = file
-        self._offsets = log.offsets.view()
-        self._sites = sites
+        self._files = [log.file for log in logs]
+        self._definitions = [log.definitions for log in logs]
+        self._offsets = [log.offsets.view() for log in logs]
+        self._rows = Rows([len(log) for log in logs], merge)
+        self._sites = sites.sites
+        self._num_sites = len(sites.sites)
         self._graphs = graphs
-        self._definitions = definitions
-        self._serials = serials
-        self.site_ids: ColumnView = log.sites.view()
-        self.alert_rows: Int64Array = np.array(log.alerts, np.int64)
+        self._executions = executions
+        columns = merge.columns if merge else logs[0].columns
+        self.site_ids: ColumnView = columns[0].view()
+        self.alert_rows: Int64Array = (merge or logs[0]).alerts.view()
 
     def __len__(self) -> int:
-        return len(self._offsets)
+        return len(self._rows)
 
     def __iter__(self) -> Iterator[GraphExecution]:
         return (self[i] for i in range(len(self)))
@@ -123,23 +199,25 @@ class GraphExecutions:
             OSError: The file cannot be read any more.
             ValueError: The record is, or has become, damaged.
         """
-        event = events.DebugEvent.decode(self._file.record(self._offsets[index]))
+        log, row = self._rows.locate(index)
+        event = events.DebugEvent.decode(self._files[log].record(self._offsets[log][row]))
         record = events.GraphExecutionTrace.decode(event.graph_execution_trace)
-        serial = record.execution_serial
+        definitions = self._definitions[log]
+        graph_id = definitions.graph_id(record.tfdbg_context_id)
         return GraphExecution(
             index=index % len(self),
-            wall_time=event.wall_time,
+            wall_time=sane_time(event.wall_time),
             step=event.step,
             site_id=self.site_ids[index],
-            graph_id=record.tfdbg_context_id,
+            graph_id=graph_id,
             op_name=record.op_name,
-            op_type=self._op_type(record.tfdbg_context_id, record.op_name),
+            op_type=self._op_type(graph_id, record.op_name),
             output_slot=record.output_slot,
             mode=record.tensor_debug_mode,
             summary=trace_summary(record),
             device=record.device_name,
-            host=self._definitions.host,
-            execution_index=self._serials.get(serial) if serial is not None else None,
+            host=definitions.host,
+            execution_index=self._executions.with_serial(log, record.execution_serial or 0),
             iteration=record.iteration,
         )
 
@@ -151,7 +229,7 @@ class GraphExecutions:
     @property
     def num_sites(self) -> int:
         """How many distinct sites there are so far."""
-        return len(self._sites)
+        return self._num_sites
 
     def site(self, index: int) -> Site:
         """Return graph, op, slot and device of a row without reading its record."""
@@ -171,5 +249,9 @@ class GraphExecutions:
 
     def wall_times(self, indices: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return when each of some rows was recorded, in seconds since the epoch."""
-        offsets = self._offsets.take(indices)
-        return np.array([_wall_time(self._file, int(o)) for o in offsets], np.float64)
+        indices = np.asarray(indices, np.int64)
+        times = np.zeros(indices.shape)
+        for log, places, rows in self._rows.split(indices.reshape(-1)):
+            offsets = self._offsets[log].take(rows)
+            times.reshape(-1)[places] = read_wall_times(self._files[log], offsets)
+        return times

@@ -79,6 +79,33 @@ def fields(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
         yield number, wire_type, value
 
 
+def spans(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield ``(tag, start, end)`` of the value of each field of a serialized message.
+
+    Raises:
+        DecodeError: The message is malformed.
+    """
+    pos, size = 0, len(data)
+    while pos < size:
+        tag, pos = read_varint(data, pos)
+        start = pos
+        wire_type = tag & 7
+        if wire_type == VARINT:
+            _, pos = read_varint(data, pos)
+        elif wire_type == BYTES:
+            length, start = read_varint(data, pos)
+            pos = start + length
+        elif wire_type == FIXED64:
+            pos += 8
+        elif wire_type == FIXED32:
+            pos += 4
+        else:
+            raise DecodeError(f"unknown wire type {wire_type}")
+        if tag < 8 or pos > size:
+            raise DecodeError("message cut off or malformed")
+        yield tag, start, pos
+
+
 def signed(value: int) -> int:
     """Return a varint's value as the signed 64-bit integer that int32/int64 fields mean."""
     return value - (1 << 64) if value >= 1 << 63 else value

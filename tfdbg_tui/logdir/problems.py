@@ -1,0 +1,44 @@
+"""What is wrong with a logdir, collected while it is read."""
+
+from __future__ import annotations
+
+from tfdbg_tui.logdir.events import Problem
+
+_SHOWN_PER_FILE = 20
+
+
+class Problems:
+    """Problems by file, each once, and only the first of many in the same file."""
+
+    def __init__(self) -> None:
+        self._problems: dict[str, dict[object, Problem]] = {}
+        self._more: dict[str, int] = {}
+
+    def add(self, path: str, message: str, key: object = None, *, passing: bool = False) -> None:
+        """Note a problem.
+
+        Args:
+            path: File or directory concerned.
+            message: What is wrong, where, and what was done about it; without the path.
+            key: What the problem is about; a later message about the same replaces this one.
+            passing: Whether it may go away when more is written.
+        """
+        problems = self._problems.setdefault(path, {})
+        key = message if key is None else key
+        if key in problems or len(problems) < _SHOWN_PER_FILE:
+            problems[key] = Problem(path, f"{path}: {message}", passing)
+        else:
+            self._more[path] = self._more.get(path, 0) + 1
+
+    def discard(self, path: str, key: object) -> None:
+        """Forget a problem that has gone."""
+        self._problems.get(path, {}).pop(key, None)
+
+    def snapshot(self) -> list[Problem]:
+        """Return the problems so far."""
+        found: list[Problem] = []
+        for path, problems in self._problems.items():
+            found += problems.values()
+            if path in self._more:
+                found.append(Problem(path, f"{path}: and {self._more[path]:,} more problems"))
+        return found
