@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import locale
 import os
 import sys
 
@@ -57,7 +56,7 @@ def run_app(
         print(f"tfdbg-tui: no theme is called {theme!r}; there are {names}", file=sys.stderr)
         return 2
     if ascii_only is None:
-        ascii_only = "utf" not in locale.getpreferredencoding(False).lower()
+        ascii_only = not _locale_has_unicode()
     app = TfdbgApp(
         logdir,
         run=run,
@@ -73,6 +72,13 @@ def run_app(
 def _usable_terminal() -> bool:
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     return interactive and os.environ.get("TERM", "dumb") not in ("dumb", "")
+
+
+def _locale_has_unicode() -> bool:
+    """Whether the locale is one of UTF-8, or says nothing (Python itself assumes UTF-8 then)."""
+    settings = (os.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+    chosen = next((setting for setting in settings if setting), "utf-8")
+    return "utf" in chosen.lower()
 
 
 def _check(logdir: str, run: str | None) -> None:

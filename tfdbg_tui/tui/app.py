@@ -11,12 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App, SystemCommand
-from textual.binding import Binding
 from textual.containers import Container
 from textual.widgets import Static
 
 from tfdbg_tui.tui import navigation, theme
 from tfdbg_tui.tui.actions import ACTIONS, BY_ID, Action
+from tfdbg_tui.tui.keys import BINDINGS
 from tfdbg_tui.tui.layout import COMPANIONS, LAYOUTS, layout_for
 from tfdbg_tui.tui.loader import Loaded, Loader, RunsFound, Waiting
 from tfdbg_tui.tui.panes.alerts import Alerts
@@ -29,6 +29,7 @@ from tfdbg_tui.tui.panes.timeline import Timeline
 from tfdbg_tui.tui.session import Session
 from tfdbg_tui.tui.text import UNICODE, Charset
 from tfdbg_tui.tui.widgets.bars import KeyBar, OverviewBar, PaneBar, StatusLine
+from tfdbg_tui.tui.widgets.cells import Bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,21 +37,16 @@ if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
+    from textual.geometry import Size
     from textual.screen import Screen
 
-    from tfdbg_tui.tui.focus import Focus
+    from tfdbg_tui.tui.focus import Focus, PaneName
     from tfdbg_tui.tui.prompt import Prompt, Purpose
     from tfdbg_tui.tui.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 _TOO_SMALL = "The terminal is too small.\nMake it 60 x 15 or more, or run tfdbg-tui diagnose."
 _COLUMNS = 8  # that left and right scroll the source text
-
-# The keys act on the focused pane; `App` has them too for when there is no room for any pane.
-_BINDINGS: list[BindingType] = [
-    Binding(",".join(action.keys), f"app.act('{action.id}')", action.label, id=action.id)
-    for action in ACTIONS
-]
 
 
 class TfdbgApp(App[int]):
@@ -67,8 +63,8 @@ class TfdbgApp(App[int]):
 
     CSS_PATH = "app.tcss"
     TITLE = "tfdbg-tui"
-    BINDINGS: ClassVar[list[BindingType]] = _BINDINGS
-    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = BINDINGS
+    AUTO_FOCUS = None
     ESCAPE_TO_MINIMIZE = False
 
     def __init__(
@@ -81,8 +77,8 @@ class TfdbgApp(App[int]):
         charset: Charset = UNICODE,
         theme_name: str = theme.DARK.name,
     ) -> None:
-        self._theme_name = theme_name
-        super().__init__()
+        # Textual decides how to leave out colours (NO_COLOR) before it knows the theme.
+        super().__init__(ansi_color=True if theme_name == theme.WITHOUT_COLOR else None)
         for known in theme.THEMES:
             self.register_theme(known)
         self.theme = theme_name
@@ -94,6 +90,8 @@ class TfdbgApp(App[int]):
         self._logdir = logdir
         self._at = at
         self._search = ""
+        self._panes: dict[PaneName, Pane] = {}
+        self._bars: list[Bar] = []
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Give themes that are not ours the colours that our CSS names."""
@@ -121,10 +119,10 @@ class TfdbgApp(App[int]):
         """Start reading."""
         self._main = self.screen
         self._panes = {pane.NAME: pane for pane in self.query(Pane)}
-        self._bars = [self.query_one(f"#{name}") for name in ("status", "pane_bar", "overview")]
+        self._bars = list(self.query(Bar))
         self._keys = self.query_one(KeyBar)
         self.set_class(self.charset.ascii_only, "-ascii")
-        self._lay_out()
+        self._lay_out(self.size)
         self.session.listen(self._show)
         self._show()
         self.loader.start()
@@ -146,18 +144,17 @@ class TfdbgApp(App[int]):
             self._main.set_focus(pane, scroll_visible=False)
         for pane in self._panes.values():
             pane.show()
-        for bar in (*self._bars, self._keys):
-            bar.show()  # type: ignore[attr-defined]
+        for bar in self._bars:
+            bar.show()
 
     def on_resize(self, event: events.Resize) -> None:
         """Choose the arrangement that fits."""
-        self._lay_out()
+        if self._panes:
+            self._lay_out(event.size)
 
-    def _lay_out(self) -> None:
-        if hasattr(self, "_main"):
-            fitting = layout_for(*self.size)
-            for name in LAYOUTS:
-                self._main.set_class(name == fitting, f"-{name}")
+    def _lay_out(self, size: Size) -> None:
+        fitting = layout_for(*size)
+        self._main.update_classes({f"-{name}": name == fitting for name in LAYOUTS}, animate=False)
 
     # ---- Messages
 
@@ -186,8 +183,10 @@ class TfdbgApp(App[int]):
         self.push_screen(RunsScreen(message.runs, self.charset), chosen)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Follow Textual's focus, which a click may have moved."""
+        """Follow Textual's focus, which a click may have moved; late news of it do not count."""
         pane = event.widget
+        if pane is not self._main.focused:
+            return
         if isinstance(pane, Pane) and self.session.focus.pane != pane.NAME:
             self.session.focus = replace(self.session.focus, pane=pane.NAME)
 

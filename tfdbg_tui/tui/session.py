@@ -27,7 +27,7 @@ class Session:
 
     def __init__(self) -> None:
         self.snapshot: Snapshot | None = None
-        self.waiting = "Opening…"
+        self.waiting = "Opening the logdir"
         self.following = False
         self.paused = False
         self.held: Snapshot | None = None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import summary_of
+from tfdbg_tui.diagnosis.timeline import At
 from tfdbg_tui.tui.neighbours import Neighbour, neighbours
 
 if TYPE_CHECKING:
@@ -144,8 +145,8 @@ class Snapshot:
 
     def _next_computation(self, op: OpName, after: int) -> TensorEvent | None:
         """Return the first tensor that an op made after a row, on the same device first."""
-        device = self.run.graph_executions.site(after).device
-        return self.dataflow.timeline.next(op.graph_id, op.name, device, after)
+        at = At(after, self.run.graph_executions.site(after).device)
+        return self.dataflow.timeline.next(op.graph_id, op.name, at)
 
     def _source(self, host: str, path: str) -> SourceFile | None:
         try:

@@ -15,6 +15,11 @@ from tfdbg_tui.logdir.text import printable
 _MAX_LENGTH = 2000  # no field of a row is longer; keeps absurd names from costing time
 
 
+_IN_ASCII = str.maketrans(
+    {"∞": "Inf", "−": "-", "×": "x", "…": "...", "→": "Right", "←": "Left", "↑": "Up", "↓": "Down"}
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Charset:
     """The characters that the app draws with.
@@ -55,7 +60,7 @@ class Charset:
         """Return `text` without anything that could steer the terminal."""
         text = printable(text[:_MAX_LENGTH])
         if self.ascii_only and not text.isascii():
-            return text.encode("ascii", "backslashreplace").decode()
+            return text.translate(_IN_ASCII).encode("ascii", "backslashreplace").decode()
         return text
 
     def fit(self, text: str, width: int) -> str:

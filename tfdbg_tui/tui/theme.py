@@ -6,7 +6,14 @@ tensor, orange for what is focused.  None of it is told by colour alone.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rich.style import Style
+from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _DARK = {
     "faint": "#5f6673",
@@ -181,3 +188,56 @@ def variables_for(theme: Theme) -> dict[str, str]:
     if theme.ansi:
         return _TERMINAL
     return _DARK if theme.dark else _LIGHT
+
+
+# What the styles of cells look like: colour, background, and attributes of the text.
+_CELLS: dict[str, tuple[str | None, str | None, str]] = {
+    "faint": ("faint", None, ""),
+    "dim": ("dim", None, ""),
+    "strong": ("strong", None, "bold"),
+    "bold": (None, None, "bold"),
+    "underline": (None, None, "underline"),
+    "bad": ("bad", None, "bold"),
+    "chip": ("foreground", "box-back", ""),
+    "chip-bad": ("bad-text", "bad-back", "bold"),
+    "good": ("good", None, ""),
+    "input": ("input", "input-back", ""),
+    "focus": ("focus", "focus-back", "bold"),
+    "mark": (None, "mark-back", ""),
+    "match": ("match", None, ""),
+    "call": ("call", None, ""),
+    "call-box": ("call", "call-back", ""),
+    "box": ("foreground", "box-back", ""),
+    "key": ("rule-active", None, "bold"),
+    "live": ("live", None, "bold"),
+    "keyword": ("keyword", None, ""),
+    "string": ("string", None, ""),
+    "comment": ("comment", None, "italic"),
+    "number": ("number", None, ""),
+    "name": ("name", None, ""),
+    "builtin": ("builtin", None, ""),
+}
+
+
+# What takes the place of backgrounds where there are no colours.
+_COLOURLESS = {"focus": "reverse", "chip-bad": "reverse", "input": "underline", "bad": "underline"}
+
+
+def cell_style(names: str, variables: Mapping[str, str], *, colourless: bool = False) -> Style:
+    """Return what some styles of cells, separated by spaces, together look like in a theme.
+
+    Args:
+        names: Names in `_CELLS`; of two that say different things, the later counts.
+        variables: The theme's colours by name.
+        colourless: Whether colours are not shown at all (``NO_COLOR``).
+    """
+    style = Style()
+    for name in names.split():
+        colour, background, attributes = _CELLS[name]
+        style += Style(
+            color=Color.parse(variables[colour]).rich_color if colour else None,
+            bgcolor=Color.parse(variables[background]).rich_color if background else None,
+        ) + Style.parse(attributes)
+        if colourless and name in _COLOURLESS:
+            style += Style.parse(_COLOURLESS[name])
+    return style

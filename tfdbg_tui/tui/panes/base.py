@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual.content import Content
+from textual.scrollbar import ScrollBarRender
 
 from tfdbg_tui.tui.focus import PANES, PaneName
+from tfdbg_tui.tui.keys import BINDINGS
 from tfdbg_tui.tui.lists import LISTS
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
+    from textual.binding import BindingType
+
     from tfdbg_tui.tui.focus import Focus
     from tfdbg_tui.tui.session import Session
     from tfdbg_tui.tui.snapshot import Snapshot
@@ -19,8 +23,16 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Line
 
 
-class Pane(VirtualList):
+class AsciiScrollBar(ScrollBarRender):
+    """A scrollbar without fractions of a cell."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
+
+
+class Pane(VirtualList, inherit_bindings=False):
     """A pane; subclasses say what its rows look like."""
+
+    BINDINGS: ClassVar[list[BindingType]] = BINDINGS
 
     @property
     def stride(self) -> int:
@@ -36,6 +48,8 @@ class Pane(VirtualList):
         super().__init__(id=self.NAME)
         self.session = session
         self.charset = charset
+        if charset.ascii_only:
+            self.vertical_scrollbar.renderer = AsciiScrollBar  # type: ignore[misc]  # as documented
         self._shown: Snapshot | None = None
         self._title = Content()
 
@@ -116,7 +130,7 @@ class Pane(VirtualList):
 
     def _sentence(self, text: str, width: int, height: int) -> tuple[Line, ...]:
         """Return a sentence wrapped and centred in the pane."""
-        lines = _wrap(text, max(10, width - 4))
+        lines = _wrap(self.charset.safe(text), max(10, width - 4))
         above = max(0, (height - len(lines)) // 2)
         blank: tuple[Line, ...] = ((),) * above
         centred = tuple((((" " * ((width - cell_len(s)) // 2) + s), "dim"),) for s in lines)

@@ -18,16 +18,11 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-_LEGEND = (
-    ("chip-bad", " NaN −∞ +∞ ", "values that are not finite"),
-    ("input", " ◆ ", "inputs of the focused tensor"),
-    ("focus", " ▶ ", "what is focused"),
-    ("call-box underline", " M ", "the call of a function; plain boxes are single ops"),
-)
-
 
 class HelpScreen(ModalScreen[None]):
     """All keys, by what they are for."""
+
+    AUTO_FOCUS = "*"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1,backspace", "dismiss", "close"),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 class RunsScreen(ModalScreen[str]):
     """A list of runs, the newest first; gives the label of the chosen one."""
 
+    AUTO_FOCUS = "*"
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "cursor(1)", show=False),
         Binding("k", "cursor(-1)", show=False),

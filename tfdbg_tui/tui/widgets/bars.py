@@ -63,7 +63,7 @@ class StatusLine(SessionBar):
                 (self.charset.safe(run.files.label), "faint"),
                 (self.charset.safe(f"TensorFlow {version}") if version else "", "faint"),
             ]
-        while left and width_of(joined(left, " · ")) + width_of(right) + 34 > width:
+        while left and width_of(joined(left, " . ")) + width_of(right) + 34 > width:
             left.pop()
         facts = joined(left, f" {self.charset.dot} ")
         room = width - width_of(facts) - width_of(right) - 14
@@ -194,7 +194,10 @@ class KeyBar(SessionBar):
         labels: list[tuple[str, Line]] = [
             (
                 action.id,
-                ((f" {self._key(action.keys[0])}", "key"), (f" {action.label} ", "dim")),
+                (
+                    (f" {self._key(action.keys[0])}", "key"),
+                    (f" {self.charset.safe(action.label)} ", "dim"),
+                ),
             )
             for action in footer_actions(self.session.focus.pane)
         ]

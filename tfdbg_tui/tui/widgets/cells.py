@@ -1,31 +1,28 @@
-"""Lines made of cells: text, and the names of its styles, which the app's CSS defines.
+"""Lines made of cells: text, and the names of its styles, which the theme defines.
 
 Text of cells is drawn as it is: there is no markup, and nothing here interprets it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.segment import Segment
-from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tfdbg_tui.tui.theme import cell_style
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rich.style import Style
 
 Cell = tuple[str, str]
 """Text, and the names of its styles separated by spaces ("" for none)."""
 
 Line = tuple[Cell, ...]
-
-STYLE_NAMES = (
-    *("faint", "dim", "strong", "bold", "underline"),
-    *("bad", "chip", "chip-bad", "good", "input", "focus", "mark", "match"),
-    *("call", "call-box", "box", "key", "live"),
-    *("keyword", "string", "comment", "number", "name", "builtin"),
-)
 
 # Grey text is hard to read on a coloured row; there it takes the row's own colour.
 _HIGHLIGHTS = frozenset({"focus", "input"})
@@ -33,18 +30,24 @@ _MUTED = frozenset({"faint", "dim", "comment", "strong", "call", "good"})
 
 
 class CellWidget(Widget):
-    """A widget that draws cells; the style ``x`` of a cell is the component class ``cell--x``."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"cell--{name}" for name in STYLE_NAMES}
+    """A widget that draws cells in the styles of `theme.cell_style`."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
         self._cell_styles: dict[str, Style] = {}
+        self._look: object = None
 
     def notify_style_update(self) -> None:
-        """Called by Textual when CSS or theme have changed."""
-        self._cell_styles.clear()
+        """Called by Textual when the widget's own style, or the theme, may have changed."""
+        look = self.app.theme, self.rich_style
+        if look != self._look:
+            self._look = look
+            self.forget_styles()
         super().notify_style_update()
+
+    def forget_styles(self) -> None:
+        """Draw everything in the present theme from now on."""
+        self._cell_styles.clear()
 
     @property
     def line_width(self) -> int:
@@ -55,9 +58,7 @@ class CellWidget(Widget):
         """Return the style that some names together mean, as far as they say anything."""
         style = self._cell_styles.get(names)
         if style is None:
-            style = Style()
-            for name in names.split():
-                style += self.get_component_rich_style(f"cell--{name}", partial=True)
+            style = cell_style(names, self.app.theme_variables, colourless=self.app.no_color)
             self._cell_styles[names] = style
         return style
 
@@ -109,8 +110,6 @@ class Bar(CellWidget):
 
 def width_of(cells: Sequence[Cell]) -> int:
     """Return how many terminal cells some cells take."""
-    from rich.cells import cell_len
-
     return sum(cell_len(text) for text, _ in cells)
 
 

@@ -181,10 +181,10 @@ class VirtualList(CellWidget, ScrollView, can_focus=True):
 
     # ---- Events
 
-    def notify_style_update(self) -> None:
-        """Called by Textual when CSS or theme have changed."""
+    def forget_styles(self) -> None:
+        """See `CellWidget`."""
+        super().forget_styles()
         self._strips.clear()
-        super().notify_style_update()
 
     def on_resize(self) -> None:
         """Lay out for the new size and keep the cursor in view."""

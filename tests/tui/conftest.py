@@ -1,0 +1,105 @@
+"""Opening the app on a recorded logdir, and reading what is on its screen."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfdbg_tui.logdir import open_run
+from tfdbg_tui.tui.app import TfdbgApp
+from tfdbg_tui.tui.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+    from tfdbg_tui.tui.focus import Focus
+
+NORMAL = (120, 40)
+
+
+@dataclass
+class Opened:
+    """A running app whose run has been read."""
+
+    app: TfdbgApp
+    pilot: Pilot[int]
+
+    @property
+    def focus(self) -> Focus:
+        return self.app.session.focus
+
+    @property
+    def snapshot(self) -> Snapshot:
+        assert self.app.session.snapshot is not None
+        return self.app.session.snapshot
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def type(self, text: str) -> None:
+        await self.press(*text, "enter")
+
+    def screen(self) -> str:
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+    def lines_with_background(self, variable: str) -> list[str]:
+        """Return the text that stands on the background of a colour of the theme."""
+        wanted = self.app.get_css_variables()[variable].lower()
+        found = []
+        for strip in self.app.screen._compositor.render_strips():
+            text = "".join(
+                segment.text
+                for segment in strip
+                if segment.style
+                and segment.style.bgcolor
+                and segment.style.bgcolor.get_truecolor().hex == wanted
+            )
+            if text.strip():
+                found.append(text)
+        return found
+
+
+Open = Callable[..., AbstractAsyncContextManager[Opened]]
+
+
+@asynccontextmanager
+async def opened_app(
+    logdir: Path | str, size: tuple[int, int] = NORMAL, **options: object
+) -> AsyncIterator[Opened]:
+    app = TfdbgApp(str(logdir), **options)  # type: ignore[arg-type]
+    async with app.run_test(size=size) as pilot:
+        for _ in range(400):
+            await pilot.pause(0.02)
+            snapshot = app.session.snapshot
+            if snapshot is not None and snapshot.run.progress.complete:
+                break
+        else:
+            raise AssertionError(f"not read: {app.session.waiting}")
+        await pilot.pause()
+        yield Opened(app, pilot)
+
+
+@pytest.fixture
+def open_app() -> Open:
+    """Opens the app on a logdir and waits until it is read."""
+    return opened_app
+
+
+@pytest.fixture(scope="session")
+def mnist(logdirs) -> Snapshot:
+    """The tutorial's program: `Log` of a softmax with zeros."""
+    return Snapshot(open_run(logdirs["mnist"]))
+
+
+@pytest.fixture(scope="session")
+def control_flow(logdirs) -> Snapshot:
+    """Nested functions, loops, branches."""
+    return Snapshot(open_run(logdirs["control_flow"]))

@@ -1,0 +1,172 @@
+"""Keys, mouse and messages of the app, on recorded logdirs."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tfdbg_tui.tui.app import TfdbgApp
+from tfdbg_tui.tui.focus import PANES
+from tfdbg_tui.tui.panes.base import Pane
+from tfdbg_tui.tui.widgets.bars import KeyBar
+
+
+async def test_digits_tab_and_clicks_choose_panes(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        for number, pane in enumerate(PANES, 1):
+            await opened.press(str(number))
+            assert (opened.focus.pane, opened.app.focused.id) == (pane, pane)
+        await opened.press("tab")
+        assert opened.focus.pane == "alerts"
+        await opened.press("shift+tab")
+        assert opened.focus.pane == "stack_trace"
+        await opened.pilot.click("#timeline", offset=(3, 1))
+        assert opened.focus.pane == "timeline"
+
+
+async def test_moving_in_lists(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("3", "j", "down", "k")
+        assert opened.focus.graph_execution == 1
+        await opened.press("pagedown")
+        page = opened.app.query_one("#graph_execution", Pane).page_rows
+        assert opened.focus.graph_execution == 1 + page
+        await opened.press("ctrl+u", "G")
+        assert opened.focus.graph_execution == 319
+        await opened.press("g")
+        assert opened.focus.graph_execution == 0
+
+
+async def test_the_timeline_moves_by_boxes_and_by_lines(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("2", "l", "right", "h")
+        assert opened.focus.execution == 1
+        stride = opened.app.query_one("#timeline", Pane).stride
+        await opened.press("j")
+        assert opened.focus.execution == 1 + stride
+
+
+async def test_clicks_focus_rows_boxes_frames_and_ops(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("a")
+        await opened.pilot.click("#graph_execution", offset=(10, 3))
+        assert opened.focus.graph_execution == 137
+        await opened.pilot.click("#stack_trace", offset=(5, 2))
+        assert (opened.focus.pane, opened.focus.frame) == ("stack_trace", 0)
+        await opened.pilot.click("#graph_structure", offset=(5, 2))
+        assert opened.focus.pane == "graph_structure"
+        await opened.pilot.click("#timeline", offset=(1 + 5 + 1 + 2 * 3, 2))
+        assert opened.focus.execution is not None
+        await opened.pilot.click("#keys", offset=(2, 0))
+        assert opened.app.is_running
+
+
+async def test_search_with_next_and_previous(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("3", "slash")
+        await opened.type("softmax")
+        first = opened.focus.graph_execution
+        await opened.press("n")
+        assert first is not None
+        assert opened.focus.graph_execution > first
+        await opened.press("N")
+        assert opened.focus.graph_execution == first
+        await opened.press("slash", "escape")
+        assert opened.app.focused.id == "graph_execution"
+        await opened.press("slash")
+        await opened.type("zzz")
+        assert opened.app.query_one(KeyBar).message == "not found: zzz"
+
+
+async def test_goto_and_history(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("colon")
+        await opened.type("trace:88")
+        assert opened.focus.graph_execution == 88
+        await opened.press("colon")
+        await opened.type("trace:200")
+        await opened.press("backspace")
+        assert opened.focus.graph_execution == 88
+        await opened.press("alt+right")
+        assert opened.focus.graph_execution == 200
+
+
+async def test_stack_frames_move_the_source(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("a", "u", "u")
+        assert opened.focus.place is not None
+        assert "debug_mnist.py:216" in opened.screen()
+        await opened.press("d")
+        assert "does not hold its text" in opened.screen(), "a file of a library"
+        await opened.press("6", "H")
+        assert opened.focus.library_frames
+
+
+async def test_filter_help_and_copy(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("a", "f")
+        assert "only NaN/∞: " in opened.screen()
+        await opened.press("y")
+        assert opened.app.clipboard == "Log:0"
+        await opened.press("question_mark")
+        assert "go to the next alert" in opened.screen()
+        await opened.press("escape")
+        assert "Graph Execution" in opened.screen()
+
+
+async def test_opens_where_it_is_told_to(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"], at="trace:88") as opened:
+        assert (opened.focus.graph_execution, opened.focus.pane) == (88, "graph_execution")
+
+
+async def test_a_session_without_executions(open_app, logdirs) -> None:
+    async with open_app(logdirs["session"]) as opened:
+        await opened.press("a")
+        assert "No eager executions recorded." in opened.screen()
+        assert "log:0" in opened.screen()
+
+
+@pytest.mark.parametrize(
+    "name", ["no_tensor", "curt_health", "concise_health", "full_health", "shape", "full_tensor"]
+)
+async def test_every_debug_mode_is_shown(open_app, logdirs, name) -> None:
+    expected = {"no_tensor": "no value recorded", "curt_health": "all finite", "shape": "["}
+    async with open_app(logdirs[name]) as opened:
+        await opened.press("3", "j", "G", "k")
+        assert expected.get(name, "·") in opened.screen()
+
+
+async def test_several_runs_are_chosen_from(logdirs, tmp_path) -> None:
+    for name in ("session", "shape"):
+        shutil.copytree(logdirs[name], tmp_path / name)
+    app = TfdbgApp(str(tmp_path))
+    async with app.run_test(size=(100, 30)) as pilot:
+        for _ in range(100):
+            await pilot.pause(0.02)
+            if len(app.screen_stack) > 1:
+                break
+        await pilot.press("j", "enter")
+        for _ in range(100):
+            await pilot.pause(0.02)
+            if app.session.snapshot is not None:
+                break
+        assert app.session.snapshot is not None
+
+
+async def test_waits_for_a_run_and_grows_with_it(logdirs, tmp_path) -> None:
+    app = TfdbgApp(str(tmp_path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        for _ in range(100):
+            await pilot.pause(0.02)
+            if "tfdbg_events" in app.session.waiting:
+                break
+        assert "tfdbg_events" in app.session.waiting
+        for file in logdirs["session"].iterdir():
+            shutil.copy(file, tmp_path)
+        for _ in range(200):
+            await pilot.pause(0.02)
+            snapshot = app.session.snapshot
+            if snapshot is not None and len(snapshot.run.graph_executions):
+                break
+        assert app.session.focus.graph_execution == 0

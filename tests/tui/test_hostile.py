@@ -1,0 +1,135 @@
+"""A logdir is untrusted: nothing in it steers the terminal, is markup, or breaks a row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from tfdbg_tui.tui.text import ASCII, UNICODE, compact, short_device
+from tfdbg_tui.wire import events
+from tfdbg_tui.wire.tfrecord import frame
+
+HOSTILE = "\x1b]0;owned\x07[red]x[/red]\x9b2J\r\n\u202e名前\u0301[@click=app.quit]y[/]" + "n" * 300
+VECTOR = (1.0, 0.0, 1.0, 2.0, 4.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0)  # FULL_HEALTH: one NaN, one -∞
+
+
+def write(path: Path, *messages: events.DebugEvent) -> None:
+    path.write_bytes(b"".join(frame(message.encode()) for message in messages))
+
+
+@pytest.fixture
+def hostile_logdir(tmp_path: Path) -> Path:
+    """A logdir with the same horrid string in every place that has a string."""
+    logdir = tmp_path / "logdir"
+    logdir.mkdir()
+    prefix = str(logdir / "tfdbg_events.1.host")
+    event, text = events.DebugEvent, HOSTILE
+    proto = events.TensorProto(dtype=2, double_val=list(VECTOR)).encode()
+    location = events.CodeLocation(host_name=text, stack_frame_ids=["f"]).encode()
+    metadata = events.DebugMetadata(
+        tensorflow_version=text, file_version="debug.Event:1", tfdbg_run_id=text
+    )
+    source = events.SourceFile(file_path=text, host_name=text, lines=[text, text])
+    line = events.FileLineCol(file_index=0, line=2, func=text)
+    graph = events.DebuggedGraph(graph_id="g", graph_name=text)
+    op = events.GraphOpCreation(
+        op_type=text,
+        op_name=text,
+        graph_id="g",
+        input_names=[text + ":0"],
+        num_outputs=1,
+        code_location=location,
+    )
+    trace = events.GraphExecutionTrace(
+        tfdbg_context_id="g",
+        op_name=text,
+        tensor_debug_mode=4,
+        tensor_proto=proto,
+        device_name=text,
+    )
+    execution = events.Execution(
+        op_type=text,
+        num_outputs=1,
+        tensor_debug_mode=4,
+        tensor_protos=[proto],
+        code_location=location,
+    )
+    files = {
+        "metadata": [event(wall_time=1.0, debug_metadata=metadata.encode())],
+        "source_files": [event(wall_time=1.0, source_file=source.encode())],
+        "stack_frames": [
+            event(
+                wall_time=1.0,
+                stack_frame_with_id=events.StackFrameWithId(id="f", file_line_col=line).encode(),
+            )
+        ],
+        "graphs": [
+            event(wall_time=1.0, debugged_graph=graph.encode()),
+            event(wall_time=1.0, graph_op_creation=op.encode()),
+        ],
+        "graph_execution_traces": [event(wall_time=2.0, graph_execution_trace=trace.encode())] * 3,
+        "execution": [event(wall_time=3.0, execution=execution.encode())] * 3,
+    }
+    for suffix, messages in files.items():
+        write(Path(f"{prefix}.{suffix}"), *messages)
+    return logdir
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_hostile_strings_are_shown_literally(open_app, hostile_logdir, size) -> None:
+    async with open_app(hostile_logdir, size) as opened:
+        await opened.press("a", "j", "enter", "6", "H", "5", "2", "enter")
+        await opened.press("y", "question_mark", "escape")
+        width, height = size
+        strips = opened.app.screen._compositor.render_strips()
+        assert len(strips) == height
+        for strip in strips:
+            assert strip.cell_length == width
+            for segment in strip:
+                assert segment.text.isprintable()
+                assert "\u202e" not in segment.text
+                assert not (segment.style and segment.style.meta.get("@click"))
+        assert "[red]x" in opened.screen(), "markup is text"
+
+
+@pytest.mark.parametrize("charset", [UNICODE, ASCII])
+@pytest.mark.parametrize("width", [0, 1, 2, 7, 20, 400])
+def test_text_is_cut_to_exactly_the_width(charset, width) -> None:
+    for text in (HOSTILE, "名前" * 30, "a/" * 40 + "last:0", "", "x"):
+        assert cell_len(charset.fit(text, width)) == width
+        assert cell_len(charset.fit_name(text, width)) == width
+        assert cell_len(charset.fit_path(text, width)) <= width
+        assert not ASCII.fit(text, width).strip() or ASCII.fit(text, width).isascii()
+
+
+def test_a_long_name_keeps_its_last_scope() -> None:
+    name = "gradients/model/dense_17/kernel/Regularizer/MatMul_1:0"
+    assert UNICODE.fit_name(name, 24).endswith("…/MatMul_1:0")
+    assert UNICODE.fit_name(name, 8).endswith("_1:0")
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0"),
+        (9999, "9999"),
+        (10_000, "10.0k"),
+        (99_949, "99.9k"),
+        (99_950, "100k"),
+        (999_499, "999k"),
+        (999_500, "1.0M"),
+        (2**53, "9.0P"),
+        (10**30, "1e+30"),
+    ],
+)
+def test_counts_fit_five_characters(count, text) -> None:
+    assert compact(count) == text
+    assert len(text) <= 5
+
+
+def test_devices_are_named_by_what_tells_them_apart() -> None:
+    assert short_device("/job:localhost/replica:0/task:0/device:GPU:1") == "GPU:1"
+    assert short_device("/job:worker/replica:0/task:3/device:CPU:0") == "CPU:0 task 3"
+    assert short_device("odd") == "odd"

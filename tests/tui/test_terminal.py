@@ -1,0 +1,102 @@
+"""The app in a real terminal: it starts, takes keys, quits, and leaves the terminal as it was."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+import pyte
+import pytest
+
+from tfdbg_tui.logdir import LogdirError
+from tfdbg_tui.tui import run_app
+
+_RUN = "import sys; from tfdbg_tui.tui import run_app; sys.exit(run_app(sys.argv[1]))"
+_PATIENCE = 30.0
+
+
+class Terminal:
+    """A program under a pseudo terminal, and what a terminal would show of it."""
+
+    def __init__(self, logdir: str, columns: int = 100, rows: int = 30, **environment: str) -> None:
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self.screen)
+        self.output = b""
+        self._pid, self._fd = pty.fork()
+        if self._pid == 0:
+            env = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}
+            os.execve(sys.executable, [sys.executable, "-c", _RUN, logdir], env)
+        fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.mode = termios.tcgetattr(self._fd)[3]
+
+    def wait_for(self, text: str) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while not any(text in line for line in self.screen.display):
+            assert time.monotonic() < deadline, "\n".join(self.screen.display)
+            self._read()
+
+    def send(self, keys: bytes) -> None:
+        os.write(self._fd, keys)
+
+    def finish(self) -> int:
+        deadline = time.monotonic() + _PATIENCE
+        while time.monotonic() < deadline and self._read():
+            pass
+        return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+
+    def _read(self) -> bool:
+        if select.select([self._fd], [], [], 0.1)[0]:
+            try:
+                data = os.read(self._fd, 1 << 16)
+            except OSError:  # how a pseudo terminal says that the program is gone
+                return False
+            if not data:
+                return False
+            self.output += data
+            self._stream.feed(data.replace(b"\x1b[>", b"\x1b["))  # pyte knows no such sequence
+        return True
+
+
+@pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1"}, {"LC_ALL": "C"}])
+def test_start_keys_and_quit(logdirs, environment) -> None:
+    terminal = Terminal(str(logdirs["mnist"]), **environment)
+    terminal.wait_for("495 alerts")
+    terminal.send(b"a")
+    terminal.wait_for("141 Log:0")
+    terminal.send(b"q")
+    assert terminal.finish() == 0
+    for ending in (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l"):
+        assert ending in terminal.output, "the terminal is given back"
+    if environment.get("LC_ALL") == "C":
+        assert terminal.output.isascii()
+    if "NO_COLOR" in environment:
+        assert b"\x1b[38;" not in terminal.output
+        assert b"\x1b[48;" not in terminal.output
+
+
+@pytest.mark.parametrize("environment", [{}, {"TERM": "dumb"}])
+def test_without_a_terminal_it_says_what_to_run_instead(logdirs, environment) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", _RUN, str(logdirs["mnist"])],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert "tfdbg-tui diagnose" in result.stderr
+
+
+def test_what_cannot_become_a_logdir_is_refused(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("tfdbg_tui.tui._usable_terminal", lambda: True)
+    with pytest.raises(LogdirError, match="no such directory"):
+        run_app(str(tmp_path / "missing"))
