@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.recorder import Recorder
     from tfdbg_tui.dump.stacks import CodeLocations
 
-_RAISING_OPS = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2", "EnsureShape"))
+_RAISING_OPS = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2"))
 """Op types whose purpose is to stop the program."""
 
 OWN_SCOPE = "tfdbg_tui"

@@ -147,6 +147,17 @@ def add_group(
         return builder.build()
 
 
+def make_output_wait(graph: Any, sinks: Sequence[Any]) -> None:
+    """Make a loop's condition depend on its sinks: nothing else makes them run."""
+    with (
+        tensorflow_hooks.no_graph_callbacks(),
+        graph.as_default(),
+        graph.name_scope(OWN_SCOPE + "/"),
+        tf.control_dependencies(sinks),
+    ):
+        graph.outputs[0] = tf.identity(graph.outputs[0])
+
+
 class _GroupBuilder:
     def __init__(
         self,

@@ -164,6 +164,11 @@ def is_loop_graph(graph: Any) -> bool:
     return isinstance(graph, kinds)
 
 
+def is_loop_condition(graph: Any) -> bool:
+    """Return whether a graph is the condition of a While loop."""
+    return isinstance(graph, control_flow_util_v2.WhileCondFuncGraph)
+
+
 def is_control_flow_graph(graph: Any) -> bool:
     """Return whether a graph is a branch of an If, or the condition or body of a While loop."""
     return is_loop_graph(graph) or isinstance(graph, control_flow_util_v2.CondBranchFuncGraph)
@@ -216,8 +221,7 @@ def is_in_v1_control_flow(op: Any) -> bool:
 def _has_fixed_captures(graph: Any) -> bool:
     """Return whether a graph must not capture more: gradients of loops and branches, conditions."""
     gradients = ("_WhileBodyGradFuncGraph", "_CondGradFuncGraph")
-    condition = isinstance(graph, control_flow_util_v2.WhileCondFuncGraph)
-    return condition or type(graph).__name__ in gradients
+    return is_loop_condition(graph) or type(graph).__name__ in gradients
 
 
 def py_func_token(function: Callable[..., Any]) -> str:

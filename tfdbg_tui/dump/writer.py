@@ -262,7 +262,10 @@ class DumpWriter:
         new_ops = self._graphs.record_ops(graph)
         if tensorflow_hooks.is_compiled(graph):
             return
-        graph.control_outputs.extend(self._add_groups(graph, graph_id, new_ops))
+        sinks = self._add_groups(graph, graph_id, new_ops)
+        if sinks and tensorflow_hooks.is_loop_condition(graph):
+            instrument.make_output_wait(graph, sinks)
+        graph.control_outputs.extend(sinks)
 
     def _add_groups(self, graph: Any, graph_id: str, ops: list[RecordedOp]) -> list[Any]:
         """Add the ops that record the outputs of some ops; return the sinks.

@@ -1,0 +1,81 @@
+"""Our records are those of TensorFlow's own writer, or more."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+oracle = pytest.importorskip("dump_oracle")
+
+HERE = Path(__file__).parent
+MODES = ("NO_TENSOR", "CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "SHAPE", "FULL_TENSOR")
+PROGRAMS = ("eager", "functions", "gradient", "dtypes")
+CASES = [f"{p}:{m}" for m in MODES for p in PROGRAMS] + ["keras_fit:CONCISE_HEALTH"]
+
+
+def dump(writer: str, directory: Path, cases: list[str]) -> dict[str, list[str]]:
+    command = [sys.executable, str(HERE / "dumped_programs.py"), writer, str(directory), *cases]
+    process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert process.returncode == 0, process.stderr[-3000:]
+    assert "dumping is off" not in process.stderr, process.stderr[-3000:]
+    return json.loads((directory / "results.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def dumped(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, dict]]:
+    result = {}
+    for writer, cases in (
+        ("none", [f"{p}:none" for p in (*PROGRAMS, "keras_fit")]),
+        ("tensorflow", CASES),
+        ("ours", [*CASES, "functions:ADAPTIVE", "dtypes:ADAPTIVE"]),
+    ):
+        directory = tmp_path_factory.mktemp(writer)
+        result[writer] = directory, dump(writer, directory, cases)
+    return result
+
+
+def readers(dumped: dict, case: str) -> tuple:
+    name = case.replace(":", "-")
+    return tuple(oracle.open_reader(str(dumped[w][0] / name)) for w in ("tensorflow", "ours"))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_records_are_a_superset(dumped: dict, case: str) -> None:
+    theirs, ours = readers(dumped, case)
+    whole = case.endswith("FULL_TENSOR")
+    missing = oracle.traces(theirs, values=whole) - oracle.traces(ours, values=whole)
+    assert not missing
+    assert oracle.executions(theirs, values=whole) == oracle.executions(ours, values=whole)
+    assert not oracle.creations(theirs) - oracle.creations(ours)
+    for digest in ours.executions():
+        if digest.op_type.startswith(("__forward_", "__backward_", "__inference_")):
+            assert ours.graph_by_id(ours.read_execution(digest).graph_id)
+
+
+@pytest.mark.parametrize("program", [*PROGRAMS, "keras_fit"])
+def test_results_are_bit_identical(dumped: dict, program: str) -> None:
+    expected = dumped["none"][1][f"{program}:none"]
+    for case, results in dumped["ours"][1].items():
+        if case.startswith(program + ":"):
+            assert results == expected, case
+
+
+@pytest.mark.parametrize("program", ["functions", "dtypes"])
+def test_adaptive_counts_all_and_details_the_bad(dumped: dict, program: str) -> None:
+    concise, _ = readers(dumped, f"{program}:CONCISE_HEALTH")
+    full, _ = readers(dumped, f"{program}:FULL_HEALTH")
+    ours = oracle.open_reader(str(dumped["ours"][0] / f"{program}-ADAPTIVE"))
+    found = oracle.traces(ours)
+    for key in oracle.traces(full):
+        if any(key[-1][4:7]):  # -∞, +∞, NaN
+            assert found[key], key
+    for key in oracle.traces(concise):
+        if not any(key[-1][1:]):
+            # A healthy tensor may be there in full: as an input of an op that made a bad one.
+            detailed = [k for k in found if k[:4] == key[:4] and k[4] == 4]
+            assert found[key] or detailed, key
