@@ -22,7 +22,9 @@ _CACHED = 1 << 20
 """Bytes compared in one go, so that temporary copies stay in the CPU's cache."""
 
 _LAST_WORD = np.array([(1 << 8 * k) - 1 for k in range(1, 9)], np.uint64)
-_weights = np.random.default_rng(0).integers(1, 1 << 63, _LONGEST // 8, np.uint64) * 2 + 1
+# Odd, and spread over all bits: multiples of the golden ratio, scrambled (as SplitMix64 does).
+_weights = np.arange(1, _LONGEST // 8 + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+_weights = (_weights ^ (_weights >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9) | np.uint64(1)
 
 
 class _Known:
