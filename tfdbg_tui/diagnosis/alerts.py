@@ -117,9 +117,8 @@ class Alerts(Sequence[TensorEvent]):
         graph, eager = self._run.graph_executions, self._run.executions
         if not len(eager.alert_rows) or not self._num_graph:
             return np.arange(len(self))
-        rows, back = np.unique(eager.alert_rows, return_inverse=True)
         # An execution is recorded after what happened inside it: on a tie it comes second.
-        times = [graph.wall_times(graph.alert_rows), eager.wall_times(rows)[back]]
+        times = [graph.wall_times(graph.alert_rows), eager.wall_times(eager.alert_rows)]
         return np.argsort(np.concatenate(times), kind="stable")
 
     @cached_property

@@ -72,12 +72,13 @@ def _of_executions(run: Run) -> Iterator[Group]:
     rows = executions.alert_rows
     if not len(rows):
         return
-    stacks = executions.stack_ids.take(rows)
-    kinds = executions.kinds.take(rows)
-    keys = np.stack([kinds, stacks, executions.alert_slots])
-    unique, inverse = np.unique(keys, axis=1, return_inverse=True)
-    for number, members in _groups(inverse.reshape(-1)):
-        kind, stack, slot = unique[:, number].tolist()
+    keys = np.stack(
+        [executions.alert_slots, executions.stack_ids.take(rows), executions.kinds.take(rows)]
+    )
+    order = np.lexsort(keys)
+    changes = np.flatnonzero((np.diff(keys[:, order]) != 0).any(axis=0)) + 1
+    for members in np.split(order, changes):
+        slot, stack, kind = keys[:, members[0]].tolist()
         yield ("execution", kind, stack), slot, "execution", rows[members]
 
 
@@ -86,8 +87,9 @@ def _groups(numbers: Int64Array) -> Iterator[tuple[int, Int64Array]]:
     if not len(numbers):
         return
     order = np.argsort(numbers, kind="stable")
-    values, starts = np.unique(numbers[order], return_index=True)
-    yield from zip(values.tolist(), np.split(order, starts[1:]), strict=True)
+    changes = np.flatnonzero(np.diff(numbers[order])) + 1
+    for members in np.split(order, changes):
+        yield int(numbers[members[0]]), members
 
 
 def _split(

@@ -117,8 +117,17 @@ class Calls:
         """Whether call ops that were not recorded may use a graph's tensors."""
         return bool(self._children.get(graph_id)) or bool(self._missing_ops(graph_id))
 
-    def outputs(self, graph_id: str) -> tuple[TensorRef, ...]:
-        """Return the tensors behind a function's outputs, in order."""
+    def outputs(self, graph_id: str, function_name: str = "") -> tuple[TensorRef, ...]:
+        """Return the tensors behind a function's outputs, in order.
+
+        Args:
+            graph_id: The function's graph.
+            function_name: Runtime name: the forward variant of a function has more outputs, the
+                values that its gradient needs.
+        """
+        for signature in self._run.graphs[graph_id].signatures:
+            if signature.function_name == function_name:
+                return tuple(map(parse_tensor_name, signature.output_names))
         known = self._outputs.get(graph_id)
         if known is None:
             known = self._outputs[graph_id] = self._find_outputs(self._run.graphs[graph_id])
@@ -253,7 +262,9 @@ class Calls:
 
     def _find_outputs(self, graph: Graph) -> tuple[TensorRef, ...]:
         if graph.signatures:
-            return tuple(map(parse_tensor_name, graph.signatures[0].output_names))
+            # A forward variant has the function's own outputs and, after them, kept values.
+            longest = max(graph.signatures, key=lambda signature: len(signature.output_names))
+            return tuple(map(parse_tensor_name, longest.output_names))
         unused = [
             op.name
             for op in list(graph.ops.values())

@@ -21,7 +21,7 @@ from tfdbg_tui.diagnosis.events import (
     summary_of,
 )
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.optypes import SOURCES, unrecorded, value_inputs
+from tfdbg_tui.diagnosis.optypes import GROWS, SOURCES, unrecorded, value_inputs
 from tfdbg_tui.diagnosis.values import explains
 
 if TYPE_CHECKING:
@@ -136,10 +136,6 @@ class Causes:
         for node in nodes:
             self._link(node)
         groups = self._groups(nodes)
-        for root in groups:
-            root.contained = self._containment.contained(
-                root.event, [member.site for member in root.members]
-            )
         return self._merge(groups)
 
     def _sorted_nodes(self) -> list[Node]:
@@ -226,7 +222,13 @@ class Causes:
         """Lay open groups at the door of earlier trouble, and join what is one and the same bug."""
         kept: list[Root] = []
         for group in groups:
-            into = self._earlier(group, kept)
+            spread = [root for root in kept if not root.contained]
+            if group.node.open and spread:
+                into: Root | None = spread[0]
+            else:
+                sites = [member.site for member in group.members]
+                group.contained = self._containment.contained(group.event, sites)
+                into = self._same_trouble(group, kept, spread)
             if into is None:
                 kept.append(group)
                 continue
@@ -237,28 +239,25 @@ class Causes:
             root.members.sort(key=lambda node: node.time)
         return kept
 
-    def _earlier(self, group: Root, kept: list[Root]) -> Root | None:
-        """Return the earlier root that a group belongs to, or None."""
-        spread = [root for root in kept if not root.contained]
-        if group.node.open and spread:
-            return spread[0]
+    def _same_trouble(self, group: Root, kept: list[Root], spread: list[Root]) -> Root | None:
+        """Return the earlier root of the same bug, or None."""
         same = self._same_bug(group, kept if group.contained else spread)
-        if same is None and not group.contained and self._is_backward(group.event):
+        if same is None and not group.contained and is_backward(self._run, group.event):
             # The value hid it, in a tf.where for example, but its gradient did not.
             same = self._same_bug(group, kept)
             if same is not None:
                 same.contained = False
         return same
 
-    def _is_backward(self, event: TensorEvent) -> bool:
-        return is_backward(self._run, event)
-
     def _same_bug(self, group: Root, kept: list[Root]) -> Root | None:
         """Find an earlier root of the same input, or of the same op traced or placed anew."""
         key = self._code_key(group.event)
         inputs = self._inputs(group.event)
         forward = self._forward_graphs(group.event)
+        overflow = self._is_overflow(group.event)
         for root in kept:
+            if overflow and self._is_overflow(root.event):
+                return root  # numbers have become too large, here and there
             if key is not None and key == self._code_key(root.event):
                 return root
             if inputs & self._inputs(root.event):
@@ -266,6 +265,9 @@ class Causes:
             if graph_id_of(self._run, root.event) in forward:
                 return root
         return None
+
+    def _is_overflow(self, event: TensorEvent) -> bool:
+        return op_type_of(self._run, event) in GROWS
 
     def _forward_graphs(self, event: TensorEvent) -> set[str]:
         """Return the graphs whose gradient an executed function computes, called ones included."""
@@ -290,9 +292,8 @@ class Causes:
                 continue
             source = self._dataflow.origin(producer.event)
             summary = self.summary(source)
-            if summary is None or not (
-                summary.size == 1 or op_type_of(self._run, source) == "Const"
-            ):
+            scalar = summary is not None and summary.size == 1 and not summary.zero
+            if not scalar and op_type_of(self._run, source) != "Const":
                 found.add(source)
         return found
 

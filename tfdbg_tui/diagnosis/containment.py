@@ -11,11 +11,13 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.calls import BRANCHES
-from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
+from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.locations import inside_algorithm
 from tfdbg_tui.diagnosis.optypes import (
     BOUNDS,
     COMPARISONS,
+    GROWS,
     LEAVES_OUT,
     MOVES,
     NON_FLOAT_RESULT,
@@ -81,7 +83,9 @@ class Containment:
             return _Manner.LEFT_OUT
         if op_type == "Const":
             return _Manner.KEPT
-        return _Manner.ABSORBED if op_type in _GROWS | SOURCES | MOVES else _Manner.LEFT_OUT
+        if inside_algorithm(self._run, stack_id_of(self._run, root)):
+            return _Manner.ABSORBED
+        return _Manner.ABSORBED if op_type in GROWS | SOURCES | MOVES else _Manner.LEFT_OUT
 
     def _harmless(self, event: TensorEvent, manner: _Manner) -> bool:
         if _has_nan(self._summaries(event)):

@@ -222,11 +222,11 @@ class Dataflow:
         unknown = Producer(0, f"{op.name}:0", None, False, "argument", op.op_type)
         if depth <= 0:
             return unknown
+        site = self.calls.call_site(op.graph_id)
         forward = self.calls.forward_tensor(op.graph_id, op.name)
-        if forward is not None:
+        if forward is not None and not self.timeline.grouped:
             found = self._resolve(*forward, at, depth - 1)
             return replace(found, inferred=True, via="forward")
-        site = self.calls.call_site(op.graph_id)
         if site is None:
             return self._eager_argument(op, at, unknown)
         if site.op is None:
@@ -420,7 +420,7 @@ class Dataflow:
         for graph_id in reversed(ids):
             if graph_id not in self._run.graphs:
                 continue
-            outputs = self.calls.outputs(graph_id)
+            outputs = self.calls.outputs(graph_id, kind.op_type)
             if event.slot < len(outputs):
                 found = self._resolve(graph_id, outputs[event.slot], at, _MAX_DEPTH)
                 if (

@@ -133,6 +133,42 @@ def _lines_of_function(lines: Sequence[str], function: str) -> list[int]:
     return found
 
 
+# What lies between a call of an op and the op itself, and adds nothing of its own.
+_WRAPPER = re.compile(
+    r"""
+    /tensorflow/python/( (util|framework|debug|eager|autograph)/ | data/ops/
+        | ops/(gen_\w+|weak_tensor_ops|math_ops|array_ops|array_ops_stack|nn_ops|nn_impl
+              |clip_ops|linalg_ops|special_math_ops|resource_variable_ops|tensor_math_operator_overrides
+              |bitwise_ops|control_flow_ops|cond|cond_v2|while_loop|while_v2|map_fn|functional_ops
+              |variables|ref_variable|image_ops_impl|sort_ops|parallel_for/.*)\.py$ )
+    | /(tf_)?keras/src/( ops | backend | utils | layers | trainers | models | callbacks | losses
+        | metrics | optimizers | activations )/
+    | /tfdbg_tui/
+    | /lib/python\d\.\d+/\w+\.py$ | /<
+    """,
+    re.VERBOSE,
+)
+_ALGORITHMS = frozenset({"reduce_logsumexp", "reduce_logsumexp_v1", "logsumexp"})
+
+
+def inside_algorithm(run: Run, stack_id: int | None) -> bool:
+    """Whether an op belongs to an algorithm of a library, rather than to the user's own formula.
+
+    ``tf.nn.ctc_loss`` for example computes with logarithms of 0 all the time, and knows how to.
+    """
+    frames = run.stack(stack_id) if stack_id is not None else ()
+    position = user_frame(frames)
+    deeper = frames[position + 1 :] if position is not None else ()
+    return any(
+        frame.path is not None
+        and (
+            frame.function in _ALGORITHMS
+            or not _WRAPPER.search("/" + frame.path.replace("\\", "/"))
+        )
+        for frame in deeper
+    )
+
+
 def is_library_frame(frame: StackFrame) -> bool:
     """Whether a frame is in TensorFlow, another package, Python itself, or an unknown file."""
     if not frame.path:

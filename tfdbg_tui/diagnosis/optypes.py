@@ -110,6 +110,19 @@ LEAVES_OUT = frozenset(
 """Ops by which a program leaves NaN out on purpose; a finite result of others may hide a bug."""
 
 
+GROWS = frozenset(
+    {
+        "Exp", "Expm1", "Cosh", "Sinh", "Square", "Mul", "MatMul", "BatchMatMulV2", "AddV2",
+        "Sum", "Mean", "Sub", "Pow", "Cumprod", "Prod", "Cumsum", "AddN", "L2Loss", "BiasAdd",
+        "BiasAddGrad", "SquaredDifference", "Conv2D", "Conv2DBackpropInput",
+        "Conv2DBackpropFilter", "Einsum",
+    }
+)  # fmt: skip
+"""Ops that make ∞ of large numbers.
+
+Their ∞ is as good as any large number: 1 / (1 + exp(1000)) is 0.  That of log(0) or 1 / 0 is not.
+"""
+
 BOUNDS = frozenset({"Minimum", "Maximum", "ClipByValue", "Min", "Max"})
 """Ops by which a program sets a bound to ∞, or to a large number."""
 
