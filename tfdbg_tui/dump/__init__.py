@@ -27,6 +27,9 @@ _log = logging.getLogger("tfdbg_tui")
 
 _writer: DumpWriter | None = None
 
+_fell_back = False
+"""Whether TensorFlow's own instrumentation is enabled in our place."""
+
 _stopped: list[DumpWriter] = []
 """Disabled writers: TensorFlow reads one file set a directory, so they go on in theirs."""
 
@@ -129,8 +132,10 @@ def _fall_back(
     wanted: _options.Options, op_regex: str | None, tensor_dtypes: Any, missing: str
 ) -> Any:
     """Enable TensorFlow's own instrumentation, as this TensorFlow has hooks we do not know."""
+    global _fell_back
     import tensorflow as tf
 
+    _fell_back = True
     _log.warning(
         "tfdbg-tui: this TensorFlow (%s) differs from what the dump writer knows (%s); "
         "TensorFlow's own dump instrumentation is used instead",
@@ -151,7 +156,12 @@ def disable_dump_debug_info() -> None:
 
     Functions that were instrumented can still be called; they are traced again without it.
     """
-    global _writer
+    global _writer, _fell_back
+    if _fell_back:
+        import tensorflow as tf
+
+        tf.debugging.experimental.disable_dump_debug_info()
+        _fell_back = False
     if _writer is not None:
         _writer.stop()
         _stopped.append(_writer)

@@ -108,7 +108,7 @@ class EagerExecutions:
         self._muted = muted
         self._serials = itertools.count(1)
         self._devices: dict[str, int] = {}
-        self._threads: dict[int, int] = {}
+        self._threads = threading.local()
         self._thread_numbers = itertools.count()
         self._heads: dict[tuple[str, int], bytes] = {}
         self._accelerated = tensorflow_hooks.has_accelerator()
@@ -164,10 +164,10 @@ class EagerExecutions:
         head = self._heads.get((op_type, len(outputs)))
         if head is None:
             head = self._head(op_type, len(outputs))
-        ident = threading.get_ident()
-        thread = self._threads.get(ident)
-        if thread is None:
-            thread = self._threads[ident] = next(self._thread_numbers)
+        try:
+            thread = self._threads.number
+        except AttributeError:
+            thread = self._threads.number = next(self._thread_numbers)
         extension = values.extension
         if error is not None:
             extension += codec.bytes_field(1002, _message(error).encode("utf-8", "replace"))

@@ -32,7 +32,8 @@ class RecordedOp:
 
     op: Any
     tensor_ids: tuple[int, ...]
-    may_raise: bool = False
+    may_raise: bool
+    calls: bool
 
 
 @dataclass(slots=True)
@@ -118,7 +119,11 @@ class GraphDefinitions:
         """Return all ops of a graph, recording those that are new."""
         self.record_ops(graph)
         ids = self._state(graph).output_ids
-        return [RecordedOp(op, ids[op.name]) for op in graph.get_operations() if op.name in ids]
+        return [
+            RecordedOp(op, ids[op.name], may_raise=False, calls=False)
+            for op in graph.get_operations()
+            if op.name in ids
+        ]
 
     def _record_op(self, graph: Any, state: _GraphState, op: Any) -> RecordedOp:
         outputs = op.outputs
@@ -146,7 +151,7 @@ class GraphDefinitions:
             output_dtypes=[tensor.dtype.as_datatype_enum for tensor in outputs],
         )
         self._define(graph_op_creation=creation.encode())
-        return RecordedOp(op, ids, may_raise)
+        return RecordedOp(op, ids, may_raise, calls=bool(called))
 
     def _called_graphs(self, op: Any) -> list[str]:
         names = self._function_attributes.get(op.type)

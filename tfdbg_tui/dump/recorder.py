@@ -77,12 +77,15 @@ class Recorder:
         self._keep_after_bad = options.keep_after_bad
         self._remaining: int | None = None
         self._files: dict[str, PayloadFile] = {}
-        self._open(options)
+        try:
+            self._open(options)
+        except Exception as error:
+            self.fail(f"cannot write to {self._root}", error)
         self.start()
 
     def _open(self, options: Options) -> None:
         tf.io.gfile.makedirs(self._root)
-        file_set = filesets.FileSet(_unused_prefix(self._root, self.host))
+        file_set = self._file_set = filesets.FileSet(_unused_prefix(self._root, self.host))
         for suffix in filesets.SUFFIXES[:4]:
             self._files[suffix] = PayloadFile(file_set.path(suffix))
         metadata = events.DebugMetadata(tf.__version__, "debug.Event:1", self.run_id).encode()
@@ -151,6 +154,8 @@ class Recorder:
 
     def start(self) -> None:
         """Start the writer thread."""
+        if self.broken:
+            return
         self._stopped = False
         self._thread = threading.Thread(target=self._run, name="tfdbg-tui-writer", daemon=True)
         self._thread.start()
@@ -162,6 +167,10 @@ class Recorder:
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
         self.flush()
+
+    def intact(self) -> bool:
+        """Return whether the files are still there and can be written to."""
+        return not self.broken and tf.io.gfile.exists(self._file_set.path(filesets.METADATA))
 
     def abandon(self) -> None:
         """Forget everything without touching the files: this process is a fork of their owner."""

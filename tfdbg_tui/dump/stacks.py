@@ -120,7 +120,7 @@ def _is_installed(path: str) -> bool:
 def _source_lines(path: str, name: str) -> list[str]:
     """Return the text of a Python file, notebook cell or ``-c`` script; [] where there is none."""
     lines = linecache.getlines(path if path.endswith(".py") else name)
-    return [line.rstrip("\r\n") for line in lines]
+    return "".join(lines).split("\n") if lines else []
 
 
 def caller(depth: int) -> FrameType | None:

@@ -258,6 +258,7 @@ class Hooks:
         self._listener = listener
         self._originals: list[tuple[Any, str, Any, Any]] = []
         self._callback_lists: dict[int, list[Any]] = {}
+        self._watched = threading.local()
         self._eager = False
         self._installed = False
 
@@ -315,6 +316,7 @@ class Hooks:
         """Add the op callback of the current thread."""
         callbacks = context.context().op_callbacks
         self._callback_lists[threading.get_ident()] = callbacks
+        self._watched.yes = True
         if self._eager and self._op_callback not in callbacks:
             callbacks.append(self._op_callback)
 
@@ -370,7 +372,7 @@ class Hooks:
     def _watches(self) -> bool:
         if not self._eager:
             return False
-        if threading.get_ident() not in self._callback_lists:
+        if not getattr(self._watched, "yes", False):
             self.watch_this_thread()
         return True
 

@@ -61,8 +61,8 @@ class DumpWriter:
 
     @property
     def usable(self) -> bool:
-        """Whether `start` can go on: not after a failure, nor in a fork of the process."""
-        return not self._recorder.broken
+        """Whether `start` can go on: not after a failure, a fork, or the loss of the files."""
+        return self._recorder.intact()
 
     def flush(self) -> None:
         """Write everything recorded so far to the files.
@@ -263,9 +263,13 @@ class DumpWriter:
         if tensorflow_hooks.is_compiled(graph):
             return
         sinks = self._add_groups(graph, graph_id, new_ops)
+        # A backward graph has no automatic control dependencies: once TensorFlow has inlined the
+        # calls in it, nothing would make the sinks of the called functions run.
+        sinks += [recorded.op for recorded in new_ops if recorded.calls]
         if sinks and tensorflow_hooks.is_loop_condition(graph):
             instrument.make_output_wait(graph, sinks)
-        graph.control_outputs.extend(sinks)
+        there = {op.name for op in graph.control_outputs}
+        graph.control_outputs.extend(op for op in sinks if op.name not in there)
 
     def _add_groups(self, graph: Any, graph_id: str, ops: list[RecordedOp]) -> list[Any]:
         """Add the ops that record the outputs of some ops; return the sinks.

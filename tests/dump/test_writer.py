@@ -1,0 +1,466 @@
+"""The dump writer in a living program: its interface, what it completes, and what goes wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+np = pytest.importorskip("numpy")
+
+import dump_oracle as oracle  # noqa: E402
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui import dump  # noqa: E402
+from tfdbg_tui.wire import codec, events, filesets, tfrecord  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _disabled() -> Iterator[None]:
+    yield
+    dump.disable_dump_debug_info()
+
+
+@contextlib.contextmanager
+def dumping(root: Path, mode: str = "CONCISE_HEALTH", size: int = -1, **extra: Any) -> Iterator:
+    handle = tfdbg_tui.enable_dump_debug_info(str(root), mode, size, **extra)
+    yield handle
+    tfdbg_tui.disable_dump_debug_info()
+
+
+def messages(root: Path, suffix: str, kind: type, field: str) -> list[Any]:
+    """Return (event, message) of every record of one file that holds the message."""
+    (file_set,) = filesets.find_file_sets(str(root))
+    data = Path(file_set.path(suffix)).read_bytes()
+    decoded = [events.DebugEvent.decode(p) for _, p in tfrecord.records(data, check=True)]
+    return [(e, kind.decode(getattr(e, field))) for e in decoded if getattr(e, field)]
+
+
+def traces(root: Path) -> list[Any]:
+    suffix = filesets.GRAPH_EXECUTION_TRACES
+    return messages(root, suffix, events.GraphExecutionTrace, "graph_execution_trace")
+
+
+def executions(root: Path) -> list[Any]:
+    return messages(root, filesets.EXECUTION, events.Execution, "execution")
+
+
+def graph_ops(root: Path) -> dict[tuple[str, str], Any]:
+    found = messages(root, filesets.GRAPHS, events.GraphOpCreation, "graph_op_creation")
+    return {(op.graph_id, op.op_name): op for _, op in found}
+
+
+def log_function(**options: Any) -> Any:
+    return tf.function(lambda x: tf.math.log(x), autograph=False, **options)
+
+
+# ---- The interface -----------------------------------------------------------------------------
+
+
+def test_errors_are_those_of_tensorflow(tmp_path: Path) -> None:
+    enable = tfdbg_tui.enable_dump_debug_info
+    with pytest.raises(ValueError, match="Invalid value in tensor_debug_mode"):
+        enable(str(tmp_path), "NONSENSE")
+    with pytest.raises(NotImplementedError, match="FULL_NUMERICS"):
+        enable(str(tmp_path), "FULL_NUMERICS")
+    with pytest.raises(ValueError, match="tensor_dtypes is expected to be"):
+        enable(str(tmp_path), tensor_dtypes="float32")
+    with pytest.raises(ValueError, match="every"):
+        enable(str(tmp_path), every=0)
+    handle = enable(str(tmp_path), "SHAPE", 10)
+    assert enable(str(tmp_path), "SHAPE", 10) is handle
+    with pytest.raises(ValueError, match="different circular-buffer size"):
+        enable(str(tmp_path), "SHAPE", 11)
+    with pytest.raises(ValueError, match="different tensor-debug mode"):
+        enable(str(tmp_path), "NO_TENSOR", 10)
+
+
+def test_another_directory_replaces_the_first(tmp_path: Path) -> None:
+    function = log_function()
+    for name in ("first", "second"):
+        tfdbg_tui.enable_dump_debug_info(str(tmp_path / name), "CONCISE_HEALTH", -1)
+        function(tf.ones([2]))
+    tfdbg_tui.disable_dump_debug_info()
+    for name in ("first", "second"):
+        assert [t.op_name for _, t in traces(tmp_path / name)] == ["x", "Log"]
+
+
+def test_disabled_functions_still_work_and_enabling_goes_on(tmp_path: Path) -> None:
+    function = log_function()
+    for calls in (1, 2):
+        with dumping(tmp_path):
+            function(tf.ones([2]))
+        assert function(tf.ones([2])).numpy().tolist() == [0.0, 0.0]
+        assert tf.add(1, 2).numpy() == 3
+        assert len(traces(tmp_path)) == 2 * calls
+    reader = oracle.open_reader(str(tmp_path))
+    assert sum(oracle.traces(reader).values()) == 4
+
+
+def test_filters(tmp_path: Path) -> None:
+    with dumping(tmp_path, op_regex="^Log$", tensor_dtypes=["float32"]):
+        log_function()(tf.ones([2]))
+        log_function()(tf.ones([2], tf.float64))
+    assert [t.op_name for _, t in traces(tmp_path)] == ["Log"]
+
+
+def test_sampling_records_one_step_in_k(tmp_path: Path) -> None:
+    function = log_function()
+    with dumping(tmp_path, every=3):
+        for number in range(7):
+            with tfdbg_tui.step(number):
+                function(tf.ones([2]) * 2.0)
+    assert sorted({e.step for e, _ in traces(tmp_path)}) == [0, 3, 6]
+    assert sorted({e.step for e, _ in executions(tmp_path)}) == [0, 3, 6]
+
+
+def test_circular_buffer_keeps_the_last_and_flush_makes_it_permanent(tmp_path: Path) -> None:
+    with dumping(tmp_path, size=5) as handle:
+        for number in range(50):
+            with tfdbg_tui.step(number):
+                tf.add(1.0, 2.0)
+        handle.flush()
+        for number in range(50, 150):
+            with tfdbg_tui.step(number):
+                tf.add(1.0, 2.0)
+    steps = [e.step for e, _ in executions(tmp_path)]
+    assert steps == [*range(45, 50), *range(145, 150)]
+
+
+def test_flight_recorder_freezes_around_the_first_bad_tensor(tmp_path: Path) -> None:
+    with dumping(tmp_path, size=10, keep_after_bad=3):
+        for number in range(30):
+            with tfdbg_tui.step(number):
+                tf.math.divide(1.0, 0.0 if number == 15 else 1.0)
+    steps = [e.step for e, _ in executions(tmp_path)]
+    assert len(steps) == 10
+    assert steps[-1] == 18
+    assert 15 in steps
+
+
+def test_on_bad_raises_with_op_counts_and_line(tmp_path: Path) -> None:
+    function = tf.function(lambda x: tf.reduce_sum(tf.math.log(x)), autograph=False)
+    with dumping(tmp_path, on_bad="raise"):
+        with pytest.raises(dump.BadTensorError, match=r"Log .*1 -∞ of 2.*test_writer\.py"):
+            function(tf.constant([0.0, 1.0]))
+        with pytest.raises(dump.BadTensorError, match=r"Log .*1 NaN of 1"):
+            tf.math.log(-1.0)
+        assert function(tf.ones([2])).numpy() == 0.0
+
+
+# ---- Completeness ------------------------------------------------------------------------------
+
+
+def test_adaptive_puts_the_inputs_of_a_bad_op_on_record(tmp_path: Path) -> None:
+    with dumping(tmp_path, "ADAPTIVE"):
+        log_function()(tf.constant([0.0, 2.0, 8.0]))
+        tf.math.log(tf.constant([0.0, 5.0]))
+    found = {t.op_name: t for _, t in traces(tmp_path)}
+    vector = np.frombuffer(events.TensorProto.decode(found["x"].tensor_proto).tensor_content)
+    assert vector[5:].tolist() == [0, 0, 0, 0, 1, 2]  # no -∞, +∞, NaN, negative; 1 zero
+    assert codec.to_double(found["x"].maximum_bits) == 8.0
+    vector = np.frombuffer(events.TensorProto.decode(found["Log"].tensor_proto).tensor_content)
+    assert vector[5] == 1
+    bad = [e for _, e in executions(tmp_path) if e.op_type == "Log"][0]
+    (proto,) = bad.input_tensor_protos
+    assert np.frombuffer(events.TensorProto.decode(proto).tensor_content)[9] == 1
+    assert bad.input_maxima == [5.0]
+
+
+def test_traces_name_their_execution_step_and_iteration(tmp_path: Path) -> None:
+    @tf.function
+    def loop(x: Any) -> Any:
+        for _ in tf.range(3):
+            x = x * 2.0
+        return x
+
+    with dumping(tmp_path), tfdbg_tui.step(7):
+        loop(tf.ones([2]))
+        loop(tf.ones([2]))
+    calls = [e.serial for _, e in executions(tmp_path) if e.graph_id]
+    found = traces(tmp_path)
+    assert {t.execution_serial for _, t in found} == set(calls)
+    assert {e.step for e, _ in found} == {7}
+    rows = [t.iteration for _, t in found if t.op_name == "while/mul"]
+    assert rows == [0, 1, 2, 0, 1, 2]
+
+
+def test_dataflow_crosses_calls_and_the_backward_pass_is_there(tmp_path: Path) -> None:
+    weights = tf.Variable(tf.ones([3, 2]))
+    inner = tf.function(lambda x: tf.matmul(x, weights), autograph=False)
+    outer = tf.function(lambda x: tf.reduce_sum(tf.math.log(inner(x))), autograph=False)
+    with dumping(tmp_path):
+        with tf.GradientTape() as tape:
+            value = outer(tf.ones([2, 3]))
+        tape.gradient(value, weights)
+    ops = graph_ops(tmp_path)
+    signatures = [
+        s for _, s in messages(tmp_path, filesets.GRAPHS, events.GraphSignature, "graph_signature")
+    ]
+    by_graph = {s.graph_id: s for s in signatures}
+    calls = [op for op in ops.values() if op.op_type.endswith("PartitionedCall")]
+    assert calls
+    for call in calls:
+        (called,) = call.called_graph_ids
+        assert len(call.input_names) == len(by_graph[called].input_names)
+    backward = [s for s in signatures if s.forward_graph_id]
+    recorded = {t.tfdbg_context_id for _, t in traces(tmp_path)}
+    assert recorded <= set(by_graph)
+    assert len({s.graph_id for s in backward} & recorded) == 2
+    for _, trace in traces(tmp_path):
+        op = ops[trace.tfdbg_context_id, trace.op_name]
+        content = events.TensorProto.decode(trace.tensor_proto).tensor_content
+        assert np.frombuffer(content)[0] == op.output_tensor_ids[trace.output_slot]
+
+
+def test_function_that_raises_leaves_its_execution_and_what_came_before(tmp_path: Path) -> None:
+    @tf.function
+    def checked(x: Any) -> Any:
+        y = tf.math.log(x)
+        return tf.debugging.check_numerics(y, "bad y") * 2.0
+
+    with dumping(tmp_path):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            checked(tf.zeros([2]))
+    (failed,) = [e for _, e in executions(tmp_path) if e.error]
+    assert "bad y" in failed.error
+    found = [(t.op_name, t.execution_serial) for _, t in traces(tmp_path)]
+    assert ("Log", failed.serial) in found
+
+
+def test_all_threads_and_functions_traced_before(tmp_path: Path) -> None:
+    function = log_function()
+    function(tf.ones([2]))
+    started, enabled = threading.Event(), threading.Event()
+
+    def early() -> None:
+        tf.add(1.0, 1.0)
+        started.set()
+        enabled.wait()
+        function(tf.ones([2]))
+
+    running = threading.Thread(target=early)
+    running.start()
+    started.wait()
+    with dumping(tmp_path):
+        enabled.set()
+        running.join()
+        late = threading.Thread(target=lambda: tf.add(function(tf.ones([2])), 1.0))
+        late.start()
+        late.join()
+    calls = [e for _, e in executions(tmp_path) if e.graph_id]
+    assert len(calls) == 2
+    assert len({e.thread for e in calls}) == 2
+    assert len(traces(tmp_path)) == 4
+    assert [e.op_type for _, e in executions(tmp_path)].count("AddV2") == 1
+
+
+def test_cancelable_execution_is_recorded(tmp_path: Path) -> None:
+    from tensorflow.python.eager import cancellation
+
+    function = log_function()
+    with dumping(tmp_path):
+        manager = cancellation.CancellationManager()
+        cancelable = manager.get_cancelable_function(function.get_concrete_function(tf.ones([2])))
+        cancelable(tf.ones([2]))
+    assert [e for _, e in executions(tmp_path) if e.graph_id]
+
+
+def test_complex_nan(tmp_path: Path) -> None:
+    with dumping(tmp_path, "FULL_HEALTH"):
+        value = tf.complex([1.0, 0.0, float("nan")], [0.0, 0.0, 1.0])
+        tf.function(lambda x: x * 1.0, autograph=False)(value)
+    (trace,) = [t for _, t in traces(tmp_path) if t.op_name == "mul"]
+    vector = np.frombuffer(events.TensorProto.decode(trace.tensor_proto).tensor_content)
+    assert vector[4:].tolist() == [3, 0, 0, 1, 0, 1, 1]
+
+
+# ---- Environments ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["NO_TENSOR", "SHAPE", "ADAPTIVE", "FULL_HEALTH"])
+def test_functions_that_xla_compiles(tmp_path: Path, mode: str) -> None:
+    def program(x: Any) -> Any:
+        y = tf.math.log(x)
+        for _ in tf.range(2):
+            y = y * 2.0
+        return y
+
+    plain = tf.function(program, jit_compile=True)(tf.constant([0.0, -1.0, 3.0]))
+    with dumping(tmp_path, mode):
+        function = tf.function(program, jit_compile=True)
+        dumped = function(tf.constant([0.0, -1.0, 3.0]))
+    np.testing.assert_array_equal(plain, dumped)
+    found = {(t.op_name, t.iteration): t for _, t in traces(tmp_path)}
+    assert {("Log", None), ("while/mul", 0), ("while/mul", 1)} <= set(found)
+    vector = np.frombuffer(events.TensorProto.decode(found["Log", None].tensor_proto).tensor_content)
+    expected = {
+        "NO_TENSOR": [],
+        "SHAPE": [1, 1, 3, 3, 0, 0, 0, 0, 0],
+        "ADAPTIVE": [3, 1, 0, 1],
+        "FULL_HEALTH": [-1, 1, 1, 3, 1, 0, 1, 0, 0, 1],
+    }
+    assert vector[1:].tolist() == expected[mode]
+    assert sum(oracle.traces(oracle.open_reader(str(tmp_path))).values()) == len(traces(tmp_path))
+
+
+def test_keras_fit_eager_jit_and_mixed_precision(tmp_path: Path) -> None:
+    keras = pytest.importorskip("keras")
+    x = np.ones((8, 3), np.float32)
+    with dumping(tmp_path, "ADAPTIVE"):
+        for policy, options in (
+            ("float32", {"run_eagerly": True}),
+            ("float32", {"jit_compile": True}),
+            ("mixed_bfloat16", {"jit_compile": False}),
+        ):
+            dense = keras.layers.Dense(2, dtype=policy)
+            model = keras.Sequential([dense, keras.layers.Dense(1, dtype="float32")])
+            model.compile("sgd", "mse", **options)
+            callback = dump.StepCallback(first=100)
+            model.fit(x, x[:, :1], batch_size=4, verbose=0, callbacks=[callback])
+    assert {100, 101} <= {e.step for e, _ in traces(tmp_path)}
+    ops = graph_ops(tmp_path)
+    sites = [ops[t.tfdbg_context_id, t.op_name] for _, t in traces(tmp_path)]
+    assert 14 in {dtype for op in sites for dtype in op.output_dtypes}  # bfloat16
+    assert sum(oracle.traces(oracle.open_reader(str(tmp_path))).values()) == len(sites)
+
+
+def test_mirrored_strategy(tmp_path: Path) -> None:
+    with contextlib.suppress(RuntimeError):  # The devices may be initialized already.
+        cpu = tf.config.list_physical_devices("CPU")[0]
+        tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    devices = [f"/cpu:{i}" for i in range(len(tf.config.list_logical_devices("CPU")))]
+    strategy = tf.distribute.MirroredStrategy(devices)
+
+    @tf.function
+    def train() -> Any:
+        return strategy.run(lambda: tf.math.log(tf.constant([0.0, 1.0]) * 1.0))
+
+    with dumping(tmp_path):
+        train()
+    found = {t.device_name for _, t in traces(tmp_path) if "Log" in t.op_name}
+    assert len(found) == len(devices)
+
+
+def test_tensorflow_1_session(tmp_path: Path) -> None:
+    v1 = tf.compat.v1
+    with dumping(tmp_path), tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [None])
+        unfed = v1.placeholder(tf.float32, []) * 2.0
+        y = tf.math.log(x)
+        with v1.Session() as session:
+            assert session.run({"y": y}, {x: [1.0]})["y"].tolist() == [0.0]
+            session.run(y, {x: [0.0]})
+            assert session.run(unfed, {unfed.op.inputs[0]: 2.0}) == 4.0
+    rows = [(t.op_name, t.tensor_proto) for _, t in traces(tmp_path)]
+    assert [name for name, _ in rows].count("Log") == 2
+    assert sum(oracle.traces(oracle.open_reader(str(tmp_path))).values()) == len(rows)
+
+
+def test_dataset_functions(tmp_path: Path) -> None:
+    with dumping(tmp_path):
+        data = tf.data.Dataset.range(4).map(lambda i: tf.math.log(tf.cast(i, tf.float32)))
+        assert len(list(data.batch(2).prefetch(1))) == 2
+    assert [t.op_name for _, t in traces(tmp_path)].count("Log") == 4
+
+
+def test_tensorboard_reads_it(tmp_path: Path) -> None:
+    provider = pytest.importorskip("tensorboard.plugins.debugger_v2.debug_data_multiplexer")
+    with dumping(tmp_path, "CONCISE_HEALTH"):
+        log_function()(tf.constant([0.0, 1.0]))
+    multiplexer = provider.DebuggerV2EventMultiplexer(str(tmp_path))
+    (run,) = multiplexer.Runs()
+    for _ in range(100):
+        if multiplexer.Alerts(run, 0, -1)["alerts"]:
+            break
+        threading.Event().wait(0.1)
+    assert len(multiplexer.Alerts(run, 0, -1)["alerts"]) == 2
+    assert multiplexer.ExecutionDigests(run, 0, -1)["num_digests"] == len(executions(tmp_path))
+    data = multiplexer.ExecutionData(run, 0, 1)["executions"][0]
+    frames = multiplexer.StackFrames(run, data["stack_frame_ids"])["stack_frames"]
+    assert any(frame[1] == __file__ for frame in frames)
+    files = multiplexer.SourceFileList(run)
+    index = next(i for i, (_, path) in enumerate(files) if path == __file__)
+    assert multiplexer.SourceLines(run, index)["lines"] == Path(__file__).read_text().split("\n")
+
+
+# ---- Trouble -----------------------------------------------------------------------------------
+
+
+def test_unwritable_directory_is_one_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("")
+    with caplog.at_level(logging.WARNING, "tfdbg_tui"), dumping(tmp_path / "file" / "root"):
+        assert log_function()(tf.ones([2])).numpy().tolist() == [0.0, 0.0]
+    assert len(caplog.records) == 1
+    assert "dumping is off" in caplog.text
+
+
+def test_full_disk_turns_the_dump_off(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tfdbg_tui.dump import files
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    function = log_function()
+    with caplog.at_level(logging.WARNING, "tfdbg_tui"), dumping(tmp_path) as handle:
+        function(tf.ones([2]))
+        handle.flush()
+        monkeypatch.setattr(files.FramedFile, "write", full)
+        for _ in range(3):
+            function(tf.ones([2]))
+            handle.flush()
+    assert [r.getMessage() for r in caplog.records if "No space left" in r.getMessage()]
+    assert len(caplog.records) == 1
+    assert len(traces(tmp_path)) == 2
+
+
+def test_an_error_of_the_writer_never_reaches_the_program(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tfdbg_tui.dump.eager import EagerExecutions
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(EagerExecutions, "record", broken)
+    with caplog.at_level(logging.WARNING, "tfdbg_tui"), dumping(tmp_path):
+        assert tf.add(1.0, 2.0).numpy() == 3.0
+        assert log_function()(tf.ones([1])).numpy() == 0.0
+    assert len(caplog.records) == 1
+
+
+def test_missing_hooks_fall_back_to_tensorflow(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tfdbg_tui.dump import tensorflow_hooks
+
+    monkeypatch.setattr(tensorflow_hooks, "missing_hook", lambda: "from_func_graph is gone")
+    with caplog.at_level(logging.WARNING, "tfdbg_tui"):
+        tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    tf.add(1.0, 2.0)
+    tfdbg_tui.disable_dump_debug_info()
+    assert "from_func_graph is gone" in caplog.text
+    assert [d.op_type for d in oracle.open_reader(str(tmp_path)).executions()] == ["AddV2"]
+
+
+def test_a_forked_child_leaves_the_files_alone(tmp_path: Path) -> None:
+    with dumping(tmp_path):
+        tf.add(1.0, 2.0)
+        pid = os.fork()
+        if not pid:
+            os._exit(1 if dump._writer is not None and dump._writer.active else 0)
+        assert os.waitpid(pid, 0)[1] == 0
+        tf.add(1.0, 2.0)
+    assert [e.op_type for _, e in executions(tmp_path)] == ["AddV2", "AddV2"]
