@@ -5,11 +5,10 @@ Pure functions of a snapshot and a focus.  Navigation moves through these lists;
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from tfdbg_tui.diagnosis.events import name_of
-from tfdbg_tui.diagnosis.locations import is_library_frame
 from tfdbg_tui.tui.focus import (
     Focus,
     OpName,
@@ -20,11 +19,11 @@ from tfdbg_tui.tui.focus import (
     focus_frame,
     focus_graph_execution,
 )
+from tfdbg_tui.tui.folding import FrameRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tfdbg_tui.logdir import StackFrame
     from tfdbg_tui.tui.snapshot import Snapshot
 
 _WINDOW = 1 << 16
@@ -206,33 +205,14 @@ class SourceLines:
         return _first(_rows(start, step, len(lines)), text, lambda row: lines[row])
 
 
-@dataclass(frozen=True, slots=True)
-class FrameRow:
-    """A row of Stack Trace: one frame, or several library frames folded into one.
-
-    Attributes:
-        first: The outermost of its frames.
-        last: The innermost of its frames.
-    """
-
-    first: int
-    last: int
-
-    @property
-    def folded(self) -> int:
-        """How many frames are folded into the row; 0 for a frame of its own."""
-        return self.last - self.first + 1 if self.last > self.first else 0
-
-
 class FrameList:
     """The frames of a stack trace, outermost first."""
 
     def rows(self, snapshot: Snapshot, focus: Focus) -> Sequence[FrameRow]:
         """Return the rows; runs of library frames are one row unless they are unfolded."""
-        frames = snapshot.frames(focus)
         if focus.library_frames:
-            return [FrameRow(i, i) for i in range(len(frames))]
-        return _fold(frames)
+            return [FrameRow(i, i) for i in range(len(snapshot.frames(focus)))]
+        return snapshot.folded_frames(focus)
 
     def count(self, snapshot: Snapshot, focus: Focus) -> int:
         """See `PaneList`."""
@@ -281,17 +261,6 @@ LISTS: dict[PaneName, PaneList] = {
 def matches(text: str, name: str) -> bool:
     """Whether a search for `text` finds `name`; capital letters count only if `text` has any."""
     return text in (name if text != text.lower() else name.lower())
-
-
-def _fold(frames: Sequence[StackFrame]) -> list[FrameRow]:
-    rows: list[FrameRow] = []
-    for i, frame in enumerate(frames):
-        library = is_library_frame(frame)
-        if library and rows and is_library_frame(frames[i - 1]):
-            rows[-1] = FrameRow(rows[-1].first, i)
-        else:
-            rows.append(FrameRow(i, i))
-    return rows
 
 
 def _rows(start: int, step: int, count: int) -> range:

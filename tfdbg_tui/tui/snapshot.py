@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import summary_of
 from tfdbg_tui.diagnosis.timeline import At
+from tfdbg_tui.tui.folding import FrameRow, fold
 from tfdbg_tui.tui.neighbours import Neighbour, neighbours
 
 if TYPE_CHECKING:
@@ -64,17 +65,26 @@ class Snapshot:
         self.computation = lru_cache(_RECORDS)(self._computation)
         self.next_computation = lru_cache(_RECORDS)(self._next_computation)
         self._stack = lru_cache(256)(run.stack)
+        self._folded = lru_cache(256)(lambda stack_id: fold(self._stack(stack_id)))
         self.source = lru_cache(16)(self._source)
 
     def frames(self, focus: Focus) -> tuple[StackFrame, ...]:
         """Return the stack trace of what was focused last, outermost frame first."""
-        stack_id = None
-        if focus.subject == "execution" and focus.execution is not None:
-            stack_id = self.run.executions.stack_ids[focus.execution]
-        elif focus.subject == "op" and focus.op is not None:
-            op = self.run.op(focus.op.graph_id, focus.op.name)
-            stack_id = op.stack_id if op else None
+        stack_id = self._stack_id(focus)
         return () if stack_id is None else self._stack(stack_id)
+
+    def folded_frames(self, focus: Focus) -> list[FrameRow]:
+        """Return the rows of that stack trace when the frames of libraries are folded."""
+        stack_id = self._stack_id(focus)
+        return [] if stack_id is None else self._folded(stack_id)
+
+    def _stack_id(self, focus: Focus) -> int | None:
+        if focus.subject == "execution" and focus.execution is not None:
+            return self.run.executions.stack_ids[focus.execution]
+        if focus.subject == "op" and focus.op is not None:
+            op = self.run.op(focus.op.graph_id, focus.op.name)
+            return op.stack_id if op else None
+        return None
 
     def graph_name(self, graph_id: str | None) -> str:
         """Return a graph's name, or words for it."""

@@ -49,7 +49,7 @@ class Alerts(Pane):
         ]
         if room > name_width:
             line.append((" " + self.charset.fit(where, room - name_width - 1), "dim"))
-        return (*line, bad, (" ", "")), "focus" if focused else ""
+        return (*line, *bad, (" ", "")), "focus" if focused else ""
 
     def summary(self) -> str:
         """See `Pane`."""
@@ -85,8 +85,8 @@ class Alerts(Pane):
 
     def _op_types(self, snapshot: Snapshot, width: int) -> tuple[Line, ...]:
         """Return the op types with most alerts, with bars."""
-        types = list(snapshot.alerts_by_op_type.items())
-        most = max(count for _, count in types)
+        types = sorted(snapshot.alerts_by_op_type.items(), key=lambda item: (-item[1], item[0]))
+        most = types[0][1]
         bar_width = max(3, width // 5)
         lines: list[Line] = []
         for name, count in types[:_OP_TYPES]:

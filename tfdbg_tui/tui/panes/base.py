@@ -63,15 +63,13 @@ class Pane(VirtualList, inherit_bindings=False):
         """What is focused."""
         return self.session.focus
 
-    @property
-    def row_count(self) -> int:
-        """Number of rows."""
+    def count_rows(self) -> int:
+        """See `VirtualList`."""
         snapshot = self.session.snapshot
         return LISTS[self.NAME].count(snapshot, self.focus_) if snapshot else 0
 
-    @property
-    def cursor(self) -> int | None:
-        """The focused row."""
+    def find_cursor(self) -> int | None:
+        """See `VirtualList`: the focused row."""
         snapshot = self.session.snapshot
         return LISTS[self.NAME].position(snapshot, self.focus_) if snapshot else None
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from tfdbg_tui.logdir import GraphExecution
+    from tfdbg_tui.tui.session import Session
     from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _NAME_WIDTH = 16  # the least a tensor's name gets
@@ -31,8 +33,8 @@ class GraphExecutionPane(Pane):
     TITLE = "Graph Execution"
     EMPTY = "No graph executions recorded."
 
-    def __init__(self, *args: object) -> None:
-        super().__init__(*args)  # type: ignore[arg-type]
+    def __init__(self, session: Session, charset: Charset) -> None:
+        super().__init__(session, charset)
         self._inputs: frozenset[int] = frozenset()
 
     def update(self) -> None:

@@ -56,7 +56,7 @@ class GraphStructure(Pane):
             op_type = neighbour.op_type or "not recorded"
             cells.append((" " + self.charset.fit(op_type, type_width - 1), "dim"))
         behind = {"op": "focus", "input": "input", "consumer": "mark" if selected else ""}
-        return (*cells, (" ", ""), health, (" ", "")), behind[neighbour.role]
+        return (*cells, (" ", ""), *health, (" ", "")), behind[neighbour.role]
 
     def _slot(self, neighbour: Neighbour) -> str:
         if neighbour.role == "input":
@@ -66,19 +66,19 @@ class GraphStructure(Pane):
         arrow = self.charset.right
         return f"{self.charset.branch}:{neighbour.output_slot}{arrow}{neighbour.input_slot}"
 
-    def _health(self, row: int) -> Cell:
+    def _health(self, row: int) -> Line:
         snapshot = self.session.snapshot
         assert snapshot is not None
         width = chips.BRIEF
         event = neighbour_event(snapshot, self.focus_, row)
         if event is None:
-            return (f"{'not recorded':>{width}}", "faint")
+            return chips.flush_right("not recorded", width, "faint")
         summary = snapshot.summary(event)
         if summary is None or summary.has_inf_or_nan is None:
-            return (f"{f'#{event.index:,}':>{width}}", "dim")
+            return chips.flush_right(f"#{event.index:,}", width, "dim")
         if summary.bad:
             return chips.brief(summary, self.charset)
-        return (f"{'finite':>{width}}", "good")
+        return chips.flush_right("finite", width, "good")
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`: the graph and those that it was built in, and what it has around the op."""

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from textual import events
 
     from tfdbg_tui.logdir import Execution, ExecutionKind
+    from tfdbg_tui.tui.session import Session
     from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _BOX = 2
@@ -31,6 +33,15 @@ class Timeline(Pane):
     NAME = "timeline"
     TITLE = "Python Execution Timeline"
     EMPTY = "No eager executions recorded."
+
+    def __init__(self, session: Session, charset: Charset) -> None:
+        super().__init__(session, charset)
+        self._inputs: frozenset[int] = frozenset()
+
+    def update(self) -> None:
+        """See `VirtualList`."""
+        self._inputs = self._find_inputs()
+        super().update()
 
     @property
     def stride(self) -> int:
@@ -46,14 +57,12 @@ class Timeline(Pane):
         snapshot = self.session.snapshot
         return len(snapshot.run.executions) if snapshot else 0
 
-    @property
-    def row_count(self) -> int:
-        """Number of lines of boxes."""
+    def count_rows(self) -> int:
+        """See `VirtualList`: the number of lines of boxes."""
         return -(-self._num_executions // self.stride)
 
-    @property
-    def cursor(self) -> int | None:
-        """The line with the focused execution."""
+    def find_cursor(self) -> int | None:
+        """See `VirtualList`: the line with the focused execution."""
         focused = self.focus_.execution
         return None if focused is None else focused // self.stride
 
@@ -62,7 +71,7 @@ class Timeline(Pane):
         first = row * self.stride
         focused = self.focus_.execution
         here = focused is not None and first <= focused < first + self.stride
-        inputs = tuple(i for i in self._inputs() if first <= i < first + self.stride)
+        inputs = tuple(i for i in self._inputs if first <= i < first + self.stride)
         return focused if here else None, inputs
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
@@ -74,14 +83,13 @@ class Timeline(Pane):
         last = min(first + self.stride, len(executions))
         low, high = executions.alert_rows.searchsorted([first, last])
         bad = set(executions.alert_rows[low:high].tolist())
-        inputs = self._inputs()
         cells: list[Cell] = [(f"{first:>{self._label_width}} ", "faint")]
         for index in range(first, last):
             kind = executions.kind(index)
             style = "call-box underline" if kind.is_function else "box"
             if index in bad:
                 style = "chip-bad underline" if kind.is_function else "chip-bad"
-            elif index in inputs:
+            elif index in self._inputs:
                 style = "input"
             letter = self.charset.safe(short_name(kind))[:1].upper() or "?"
             if index == self.focus_.execution:
@@ -94,7 +102,7 @@ class Timeline(Pane):
     def _pointer(self) -> str:
         return "<" if self.charset.ascii_only else "◀"
 
-    def _inputs(self) -> frozenset[int]:
+    def _find_inputs(self) -> frozenset[int]:
         """Return the executions that the focused tensor was computed from."""
         snapshot = self.session.snapshot
         event = focused_event(snapshot, self.focus_) if snapshot else None
@@ -152,8 +160,8 @@ class Timeline(Pane):
         mark = self.charset.focus if chosen else " "
         facts = chips.size_and_type(summary)
         return (
-            (f" {mark}:{slot} ", "focus" if chosen else "dim"),
-            (self.charset.safe(facts) + "  " if facts else " ", "dim"),
+            (f" {mark}:{slot}", "focus" if chosen else "dim"),
+            (f" {self.charset.safe(facts)}  " if facts else " ", "dim"),
             *chips.chips(summary, self.charset),
         )
 

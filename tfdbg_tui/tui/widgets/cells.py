@@ -24,9 +24,12 @@ Cell = tuple[str, str]
 
 Line = tuple[Cell, ...]
 
-# Grey text is hard to read on a coloured row; there it takes the row's own colour.
+# On a coloured row most text takes the row's own colour, and what is bad gets a background.
 _HIGHLIGHTS = frozenset({"focus", "input"})
-_MUTED = frozenset({"faint", "dim", "comment", "strong", "call", "good"})
+_ON_HIGHLIGHT = {
+    "bad": "chip-bad",
+    **dict.fromkeys(("faint", "dim", "comment", "strong", "call", "good"), ""),
+}
 
 
 class CellWidget(Widget):
@@ -65,13 +68,14 @@ class CellWidget(Widget):
     def strip(self, cells: Line, behind: str = "") -> Strip:
         """Return cells as a strip as wide as the widget; neighbours of equal style become one."""
         base = self.rich_style + self.cell_style(behind)
-        muted = _MUTED if behind in _HIGHLIGHTS else frozenset()
+        highlighted = behind in _HIGHLIGHTS
         segments: list[Segment] = []
         for text, names in cells:
             if not text:
                 continue
-            plain = not names or names in muted
-            style = base if plain else base + self.cell_style(names)
+            if highlighted:
+                names = _ON_HIGHLIGHT.get(names, names)
+            style = base + self.cell_style(names) if names else base
             if segments and segments[-1].style == style:
                 segments[-1] = Segment(segments[-1].text + text, style)
             else:

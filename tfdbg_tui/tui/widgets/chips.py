@@ -48,17 +48,21 @@ def columns(summary: TensorSummary | None, charset: Charset) -> Line:
     if summary.nan is None:
         return (_words(summary, charset, width),)
     return tuple(
-        _column(getattr(summary, field), bad, charset) for field, _, bad in _kinds(charset)
+        cell
+        for field, _, bad in _kinds(charset)
+        for cell in _column(getattr(summary, field), bad, charset)
     )
 
 
-def _column(count: int | None, bad: bool, charset: Charset) -> Cell:
-    if count is None:
-        return (" " * COLUMN, "")
-    if count == 0:
-        return (f"{charset.dot:>{COLUMN}}", "faint")
-    text = f"{compact(count):>{COLUMN}}"
-    return (text, "bad") if bad else (text, "")
+def _column(count: int | None, bad: bool, charset: Charset) -> Line:
+    if not count:
+        return flush_right("" if count is None else charset.dot, COLUMN, "faint")
+    return flush_right(compact(count), COLUMN, "bad" if bad else "")
+
+
+def flush_right(text: str, width: int, style: str) -> Line:
+    """Return text at the right end of `width` cells; the style is that of the text alone."""
+    return ((" " * (width - len(text)), ""), (text, style))
 
 
 def _words(summary: TensorSummary, charset: Charset, width: int) -> Cell:
@@ -93,10 +97,10 @@ def chips(summary: TensorSummary | None, charset: Charset) -> Line:
     return tuple(cells) or (("empty", "faint"),)
 
 
-def brief(summary: TensorSummary | None, charset: Charset) -> Cell:
+def brief(summary: TensorSummary | None, charset: Charset) -> Line:
     """Return only the bad kinds, abbreviated, `BRIEF` cells wide."""
     if summary is None or summary.nan is None:
-        return (f"{'NaN or ' + charset.inf:>{BRIEF}}", "bad")
+        return flush_right(f"NaN or {charset.inf}", BRIEF, "bad")
     found = [
         f"{label} {compact(getattr(summary, field))}"
         for field, label, bad in _kinds(charset)
@@ -105,7 +109,7 @@ def brief(summary: TensorSummary | None, charset: Charset) -> Cell:
     text = " ".join(found)
     if len(text) > BRIEF:
         text = " ".join(part.partition(" ")[0] for part in found)
-    return (f"{text[:BRIEF]:>{BRIEF}}", "bad")
+    return flush_right(text, BRIEF, "bad")
 
 
 def size_and_type(summary: TensorSummary | None) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.widget import Widget
 
 from tfdbg_tui.tui.widgets.cells import CellWidget
 
@@ -29,7 +30,11 @@ _CACHED_STRIPS = 2048
 class VirtualList(CellWidget, ScrollView, can_focus=True):
     """Rows under a pinned head and above a pinned foot.
 
-    Subclasses say what there is: `row_count`, `cursor`, `row`, `row_state`, `head`, `foot`.
+    Subclasses say what there is: `count_rows`, `find_cursor`, `row`, `row_state`, `head`, `foot`.
+
+    Attributes:
+        row_count: Number of rows at the last `update`.
+        cursor: The row that was to be kept in view then.
     """
 
     DEFAULT_CSS = """
@@ -51,6 +56,8 @@ class VirtualList(CellWidget, ScrollView, can_focus=True):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
+        self.row_count = 0
+        self.cursor: int | None = None
         self._strips: dict[Hashable, Strip] = {}
         self._painted: dict[int, Hashable] = {}
         self._head: Sequence[Line] = ()
@@ -58,14 +65,12 @@ class VirtualList(CellWidget, ScrollView, can_focus=True):
 
     # ---- What subclasses say
 
-    @property
-    def row_count(self) -> int:
-        """Number of rows."""
-        return 0
+    def count_rows(self) -> int:
+        """Return the number of rows."""
+        raise NotImplementedError
 
-    @property
-    def cursor(self) -> int | None:
-        """The row to keep in view."""
+    def find_cursor(self) -> int | None:
+        """Return the row to keep in view."""
         return None
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
@@ -94,15 +99,23 @@ class VirtualList(CellWidget, ScrollView, can_focus=True):
 
     def update(self) -> None:
         """Show the present state: pinned lines, number of rows, cursor in view."""
+        self.row_count = self.count_rows()
+        self.cursor = self.find_cursor()
         width, height = self.line_width, self.size.height
         self._head = self.head(width, height)
         self._foot = self.foot(width, height)
-        size = Size(1, self.row_count + len(self._head) + len(self._foot))
-        if size != self.virtual_size:
-            self.virtual_size = size
+        self._set_length(self.row_count + len(self._head) + len(self._foot))
         if self.cursor is not None:
             self.reveal(self.cursor)
         self._repaint()
+
+    def _set_length(self, lines: int) -> None:
+        """Adapt the scrollbar; without the layout of the whole screen that Textual would do."""
+        if lines != self.virtual_size.height:
+            self.set_reactive(Widget.virtual_size, Size(1, lines))
+            self.vertical_scrollbar.window_virtual_size = lines
+            if self.scroll_offset.y > self.max_scroll_y:
+                self.scroll_to(y=self.max_scroll_y, animate=False)
 
     def reveal(self, row: int, *, centre: bool = False) -> None:
         """Scroll until a row is in view: just so if it is near, else to the middle."""
