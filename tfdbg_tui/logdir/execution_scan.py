@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.logdir.alert_scan import FullTensors, bad_protos
 from tfdbg_tui.logdir.cursor import Cursor
+from tfdbg_tui.logdir.full_tensor_scan import FullTensorScan
 from tfdbg_tui.logdir.gather import Flags, Ints, words
 from tfdbg_tui.logdir.interning import Interner
 from tfdbg_tui.logdir.summaries import VECTOR_HEADS
+from tfdbg_tui.logdir.vector_scan import bad_protos
 from tfdbg_tui.wire import codec, tfrecord
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -79,7 +80,7 @@ class ExecutionScan:
         self._stacks = Interner()
         self._kind_of: dict[tuple[int, int], int] = {}
         self._stack_of: list[int] = []
-        self._full_tensors = FullTensors()
+        self._full_tensors = FullTensorScan()
 
     def scan(
         self, chunk: Chunk, decode: Decode, number_stack: Callable[[bytes], int]

@@ -22,6 +22,7 @@ MAX_RECORD = 1 << 31
 """No protocol-buffer message is larger: a greater length is damage, whatever its checksum."""
 
 _LANES = 256
+_STRIDE = 16  # steps between looks whether all lanes have arrived
 _PROBE = 16  # records that are walked one by one to learn how long records are here
 _HEADER, _FRAME = tfrecord.HEADER_SIZE, tfrecord.FRAME_SIZE
 
@@ -110,22 +111,17 @@ def _lane_starts(data: Bytes, size: int, lanes: int, window: int) -> Ints:
 
 def _walk_lanes(data: Bytes, size: int, starts: Ints) -> Ints:
     stops = np.append(starts[1:], size)
-    lengths_at = words(data)
-    current = starts.copy()
-    steps = []
-    active = current < stops
-    while active.any():
-        steps.append(current.copy())
-        lengths = lengths_at[np.minimum(current, size)]
-        # A length beyond the buffer is torn or garbage: it ends its lane.
-        following = current + np.minimum(lengths, size).view(np.int64) + _FRAME
-        np.copyto(current, following, where=active)
-        active = current < stops
-    steps.append(current)
+    # The upper half of a length is looked at with its checksum, below.
+    lengths_at = np.ndarray((size + 1,), "<u4", data, 0, (1,))
+    steps = [starts]
+    while (steps[-1] < stops).any():
+        for _ in range(_STRIDE):  # lanes that have arrived walk on; that is cut off below
+            following = steps[-1] + lengths_at[steps[-1]]
+            following += _FRAME
+            steps.append(np.minimum(following, size, out=following))
     lanes = np.array(steps).T  # lane by lane, hence ascending while the chain holds
-    visited = lanes < stops[:, None]
-    positions = lanes[visited]
-    ends = positions + np.minimum(lengths_at[positions], size).view(np.int64) + _FRAME
+    positions = lanes[lanes < stops[:, None]]
+    ends = positions + lengths_at[positions] + _FRAME
     holds = headers_intact(data, positions) & (ends <= size)
     holds[1:] &= ends[:-1] == positions[1:]
     count = len(holds) if holds.all() else int(np.argmin(holds))

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.logdir.alert_scan import FullTensors, bad_protos, bad_vectors
 from tfdbg_tui.logdir.cursor import Cursor
+from tfdbg_tui.logdir.full_tensor_scan import FullTensorScan
 from tfdbg_tui.logdir.gather import Flags, Ints, Words, blocks, column, columns
 from tfdbg_tui.logdir.interning import Interner
 from tfdbg_tui.logdir.summaries import VECTOR_HEADS
+from tfdbg_tui.logdir.vector_scan import bad_protos, bad_vectors
 from tfdbg_tui.wire import codec, tfrecord
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -245,7 +246,7 @@ class HeadScan:
         self._heads = Interner()
         self._devices = Interner()
         self._sites: dict[tuple[int, int], int] = {}
-        self._full_tensors = FullTensors()
+        self._full_tensors = FullTensorScan()
 
     def scan(self, chunk: Chunk, rows: Ints, decode: Decode, sites: Ints, bad: Flags) -> None:
         """Note sites and bad records among `rows` of a chunk."""
