@@ -59,8 +59,12 @@ def gradient() -> Any:
     weights = tf.Variable(tf.ones([3, 2]))
 
     @tf.function
+    def product(x):
+        return tf.matmul(x, weights) * 1.0
+
+    @tf.function
     def loss(x):
-        return tf.reduce_mean(tf.math.log(tf.matmul(x, weights) - 3.0))
+        return tf.reduce_mean(tf.math.log(product(x) - 3.0))
 
     results = []
     for _ in range(2):

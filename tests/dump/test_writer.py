@@ -227,9 +227,8 @@ def test_function_that_raises_leaves_its_execution_and_what_came_before(tmp_path
         y = tf.math.log(x)
         return tf.debugging.check_numerics(y, "bad y") * 2.0
 
-    with dumping(tmp_path):
-        with pytest.raises(tf.errors.InvalidArgumentError):
-            checked(tf.zeros([2]))
+    with dumping(tmp_path), pytest.raises(tf.errors.InvalidArgumentError):
+        checked(tf.zeros([2]))
     (failed,) = [e for _, e in executions(tmp_path) if e.error]
     assert "bad y" in failed.error
     found = [(t.op_name, t.execution_serial) for _, t in traces(tmp_path)]
@@ -301,7 +300,9 @@ def test_functions_that_xla_compiles(tmp_path: Path, mode: str) -> None:
     np.testing.assert_array_equal(plain, dumped)
     found = {(t.op_name, t.iteration): t for _, t in traces(tmp_path)}
     assert {("Log", None), ("while/mul", 0), ("while/mul", 1)} <= set(found)
-    vector = np.frombuffer(events.TensorProto.decode(found["Log", None].tensor_proto).tensor_content)
+    vector = np.frombuffer(
+        events.TensorProto.decode(found["Log", None].tensor_proto).tensor_content
+    )
     expected = {
         "NO_TENSOR": [],
         "SHAPE": [1, 1, 3, 3, 0, 0, 0, 0, 0],
@@ -336,7 +337,9 @@ def test_keras_fit_eager_jit_and_mixed_precision(tmp_path: Path) -> None:
 def test_mirrored_strategy(tmp_path: Path) -> None:
     with contextlib.suppress(RuntimeError):  # The devices may be initialized already.
         cpu = tf.config.list_physical_devices("CPU")[0]
-        tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+        tf.config.set_logical_device_configuration(
+            cpu, [tf.config.LogicalDeviceConfiguration()] * 2
+        )
     devices = [f"/cpu:{i}" for i in range(len(tf.config.list_logical_devices("CPU")))]
     strategy = tf.distribute.MirroredStrategy(devices)
 

@@ -419,6 +419,7 @@ class Hooks:
                 outputs = python_func(*inner_args, **inner_kwargs)
                 graph = ops.get_default_graph()
                 if is_compiled(graph) and not _has_fixed_captures(graph):
+                    graph._tfdbg_tui_compiled = True
                     self._tell("compiled_graph_traced", graph)
                 return outputs
 
@@ -444,8 +445,9 @@ class Hooks:
         class OptionalXlaContext(original):  # type: ignore[misc]
             def __enter__(self) -> None:
                 super().__enter__()
-                if self.xla_context:
-                    ops.get_default_graph()._tfdbg_tui_compiled = True
+                graph = ops.get_default_graph()
+                if self.xla_context and graph.building_function:
+                    graph._tfdbg_tui_compiled = True
 
         return OptionalXlaContext
 

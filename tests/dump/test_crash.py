@@ -1,0 +1,61 @@
+"""A killed program leaves a logdir that can be read, up to its last quarter second."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+
+PROGRAM = """
+import itertools, sys, tensorflow as tf, tfdbg_tui
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "CONCISE_HEALTH", int(sys.argv[2]))
+function = tf.function(lambda x: tf.math.log(x) * 2.0)
+for number in itertools.count():
+    with tfdbg_tui.step(number):
+        function(tf.ones([3 + number % 50]))
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("size", [-1, 200])
+def test_kill_9(tmp_path: Path, size: int) -> None:
+    oracle = pytest.importorskip("dump_oracle")
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path), str(size)]
+    seen: list[tuple[float, int]] = []
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as p:
+        assert p.stdout is not None
+        for line in p.stdout:
+            seen.append((time.monotonic(), int(line)))
+            if seen[-1][1] > 300 and seen[-1][0] - seen[0][0] > 1.5:
+                break
+        killed = time.monotonic()
+        p.kill()
+    # TensorFlow's reader resolves every graph, op and stack frame, so it proves the references.
+    reader = oracle.open_reader(str(tmp_path))
+    executions = reader.executions()
+    calls = [e for e in executions if e.op_type.startswith("__inference_")]
+    for digest in executions:
+        assert reader.read_execution_stack_trace(reader.read_execution(digest))[1]
+    names = {trace.op_name for trace in reader.graph_execution_traces()}
+    assert {"Log", "mul"} <= names
+    for trace in reader.graph_execution_traces()[-50:]:
+        assert reader.read_graph_op_creation_stack_trace(
+            reader.graph_by_id(trace.graph_id).get_op_creation_digest(trace.op_name)
+        )[1]
+    # The machine of a test may be slow, so a whole second instead of a quarter.
+    expected = max((number for moment, number in seen if moment < killed - 1.0), default=0)
+    assert expected > 0
+    last = max(reader.read_execution(e) and e.wall_time for e in calls)
+    first = min(e.wall_time for e in calls)
+    assert last - first > 0
+    if size < 0:
+        assert len(calls) >= expected
+    else:
+        assert size <= len(executions) <= 2 * size + 200
