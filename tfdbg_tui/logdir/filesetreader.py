@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.logdir.definitions import Definitions, Stacks
 from tfdbg_tui.logdir.executions import ExecutionKinds, ExecutionLog
 from tfdbg_tui.logdir.problems import Problems
-from tfdbg_tui.logdir.recordfile import CHUNK_BYTES, RecordFile, ScanBuffer
+from tfdbg_tui.logdir.recordfile import RecordFile, ScanBuffer
 from tfdbg_tui.logdir.traces import Sites, TraceLog
 from tfdbg_tui.wire import filesets
 
@@ -33,13 +33,13 @@ _WITHOUT = {
 class Shared:
     """What all file sets of a run number or define together."""
 
-    def __init__(self) -> None:
+    def __init__(self, chunk_bytes: int) -> None:
         self.problems = Problems()
         self.stacks = Stacks()
         self.graphs: dict[str, Graph] = {}
         self.sites = Sites()
         self.kinds = ExecutionKinds()
-        self.buffer = ScanBuffer()
+        self.buffer = ScanBuffer(chunk_bytes)
 
 
 class FileSetReader:
@@ -86,7 +86,7 @@ class FileSetReader:
                 ingest(files[suffix], chunk)
                 yield
 
-    def read_events(self, limit: int = CHUNK_BYTES) -> bool:
+    def read_events(self, limit: int) -> bool:
         """Read one chunk of graph executions and one of executions; return if there was any."""
         found = False
         log: TraceLog | ExecutionLog

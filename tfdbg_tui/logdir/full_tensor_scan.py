@@ -8,6 +8,7 @@ decoder once; the values of all tensors with equal beginnings are then looked at
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 
 from tfdbg_tui.logdir.cursor import varints

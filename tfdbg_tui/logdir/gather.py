@@ -33,10 +33,10 @@ def blocks(data: Bytes, starts: Ints, size: int) -> Bytes:
 
 def column(rows: Bytes, dtype: str, offset: int) -> npt.NDArray[Any]:
     """Return the values of one type at `offset` of each row of gathered blocks."""
-    return np.ndarray((len(rows),), dtype, rows, offset, (rows.strides[0],))
+    return columns(rows, dtype, offset, 1)[:, 0]
 
 
 def columns(rows: Bytes, dtype: str, offset: int, count: int) -> npt.NDArray[Any]:
     """Return `count` adjoining values at `offset` of each row, shape [len(rows), count]."""
-    width = np.dtype(dtype).itemsize
-    return np.ndarray((len(rows), count), dtype, rows, offset, (rows.strides[0], width))
+    values: npt.NDArray[Any] = rows[:, offset : offset + count * np.dtype(dtype).itemsize]
+    return values.view(dtype)

@@ -38,15 +38,19 @@ class RunReader:
         files: The run.
         vectorised: Whether to read many records at once.  Without, each record goes through the
             scalar decoder: some 100 times slower, with the same result.
+        chunk_bytes: How much of a file is in memory at once; larger records are read in pieces.
 
     Attributes:
         files: The run, with the file sets that have appeared since.
     """
 
-    def __init__(self, files: RunFiles, *, vectorised: bool = True) -> None:
+    def __init__(
+        self, files: RunFiles, *, vectorised: bool = True, chunk_bytes: int = CHUNK_BYTES
+    ) -> None:
         self.files = files
         self._vectorised = vectorised
-        self._shared = Shared()
+        self._shared = Shared(chunk_bytes)
+        self._chunk_bytes = chunk_bytes
         self._sets = [
             FileSetReader(number, file_set, self._shared, vectorised=vectorised)
             for number, file_set in enumerate(files.file_sets)
@@ -56,7 +60,7 @@ class RunReader:
         self._execution_merge: Merge | None = None
         self._trace_merge: Merge | None = None
         self._merged: tuple[object, ...] = ()
-        self._limit = _FIRST_BYTES
+        self._limit = min(_FIRST_BYTES, chunk_bytes)
         if files.run_id is None:
             self._shared.problems.add(
                 files.file_sets[0].path(filesets.METADATA),
@@ -110,9 +114,9 @@ class RunReader:
             for _ in reader.read_definitions():
                 if time.monotonic() > deadline:
                     return
-        limit, self._limit = self._limit, CHUNK_BYTES
+        limit, self._limit = self._limit, self._chunk_bytes
         while sum(reader.read_events(limit) for reader in self._sets):
-            if limit < CHUNK_BYTES or time.monotonic() > deadline:
+            if limit < self._chunk_bytes or time.monotonic() > deadline:
                 return
 
     def _event_files(self) -> list[RecordFile]:

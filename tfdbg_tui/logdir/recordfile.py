@@ -27,7 +27,7 @@ _HEADER, _FOOTER, _FRAME = tfrecord.HEADER_SIZE, tfrecord.FOOTER_SIZE, tfrecord.
 class ScanBuffer:
     """Memory that all files of a run are scanned through, one chunk at a time."""
 
-    def __init__(self, size: int = CHUNK_BYTES) -> None:
+    def __init__(self, size: int) -> None:
         self.size = size
         self._bytes = bytearray(size + PADDING)
         self.view = memoryview(self._bytes)
@@ -122,7 +122,7 @@ class RecordFile:
             same = (now.st_dev, now.st_ino) == self._identity
             self.fate = "" if same else "replaced"
 
-    def read(self, buffer: ScanBuffer, limit: int = CHUNK_BYTES) -> Chunk | None:
+    def read(self, buffer: ScanBuffer, limit: int) -> Chunk | None:
         """Return the whole records within the next `limit` bytes, or None where there are none.
 
         A record larger than `limit` comes alone.  What is damaged is skipped and reported.
