@@ -22,6 +22,7 @@ from tfdbg_tui.diagnosis.optypes import (
     MOVES,
     NON_FLOAT_RESULT,
     SOURCES,
+    unrecorded,
 )
 from tfdbg_tui.diagnosis.variables import assigns
 
@@ -42,6 +43,9 @@ _SMALL_TYPES = frozenset({"float16", "float8_e4m3fn", "float8_e5m2"})
 _GROWS = frozenset(
     {"Exp", "Expm1", "Cosh", "Sinh", "Square", "Mul", "MatMul", "AddV2", "Sum", "Pow"}
 )
+
+
+_SPREAD = 500  # places: so many bad ones were not contained
 
 
 class _Manner(Enum):
@@ -70,9 +74,13 @@ class Containment:
         manner = self._manner(root)
         if manner is _Manner.KEPT and any(is_backward(self._run, site.first) for site in sites):
             manner = _Manner.ABSORBED
+        if len(sites) > _SPREAD:
+            return False
+        # Uses inside graphs are quick to look up, those of eager tensors are not.
+        ordered = sorted(sites, key=lambda site: site.first.kind == "execution")
         return all(
             self._harmless(event, manner)
-            for site in sites
+            for site in ordered
             for event in dict.fromkeys((site.first, site.last))
         )
 
@@ -88,8 +96,11 @@ class Containment:
         return _Manner.ABSORBED if op_type in GROWS | SOURCES | MOVES else _Manner.LEFT_OUT
 
     def _harmless(self, event: TensorEvent, manner: _Manner) -> bool:
-        if _has_nan(self._summaries(event)):
+        summary = self._summaries(event)
+        if summary is None or summary.nan:
             manner = _Manner.LEFT_OUT
+        elif summary.nan is None and manner is _Manner.KEPT:
+            manner = _Manner.ABSORBED  # NaN or ∞: the dump does not tell which
         uses = self._dataflow.consumers(event)
         if not uses:
             statistics = op_type_of(self._run, event) in _STATISTICS and event.slot > 0
@@ -115,6 +126,8 @@ class Containment:
             return manner is not _Manner.LEFT_OUT
         if use.op_type is not None and assigns(use.op_type):
             return False
+        if use.event is None and use.op_type and not unrecorded(use.op_type):
+            return manner is not _Manner.LEFT_OUT  # it becomes an index, a sample, a condition
         if use.event is None or not self._same_call(event, use.event):
             return manner is _Manner.KEPT or use.op_type in BRANCHES or use.via == "argument"
         made = self._summaries(use.event)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.events import TensorEvent, read_execution, read_graph_execution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.columns import ColumnView, Int64Array
 
 _NEAR = 64  # executions: how far ids may be out of order where threads mix
-_AHEAD = 512  # executions: how far ahead uses of an eager tensor are looked for
+_AHEAD = 1024  # executions: how far ahead uses of an eager tensor are looked for
 _WINDOW = 4096
 _GROUP_ROWS = 1 << 15  # rows: how far apart tensors of one call may be recorded
 
@@ -124,8 +124,8 @@ class Timeline:
         return float(self._run.graph_executions.wall_times([row])[0])
 
     def _read_call(self, row: int) -> tuple[int | None, int | None]:
-        trace = self._run.graph_executions[row]
-        return trace.execution_index, trace.iteration
+        trace = read_graph_execution(self._run, row)
+        return (trace.execution_index, trace.iteration) if trace else (None, None)
 
     def next(self, graph_id: str, op_name: str, at: At) -> TensorEvent | None:
         """Return the first tensor that an op makes after a row, on the same device first."""
@@ -151,12 +151,13 @@ class Timeline:
         """
         if self.grouped and (index := self._call_of(row)[0]) is not None:
             return index
-        trace = self._run.graph_executions[row]
-        callers = self.executions_of(self._calls.outermost(trace.graph_id))
+        graph_id = self._run.graph_executions.site(row).graph_id
+        callers = self.executions_of(self._calls.outermost(graph_id))
+        recorded = self.time(row)
         low, high = 0, len(callers)
         while low < high:
             middle = (low + high) // 2
-            if float(self._run.executions.wall_times([callers[middle]])[0]) < trace.wall_time:
+            if float(self._run.executions.wall_times([callers[middle]])[0]) < recorded:
                 low = middle + 1
             else:
                 high = middle
@@ -207,7 +208,7 @@ class Timeline:
                     yield index, slot
 
     def _read_execution(self, index: int) -> Execution:
-        return self._run.executions[index]
+        return read_execution(self._run, index)
 
     def _last_output(self, index: int, low: int) -> tuple[int, int | None]:
         """Return the nearest execution at or before `index` that made a tensor, and its last id."""
