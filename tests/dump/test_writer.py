@@ -437,7 +437,7 @@ def test_an_error_of_the_writer_never_reaches_the_program(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(EagerExecutions, "record", broken)
+    monkeypatch.setattr(EagerExecutions, "_record", broken)
     with caplog.at_level(logging.WARNING, "tfdbg_tui"), dumping(tmp_path):
         assert tf.add(1.0, 2.0).numpy() == 3.0
         assert log_function()(tf.ones([1])).numpy() == 0.0

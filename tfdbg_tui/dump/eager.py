@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import struct
+import sys
 import threading
 import time
 from dataclasses import dataclass, field
@@ -30,13 +31,23 @@ _THREAD_TAG = codec.tag(1001, codec.FIXED32)
 _TENSOR_PROTO_TAG = codec.tag(7, codec.BYTES)
 _NO_PROTO = codec.bytes_field(7, b"")
 _CODE_LOCATION_TAG = codec.tag(8, codec.BYTES)
+_NUM_OUTPUTS_TAG = codec.tag(2, codec.VARINT)
+_MODE_FIELDS = {mode: codec.varint_field(6, mode) for mode in TensorDebugMode}
 _INPUT_IDS_TAG, _OUTPUT_IDS_TAG, _DEVICES_TAG = (codec.tag(n, codec.BYTES) for n in (4, 5, 9))
 _EXECUTION_TAG = codec.tag(9, codec.BYTES)
 _SMALL_VARINTS = tuple(codec.varint(n) for n in range(1 << 14))
 
 
+_CONTINUED = tuple(bytes((n & 0x7F | 0x80, n >> 7 | 0x80)) for n in range(1 << 14))
+_SKIP = b""
+
+
 def _varint(value: int) -> bytes:
-    return _SMALL_VARINTS[value] if 0 <= value < 1 << 14 else codec.varint(value)
+    if value < 1 << 14:
+        return _SMALL_VARINTS[value]
+    if value < 1 << 28:
+        return _CONTINUED[value & 0x3FFF] + _SMALL_VARINTS[value >> 14]
+    return codec.varint(value)
 
 
 def _sized(tag: bytes, data: bytes) -> bytes:
@@ -62,15 +73,8 @@ class BadTensor:
     location: bytes
 
 
-@dataclass(slots=True)
-class _Outputs:
-    """What a record says of the values of an execution's outputs."""
-
-    mode: TensorDebugMode
-    protos: bytes
-    bad_slot: int | None = None
-    counts: summaries.HealthCounts | None = None
-    extension: bytes = b""
+_Values = tuple[TensorDebugMode, bytes, bytes, int | None, "summaries.HealthCounts | None"]
+"""Mode, tensor protos, extension fields, and slot and counts of the first bad output."""
 
 
 @dataclass(slots=True)
@@ -110,10 +114,15 @@ class EagerExecutions:
         self._devices: dict[str, int] = {}
         self._threads = threading.local()
         self._thread_numbers = itertools.count()
-        self._heads: dict[tuple[str, int], bytes] = {}
+        self._heads: dict[Any, bytes] = {}
+        self._location_fields: dict[bytes, bytes] = {}
+        length = len(VALUE_VECTORS.get(options.mode, ()))
+        vector_head = traces.tensor_proto_head(length)
+        self._vector_field = (
+            _TENSOR_PROTO_TAG + _varint(len(vector_head) + 8 * length) + vector_head
+        )
         self._accelerated = tensorflow_hooks.has_accelerator()
         self._filtered = options.op_regex is not None or options.tensor_dtypes is not None
-        self._host = recorder.host
         self.calls: dict[int, Call] = {}
 
     # ---- Function calls ------------------------------------------------------------------------
@@ -133,56 +142,70 @@ class EagerExecutions:
 
     # ---- Records -------------------------------------------------------------------------------
 
-    def record(
-        self,
-        op_type: str,
-        inputs: Sequence[Any],
-        outputs: Any,
-        *,
-        call: Call | None = None,
-        error: BaseException | None = None,
-        depth: int = 1,
-    ) -> BadTensor | None:
-        """Record an execution that has just ended; return its first bad output.
+    def op(self, op_type: Any, inputs: Sequence[Any], outputs: Any) -> BadTensor | None:
+        """Record an eager op that has just returned; return its first bad output.
 
         Args:
-            op_type: Type of an op, or name of a function.
+            op_type: Type of the op, in str or bytes; names of functions are left to `end_call`.
             inputs: Eager tensors.
             outputs: An eager tensor, a list of them, or None.
-            call: The function call that ends, unless it is an op.
-            error: What it raised.
-            depth: Frames between this call and the program.
         """
-        if op_type in skipped_ops.EAGER:
-            return None
-        if outputs is None:
-            outputs = ()
-        elif not isinstance(outputs, (list, tuple)):
-            outputs = (outputs,)
-        location = self._locations.here(stacks.caller(depth))
-        values = self._values(op_type, inputs, outputs)
-        head = self._heads.get((op_type, len(outputs)))
+        head = self._heads.get(op_type)
         if head is None:
-            head = self._head(op_type, len(outputs))
+            head = self._head(op_type)
+        if head is _SKIP:
+            return None
+        return self._record(op_type, head, inputs, outputs, next(self._serials), b"", 3)
+
+    def end_call(
+        self, call: Call, inputs: Sequence[Any], outputs: Any, error: BaseException | None = None
+    ) -> BadTensor | None:
+        """Record a function call that has just ended; return its first bad output."""
+        head = codec.bytes_field(1, call.name.encode())
+        graph_id = self._graphs.graph_of_function(call.name)
+        if graph_id is not None:
+            head += codec.bytes_field(3, graph_id.encode())
+        extension = b""
+        if error is not None:
+            text = f"{type(error).__name__}: {error}"
+            extension = codec.bytes_field(1002, text.encode("utf-8", "replace"))
+        return self._record(call.name, head, inputs, outputs, call.serial, extension, 5)
+
+    def _record(
+        self,
+        op_type: str,
+        head: bytes,
+        inputs: Sequence[Any],
+        outputs: Any,
+        serial: int,
+        extension: bytes,
+        depth: int,
+    ) -> BadTensor | None:
+        if not isinstance(outputs, (list, tuple)):
+            outputs = (outputs,) if outputs is not None else ()
+        location = self._locations.here(sys._getframe(depth))
+        location_field = self._location_fields.get(location)
+        if location_field is None:
+            location_field = _sized(_CODE_LOCATION_TAG, location)
+            self._location_fields[location] = location_field
+        mode, protos, details, bad_slot, counts = self._values(op_type, inputs, outputs)
         try:
             thread = self._threads.number
         except AttributeError:
             thread = self._threads.number = next(self._thread_numbers)
-        extension = values.extension
-        if error is not None:
-            extension += codec.bytes_field(1002, _message(error).encode("utf-8", "replace"))
         body = b"".join(
             (
                 head,
+                _NUM_OUTPUTS_TAG,
+                _varint(len(outputs)),
                 _packed(_INPUT_IDS_TAG, [t._id for t in inputs]),
                 _packed(_OUTPUT_IDS_TAG, [t._id for t in outputs]),
-                codec.varint_field(6, values.mode),
-                values.protos,
-                _sized(_CODE_LOCATION_TAG, location),
+                _MODE_FIELDS[mode],
+                protos,
+                location_field,
                 _packed(_DEVICES_TAG, [self._device(t.device) for t in outputs]),
-                _SERIAL_AND_THREAD.pack(
-                    _SERIAL_TAG, call.serial if call else next(self._serials), _THREAD_TAG, thread
-                ),
+                _SERIAL_AND_THREAD.pack(_SERIAL_TAG, serial, _THREAD_TAG, thread),
+                details,
                 extension,
             )
         )
@@ -190,18 +213,19 @@ class EagerExecutions:
         self._recorder.execution(
             _WALL_TIME.pack(9, time.time())
             + (b"\x10" + _varint(step) if step is not None else b"")
-            + _sized(_EXECUTION_TAG, body)
+            + _EXECUTION_TAG
+            + _varint(len(body))
+            + body
         )
-        if values.bad_slot is None:
-            return None
-        return BadTensor(op_type, values.bad_slot, values.counts, location)
+        return None if bad_slot is None else BadTensor(op_type, bad_slot, counts, location)
 
-    def _head(self, op_type: str, num_outputs: int) -> bytes:
-        head = codec.bytes_field(1, op_type.encode()) + codec.varint_field(2, num_outputs)
-        graph_id = self._graphs.graph_of_function(op_type)
-        if graph_id is not None:
-            head += codec.bytes_field(3, graph_id.encode())
-        self._heads[op_type, num_outputs] = head
+    def _head(self, op_type: Any) -> bytes:
+        name = op_type.decode() if isinstance(op_type, bytes) else op_type
+        if name in skipped_ops.EAGER or tensorflow_hooks.is_function_name(op_type):
+            head = _SKIP
+        else:
+            head = codec.bytes_field(1, name.encode())
+        self._heads[op_type] = head
         return head
 
     def _device(self, name: str) -> int:
@@ -215,10 +239,10 @@ class EagerExecutions:
 
     # ---- Values --------------------------------------------------------------------------------
 
-    def _values(self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> _Outputs:
+    def _values(self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> _Values:
         mode = self._options.mode
         if mode is TensorDebugMode.NO_TENSOR:
-            return _Outputs(mode, b"")
+            return mode, b"", b"", None, None
         if self._options.watches_health:
             return self._health(op_type, inputs, outputs)
         protos = b"".join(
@@ -227,10 +251,10 @@ class EagerExecutions:
             else _NO_PROTO
             for t in outputs
         )
-        return _Outputs(mode, protos)
+        return mode, protos, b"", None, None
 
     def _is_recorded(self, op_type: str, dtype: Any) -> bool:
-        if self._filtered and not self._options.keeps(op_type, dtype):
+        if self._filtered and not self._options.keeps(_text(op_type), dtype):
             return False
         if self._options.mode is TensorDebugMode.SHAPE:
             return bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
@@ -244,32 +268,31 @@ class EagerExecutions:
         vector = summaries.shape_vector(-1, number, shape, int(tensor._num_elements()))
         return _VECTOR_HEADS[TensorDebugMode.SHAPE] + vector
 
-    def _health(self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> _Outputs:
+    def _health(self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> _Values:
         mode = self._options.mode
-        head = _VECTOR_HEADS[mode]
+        head = self._vector_field
         protos = []
-        result = _Outputs(mode, b"")
+        bad_slot: int | None = None
+        bad_counts: summaries.HealthCounts | None = None
         for slot, tensor in enumerate(outputs):
-            dtype = tensor.dtype
-            if not (dtype.is_floating or dtype.is_complex) or (
-                self._filtered and not self._options.keeps(op_type, dtype)
+            number = tensor._datatype_enum()
+            if number not in summaries.WATCHED or (
+                self._filtered and not self._options.keeps(_text(op_type), tensor.dtype)
             ):
                 protos.append(_NO_PROTO)
                 continue
-            vector, counts = self._vector(mode, tensor)
-            if counts is not None and counts.bad and result.bad_slot is None:
-                result.bad_slot, result.counts = slot, counts
-            protos.append(_sized(_TENSOR_PROTO_TAG, head + vector))
-        result.protos = b"".join(protos)
-        if result.bad_slot is not None and self._options.adaptive:
-            self._detail(inputs, outputs, result)
-        return result
+            vector, counts = self._vector(mode, tensor, number)
+            if counts is not None and counts.bad and bad_slot is None:
+                bad_slot, bad_counts = slot, counts
+            protos.append(head + vector)
+        if bad_slot is not None and self._options.adaptive:
+            return self._detailed(inputs, outputs, bad_slot, bad_counts)
+        return mode, b"".join(protos), b"", bad_slot, bad_counts
 
     def _vector(
-        self, mode: TensorDebugMode, tensor: Any
+        self, mode: TensorDebugMode, tensor: Any, number: int
     ) -> tuple[bytes, summaries.HealthCounts | None]:
         """Return the value vector of a tensor, and its counts if it may be bad."""
-        number = tensor.dtype.as_datatype_enum
         if self._accelerated and "CPU" not in tensor.device and number in summaries.KERNEL_FLOATS:
             return self._device_vector(mode, tensor)
         array = _elements(tensor)
@@ -279,7 +302,7 @@ class EagerExecutions:
         if summaries.all_finite(array):
             if mode is TensorDebugMode.CURT_HEALTH:
                 return summaries.curt_vector(-1, bad=False), None
-            return summaries.concise_vector(-1, summaries.HealthCounts(array.size)), None
+            return summaries.healthy_concise_vector(array.size), None
         counts = summaries.health_counts(array)
         if mode is TensorDebugMode.CURT_HEALTH:
             return summaries.curt_vector(-1, bad=counts.bad > 0), counts
@@ -308,12 +331,17 @@ class EagerExecutions:
             counts = summaries.HealthCounts(*map(int, vector[4:]))
         return vector.tobytes(), counts
 
-    def _detail(self, inputs: Sequence[Any], outputs: Sequence[Any], result: _Outputs) -> None:
+    def _detailed(
+        self,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        bad_slot: int,
+        counts: summaries.HealthCounts | None,
+    ) -> _Values:
         """Say everything about the outputs of an op that made a bad tensor, and its inputs."""
         out, low, high = self._details(outputs)
         inner, in_low, in_high = self._details(inputs)
-        result.mode = TensorDebugMode.FULL_HEALTH
-        result.protos = b"".join(_sized(_TENSOR_PROTO_TAG, proto) for proto in out)
+        protos = b"".join(_sized(_TENSOR_PROTO_TAG, proto) for proto in out)
         extension = events.Execution(
             minima=low,
             maxima=high,
@@ -321,7 +349,7 @@ class EagerExecutions:
             input_minima=in_low,
             input_maxima=in_high,
         )
-        result.extension = extension.encode()
+        return TensorDebugMode.FULL_HEALTH, protos, extension.encode(), bad_slot, counts
 
     def _details(self, tensors: Sequence[Any]) -> tuple[list[bytes], list[float], list[float]]:
         protos, minima, maxima = [], [], []
@@ -346,5 +374,6 @@ def _elements(tensor: Any) -> Any:
     return tensor._numpy()
 
 
-def _message(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+def _text(op_type: Any) -> str:
+    """Return an op type in str: TensorFlow's slower paths name ops in bytes."""
+    return op_type.decode() if isinstance(op_type, bytes) else str(op_type)

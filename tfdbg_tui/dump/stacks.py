@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import linecache
 import os
-import sys
 import sysconfig
 import uuid
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import FrameType
+    from types import CodeType, FrameType
 
     from tfdbg_tui.dump.recorder import Recorder
 
@@ -44,7 +43,9 @@ class CodeLocations:
         self._numbers = itertools.count()
         self._files: dict[str, int] = {}
         self._frames: dict[tuple[str, int, str], str] = {}
-        self._stacks: dict[tuple[Any, ...], bytes] = {}
+        self._stacks: dict[tuple[int, ...], bytes] = {}
+        # Code objects whose ids are in a key of `_stacks`, so that no other gets their id.
+        self._kept_alive: set[CodeType] = set()
 
     def here(self, frame: FrameType | None) -> bytes:
         """Return the serialized CodeLocation of a running frame and its callers.
@@ -52,15 +53,18 @@ class CodeLocations:
         The walk compares code objects and instruction offsets, so that a line of the program
         that runs again costs a dictionary look-up.
         """
-        key: list[Any] = []
+        innermost = frame
+        key: list[int] = []
         append = key.append
         while frame is not None:
-            append(frame.f_code)
+            # The hash of a code object takes longer than all the rest; see `_kept_alive`.
+            append(id(frame.f_code))
             append(frame.f_lasti)
             frame = frame.f_back
         stack = tuple(key)
         location = self._stacks.get(stack)
         if location is None:
+            self._keep_alive(innermost)
             # TensorFlow's own extraction maps frames of AutoGraph's generated code to the user's.
             frames = list(tensorflow_hooks.extract_stack())
             while frames and frames[-1].filename.startswith(_OWN_DIRECTORY):
@@ -68,8 +72,15 @@ class CodeLocations:
             location = self.of_frames((f.filename, f.lineno, f.name) for f in frames)
             if len(self._stacks) >= _MAX_CACHED_STACKS:
                 self._stacks.clear()
+                self._kept_alive.clear()
+                self._keep_alive(innermost)
             self._stacks[stack] = location
         return location
+
+    def _keep_alive(self, frame: FrameType | None) -> None:
+        while frame is not None:
+            self._kept_alive.add(frame.f_code)
+            frame = frame.f_back
 
     def of_op(self, op: Any) -> bytes:
         """Return the serialized CodeLocation where a graph op was created."""
@@ -121,8 +132,3 @@ def _source_lines(path: str, name: str) -> list[str]:
     """Return the text of a Python file, notebook cell or ``-c`` script; [] where there is none."""
     lines = linecache.getlines(path if path.endswith(".py") else name)
     return "".join(lines).split("\n") if lines else []
-
-
-def caller(depth: int) -> FrameType | None:
-    """Return the frame `depth` levels above the function that calls this one."""
-    return sys._getframe(depth + 1)

@@ -7,6 +7,7 @@ as a zero here too; a float16 denormal does not, because the kernel widens it to
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +17,14 @@ import numpy as np
 _CHUNK = 1 << 16
 """Elements that one pass looks at, so that its temporary arrays stay in the CPU's cache."""
 
+WATCHED = frozenset({1, 2, 8, 14, 18, 19, 24, 25, 26, 27, 28})
+"""DataType numbers of the floating and complex types: those that can hold NaN or infinity."""
+
 KERNEL_FLOATS = frozenset({1, 2, 14, 19})
 """DataType numbers of the floating types that ``DebugNumericSummaryV2`` has kernels for."""
 
+
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 _NO_EXTREME = float("nan")
 
@@ -69,16 +75,20 @@ class HealthCounts:
 
 
 @np.errstate(all="ignore")
+def _square_sum(array: Any) -> float:
+    return float(np.vdot(array, array))
+
+
 def all_finite(array: Any) -> bool:
     """Return whether a floating or complex array surely has no NaN or infinity.
 
     False may also mean that the cheap test could not tell (a sum of squares that overflows).
     """
     dtype = array.dtype
-    if dtype == np.float32 or dtype == np.float64:
-        flat = array.reshape(-1)
-        total = float(np.dot(flat, flat))
-        return total - total == 0.0
+    if dtype is _FLOAT32 or dtype is _FLOAT64:
+        if array.size == 1:
+            return math.isfinite(array.item())
+        return math.isfinite(_square_sum(array))
     if dtype.kind == "c":
         return bool(np.isfinite(array).all())
     layout = _LAYOUTS.get(dtype.name)
@@ -164,6 +174,11 @@ def curt_vector(tensor_id: int, *, bad: bool) -> bytes:
 def concise_vector(tensor_id: int, counts: HealthCounts) -> bytes:
     """Return a CONCISE_HEALTH value vector: 5 little-endian doubles."""
     return _CONCISE.pack(tensor_id, counts.size, counts.neg_inf, counts.pos_inf, counts.nan)
+
+
+def healthy_concise_vector(size: int) -> bytes:
+    """Return the CONCISE_HEALTH value vector of a healthy eager tensor."""
+    return _CONCISE.pack(-1, size, 0, 0, 0)
 
 
 def full_vector(tensor_id: int, dtype: int, rank: int, counts: HealthCounts) -> bytes:

@@ -131,13 +131,11 @@ class DumpWriter:
 
     # ---- Eager ---------------------------------------------------------------------------------
 
-    def eager_op(self, op_type: str, inputs: Any, outputs: Any) -> None:
+    def eager_op(self, op_type: Any, inputs: Any, outputs: Any) -> None:
         """Record an eager op that returned."""
-        if self._recorder.broken or tensorflow_hooks.is_function_name(op_type):
+        if self._recorder.broken:
             return
-        if isinstance(op_type, bytes):
-            op_type = op_type.decode()
-        bad = self._eager.record(op_type, inputs, outputs, depth=2)
+        bad = self._eager.op(op_type, inputs, outputs)
         if bad is not None and self._watches_bad:
             self._bad_eager(bad)
 
@@ -154,7 +152,7 @@ class DumpWriter:
             return
         if self._buffers:
             self._read_buffers(call)
-        bad = self._eager.record(call.name, inputs, outputs, call=call, depth=3)
+        bad = self._eager.end_call(call, inputs, outputs)
         if not self._watches_bad:
             return
         if self._bad_message is not None:
@@ -171,7 +169,7 @@ class DumpWriter:
         self._eager.calls.pop(call.serial, None)
         self._bad_message = None
         if not self._recorder.broken:
-            self._eager.record(call.name, inputs, None, call=call, error=error, depth=3)
+            self._eager.end_call(call, inputs, None, error)
 
     def _bad_eager(self, bad: BadTensor) -> None:
         self._recorder.bad_tensor_seen()
