@@ -83,6 +83,21 @@ class Terminal:
         while self.read(1.5):
             pass
 
+    def cpu(self) -> float:
+        """Return the seconds of processor time that the app has used."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def until_idle(self) -> float:
+        """Return the seconds from the start until the app had nothing more to do."""
+        used = -1.0
+        while self.cpu() - used > 0.05:
+            used = self.cpu()
+            end = time.perf_counter() + 1.5
+            while time.perf_counter() < end:
+                self.read(0.1)
+        return time.perf_counter() - self.started - 1.5
+
     def memory(self) -> float:
         """Return the resident memory in MB."""
         status = Path(f"/proc/{self.pid}/status").read_text()
@@ -114,23 +129,25 @@ def time_start(logdir: Path, size: tuple[int, int], repeats: int) -> list[float]
 def time_keys(logdir: Path, size: tuple[int, int], repeats: int) -> list[str]:
     """Return a row of the table for each key."""
     terminal = Terminal(logdir, *size)
-    loaded = terminal.until(b"alerts ")
-    while b"reading" in terminal.output[-4096:]:
-        terminal.read(1.0)
-    terminal.settle()
+    first_alert = terminal.until(b" alerts ")
+    loaded = terminal.until_idle()
     terminal.press(b"3")
     rows = []
     for name, keys in KEYS.items():
+        before = terminal.cpu()
         timed = [terminal.press(keys[i % len(keys)]) for i in range(repeats)]
+        cpu = (terminal.cpu() - before) / repeats * 1e3
         times = sorted(milliseconds for milliseconds, _ in timed)
         size_text = f"{size[0]}x{size[1]}"
         bytes_a_key = statistics.median(count for _, count in timed)
         rows.append(
-            f"| {size_text} | {name} | {statistics.median(times):.1f} | "
-            f"{times[int(len(times) * 0.95)]:.1f} | {times[-1]:.1f} | {bytes_a_key:,.0f} |"
+            f"| {size_text} | {name} | {statistics.median(times):.1f} "
+            f"| {times[int(len(times) * 0.95)]:.1f} | {times[-1]:.1f} "
+            f"| {cpu:.0f} | {bytes_a_key:,.0f} |"
         )
     rows.append(
-        f"| {size_text} | (loaded after {loaded:.1f} s, {terminal.memory():.0f} MB) | | | | |"
+        f"| {size_text} | (first alerts {first_alert:.1f} s, all read {loaded:.1f} s, "
+        f"{terminal.memory():.0f} MB) | | | | | |"
     )
     terminal.close()
     return rows
@@ -158,7 +175,8 @@ def main() -> None:
         large = args.logdir or Path(directory) / "large"
         if args.logdir is None:
             scale(small, large, args.traces, args.executions)
-        print("\n| size | key | median ms | p95 ms | max ms | bytes |\n|---|---|---|---|---|---|")
+        print("\n| size | key | median ms | p95 ms | max ms | CPU ms | bytes |")
+        print("|---|---|---|---|---|---|---|")
         for size in sizes:
             print("\n".join(time_keys(large, size, args.repeats)), flush=True)
 

@@ -46,6 +46,10 @@ class Opened:
     async def type(self, text: str) -> None:
         await self.press(*text, "enter")
 
+    def active_pane(self) -> str | None:
+        (pane,) = self.app.query(".-active")
+        return pane.id
+
     def screen(self) -> str:
         strips = self.app.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in strip) for strip in strips)

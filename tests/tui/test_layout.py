@@ -62,7 +62,7 @@ async def test_resizing_keeps_the_focus_in_view(open_app, logdirs) -> None:
         for size in ((80, 24), (50, 12), (120, 40)):
             await opened.pilot.resize_terminal(*size)
             await opened.pilot.pause(0.05)
-            assert opened.app.focused.id == "graph_execution"
+            assert opened.active_pane() == "graph_execution"
             assert "▶ 141 Log:0" in opened.screen()
         await opened.pilot.resize_terminal(30, 8)
         await opened.pilot.pause(0.05)

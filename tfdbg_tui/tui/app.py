@@ -11,12 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App, SystemCommand
+from textual.binding import Binding
 from textual.containers import Container
+from textual.screen import Screen
 from textual.widgets import Static
 
 from tfdbg_tui.tui import navigation, theme
 from tfdbg_tui.tui.actions import ACTIONS, BY_ID, Action
-from tfdbg_tui.tui.keys import BINDINGS
 from tfdbg_tui.tui.layout import COMPANIONS, LAYOUTS, layout_for
 from tfdbg_tui.tui.loader import Loaded, Loader, RunsFound, Waiting
 from tfdbg_tui.tui.panes.alerts import Alerts
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
     from textual.geometry import Size
-    from textual.screen import Screen
 
     from tfdbg_tui.tui.focus import Focus, PaneName
     from tfdbg_tui.tui.prompt import Prompt, Purpose
@@ -47,6 +47,19 @@ if TYPE_CHECKING:
 
 _TOO_SMALL = "The terminal is too small.\nMake it 60 x 15 or more, or run tfdbg-tui diagnose."
 _COLUMNS = 8  # that left and right scroll the source text
+
+
+class MainScreen(Screen[None], inherit_bindings=False):
+    """The screen with the panes.
+
+    Which pane has the focus is the session's to say, so none ever has Textual's: all keys come
+    here.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(",".join(action.keys), f"app.act('{action.id}')", action.label, id=action.id)
+        for action in ACTIONS
+    ]
 
 
 class TfdbgApp(App[int]):
@@ -63,8 +76,6 @@ class TfdbgApp(App[int]):
 
     CSS_PATH = "app.tcss"
     TITLE = "tfdbg-tui"
-    BINDINGS: ClassVar[list[BindingType]] = BINDINGS
-    AUTO_FOCUS = None
     ESCAPE_TO_MINIMIZE = False
 
     def __init__(
@@ -92,6 +103,10 @@ class TfdbgApp(App[int]):
         self._search = ""
         self._panes: dict[PaneName, Pane] = {}
         self._bars: list[Bar] = []
+
+    def get_default_screen(self) -> Screen[Any]:
+        """See Textual."""
+        return MainScreen(id="main")
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Give themes that are not ours the colours that our CSS names."""
@@ -139,9 +154,6 @@ class TfdbgApp(App[int]):
         for name, pane in self._panes.items():
             pane.set_class(name == focused, "-active")
             pane.set_class(name == COMPANIONS[focused], "-companion")
-        pane = self._panes[focused]
-        if self._main.focused is not pane and not self._main.query("Prompt"):
-            self._main.set_focus(pane, scroll_visible=False)
         for pane in self._panes.values():
             pane.show()
         for bar in self._bars:
@@ -182,13 +194,10 @@ class TfdbgApp(App[int]):
 
         self.push_screen(RunsScreen(message.runs, self.charset), chosen)
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Follow Textual's focus, which a click may have moved; late news of it do not count."""
-        pane = event.widget
-        if pane is not self._main.focused:
-            return
-        if isinstance(pane, Pane) and self.session.focus.pane != pane.NAME:
-            self.session.focus = replace(self.session.focus, pane=pane.NAME)
+    def on_virtual_list_touched(self, message: VirtualList.Touched) -> None:
+        """Go to a pane that was clicked on."""
+        assert isinstance(message.control, Pane)
+        self.session.focus = replace(self.session.focus, pane=message.control.NAME)
 
     def on_virtual_list_row_clicked(self, message: VirtualList.RowClicked) -> None:
         """Focus the row; a second click on it drills in."""
@@ -212,7 +221,6 @@ class TfdbgApp(App[int]):
     def on_prompt_answered(self, message: Prompt.Answered) -> None:
         """Search, or go there."""
         self.query("Prompt").remove()
-        self._main.set_focus(self._panes[self.session.focus.pane], scroll_visible=False)
         if not message.text:
             return
         if message.purpose == "goto":

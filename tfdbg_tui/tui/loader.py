@@ -111,6 +111,7 @@ class Loader(threading.Thread):
         from tfdbg_tui.tui.snapshot import Snapshot
 
         reader = RunReader(files)
+        snapshot: Snapshot | None = None
         posted: tuple[int, ...] | None = None
         position, next_post, wait = -1, 0.0, _SHORTEST_WAIT
         while not self._stopped.is_set():
@@ -120,7 +121,8 @@ class Loader(threading.Thread):
             started = time.monotonic()
             if (idle or started >= next_post) and _state(run) != posted:
                 posted = _state(run)
-                self._post(Loaded(Snapshot(run)))
+                snapshot = Snapshot(run, snapshot)
+                self._post(Loaded(snapshot))
                 cost = time.monotonic() - started
                 next_post = started + max(_WHILE_READING, cost * _SHARE)
                 wait = _SHORTEST_WAIT

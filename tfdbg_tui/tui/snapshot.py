@@ -32,13 +32,17 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.focus import Focus, OpName
 
 _RECORDS = 4096
-_COUNTED_ALERTS = 20_000
+_COUNTED_ALERTS = 5_000
 
 
 class Snapshot:
     """A run and its alerts and dataflow.
 
     Made in the thread that loads: finding alerts and sorting them takes time.
+
+    Args:
+        run: The run.
+        previous: The snapshot before this one of the same run.
 
     Attributes:
         run: The run.
@@ -49,11 +53,11 @@ class Snapshot:
         dataflow: Where its tensors come from and go to.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, previous: Snapshot | None = None) -> None:
         self.run = run
         self.alerts = find_alerts(run)
         self.counted_alerts = min(len(self.alerts), _COUNTED_ALERTS)
-        self.alert_counts: AlertCounts = self.alerts.count_kinds(self.counted_alerts)
+        self.alert_counts = self._count_alerts(previous)
         self.alerts_by_op_type = self.alerts.by_op_type
         self.dataflow = Dataflow(run)
         self.graph_execution = lru_cache(_RECORDS)(self._graph_execution)
@@ -67,6 +71,11 @@ class Snapshot:
         self._stack = lru_cache(256)(run.stack)
         self._folded = lru_cache(256)(lambda stack_id: fold(self._stack(stack_id)))
         self.source = lru_cache(16)(self._source)
+
+    def _count_alerts(self, previous: Snapshot | None) -> AlertCounts:
+        if previous is not None and previous.counted_alerts == self.counted_alerts:
+            return previous.alert_counts  # counting reads each alert's record: not twice
+        return self.alerts.count_kinds(self.counted_alerts)
 
     def frames(self, focus: Focus) -> tuple[StackFrame, ...]:
         """Return the stack trace of what was focused last, outermost frame first."""

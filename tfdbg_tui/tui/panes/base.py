@@ -9,13 +9,10 @@ from textual.content import Content
 from textual.scrollbar import ScrollBarRender
 
 from tfdbg_tui.tui.focus import PANES, PaneName
-from tfdbg_tui.tui.keys import BINDINGS
 from tfdbg_tui.tui.lists import LISTS
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
-    from textual.binding import BindingType
-
     from tfdbg_tui.tui.focus import Focus
     from tfdbg_tui.tui.session import Session
     from tfdbg_tui.tui.snapshot import Snapshot
@@ -29,10 +26,8 @@ class AsciiScrollBar(ScrollBarRender):
     VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
 
 
-class Pane(VirtualList, inherit_bindings=False):
+class Pane(VirtualList):
     """A pane; subclasses say what its rows look like."""
-
-    BINDINGS: ClassVar[list[BindingType]] = BINDINGS
 
     @property
     def stride(self) -> int:

@@ -38,13 +38,13 @@ class CellWidget(Widget):
     def __init__(self, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
         self._cell_styles: dict[str, Style] = {}
-        self._look: object = None
+        self._theme = ""
+        self._base: Style | None = None
 
     def notify_style_update(self) -> None:
         """Called by Textual when the widget's own style, or the theme, may have changed."""
-        look = self.app.theme, self.rich_style
-        if look != self._look:
-            self._look = look
+        if (self.app.theme, self.rich_style) != (self._theme, self._base):
+            self._theme, self._base = self.app.theme, self.rich_style
             self.forget_styles()
         super().notify_style_update()
 
@@ -67,7 +67,7 @@ class CellWidget(Widget):
 
     def strip(self, cells: Line, behind: str = "") -> Strip:
         """Return cells as a strip as wide as the widget; neighbours of equal style become one."""
-        base = self.rich_style + self.cell_style(behind)
+        base = (self._base or self.rich_style) + self.cell_style(behind)
         highlighted = behind in _HIGHLIGHTS
         segments: list[Segment] = []
         for text, names in cells:

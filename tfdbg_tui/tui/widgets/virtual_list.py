@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _CACHED_STRIPS = 2048
 
 
-class VirtualList(CellWidget, ScrollView, can_focus=True):
+class VirtualList(CellWidget, ScrollView, can_focus=False):
     """Rows under a pinned head and above a pinned foot.
 
     Subclasses say what there is: `count_rows`, `find_cursor`, `row`, `row_state`, `head`, `foot`.
@@ -40,6 +40,18 @@ class VirtualList(CellWidget, ScrollView, can_focus=True):
     DEFAULT_CSS = """
     VirtualList { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }
     """
+
+    class Touched(Message):
+        """The mouse was pressed on the list."""
+
+        def __init__(self, pane: VirtualList) -> None:
+            super().__init__()
+            self.pane = pane
+
+        @property
+        def control(self) -> VirtualList:
+            """The list."""
+            return self.pane
 
     class RowClicked(Message):
         """A row was clicked on."""
@@ -203,6 +215,10 @@ class VirtualList(CellWidget, ScrollView, can_focus=True):
         """Lay out for the new size and keep the cursor in view."""
         self._painted.clear()
         self.update()
+
+    def on_mouse_down(self) -> None:
+        """Tell that the mouse was pressed here."""
+        self.post_message(self.Touched(self))
 
     def on_click(self, event: events.Click) -> None:
         """Tell which row was clicked on."""
