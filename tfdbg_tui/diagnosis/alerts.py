@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import TensorEvent, summary_of
+from tfdbg_tui.diagnosis.events import Kind, TensorEvent, summary_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -71,6 +71,11 @@ class Alerts(Sequence[TensorEvent]):
             if self._event(number).slot == event.slot:
                 return int(self._positions[number])
         return None
+
+    def positions(self, kind: Kind) -> npt.NDArray[np.int64]:
+        """Return where the alerts of a kind of event are in the sequence, by `alert_rows`."""
+        split = self._num_graph
+        return self._positions[:split] if kind == "graph_execution" else self._positions[split:]
 
     @cached_property
     def by_op_type(self) -> dict[str, int]:

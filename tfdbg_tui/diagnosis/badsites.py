@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import Kind, TensorEvent
+from tfdbg_tui.diagnosis.values import bad_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,6 +36,8 @@ class BadSite:
         first: Its first alert.
         last: Its last alert.
         alerts: Number of its alerts.
+        kinds: What is bad about the first one: nan, neg_inf, pos_inf; if the place was bad in
+            another way before, what is new.
     """
 
     place: Place
@@ -42,12 +45,13 @@ class BadSite:
     first: TensorEvent
     last: TensorEvent
     alerts: int
+    kinds: frozenset[str]
 
 
 def bad_sites(run: Run, summaries: Summaries) -> list[BadSite]:
     """Return all places with alerts.
 
-    A place that makes ∞ at first, perhaps on purpose, and NaN later counts as two from then on.
+    A place that makes -∞ at first, perhaps on purpose, and NaN later counts as two from then on.
     """
     return [
         part
@@ -98,20 +102,21 @@ def _split(
     def event(position: int) -> TensorEvent:
         return TensorEvent(kind, int(rows[position]), slot)
 
-    def has_nan(position: int) -> bool:
-        summary = summaries(event(position))
-        return bool(summary and summary.nan)
+    def kinds(position: int) -> frozenset[str]:
+        return bad_kinds(summaries(event(position)))
 
     last = len(rows) - 1
-    if not last or has_nan(0) or not has_nan(last):
-        yield BadSite(place, slot, event(0), event(last), len(rows))
+    usual, final = kinds(0), kinds(last)
+    if final <= usual:
+        yield BadSite(place, slot, event(0), event(last), len(rows), usual)
         return
-    low, high = 0, last  # no NaN at low, NaN at high
+    low, high = 0, last  # nothing new at low, something at high
     while high - low > 1:
         middle = (low + high) // 2
-        if has_nan(middle):
-            high = middle
-        else:
+        if kinds(middle) <= usual:
             low = middle
-    yield BadSite(place, slot, event(0), event(low), high)
-    yield BadSite(place, slot, event(high), event(last), len(rows) - high)
+        else:
+            high = middle
+    yield BadSite(place, slot, event(0), event(low), high, usual)
+    new = kinds(high) - usual
+    yield BadSite(place, slot, event(high), event(last), len(rows) - high, new)

@@ -95,6 +95,10 @@ class Calls:
         before = [child for child in children if _built(self._run.graphs[child])[1] <= limit]
         return before[-1] if before else None
 
+    def unrecorded_callees(self, graph_id: str) -> tuple[str, ...]:
+        """Return the graphs that a graph calls by ops that were not recorded, in order."""
+        return tuple(self._children.get(graph_id, ()))
+
     def call_names(self, caller_id: str, graph_id: str) -> list[str]:
         """Return names of call ops in a graph that were not recorded and call another graph."""
         names = list(self._missing_ops(caller_id))

@@ -183,13 +183,13 @@ class Causes:
         if op_type_of(self._run, event) in SOURCES - {"Const"}:
             node.open = True
         if bad and not self._nan_of_constant_infinity(event, [parent for parent, _ in bad]):
-            summary = self.summary(event)
             bad.sort(key=lambda link: link[0].time)
-            parent, producer = max(
-                bad,
-                key=lambda link: explains(self.summary(link[0].site.first), summary),
-            )
+            parent, producer = max(bad, key=lambda link: self._explains(link[1], node))
             node.parent, node.inferred = parent, producer.inferred
+
+    def _explains(self, producer: Producer, node: Node) -> int:
+        source = self.summary(producer.event) if producer.event else None
+        return explains(source, node.site.kinds)
 
     def _nan_of_constant_infinity(self, event: TensorEvent, parents: list[Node]) -> bool:
         """Whether NaN was made of nothing but ∞ that the program wrote down as a constant.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.diagnosis.causes import Health
 from tfdbg_tui.diagnosis.events import graph_id_of, name_of, op_type_of
 from tfdbg_tui.diagnosis.optypes import MOVES
-from tfdbg_tui.diagnosis.values import counts_dict, explains
+from tfdbg_tui.diagnosis.values import bad_kinds, counts_dict, explains
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.causes import Causes, Root
@@ -120,7 +120,7 @@ class Chains:
         node = self._causes.node_of(event)
         if node is not None and node.site.first == event and node.parent is None:
             return None
-        summary = self._causes.summary(event)
+        kinds = node.site.kinds if node else bad_kinds(self._causes.summary(event))
         bad: list[tuple[TensorEvent, Producer]] = [
             (producer.event, producer)
             for producer in self._dataflow.producers(event)
@@ -128,7 +128,7 @@ class Chains:
         ]
         if bad:
             source, producer = max(
-                bad, key=lambda pair: explains(self._causes.summary(pair[0]), summary)
+                bad, key=lambda pair: explains(self._causes.summary(pair[0]), kinds)
             )
             if producer.via == "variable":
                 # Not through all the steps of a training: to the first one that went wrong.

@@ -365,12 +365,14 @@ class Dataflow:
                 made_by = graph_op_of(self._run, made)
                 op_type = made_by.op_type if made_by else None
                 return Producer(0, str(ref), made, False, "variable", op_type)
-        handle = self._handle(op, at)
+        index = self.timeline.execution_of(at.row)
+        if index is None or not op.inputs:
+            return unknown
+        handle = self.variables.handles(op.graph_id, index).get(op.inputs[0].op_name)
         if handle is None:
             return unknown
-        index = self.timeline.execution_of(at.row)
-        found = self.variables.last_eager_assignment(handle, index or 0)
-        return replace(unknown, event=found) if found else unknown
+        found = self.variables.last_eager_assignment(handle[0], index)
+        return replace(unknown, event=found, inferred=handle[1])
 
     def _assigned_value(
         self, graph_id: str, ref: TensorRef, at: At, *, earlier: bool
@@ -379,18 +381,6 @@ class Dataflow:
         if not self.timeline.grouped or earlier:
             return self.timeline.find(graph_id, ref, at)
         return self.timeline.before_call(graph_id, ref, at)
-
-    def _handle(self, op: GraphOp, at: At) -> int | None:
-        """Return the eager tensor id of the variable that an op of a function reads."""
-        index = self.timeline.execution_of(at.row)
-        names = self.calls.arguments(op.graph_id)
-        if index is None or not op.inputs or op.inputs[0].op_name not in names:
-            return None
-        if self.calls.call_site(op.graph_id) is not None:
-            return None
-        slot = names.index(op.inputs[0].op_name)
-        inputs = self.timeline.execution(index).input_tensor_ids
-        return inputs[slot] if slot < len(inputs) else None
 
     # Backwards, outside of graphs
 

@@ -43,13 +43,19 @@ def counts_dict(summary: TensorSummary | None) -> dict[str, int | None] | None:
     return {name: getattr(summary, name) for name in names}
 
 
-def explains(source: TensorSummary | None, result: TensorSummary | None) -> int:
-    """Return how well a bad input's values account for a bad result's: more is better."""
-    if source is None or result is None:
-        return 0
-    score = 0
-    if result.nan and source.nan:
-        score += 2
-    if (result.pos_inf or result.neg_inf) and (source.pos_inf or source.neg_inf):
-        score += 1
+def bad_kinds(summary: TensorSummary | None) -> frozenset[str]:
+    """Return which of nan, neg_inf and pos_inf a tensor holds, as far as it is told."""
+    names = ("nan", "neg_inf", "pos_inf")
+    return frozenset(name for name in names if summary is not None and getattr(summary, name))
+
+
+def explains(source: TensorSummary | None, kinds: frozenset[str]) -> int:
+    """Return how well a bad input accounts for bad values of some kinds: more is better."""
+    given = bad_kinds(source)
+    infinite = bool(given & {"neg_inf", "pos_inf"})
+    score = 2 * len(given & kinds)
+    if "nan" in kinds:
+        score += 4 if "nan" in given else infinite
+    elif kinds:
+        score += infinite  # a factor may have changed its sign
     return score

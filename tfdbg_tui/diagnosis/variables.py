@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfdbg_tui.diagnosis.calls import BRANCHES
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -58,6 +60,56 @@ class Variables:
         return any(
             op is not None and (op.op_type == "ReadVariableOp" or assigns(op.op_type))
             for op in uses
+        )
+
+    def handles(self, graph_id: str, execution: int) -> dict[str, tuple[int, bool]]:
+        """Return the variables that a function's arguments are, in one execution of it.
+
+        Each is given as the eager tensor id of its handle, with whether that is a conclusion: where
+        call ops were not recorded, functions are taken to get their caller's variables in turn.
+        """
+        site = self._calls.call_site(graph_id)
+        if site is None:
+            inputs = self._timeline.execution(execution).input_tensor_ids
+            names = self._calls.arguments(graph_id)
+            return {
+                name: (tensor_id, False)
+                for name, tensor_id in zip(names, inputs, strict=False)
+                if self._is_handle(tensor_id, execution)
+            }
+        outer = self.handles(site.caller_id, execution)
+        if site.op is not None:
+            names = self._calls.arguments(graph_id)
+            refs = site.op.inputs[1:] if site.op.op_type in BRANCHES else site.op.inputs
+            return {
+                name: (outer[ref.op_name][0], outer[ref.op_name][1] or site.inferred)
+                for name, ref in zip(names, refs, strict=False)
+                if ref.op_name in outer
+            }
+        return self._dealt_out(graph_id, site.caller_id, outer)
+
+    def _dealt_out(
+        self, graph_id: str, caller_id: str, outer: dict[str, tuple[int, bool]]
+    ) -> dict[str, tuple[int, bool]]:
+        free = [handle for name, handle in outer.items() if not self.is_resource(caller_id, name)]
+        wanted = [
+            (child, name)
+            for child in self._calls.unrecorded_callees(caller_id)
+            for name in self._calls.arguments(child)
+            if self.is_resource(child, name)
+        ]
+        if len(wanted) != len(free):
+            return {}
+        return {
+            name: (handle, True)
+            for (child, name), (handle, _) in zip(wanted, free, strict=True)
+            if child == graph_id
+        }
+
+    def _is_handle(self, tensor_id: int, before: int) -> bool:
+        maker = self._timeline.maker(tensor_id, before)
+        return maker is not None and (
+            self._run.executions.kind(maker.index).op_type == "VarHandleOp"
         )
 
     def assigned(self, read: GraphOp) -> Iterator[tuple[TensorRef, bool]]:

@@ -125,7 +125,7 @@ RULES = (
         "rsqrt-of-zero",
         "1 / sqrt(0)",
         ops("Rsqrt"),
-        identity("zero", "pos_inf", definite=True),
+        identity("zero", "pos_inf", "neg_inf", definite=True),
         "The reciprocal square root of 0 is ∞: a norm or a variance was 0.",
         "Add a small epsilon inside the root.",
         (Edit(("rsqrt",), "", "{function}({0} + 1e-7)"),),

@@ -42,7 +42,7 @@ RULES = (
         "The optimizer divided by the root of zero",
         ops("Rsqrt"),
         also(
-            identity("zero", "pos_inf", definite=True),
+            identity("zero", "pos_inf", "neg_inf", definite=True),
             in_forward,
             named("adam", "rmsprop", "adagrad", "adadelta", "nadam", "adamax", "optimizer"),
         ),

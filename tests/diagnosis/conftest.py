@@ -1,0 +1,6 @@
+"""Lets the tests of this directory import `tiny` and `corpus_score`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

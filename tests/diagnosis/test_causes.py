@@ -1,0 +1,116 @@
+"""Roots: where trouble was born, what belongs to it, and what does no harm."""
+
+from __future__ import annotations
+
+import numpy as np
+from tiny import Program, floats
+
+from tfdbg_tui.diagnosis.report import diagnose
+
+NAN, INF = np.nan, np.inf
+
+
+def function(program: Program) -> None:
+    program.graph("root", "")
+    program.graph("f", "f", "root")
+
+
+def test_what_follows_from_a_bad_tensor_belongs_to_its_root(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Exp", "Exp", "x:0")
+    program.op("f", "Log", "Log", "Exp:0")
+    program.op("f", "Mul", "Mul", "Log:0", "Exp:0")
+    program.op("f", "Identity", "Identity", "Mul:0")
+    for _ in range(3):
+        program.trace("f", "Exp", floats(0, 1))
+        program.trace("f", "Log", floats(-INF, 0))
+        program.trace("f", "Mul", floats(NAN, 0))
+        program.execution("__inference_f_1", [1], {2: floats(NAN)}, graph_id="f")
+    report = diagnose(program.open())
+
+    (root,) = report.roots
+    assert (report.verdict, root.op_name, root.alerts, report.alerts) == ("bad", "Log", 9, 9)
+    assert (root.certainty, root.evidence) == ("proved", "1 zero in → 1 -∞ out")
+    assert [link.name for link in root.chain] == ["Exp:0", "Log:0", "Mul:0", "__inference_f_1:0"]
+
+
+def test_a_mask_of_minus_infinity_is_harmless(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Const", "mask")
+    program.op("f", "AddV2", "add", "x:0", "mask:0")
+    program.op("f", "Softmax", "Softmax", "add:0")
+    program.trace("f", "mask", floats(0, -INF))
+    program.trace("f", "add", floats(1, -INF))
+    program.trace("f", "Softmax", floats(1, 0))
+    report = diagnose(program.open())
+    assert (report.verdict, report.alerts, report.roots) == ("clean", 2, ())
+    assert [finding.op_type for finding in report.benign] == ["Const"]
+
+
+def test_a_row_that_is_masked_completely_is_not(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Const", "mask")
+    program.op("f", "Softmax", "Softmax", "mask:0")
+    program.trace("f", "mask", floats(-INF, -INF))
+    program.trace("f", "Softmax", floats(NAN, NAN))
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_name, root.rule, root.certainty) == (
+        "Softmax",
+        "softmax-of-nothing",
+        "proved",
+    )
+
+
+def test_nan_that_is_selected_away_is_harmless_and_nan_that_is_clipped_away_is_not(tmp_path):
+    for op_type, verdict in (("SelectV2", "clean"), ("Maximum", "bad")):
+        program = Program(tmp_path / op_type)
+        function(program)
+        program.op("f", "Neg", "Neg", "x:0")
+        program.op("f", "Sqrt", "Sqrt", "Neg:0")
+        program.op("f", op_type, "last", "Neg:0", "Sqrt:0", "Neg:0")
+        program.trace("f", "Neg", floats(-1, 4))
+        program.trace("f", "Sqrt", floats(NAN, 2))
+        program.trace("f", "last", floats(0, 2))
+        assert diagnose(program.open()).verdict == verdict, op_type
+
+
+def test_unknown_inputs_are_blamed_on_earlier_trouble_only_if_there_was_some(tmp_path):
+    program = Program(tmp_path)
+    program.execution("Mul", [100, 101], {1: floats(NAN)})
+    program.execution("Log", [102], {2: floats(NAN)})
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_type, root.alerts) == ("Mul", 2)
+    assert root.certainty == "likely"
+
+
+def test_the_gradient_of_the_same_zero_is_the_same_bug(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Softmax", "Softmax", "x:0")
+    program.op("f", "Log", "Log", "Softmax:0")
+    program.op("f", "Reciprocal", "gradient_tape/Reciprocal", "Softmax:0")
+    program.trace("f", "Softmax", floats(0, 1))
+    program.trace("f", "Log", floats(-INF, 0))
+    program.trace("f", "gradient_tape/Reciprocal", floats(INF, 1))
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_type, root.alerts) == ("Log", 2)
+
+
+def test_infinity_first_and_nan_later_at_one_place_are_told_apart(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Const", "mask")
+    program.op("f", "Mul", "scores", "x:0", "x:0")
+    program.op("f", "AddV2", "add", "scores:0", "mask:0")
+    program.op("f", "Softmax", "Softmax", "add:0")
+    for step in range(8):
+        broken = step >= 5
+        program.trace("f", "mask", floats(0, -INF))
+        program.trace("f", "scores", floats(INF if broken else 1, 1))
+        program.trace("f", "add", floats(INF if broken else 1, -INF))
+        program.trace("f", "Softmax", floats(NAN if broken else 1, 0))
+    report = diagnose(program.open())
+    assert [root.op_name for root in report.roots] == ["scores"]

@@ -1,0 +1,44 @@
+"""Suggestions name the user's own expression."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfdbg_tui.diagnosis.fixes import Edit, suggestion
+
+_LOG = Edit(("log",), "", "{function}(tf.maximum({0}, 1e-7))")
+_DIVIDE = Edit((), "/", "tf.math.divide_no_nan({0}, {1})")
+
+
+@pytest.mark.parametrize(
+    ("code", "edit", "expected"),
+    [
+        (
+            "loss = -labels * tf.math.log(probs)",
+            _LOG,
+            "tf.math.log(probs) → tf.math.log(tf.maximum(probs, 1e-7))",
+        ),
+        ("y = log(a[0] + f(b))", _LOG, "log(a[0] + f(b)) → log(tf.maximum(a[0] + f(b), 1e-7))"),
+        ("y = log(x=z)", _LOG, "log(x=z) → log(tf.maximum(z, 1e-7))"),
+        ("m = (x - mean) / std", _DIVIDE, "(x - mean) / std → tf.math.divide_no_nan"),
+        ("y = tf.exp(x)", _LOG, None),
+        ("y = log()", _LOG, None),
+        ("y = log(", _LOG, None),
+        ("\x00", _LOG, None),
+        ("(" * 5000, _LOG, None),
+    ],
+)
+def test_suggestion(code: str, edit: Edit, expected: str | None):
+    found = suggestion([code], 1, [edit])
+    if expected is None:
+        assert found is None
+    else:
+        assert found.startswith(expected)
+
+
+def test_the_call_is_found_on_any_line_of_a_statement():
+    lines = ["loss = tf.reduce_mean(", "    tf.math.log(", "        p))"]
+    assert suggestion(lines, 3, [_LOG]) is None  # it would span lines
+    lines = ["loss = tf.reduce_mean(", "    tf.math.log(p)", ")"]
+    assert suggestion(lines, 2, [_LOG]).startswith("tf.math.log(p)")
+    assert suggestion(lines, 9, [_LOG]) is None

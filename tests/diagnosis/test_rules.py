@@ -1,0 +1,128 @@
+"""Rules: what they claim is true of the values they were given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny import summary
+
+from tfdbg_tui.diagnosis.rules import RULES, explain
+from tfdbg_tui.diagnosis.rules.model import Case, Input
+
+_VALUES = st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.5, -3.0, 0.5, 1e30, -1e30, 90.0, 1e-3])
+_ARRAYS = st.lists(_VALUES, min_size=1, max_size=12).map(lambda v: np.array(v, np.float32))
+
+
+def case(op_type: str, out: np.ndarray, *given_in: np.ndarray, inferred: bool = False) -> Case:
+    inputs = tuple(
+        Input(summary(value), bool(np.isfinite(value).all()), inferred, f"in{i}", None)
+        for i, value in enumerate(given_in)
+    )
+    return Case(op_type, op_type, 0, summary(out), inputs)
+
+
+def bad(out: np.ndarray) -> bool:
+    return not np.isfinite(out).all()
+
+
+_UNARY = {
+    "Log": np.log,
+    "Log1p": np.log1p,
+    "Sqrt": np.sqrt,
+    "Rsqrt": lambda x: 1 / np.sqrt(x),
+    "Reciprocal": np.reciprocal,
+    "Exp": np.exp,
+    "Square": np.square,
+    "Acos": np.arccos,
+    "Atanh": np.arctanh,
+    "Acosh": np.arccosh,
+}
+
+
+@pytest.mark.parametrize("op_type", _UNARY)
+@given(x=_ARRAYS)
+def test_unary_ops_of_finite_numbers_are_explained_and_proved(op_type: str, x: np.ndarray):
+    with np.errstate(all="ignore"):
+        out = _UNARY[op_type](x)
+    if not bad(out):
+        return
+    rule, match = explain(case(op_type, out, x))
+    assert not rule.id.startswith(("born", "first-seen", "bad-input"))
+    both = np.isnan(out).any() and np.isinf(out).any()
+    assert match.certainty == "proved" or both or (x == 0).any()
+    truth = {
+        "log-of-zero": (x == 0).any(),
+        "log-of-negative": (x < 0).any(),
+        "sqrt-of-negative": (x < 0).any(),
+        "rsqrt-of-zero": (x == 0).any(),
+        "rsqrt-of-negative": (x < 0).any(),
+        "reciprocal-of-zero": (x == 0).any(),
+        "log1p-of-minus-one": (x == -1).any(),
+        "log1p-below-minus-one": (x < -1).any(),
+        "atanh-of-one": (np.abs(x) == 1).any(),
+        "atanh-outside-its-domain": (np.abs(x) > 1).any(),
+        "acos-outside-its-domain": (np.abs(x) > 1).any(),
+        "acosh-below-one": (x < 1).any(),
+        "exp-overflow": (x > 88).any(),
+        "norm-overflow": (np.abs(x) > 1e19).any(),
+    }
+    assert truth[rule.id]
+
+
+@given(a=_ARRAYS, b=_ARRAYS)
+def test_a_proved_division_by_zero_is_one(a: np.ndarray, b: np.ndarray):
+    size = min(len(a), len(b))
+    a, b = a[:size], b[:size]
+    with np.errstate(all="ignore"):
+        out = a / b
+    if not bad(out):
+        return
+    rule, match = explain(case("RealDiv", out, a, b))
+    if match.certainty == "proved" and "overflow" not in rule.id:
+        assert (b == 0).any()
+    if rule.id == "zero-over-zero":
+        assert np.isnan(out).any()
+        assert not np.isinf(out).any()
+
+
+@given(x=_ARRAYS, hidden=_ARRAYS)
+def test_nothing_is_proved_of_a_nan_whose_input_is_unknown(x: np.ndarray, hidden: np.ndarray):
+    """The input may have been NaN already: only an ∞ that the op alone can make is proved."""
+    del hidden
+    with np.errstate(all="ignore"):
+        out = np.log(np.where(x < 0, np.nan, x))
+    if not bad(out):
+        return
+    unknown = Input(None, False, False, "tensor 7", None)
+    root = Case("Log", "Log", 0, summary(out), (unknown,), open=True)
+    _, match = explain(root)
+    if match.certainty == "proved":
+        assert np.isneginf(out).any()
+
+
+def test_an_inferred_link_proves_only_what_the_definition_does():
+    x = np.array([-1, 4], np.float32)
+    with np.errstate(all="ignore"):
+        assert explain(case("Sqrt", np.sqrt(x), x, inferred=True))[1].certainty == "likely"
+        zero = np.array([0, 4], np.float32)
+        assert explain(case("Log", np.log(zero), zero, inferred=True))[1].certainty == "proved"
+
+
+def test_finite_partial_sums_and_counts_that_do_not_match_are_not_proved():
+    out, x = np.array([np.nan, 1], np.float32), np.array([-1, -4], np.float32)
+    assert explain(case("Sqrt", out, x))[1].certainty == "likely"
+    big = np.array([1e30, 1e30], np.float32)
+    assert explain(case("MatMul", out, big, big))[1].certainty == "likely"
+
+
+def test_every_case_has_an_explanation_and_rules_have_names():
+    assert len(RULES) >= 60
+    assert len({rule.id for rule in RULES}) == len(RULES)
+    for rule in RULES:
+        assert rule.title, rule.id
+        assert rule.why.endswith("."), rule.id
+        assert rule.fix, rule.id
+    nothing = Case("NeverHeardOf", None, 0, summary(np.array([np.nan], np.float32)), ())
+    assert explain(nothing)[1].certainty == "observed"

@@ -1,0 +1,149 @@
+"""Tiny logdirs written by hand: a graph of a few ops, a few computations of them.
+
+Values are NumPy arrays, recorded as FULL_HEALTH value vectors the way a dump writer would.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.logdir import Run, TensorSummary, open_run
+from tfdbg_tui.wire import codec, events, tfrecord
+from tfdbg_tui.wire.modes import TensorDebugMode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+_DTYPES = {"float16": 19, "float32": 1, "float64": 2}
+
+
+def health(value: np.ndarray) -> dict[str, int]:
+    """Returns how many elements are of each kind."""
+    finite = np.isfinite(value)
+    return {
+        "neg_inf": int(np.isneginf(value).sum()),
+        "pos_inf": int(np.isposinf(value).sum()),
+        "nan": int(np.isnan(value).sum()),
+        "neg": int((finite & (value < 0)).sum()),
+        "zero": int((value == 0).sum()),
+        "pos": int((finite & (value > 0)).sum()),
+    }
+
+
+def summary(value: np.ndarray, mode: int = TensorDebugMode.FULL_HEALTH) -> TensorSummary:
+    """Returns what a dump in FULL_HEALTH says about a value."""
+    return TensorSummary(
+        mode,
+        has_inf_or_nan=not np.isfinite(value).all(),
+        dtype=str(value.dtype),
+        rank=value.ndim,
+        size=value.size,
+        **health(value),
+    )
+
+
+class Program:
+    """Records what a program would have done; `open` reads it back."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._time = 1.7e9
+        self._files = {
+            suffix: bytearray()
+            for suffix in (
+                "metadata",
+                "source_files",
+                "stack_frames",
+                "graphs",
+                "execution",
+                "graph_execution_traces",
+            )
+        }
+        metadata = events.DebugMetadata("2.21.0", "debug.Event:1", "tiny")
+        self._add("metadata", debug_metadata=metadata.encode())
+        self._files["source_files"] = bytearray()
+        device = events.DebuggedDevice(DEVICE, 0)
+        self._add("graphs", debugged_device=device.encode())
+
+    def graph(self, graph_id: str, name: str, outer: str = "") -> None:
+        record = events.DebuggedGraph(graph_id, name, outer)
+        self._add("graphs", debugged_graph=record.encode())
+
+    def op(self, graph_id: str, op_type: str, name: str, *inputs: str, outputs: int = 1) -> None:
+        record = events.GraphOpCreation(
+            op_type=op_type,
+            op_name=name,
+            graph_id=graph_id,
+            input_names=list(inputs),
+            num_outputs=outputs,
+            output_tensor_ids=list(range(outputs)),
+        )
+        self._add("graphs", graph_op_creation=record.encode())
+
+    def trace(
+        self,
+        graph_id: str,
+        name: str,
+        value: np.ndarray,
+        slot: int = 0,
+        mode: int = TensorDebugMode.FULL_HEALTH,
+    ) -> None:
+        record = events.GraphExecutionTrace(
+            tfdbg_context_id=graph_id,
+            op_name=name,
+            output_slot=slot,
+            tensor_debug_mode=mode,
+            tensor_proto=_proto(value, mode),
+            device_name=DEVICE,
+        )
+        self._add("graph_execution_traces", graph_execution_trace=record.encode())
+
+    def execution(
+        self,
+        op_type: str,
+        inputs: list[int],
+        outputs: dict[int, np.ndarray],
+        graph_id: str = "",
+    ) -> None:
+        record = events.Execution(
+            op_type=op_type,
+            num_outputs=len(outputs),
+            graph_id=graph_id,
+            input_tensor_ids=inputs,
+            output_tensor_ids=list(outputs),
+            tensor_debug_mode=TensorDebugMode.FULL_HEALTH,
+            tensor_protos=[_proto(value) for value in outputs.values()],
+            output_tensor_device_ids=[0] * len(outputs),
+        )
+        self._add("execution", execution=record.encode())
+
+    def open(self) -> Run:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        for suffix, data in self._files.items():
+            (self._directory / f"tfdbg_events.1700000000.host.{suffix}").write_bytes(data)
+        return open_run(self._directory)
+
+    def _add(self, suffix: str, **message: bytes) -> None:
+        self._time += 0.001
+        event = events.DebugEvent(wall_time=self._time, **message)
+        self._files[suffix] += tfrecord.frame(event.encode())
+
+
+def _proto(value: np.ndarray, mode: int = TensorDebugMode.FULL_HEALTH) -> bytes:
+    counts = health(value)
+    if mode == TensorDebugMode.CURT_HEALTH:
+        values = [0, int(not np.isfinite(value).all())]
+    else:
+        names = ("neg_inf", "pos_inf", "nan", "neg", "zero", "pos")
+        head = [0, 0, _DTYPES[str(value.dtype)], value.ndim, value.size]
+        values = head + [counts[name] for name in names]
+    content = np.asarray(values, "<f8").tobytes()
+    shape = codec.bytes_field(2, codec.varint_field(1, len(values)))
+    return codec.varint_field(1, 2) + codec.bytes_field(2, shape) + codec.bytes_field(4, content)
+
+
+def floats(*values: float) -> np.ndarray:
+    return np.array(values, np.float32)
