@@ -72,11 +72,16 @@ class GraphExecutionPane(Pane):
         start: list[Cell] = [(mark + " ", ""), (f"{index:>{index_width}} ", "dim")]
         if trace is None:
             return (*start, ("this record cannot be read any more", "dim")), behind
-        name_width, optional = self._layout(width, index_width)
+        name_width, optional, number = self._layout(width, index_width)
         name = self.charset.fit_name(trace.tensor_name, name_width)
         facts = self._facts(snapshot, trace)
         cells = [(" " + self.charset.fit(facts[title], w - 1), "dim") for title, w in optional]
-        return (*start, (name, ""), *cells, *chips.columns(trace.summary, self.charset)), behind
+        return (
+            *start,
+            (name, ""),
+            *cells,
+            *chips.columns(trace.summary, self.charset, number),
+        ), behind
 
     def _facts(self, snapshot: Snapshot, trace: GraphExecution) -> dict[str, str]:
         summary = trace.summary
@@ -93,24 +98,26 @@ class GraphExecutionPane(Pane):
     def _index_width(self, snapshot: Snapshot) -> int:
         return max(3, len(str(len(snapshot.run.graph_executions))))
 
-    def _layout(self, width: int, index_width: int) -> tuple[int, list[tuple[str, int]]]:
-        """Return the width of the name, and the optional columns that there is room for."""
-        room = width - 3 - index_width - chips.COLUMN * chips.NUM_COLUMNS - _NAME_WIDTH
+    def _layout(self, width: int, index_width: int) -> tuple[int, list[tuple[str, int]], int]:
+        """Return the width of the name, the optional columns, and how many kinds of values fit."""
+        room = width - 3 - index_width - _NAME_WIDTH
+        number = max(0, min(chips.NUM_COLUMNS, room // chips.COLUMN))
+        room -= number * chips.COLUMN
         chosen = []
         for title, column in _OPTIONAL:
             if room >= column:
                 chosen.append((title, column))
                 room -= column
-        return _NAME_WIDTH + max(0, min(room, 32)), chosen
+        return _NAME_WIDTH + max(0, min(room, 32)), chosen, number
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`."""
         assert self.session.snapshot is not None
         index_width = self._index_width(self.session.snapshot)
-        name_width, optional = self._layout(width, index_width)
+        name_width, optional, number = self._layout(width, index_width)
         titles = "".join(f" {title:{w - 1}}" for title, w in optional)
         start = f"  {'':{index_width}} {'tensor':{name_width}}{titles}"
-        return (((start, "dim"), *chips.column_titles(self.charset)),)
+        return (((start, "dim"), *chips.column_titles(self.charset, number)),)
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the focused tensor in full."""

@@ -41,7 +41,10 @@ class RunsScreen(ModalScreen[str]):
         max-height: 80%;
         border: round $rule-active;
         background: $surface;
+        text-wrap: nowrap;
+        text-overflow: ellipsis;
     }
+    RunsScreen > OptionList:focus { border: round $rule-active; }
     """
 
     def __init__(self, runs: Sequence[RunFiles], charset: Charset) -> None:

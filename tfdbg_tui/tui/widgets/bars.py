@@ -78,7 +78,7 @@ class StatusLine(SessionBar):
     def _right(self, snapshot: Snapshot | None) -> Line:
         """Return what is going on: reading, paused, following; and the number of alerts."""
         if snapshot is None:
-            return (("opening", "dim"),)
+            return (("no data yet", "dim"),)
         progress = snapshot.run.progress
         cells: list[Cell] = []
         if not progress.complete:
@@ -117,7 +117,8 @@ class PaneBar(SessionBar):
         for number, pane in enumerate(PANES, 1):
             current = pane == self.session.focus.pane
             count = self._count(pane) if width >= 70 else ""
-            label = f" {number} {_SHORT_TITLES[pane]}{count} "
+            title = _SHORT_TITLES[pane] if width >= 60 else _SHORT_TITLES[pane][:3]
+            label = f" {number} {title}{count} "
             tabs.append((pane, ((label, "focus" if current else "mark"), (" ", ""))))
         return tabs
 

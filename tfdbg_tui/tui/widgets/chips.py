@@ -35,21 +35,21 @@ def _kinds(charset: Charset) -> tuple[tuple[str, str, bool], ...]:
     )
 
 
-def column_titles(charset: Charset) -> Line:
+def column_titles(charset: Charset, number: int = NUM_COLUMNS) -> Line:
     """Return the titles above `columns`."""
-    return tuple((f"{label:>{COLUMN}}", "dim") for _, label, _ in _kinds(charset))
+    return tuple((f"{label:>{COLUMN}}", "dim") for _, label, _ in _kinds(charset)[:number])
 
 
-def columns(summary: TensorSummary | None, charset: Charset) -> Line:
-    """Return the counts in columns, `COLUMN` * `NUM_COLUMNS` cells wide."""
-    width = COLUMN * NUM_COLUMNS
+def columns(summary: TensorSummary | None, charset: Charset, number: int = NUM_COLUMNS) -> Line:
+    """Return the counts of the first kinds, the bad ones first, in columns of `COLUMN` cells."""
+    width = COLUMN * number
     if summary is None:
         return ((charset.fit("   no value recorded", width), "faint"),)
     if summary.nan is None:
         return (_words(summary, charset, width),)
     return tuple(
         cell
-        for field, _, bad in _kinds(charset)
+        for field, _, bad in _kinds(charset)[:number]
         for cell in _column(getattr(summary, field), bad, charset)
     )
 
