@@ -32,6 +32,7 @@ _LIBRARY = re.compile(
     | /(tf_)?keras/(src|api)/
     | /tensorflow_probability/(python|substrates)/
     | /tfdbg_tui/((cli|diagnosis|dump|logdir|tui|wire)/|__(init|main)__\.py$)
+    | /<frozen\ [^/]*>$  # the import system and runpy, behind a directory that means nothing
     | /__autograph_generated_file[^/]*\.py$  # what AutoGraph made of the user's code
     """,
     re.VERBOSE | re.IGNORECASE,
