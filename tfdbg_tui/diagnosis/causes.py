@@ -17,6 +17,7 @@ from tfdbg_tui.diagnosis.events import (
     TensorEvent,
     graph_id_of,
     graph_op_of,
+    op_name_of,
     op_type_of,
     summary_of,
 )
@@ -65,11 +66,13 @@ class Root:
         node: The place where the first of them was born.
         members: Places of all of them, in order of time.
         contained: Whether no bad value got anywhere that matters.
+        births: The first tensor, and those of other places where the same bug struck.
     """
 
     node: Node
     members: list[Node] = field(default_factory=list)
     contained: bool = False
+    births: list[TensorEvent] = field(default_factory=list)
 
     @property
     def event(self) -> TensorEvent:
@@ -93,6 +96,7 @@ class Causes:
         self._run = run
         self._dataflow = dataflow
         self._summaries: dict[TensorEvent, TensorSummary | None] = {}
+        self._origins: dict[TensorEvent, set[TensorEvent]] = {}
         self._nodes: dict[Place, list[Node]] = {}
         self._containment = Containment(run, dataflow, self.summary)
         self.roots: list[Root] = self._find()
@@ -212,7 +216,8 @@ class Causes:
         roots: dict[int, Root] = {}
         for node in nodes:
             top = _top(node)
-            roots.setdefault(id(top), Root(top)).members.append(node)
+            root = roots.setdefault(id(top), Root(top, births=[top.site.first]))
+            root.members.append(node)
         # Within a call recorded as a whole, sure roots come before those that may be consequences.
         return sorted(
             roots.values(), key=lambda root: (root.node.time[0], root.node.open, root.node.time[1])
@@ -234,6 +239,8 @@ class Causes:
                 continue
             if group.node.open:
                 group.node.parent, group.node.inferred = into.node, True
+            else:
+                into.births += group.births
             into.members += group.members
         for root in kept:
             root.members.sort(key=lambda node: node.time)
@@ -251,20 +258,25 @@ class Causes:
 
     def _same_bug(self, group: Root, kept: list[Root]) -> Root | None:
         """Find an earlier root of the same input, or of the same op traced or placed anew."""
-        key = self._code_key(group.event)
-        inputs = self._inputs(group.event)
         forward = self._forward_graphs(group.event)
-        overflow = self._is_overflow(group.event)
         for root in kept:
-            if overflow and self._is_overflow(root.event):
-                return root  # numbers have become too large, here and there
-            if key is not None and key == self._code_key(root.event):
-                return root
-            if inputs & self._inputs(root.event):
-                return root
             if graph_id_of(self._run, root.event) in forward:
                 return root
+            if any(self._same_birth(group.event, birth) for birth in root.births):
+                return root
         return None
+
+    def _same_birth(self, event: TensorEvent, birth: TensorEvent) -> bool:
+        """Whether two tensors were made bad by one and the same bug."""
+        if self._is_overflow(event) and self._is_overflow(birth):
+            return True  # numbers have become too large, here and there
+        key = self._code_key(event)
+        if key is not None and key == self._code_key(birth):
+            return True
+        forward = op_name_of(self._run, birth)
+        if forward and f"{forward}_grad/" in (op_name_of(self._run, event) or ""):
+            return True
+        return bool(self._inputs(event) & self._inputs(birth))
 
     def _is_overflow(self, event: TensorEvent) -> bool:
         return op_type_of(self._run, event) in GROWS
@@ -286,7 +298,9 @@ class Causes:
 
     def _inputs(self, event: TensorEvent) -> set[TensorEvent]:
         """Return the finite tensors that went into an event: log(p) and 1/p share theirs."""
-        found = set()
+        if event in self._origins:
+            return self._origins[event]
+        found = self._origins[event] = set()
         for producer in self._dataflow.producers(event):
             if producer.event is None or self.health(event, producer) is not Health.FINITE:
                 continue

@@ -198,10 +198,28 @@ class Diagnosis:
             graph=graph.name if graph else None,
             step=step_of(run, event),
             device=device_of(run, event),
-            location=location_of(run, stack_id_of(run, event)),
+            location=self.location(event),
             alerts=alerts,
             chain=tuple(chain),
         )
+
+    def location(self, event: TensorEvent) -> Location | None:
+        """Return the user's line that made a tensor.
+
+        For what Python runs as a whole, a gradient function or a replica's thread, that is the line
+        that ran it.
+        """
+        run = self._run
+        calls = self.dataflow.calls
+        graph = run.graphs.get(calls.outermost(graph_id_of(run, event) or ""))
+        created = location_of(run, stack_id_of(run, event))
+        if event.kind == "execution" or graph is None:
+            return created
+        if created is not None and not graph.name.startswith("__backward_"):
+            return created
+        index = self.dataflow.timeline.execution_of(event.index)
+        ran = location_of(run, run.executions.stack_ids[index]) if index is not None else None
+        return ran or created
 
     def _suggestion(self, event: TensorEvent, rule: Rule) -> str | None:
         """Return the change of the user's expression, at the op's line or its inputs' lines."""

@@ -42,6 +42,7 @@ _NEAR = 0.25  # share of the largest number
 
 _RECTIFIERS = frozenset({"Relu", "Relu6"})
 _GROWING = frozenset({"Exp", "Square", "Cumprod", "Prod", "Pow"})
+_LAYER_OUTPUTS = frozenset({"MatMul", "BiasAdd", "AddV2", "Add", "Sigmoid", "Tanh", "Relu"})
 _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
 _SAMPLED = _RECTIFIERS | _GROWING | {"Cast", "Sub", "SquaredDifference"}
 
@@ -172,6 +173,9 @@ class _Search:
         origins = {self._dataflow.origin(p.event) for p in producers[:2] if p.event}
         if len(origins) < 2 or not self._ends_in_mean(events[0]):
             return None
+        column = next(p for p, rank in zip(producers, (a.rank, b.rank), strict=False) if rank == 2)
+        if column.op_type not in _LAYER_OUTPUTS or not self._dataflow.variables.trained:
+            return None  # a column made on purpose, for all pairs
         evidence = f"{a.size:,} and {b.size:,} elements in → {out.size:,} out"
         return self._suspect(SILENT_BROADCAST, events, times, evidence)
 
