@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import navigation
-from tfdbg_tui.tui.focus import PANES, Focus, PaneName
+from tfdbg_tui.tui.focus import PANES, WHY_PANES, Focus, PaneName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,6 +58,7 @@ _MOVE, _FIND, _NUMERIC, _SHOW, _APP = (
     "The app",
 )
 _LISTS: tuple[PaneName, ...] = ("alerts", "timeline", "graph_execution")
+_ALL = (*PANES, *WHY_PANES)
 
 
 def _panes() -> tuple[Action, ...]:
@@ -97,6 +98,7 @@ ACTIONS: tuple[Action, ...] = (
         _MOVE,
         lambda _, focus: navigation.cycle_pane(focus, 1),
         jump=False,
+        panes=WHY_PANES,
     ),
     Action(
         "previous_pane",
@@ -113,7 +115,7 @@ ACTIONS: tuple[Action, ...] = (
         "right",
         ("l", "right"),
         "right",
-        "next execution; to what takes the op's outputs; scroll source text",
+        "next execution; to what takes the op's outputs; unfold; scroll source text",
         _MOVE,
         jump=False,
     ),
@@ -121,7 +123,7 @@ ACTIONS: tuple[Action, ...] = (
         "left",
         ("h", "left"),
         "left",
-        "previous execution; to what the op takes; scroll source text",
+        "previous execution; to what the op takes; fold; scroll source text",
         _MOVE,
         jump=False,
     ),
@@ -159,7 +161,7 @@ ACTIONS: tuple[Action, ...] = (
         "go one level deeper: alert, tensor, op, stack frame, source line",
         _NUMERIC,
         navigation.enter,
-        panes=PANES,
+        panes=_ALL,
     ),
     Action(
         "back",
@@ -167,17 +169,46 @@ ACTIONS: tuple[Action, ...] = (
         "back",
         "return to where you were",
         _MOVE,
-        panes=PANES,
+        panes=_ALL,
     ),
     Action("forward", ("alt+right",), "forward", "undo going back", _MOVE),
     Action(
         "first_alert",
         ("a",),
         "first alert",
-        "go to the first tensor with NaN or ∞",
+        "go to the tensor that the trouble began with",
         _NUMERIC,
         navigation.first_alert,
         panes=_LISTS,
+    ),
+    Action(
+        "why",
+        ("w",),
+        "why",
+        "show the way of the tensor from its root, and the cause: what, why, and the fix",
+        _NUMERIC,
+        navigation.why,
+        panes=(*_LISTS, "graph_structure"),
+    ),
+    Action(
+        "close_why",
+        ("escape",),
+        "close",
+        "close that again",
+        _NUMERIC,
+        navigation.close_why,
+        jump=False,
+        panes=WHY_PANES,
+    ),
+    Action(
+        "in_time",
+        ("r",),
+        "roots/in time",
+        "list the alerts by root, or each one in order of time",
+        _SHOW,
+        navigation.toggle_in_time,
+        jump=False,
+        panes=("alerts",),
     ),
     Action(
         "next_alert",
@@ -258,7 +289,7 @@ ACTIONS: tuple[Action, ...] = (
         "search",
         "search in the pane; capital letters count only if you type any",
         _FIND,
-        panes=PANES,
+        panes=_ALL,
     ),
     Action("search_next", ("n",), "next match", "next match", _FIND),
     Action("search_previous", ("N",), "previous match", "previous match", _FIND),
@@ -268,10 +299,17 @@ ACTIONS: tuple[Action, ...] = (
         "go to",
         "go to an index, trace:88, exec:12, alert:3, an op's name, or file.py:120",
         _FIND,
-        panes=PANES,
+        panes=_ALL,
     ),
     Action("zoom", ("z",), "zoom", "give the pane the whole screen, or take it back", _SHOW),
-    Action("copy", ("y",), "copy", "copy what is focused to the clipboard (OSC 52)", _APP),
+    Action(
+        "copy",
+        ("y",),
+        "copy",
+        "copy what is focused, or the fix, to the clipboard (OSC 52)",
+        _APP,
+        panes=WHY_PANES,
+    ),
     Action(
         "edit",
         ("e",),
@@ -282,8 +320,8 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("follow", ("F",), "follow", "stay on the newest event while the program runs", _SHOW),
     Action("pause", ("p",), "pause", "stop showing what is new, or go on", _SHOW),
-    Action("help", ("question_mark", "f1"), "help", "show all keys", _APP, panes=PANES),
-    Action("quit", ("q",), "quit", "leave the debugger", _APP, panes=PANES),
+    Action("help", ("question_mark", "f1"), "help", "show all keys", _APP, panes=_ALL),
+    Action("quit", ("q",), "quit", "leave the debugger", _APP, panes=_ALL),
 )
 
 BY_ID = {action.id: action for action in ACTIONS}

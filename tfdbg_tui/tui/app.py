@@ -18,15 +18,19 @@ from textual.widgets import Static
 
 from tfdbg_tui.tui import navigation, theme
 from tfdbg_tui.tui.actions import ACTIONS, BY_ID, Action
-from tfdbg_tui.tui.layout import COMPANIONS, LAYOUTS, layout_for
+from tfdbg_tui.tui.explainer import Explained, Explainer
+from tfdbg_tui.tui.focus import WHY_PANES
+from tfdbg_tui.tui.layout import BESIDE_WHY, COMPANIONS, LAYOUTS, layout_for
 from tfdbg_tui.tui.loader import Loaded, Loader, RunsFound, Waiting
 from tfdbg_tui.tui.panes.alerts import Alerts
 from tfdbg_tui.tui.panes.base import Pane
+from tfdbg_tui.tui.panes.cause import Cause
 from tfdbg_tui.tui.panes.graph_execution import GraphExecutionPane
 from tfdbg_tui.tui.panes.graph_structure import GraphStructure
 from tfdbg_tui.tui.panes.source_code import SourceCode
 from tfdbg_tui.tui.panes.stack_trace import StackTrace
 from tfdbg_tui.tui.panes.timeline import Timeline
+from tfdbg_tui.tui.panes.why import Why
 from tfdbg_tui.tui.session import Session
 from tfdbg_tui.tui.text import UNICODE, Charset
 from tfdbg_tui.tui.widgets.bars import KeyBar, OverviewBar, PaneBar, StatusLine
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from textual.geometry import Size
 
     from tfdbg_tui.tui.focus import Focus, PaneName
+    from tfdbg_tui.tui.layout import Layout
     from tfdbg_tui.tui.prompt import Prompt, Purpose
     from tfdbg_tui.tui.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.virtual_list import VirtualList
@@ -98,11 +103,13 @@ class TfdbgApp(App[int]):
         self.session.following = follow
         self.charset = charset
         self.loader = Loader(logdir, run, self.post_message)
+        self.explainer = Explainer(self.post_message)
         self._logdir = logdir
         self._at = at
         self._search = ""
         self._panes: dict[PaneName, Pane] = {}
         self._bars: list[Bar] = []
+        self._layout: Layout = "normal"
 
     def get_default_screen(self) -> Screen[Any]:
         """See Textual."""
@@ -127,6 +134,9 @@ class TfdbgApp(App[int]):
             yield GraphStructure(session, charset)
             yield SourceCode(session, charset)
             yield StackTrace(session, charset)
+            with Container(id="why_view"):
+                yield Why(session, charset)
+                yield Cause(session, charset)
         yield Static(_TOO_SMALL, id="notice", markup=False)
         yield KeyBar(session, charset, id="keys")
 
@@ -141,10 +151,12 @@ class TfdbgApp(App[int]):
         self.session.listen(self._show)
         self._show()
         self.loader.start()
+        self.explainer.start()
 
     def on_unmount(self) -> None:
         """Stop reading."""
         self.loader.stop()
+        self.explainer.stop()
 
     # ---- Showing the session
 
@@ -154,10 +166,17 @@ class TfdbgApp(App[int]):
         for name, pane in self._panes.items():
             pane.set_class(name == focused, "-active")
             pane.set_class(name == COMPANIONS[focused], "-companion")
+        self._main.set_class(self._shows_why(), "-why")
         for pane in self._panes.values():
             pane.show()
         for bar in self._bars:
             bar.show()
+
+    def _shows_why(self) -> bool:
+        """Whether Why and Cause are to be seen, in arrangements with tiles beside other panes."""
+        focus = self.session.focus
+        beside = BESIDE_WHY.get(self._layout, WHY_PANES)
+        return focus.why is not None and focus.pane in beside
 
     def on_resize(self, event: events.Resize) -> None:
         """Choose the arrangement that fits."""
@@ -165,7 +184,7 @@ class TfdbgApp(App[int]):
             self._lay_out(event.size)
 
     def _lay_out(self, size: Size) -> None:
-        fitting = layout_for(*size)
+        fitting = self._layout = layout_for(*size)
         self._main.update_classes({f"-{name}": name == fitting for name in LAYOUTS}, animate=False)
 
     # ---- Messages
@@ -173,11 +192,20 @@ class TfdbgApp(App[int]):
     def on_loaded(self, message: Loaded) -> None:
         """Show what has been read."""
         self.session.load(message.snapshot)
+        self.explainer.explain(message.snapshot)
         if self._at is not None:
             self._go(partial(navigation.goto, target=self._at), jump=True)
             self._at = None
         elif self.session.following and self.session.snapshot is not None:
             self._go(navigation.latest, jump=False)
+
+    def on_explained(self, message: Explained) -> None:
+        """Show what diagnosis says."""
+        if message.explanation is not None:
+            self.session.explain(message.explanation)
+        else:
+            self.session.unexplained = message.reason
+            self._keys.say(message.reason)
 
     def on_waiting(self, message: Waiting) -> None:
         """Say why there is nothing to show yet."""
@@ -277,6 +305,8 @@ class TfdbgApp(App[int]):
             self._go(partial(navigation.move, rows=step), jump=False)
         elif pane == "graph_structure":
             self._go(navigation.to_producer if step < 0 else navigation.to_consumer, jump=True)
+        elif pane in ("alerts", "why"):
+            self._go(partial(navigation.unfold, unfolded=step > 0), jump=False)
         elif pane == "source_code":
             self.query_one(SourceCode).scroll_columns(step * _COLUMNS)
 

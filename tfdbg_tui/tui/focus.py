@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.snapshot import Snapshot
 
 PaneName = Literal[
-    "alerts", "timeline", "graph_execution", "graph_structure", "source_code", "stack_trace"
+    "alerts",
+    "timeline",
+    "graph_execution",
+    "graph_structure",
+    "source_code",
+    "stack_trace",
+    "why",
+    "cause",
 ]
 PANES: tuple[PaneName, ...] = (
     "alerts",
@@ -23,6 +30,10 @@ PANES: tuple[PaneName, ...] = (
     "source_code",
     "stack_trace",
 )
+"""The panes that are always there and have numbers."""
+
+WHY_PANES: tuple[PaneName, ...] = ("why", "cause")
+"""The panes that answer why a tensor is as it is, on demand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +71,14 @@ class Focus:
         place: The focused source line.
         library_frames: Whether frames of libraries are unfolded.
         bad_only: Whether Graph Execution lists nothing but tensors with NaN or ∞.
+        in_time: Whether Alerts lists each alert in order of time, rather than causes.
+        cause: The cause chosen in Alerts, by its tensor; None where an alert was chosen.
+        open_causes: The causes whose alerts are listed, by their tensors.
+        why: The tensor whose way is shown; None while that is closed.
+        why_from: The pane in which that was asked for.
+        link: The tensor on its way that was chosen; None for the root.
+        open_copies: The runs of copies on the way that are unfolded, by their first tensors.
+        part: The chosen part of the cause's card.
     """
 
     pane: PaneName = "alerts"
@@ -75,6 +94,14 @@ class Focus:
     place: Place | None = None
     library_frames: bool = False
     bad_only: bool = False
+    in_time: bool = False
+    cause: TensorEvent | None = None
+    open_causes: frozenset[TensorEvent] = frozenset()
+    why: TensorEvent | None = None
+    why_from: PaneName = "alerts"
+    link: TensorEvent | None = None
+    open_copies: frozenset[TensorEvent] = frozenset()
+    part: int = 0
 
 
 def first_focus(snapshot: Snapshot) -> Focus:
@@ -90,7 +117,7 @@ def first_focus(snapshot: Snapshot) -> Focus:
 def focus_alert(snapshot: Snapshot, focus: Focus, position: int) -> Focus:
     """Focus an alert and the tensor it is about."""
     alert = snapshot.alerts[position]
-    return focus_event(snapshot, replace(focus, alert=alert), alert)
+    return focus_event(snapshot, replace(focus, alert=alert, cause=None), alert)
 
 
 def focus_event(snapshot: Snapshot, focus: Focus, event: TensorEvent) -> Focus:

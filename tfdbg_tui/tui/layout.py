@@ -19,8 +19,20 @@ COMPANIONS: dict[PaneName, PaneName] = {
     "graph_structure": "graph_execution",
     "source_code": "stack_trace",
     "stack_trace": "source_code",
+    "why": "cause",
+    "cause": "why",
 }
 """The pane shown below each pane where only two fit."""
+
+
+BESIDE_WHY: dict[Layout, frozenset[PaneName]] = {
+    "wide": frozenset({"alerts", "timeline", "graph_execution", "source_code", "why", "cause"}),
+    "normal": frozenset({"source_code", "why", "cause"}),
+}
+"""The panes that there is room for beside Why and Cause, in the arrangements with tiles.
+
+Going to another one brings the usual tiles back.
+"""
 
 
 def layout_for(width: int, height: int) -> Layout:

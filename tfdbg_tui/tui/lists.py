@@ -8,26 +8,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from tfdbg_tui.diagnosis.events import name_of
+from tfdbg_tui.tui.alert_rows import AlertList
 from tfdbg_tui.tui.focus import (
     Focus,
     OpName,
     PaneName,
     Place,
-    focus_alert,
     focus_execution,
     focus_frame,
     focus_graph_execution,
 )
 from tfdbg_tui.tui.folding import FrameRow
+from tfdbg_tui.tui.matching import first_match, matches, rows_from
+from tfdbg_tui.tui.why_rows import CauseParts, WayList
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from tfdbg_tui.tui.snapshot import Snapshot
 
 _WINDOW = 1 << 16
-_NAMES_LOOKED_AT = 20_000  # of lists whose names are not in memory
 
 
 class PaneList(Protocol):
@@ -46,29 +46,6 @@ class PaneList(Protocol):
         self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
     ) -> int | None:
         """Return the first row that matches `text` from row `start` on, going by `step` ±1."""
-
-
-class AlertList:
-    """The alerts, in order of time."""
-
-    def count(self, snapshot: Snapshot, focus: Focus) -> int:
-        """See `PaneList`."""
-        return len(snapshot.alerts)
-
-    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
-        """See `PaneList`."""
-        return snapshot.alerts.position(focus.alert) if focus.alert else None
-
-    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
-        """See `PaneList`."""
-        return focus_alert(snapshot, focus, row)
-
-    def find(
-        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
-    ) -> int | None:
-        """See `PaneList`."""
-        rows = _rows(start, step, len(snapshot.alerts))[:_NAMES_LOOKED_AT]
-        return _first(rows, text, lambda row: name_of(snapshot.run, snapshot.alerts[row]))
 
 
 class ExecutionList:
@@ -129,7 +106,7 @@ class GraphExecutionList:
         if not focus.bad_only:
             return _find_number(executions.site_ids, wanted, start, step)
         sites = executions.site_ids.take(executions.alert_rows)
-        rows = _rows(start, step, len(sites))
+        rows = rows_from(start, step, len(sites))
         return next((row for row in rows if wanted[int(sites[row])]), None)
 
     def _matches(self, snapshot: Snapshot, text: str, site_id: int) -> bool:
@@ -166,8 +143,8 @@ class NeighbourList:
     ) -> int | None:
         """See `PaneList`."""
         rows = snapshot.neighbours(focus.op) if focus.op else ()
-        return _first(
-            _rows(start, step, len(rows)),
+        return first_match(
+            rows_from(start, step, len(rows)),
             text,
             lambda row: f"{rows[row].op_name} {rows[row].op_type}",
         )
@@ -202,7 +179,7 @@ class SourceLines:
     ) -> int | None:
         """See `PaneList`."""
         lines = self.lines(snapshot, focus)
-        return _first(_rows(start, step, len(lines)), text, lambda row: lines[row])
+        return first_match(rows_from(start, step, len(lines)), text, lambda row: lines[row])
 
 
 class FrameList:
@@ -240,35 +217,26 @@ class FrameList:
             inside = frames[rows[row].first : rows[row].last + 1]
             return " ".join(f"{frame.path} {frame.function}" for frame in inside)
 
-        return _first(_rows(start, step, len(rows)), text, name)
+        return first_match(rows_from(start, step, len(rows)), text, name)
 
 
+ALERTS = AlertList()
 GRAPH_EXECUTIONS = GraphExecutionList()
 NEIGHBOURS = NeighbourList()
 SOURCE_LINES = SourceLines()
 FRAMES = FrameList()
+WAY = WayList()
 
 LISTS: dict[PaneName, PaneList] = {
-    "alerts": AlertList(),
+    "alerts": ALERTS,
     "timeline": ExecutionList(),
     "graph_execution": GRAPH_EXECUTIONS,
     "graph_structure": NEIGHBOURS,
     "source_code": SOURCE_LINES,
     "stack_trace": FRAMES,
+    "why": WAY,
+    "cause": CauseParts(),
 }
-
-
-def matches(text: str, name: str) -> bool:
-    """Whether a search for `text` finds `name`; capital letters count only if `text` has any."""
-    return text in (name if text != text.lower() else name.lower())
-
-
-def _rows(start: int, step: int, count: int) -> range:
-    return range(start, count if step > 0 else -1, step)
-
-
-def _first(rows: Sequence[int], text: str, name: Callable[[int], str]) -> int | None:
-    return next((row for row in rows if matches(text, name(row))), None)
 
 
 class _Numbers(Protocol):

@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of
+from tfdbg_tui.tui import alert_rows, card
 from tfdbg_tui.tui.focus import (
     PANES,
+    WHY_PANES,
     Focus,
     OpName,
     PaneName,
@@ -21,7 +23,9 @@ from tfdbg_tui.tui.focus import (
     focus_op,
     focused_event,
 )
-from tfdbg_tui.tui.lists import FRAMES, LISTS, NEIGHBOURS, matches
+from tfdbg_tui.tui.lists import ALERTS, FRAMES, LISTS, NEIGHBOURS, WAY
+from tfdbg_tui.tui.matching import matches
+from tfdbg_tui.tui.why_rows import shown_way
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +45,8 @@ def show_pane(focus: Focus, pane: PaneName) -> Focus:
 
 def cycle_pane(focus: Focus, step: int) -> Focus:
     """Go to the next (1) or previous (-1) pane."""
-    return replace(focus, pane=PANES[(PANES.index(focus.pane) + step) % len(PANES)])
+    panes = WHY_PANES if focus.pane in WHY_PANES else PANES
+    return replace(focus, pane=panes[(panes.index(focus.pane) + step) % len(panes)])
 
 
 def move(snapshot: Snapshot, focus: Focus, rows: int) -> Focus:
@@ -73,7 +78,10 @@ def click(snapshot: Snapshot, focus: Focus, row: int) -> Focus:
 
 
 def copy_text(snapshot: Snapshot, focus: Focus) -> str:
-    """Return what copying puts on the clipboard: a name, or ``path:line``."""
+    """Return what copying puts on the clipboard: a name, a fix, or ``path:line``."""
+    if focus.pane in WHY_PANES:
+        way = shown_way(snapshot, focus)
+        return card.fix(way.finding) if way and way.finding else ""
     if focus.pane in ("source_code", "stack_trace"):
         return f"{focus.place.path}:{focus.place.line}" if focus.place else ""
     if focus.pane == "graph_structure":
@@ -92,14 +100,18 @@ def step_alert(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
     if not len(alerts):
         raise NowhereError("no tensor with NaN or ∞ has been recorded")
     position = alerts.position(focus.alert) if focus.alert else None
-    target = 0 if position is None else position + step
+    if position is None:
+        return focus_alert(snapshot, focus, _position_of_first(snapshot))
+    target = position + step
     if not 0 <= target < len(alerts):
         raise NowhereError("this is the last alert" if step > 0 else "this is the first alert")
     return focus_alert(snapshot, focus, target)
 
 
 def first_alert(snapshot: Snapshot, focus: Focus) -> Focus:
-    """Go to the first alert, in the pane that lists its tensor.
+    """Go to the tensor that the trouble began with, in the pane that lists it.
+
+    As long as the run has not been diagnosed, that is the first alert in order of time.
 
     Raises:
         NowhereError: There is none.
@@ -112,10 +124,7 @@ def enter(snapshot: Snapshot, focus: Focus) -> Focus:
     """Go one level deeper: alert, tensor, op, stack frame, source line."""
     match focus.pane:
         case "alerts":
-            if focus.alert is None:
-                focus = step_alert(snapshot, focus, 1)
-            focus = focus_event(snapshot, focus, focus.alert or snapshot.alerts[0])
-            return replace(focus, pane=_pane_of_subject(focus))
+            return _enter_alert(snapshot, focus)
         case "timeline":
             if focus.execution is not None:
                 focus = focus_execution(snapshot, focus, focus.execution, focus.slot)
@@ -133,6 +142,10 @@ def enter(snapshot: Snapshot, focus: Focus) -> Focus:
             return replace(focus, pane="source_code")
         case "source_code":
             return replace(focus, pane="stack_trace")
+        case "why":
+            return _enter_way(snapshot, focus)
+        case "cause":
+            return _to_source_of_cause(snapshot, focus)
 
 
 def to_producer(snapshot: Snapshot, focus: Focus) -> Focus:
@@ -169,6 +182,56 @@ def to_consumer(snapshot: Snapshot, focus: Focus) -> Focus:
     return _at_event(focus, focus_event(snapshot, focus, chosen.event))
 
 
+def why(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Show the way to the focused tensor, and stand on its root; or close that again.
+
+    Raises:
+        NowhereError: No tensor is focused.
+    """
+    if focus.pane in WHY_PANES:
+        return close_why(snapshot, focus)
+    event = _asked_about(snapshot, focus)
+    if event is None:
+        raise NowhereError("no tensor is focused")
+    focus = replace(focus, why=event, why_from=focus.pane, pane="why", link=None, part=0)
+    way = shown_way(snapshot, focus)
+    return focus_event(snapshot, focus, way.links[way.start].event) if way else focus
+
+
+def close_why(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Close the way to a tensor; the focus stays where it was moved to."""
+    pane = focus.why_from if focus.pane in WHY_PANES else focus.pane
+    return replace(focus, why=None, pane=pane)
+
+
+def unfold(snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
+    """Unfold or fold the focused row of Alerts or Why: a cause's alerts, a run of copies."""
+    row = LISTS[focus.pane].position(snapshot, focus)
+    if row is None:
+        return focus
+    if focus.pane == "alerts":
+        group = ALERTS.at(snapshot, focus, row).group
+        if group is None:
+            raise NowhereError("alerts are listed in order of time: r groups them by cause")
+        return alert_rows.unfold(snapshot, focus, group, unfolded=unfolded)
+    copies = WAY.fold_at(snapshot, focus, row)
+    if copies is None:
+        return focus
+    opened = focus.open_copies | {copies} if unfolded else focus.open_copies - {copies}
+    return replace(focus, open_copies=opened)
+
+
+def toggle_in_time(snapshot: Snapshot, focus: Focus) -> Focus:
+    """List each alert in order of time in Alerts, or their causes again.
+
+    Raises:
+        NowhereError: There are no causes to list.
+    """
+    if not focus.in_time and ALERTS.explanation(snapshot, focus) is None:
+        raise NowhereError("the alerts have not been diagnosed yet")
+    return replace(focus, in_time=not focus.in_time)
+
+
 def step_frame(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
     """Go one frame up to the caller (-1) or down to the callee (1).
 
@@ -196,7 +259,9 @@ def toggle_bad_only(snapshot: Snapshot, focus: Focus) -> Focus:
 
 def latest(snapshot: Snapshot, focus: Focus) -> Focus:
     """Go to what was recorded last, in the focused pane's list of events."""
-    if focus.pane in ("alerts", "timeline", "graph_execution"):
+    if focus.pane == "alerts" and len(snapshot.alerts):
+        return focus_alert(snapshot, focus, len(snapshot.alerts) - 1)
+    if focus.pane in ("timeline", "graph_execution"):
         return last_row(snapshot, focus)
     return focus
 
@@ -243,7 +308,7 @@ def goto(snapshot: Snapshot, focus: Focus, target: str) -> Focus:
         index = int(re.sub(r"\D", "", match[2])[:18])
         return _goto_index(snapshot, focus, match[1], index)
     if match := re.fullmatch(r"(.+):(\d+)", target):
-        place = _find_place(snapshot, match[1], int(match[2][:9]))
+        place = find_place(snapshot, match[1], int(match[2][:9]))
         if place is not None:
             return replace(focus, place=place, pane="source_code")
     return _goto_op(snapshot, focus, target)
@@ -262,13 +327,16 @@ def _goto_index(snapshot: Snapshot, focus: Focus, prefix: str | None, index: int
     in_list = focus.pane in _LISTS_BY_PREFIX.values()
     pane = _LISTS_BY_PREFIX[prefix] if prefix else focus.pane if in_list else "graph_execution"
     moved = replace(focus, pane=pane, bad_only=False)
-    count = LISTS[pane].count(snapshot, moved)
+    events = snapshot.alerts if pane == "alerts" else None
+    count = LISTS[pane].count(snapshot, moved) if events is None else len(events)
     if index >= count:
         raise NowhereError(f"there is no {index:,}: the last one is {count - 1:,}")
-    return move_to(snapshot, moved, index)
+    return (
+        move_to(snapshot, moved, index) if events is None else focus_alert(snapshot, moved, index)
+    )
 
 
-def _find_place(snapshot: Snapshot, path: str, line: int) -> Place | None:
+def find_place(snapshot: Snapshot, path: str, line: int) -> Place | None:
     """Return a line of the first source file whose path ends in `path`."""
     for host, known in snapshot.run.source_paths:
         if (
@@ -300,6 +368,69 @@ def _goto_op(snapshot: Snapshot, focus: Focus, name: str) -> Focus:
     if row is not None:
         focus = focus_graph_execution(snapshot, focus, row)
     return replace(focus_op(snapshot, focus, op), pane="graph_structure")
+
+
+def _position_of_first(snapshot: Snapshot) -> int:
+    """Return the position of the alert that the trouble began with.
+
+    Within one call of a function the order of time need not be the order of cause and effect.
+    """
+    root = snapshot.explanation.root if snapshot.explanation else None
+    return (snapshot.alerts.position(root) if root else None) or 0
+
+
+def _enter_alert(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Unfold the alerts of a cause, or go to the tensor of an alert or a suspect."""
+    if focus.alert is None:
+        focus = step_alert(snapshot, focus, 1)
+    group = None
+    if focus.cause is not None and not focus.in_time and snapshot.explanation is not None:
+        number = snapshot.explanation.group_of(focus.cause)
+        group = None if number is None else snapshot.explanation.groups[number]
+    if group is not None and len(group.alerts):
+        unfolded = focus.cause not in focus.open_causes
+        return alert_rows.unfold(snapshot, focus, group, unfolded=unfolded)
+    focus = focus_event(snapshot, focus, focus.alert or snapshot.alerts[0])
+    return replace(focus, pane=_pane_of_subject(focus))
+
+
+def _enter_way(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Unfold a run of copies, or go to the pane that lists the tensor."""
+    row = WAY.position(snapshot, focus)
+    if row is None:
+        return focus
+    if WAY.rows(snapshot, focus)[row].folded:
+        return unfold(snapshot, focus, unfolded=True)
+    focus = WAY.select(snapshot, focus, row)
+    return replace(focus, pane=_pane_of_subject(focus))
+
+
+def _to_source_of_cause(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Go to the line that the card names.
+
+    Raises:
+        NowhereError: It names none.
+    """
+    way = shown_way(snapshot, focus)
+    finding = way.finding if way else None
+    if finding is None or finding.location is None:
+        raise NowhereError("no line of the program is known")
+    focus = focus_event(snapshot, focus, finding.event)
+    place = find_place(snapshot, finding.location.file, finding.location.line)
+    return replace(focus, place=place or focus.place, pane="source_code")
+
+
+def _asked_about(snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
+    """Return the tensor that the user looks at."""
+    if focus.pane == "alerts" and focus.alert is not None:
+        return focus.alert
+    if focus.pane == "graph_structure" and focus.op is not None:
+        row = NEIGHBOURS.position(snapshot, focus)
+        found = neighbour_event(snapshot, focus, row or 0)
+        if found is None:
+            raise NowhereError("no tensor of this op has been recorded")
+        return found
+    return focused_event(snapshot, focus)
 
 
 def _pane_of_subject(focus: Focus) -> PaneName:

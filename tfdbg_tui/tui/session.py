@@ -9,6 +9,7 @@ from tfdbg_tui.tui.focus import Focus, first_focus
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfdbg_tui.tui.explanation import Explanation
     from tfdbg_tui.tui.snapshot import Snapshot
 
 _HISTORY = 1000
@@ -23,6 +24,7 @@ class Session:
         following: Whether the focus moves along with what is being recorded.
         paused: Whether the snapshot stays as it is though the run grows.
         held: The newest snapshot, while paused.
+        unexplained: Why there is no explanation yet.
     """
 
     def __init__(self) -> None:
@@ -31,6 +33,8 @@ class Session:
         self.following = False
         self.paused = False
         self.held: Snapshot | None = None
+        self.unexplained = "Diagnosing the run"
+        self._explanation: Explanation | None = None
         self._focus = Focus()
         self._back: list[Focus] = []
         self._forward: list[Focus] = []
@@ -81,11 +85,22 @@ class Session:
 
     def load(self, snapshot: Snapshot) -> None:
         """Show a newer snapshot, or keep it for later while paused."""
+        if self._explanation is not None:
+            snapshot = snapshot.explained(self._explanation)
         if self.paused and self.snapshot is not None:
             self.held = snapshot
         else:
             self.snapshot = snapshot
             self._settle(snapshot)
+        self.notify()
+
+    def explain(self, explanation: Explanation) -> None:
+        """Show what diagnosis says of the run."""
+        self._explanation = explanation
+        if self.snapshot is not None:
+            self.snapshot = self.snapshot.explained(explanation)
+        if self.held is not None:
+            self.held = self.held.explained(explanation)
         self.notify()
 
     def set_paused(self, paused: bool) -> None:

@@ -6,6 +6,7 @@ that cannot be read any more become None here, so that no pane has to expect exc
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         StackFrame,
         TensorSummary,
     )
+    from tfdbg_tui.tui.explanation import Explanation
     from tfdbg_tui.tui.focus import Focus, OpName
 
 _RECORDS = 4096
@@ -51,7 +53,10 @@ class Snapshot:
         counted_alerts: How many alerts `alert_counts` covers.
         alerts_by_op_type: Number of alerts of each op type, most first.
         dataflow: Where its tensors come from and go to.
+        explanation: What diagnosis says of it, or of an earlier state of the run; None until then.
     """
+
+    explanation: Explanation | None = None
 
     def __init__(self, run: Run, previous: Snapshot | None = None) -> None:
         self.run = run
@@ -76,6 +81,14 @@ class Snapshot:
         if previous is not None and previous.counted_alerts == self.counted_alerts:
             return previous.alert_counts  # counting reads each alert's record: not twice
         return self.alerts.count_kinds(self.counted_alerts)
+
+    def explained(self, explanation: Explanation) -> Snapshot:
+        """Return the same snapshot with an explanation, if that is of the same run."""
+        if not explanation.is_of(self.run):
+            return self
+        twin = copy(self)
+        twin.explanation = explanation
+        return twin
 
     def frames(self, focus: Focus) -> tuple[StackFrame, ...]:
         """Return the stack trace of what was focused last, outermost frame first."""

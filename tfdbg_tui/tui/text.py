@@ -29,6 +29,7 @@ class Charset:
         focus: Marks the focused row.
         input: Marks a row that is an input of the focused tensor.
         folded: Marks rows that are folded away.
+        unfolded: Marks a row whose folded rows are shown below it.
         inf: Infinity.
         minus: A minus sign.
         times: Between a kind of value and how many there are.
@@ -45,6 +46,7 @@ class Charset:
     focus: str
     input: str
     folded: str
+    unfolded: str
     inf: str
     minus: str
     times: str
@@ -99,6 +101,7 @@ UNICODE = Charset(
     focus="▶",
     input="◆",
     folded="▸",
+    unfolded="▾",
     inf="∞",
     minus="−",
     times="×",
@@ -116,6 +119,7 @@ ASCII = Charset(
     focus=">",
     input="*",
     folded="+",
+    unfolded="-",
     inf="Inf",
     minus="-",
     times="x",

@@ -1,22 +1,32 @@
-"""Alerts: how many tensors hold NaN or ∞, of which kind, and each of them in order of time."""
+"""Alerts: how many tensors hold NaN or ∞, what made them, and each of them."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import graph_id_of, name_of
+from tfdbg_tui.tui.lists import ALERTS
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.text import compact
-from tfdbg_tui.tui.widgets.chips import BRIEF, brief
+from tfdbg_tui.tui.widgets.cells import joined
+from tfdbg_tui.tui.widgets.chips import BRIEF, brief, flush_right
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from tfdbg_tui.diagnosis.locations import Location
+    from tfdbg_tui.tui.explanation import Group
     from tfdbg_tui.tui.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _MANY_LINES = 20  # a pane this tall has room for the op types as well
+_SOME_LINES = 5  # a pane this tall has room for a line about the chosen cause
 _OP_TYPES = 10
+_COUNT = 7  # width of a cause's number of alerts
+_PLACE = 24  # width of a cause's line, where there is room
+_WIDE = 70
+_BEHIND = {"suspect": "suspect", "benign": "harmless"}
 
 
 class Alerts(Pane):
@@ -28,45 +38,127 @@ class Alerts(Pane):
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        return row == self.cursor
+        assert self.session.snapshot is not None
+        found = ALERTS.at(self.session.snapshot, self.focus_, row)
+        event = found.group.finding.event if found.group else None
+        return found, event in self.focus_.open_causes, row == self.cursor
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
         snapshot = self.session.snapshot
         assert snapshot is not None
-        event = snapshot.alerts[row]
+        found = ALERTS.at(snapshot, self.focus_, row)
         focused = row == self.cursor
-        bad = brief(snapshot.summary(event), self.charset)
-        index_width = len(str(len(snapshot.alerts)))
-        room = width - index_width - BRIEF - 4
-        graph_id = graph_id_of(snapshot.run, event)
-        where = snapshot.graph_name(graph_id) if graph_id else "eager"
-        name_width = room if room < 24 else room * 3 // 5
-        line: list[Cell] = [
-            (self.charset.focus if focused else " ", "focus" if focused else ""),
-            (f"{row + 1:>{index_width}} ", "dim"),
-            (self.charset.fit_name(name_of(snapshot.run, event), name_width), ""),
-        ]
-        if room > name_width:
-            line.append((" " + self.charset.fit(where, room - name_width - 1), "dim"))
-        return (*line, *bad, (" ", "")), "focus" if focused else ""
+        mark: Cell = (self.charset.focus if focused else " ", "focus" if focused else "")
+        if found.group is not None and found.alert is None:
+            cells = self._cause(found.group, width - 1)
+        else:
+            assert found.alert is not None
+            indent = "  " if found.group else ""
+            event = ALERTS.event(snapshot, found)
+            index_width = len(str(len(snapshot.alerts)))
+            room = width - len(indent) - index_width - BRIEF - 4
+            graph_id = graph_id_of(snapshot.run, event)
+            where = snapshot.graph_name(graph_id) if graph_id else "eager"
+            name_width = room if room < 24 else room * 3 // 5
+            cells = (
+                (f"{indent}{found.alert + 1:>{index_width}} ", "dim"),
+                (self.charset.fit_name(name_of(snapshot.run, event), name_width), ""),
+                (" " + self.charset.fit(where, room - name_width - 1), "dim")
+                if room > name_width
+                else ("", ""),
+                *brief(snapshot.summary(event), self.charset),
+                (" ", ""),
+            )
+        return (mark, *cells), "focus" if focused else ""
+
+    def _cause(self, group: Group, width: int) -> Line:
+        """Return the row of a cause: what happened, where, and how many alerts go back to it."""
+        finding = group.finding
+        opened = finding.event in self.focus_.open_causes
+        fold = self.charset.unfolded if opened else self.charset.folded
+        style = "strong" if group.kind == "root" else "dim"
+        count = compact(len(group.alerts)) if len(group.alerts) else ""
+        kind = _BEHIND.get(group.kind, "")
+        behind = f"{kind} {count}".strip()
+        count_width = max(_COUNT, len(behind) + 2)
+        room = width - 2 - count_width
+        cells: list[Cell] = [(f"{fold if count else ' '} ", "dim")]
+        if width >= _WIDE and finding.location is not None:
+            room -= _PLACE
+            cells.append((self.charset.fit(finding.title, room), style))
+            place = self.charset.fit_path(_short(finding.location), _PLACE - 1)
+            cells.append((" " + self.charset.fit(place, _PLACE - 1), "dim"))
+        else:
+            cells.append((self.charset.fit(finding.title, room), style))
+        bad = "bad" if group.kind == "root" else "dim"
+        return (*cells, *flush_right(behind, count_width - 1, bad), (" ", ""))
 
     def summary(self) -> str:
         """See `Pane`."""
         snapshot = self.session.snapshot
-        if snapshot is None or not len(snapshot.alerts):
+        if snapshot is None:
             return ""
-        total = f"{len(snapshot.alerts):,}"
-        return total if self.cursor is None else f"{self.cursor + 1:,} of {total}"
+        total = len(snapshot.alerts)
+        explanation = snapshot.explanation
+        parts = []
+        if total:
+            position = snapshot.alerts.position(self.focus_.alert) if self.focus_.alert else None
+            parts.append(f"{total:,}" if position is None else f"{position + 1:,} of {total:,}")
+        if explanation is not None:
+            kinds = [group.kind for group in explanation.groups]
+            for kind, word in (("root", "root"), ("suspect", "suspect"), ("benign", "harmless")):
+                number = kinds.count(kind)  # type: ignore[arg-type]
+                plural = "s" if number != 1 and kind != "benign" else ""
+                parts.append(f"{number:,} {word}{plural}" if number else "")
+            newer = total - len(explanation.alerts)
+            parts.append(f"{newer:,} newer" if newer else "")
+        return f" {self.charset.dot} ".join(part for part in parts if part)
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`."""
         snapshot = self.session.snapshot
         assert snapshot is not None
+        if not len(snapshot.alerts):
+            return (((" " + self.charset.safe(self.EMPTY), "dim"),),)
         kinds = self._kinds(snapshot)
         if height < _MANY_LINES:
             return (kinds,)
         return (kinds, (), *self._op_types(snapshot, width), ())
+
+    def foot(self, width: int, height: int) -> tuple[Line, ...]:
+        """See `VirtualList`: more of the chosen cause."""
+        snapshot = self.session.snapshot
+        if snapshot is None or self.cursor is None or height < _SOME_LINES:
+            return ()
+        group = ALERTS.at(snapshot, self.focus_, self.cursor).group
+        if group is None:
+            return ()
+        finding = group.finding
+        where = f"{finding.op_name or finding.op_type}:{finding.event.slot}"
+        place = _short(finding.location) if finding.location else ""
+        facts = joined(
+            [
+                (self.charset.safe(where), "strong"),
+                (self.charset.safe(finding.graph or ""), "dim"),
+                (self.charset.safe(place), "dim"),
+            ],
+            f" {self.charset.dot} ",
+        )
+        if height < _MANY_LINES:
+            return (((" ", ""), *facts),)
+        room = max(10, width - 2)
+        return (
+            (),
+            *self._text(finding.title, room, "strong"),
+            ((" ", ""), *facts),
+            *self._text(finding.evidence, room, ""),
+            ((" w", "key"), (" why, and the fix", "dim")),
+        )
+
+    def _text(self, text: str, width: int, style: str) -> tuple[Line, ...]:
+        lines = textwrap.wrap(self.charset.safe(text), width, break_on_hyphens=False)
+        return tuple(((" " + line, style),) for line in lines[:4])
 
     def _kinds(self, snapshot: Snapshot) -> Line:
         counts = snapshot.alert_counts
@@ -102,3 +194,8 @@ class Alerts(Pane):
         if len(types) > _OP_TYPES:
             lines.append(((f" and {len(types) - _OP_TYPES} more op types", "faint"),))
         return tuple(lines)
+
+
+def _short(location: Location) -> str:
+    name = location.file.replace("\\", "/").rpartition("/")[2]
+    return f"{name}:{location.line}"

@@ -35,6 +35,8 @@ class Pane(VirtualList):
         return 1
 
     NAME: ClassVar[PaneName]
+    KEY: ClassVar[str] = ""
+    """The key in the title of a pane without a number."""
     TITLE: ClassVar[str]
     EMPTY: ClassVar[str]
     """Said in the middle of the pane when it has nothing to show."""
@@ -49,9 +51,9 @@ class Pane(VirtualList):
         self._title = Content()
 
     @property
-    def number(self) -> int:
+    def key(self) -> str:
         """The key that goes to this pane."""
-        return PANES.index(self.NAME) + 1
+        return str(PANES.index(self.NAME) + 1) if self.NAME in PANES else self.KEY
 
     @property
     def focus_(self) -> Focus:
@@ -93,7 +95,7 @@ class Pane(VirtualList):
     def _show_title(self) -> None:
         summary = self.charset.safe(self.summary())
         title = Content.assemble(
-            (f" {self.number} ", "bold $rule-active"),
+            (f" {self.key} " if self.key else "", "bold $rule-active"),
             (f"{self.TITLE} ", "bold $foreground"),
             (f" {summary} " if summary else "", "$dim"),
         )

@@ -93,6 +93,10 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         """Return what decides how a row looks, besides its number and the width."""
         return None
 
+    def row_clicked(self, row: int) -> int:
+        """Return what a click on a row chooses: the row, unless several rows are one thing."""
+        return row
+
     def head(self, width: int, height: int) -> Sequence[Line]:
         """Return the lines pinned to the top."""
         return ()
@@ -225,4 +229,4 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         offset = event.get_content_offset(self)
         row = self._row_at(offset.y) if offset is not None else None
         if row is not None:
-            self.post_message(self.RowClicked(self, row))
+            self.post_message(self.RowClicked(self, self.row_clicked(row)))

@@ -1,0 +1,90 @@
+"""What the Cause pane says, part by part: what happened, how that is known, why, and the fix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from tfdbg_tui.tui.way import is_bad
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.locations import Location
+    from tfdbg_tui.diagnosis.report import Finding
+    from tfdbg_tui.tui.way import Way
+
+PartKind = Literal["title", "source", "text", "removed", "added"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the card.
+
+    Attributes:
+        label: Its heading; "" to go on with the part before.
+        text: What it says.
+        kind: How it looks.
+    """
+
+    label: str
+    text: str
+    kind: PartKind = "text"
+
+
+def parts(way: Way) -> tuple[Part, ...]:
+    """Return what there is to say of a tensor's way."""
+    return _cause(way.finding) if way.finding else _healthy(way)
+
+
+def fix(finding: Finding) -> str:
+    """Return what copying the fix copies: the new expression, where there is one, else words."""
+    _, new = _rewritten(finding)
+    return new or finding.fix
+
+
+def _healthy(way: Way) -> tuple[Part, ...]:
+    name = way.links[-1].name
+    if is_bad(way.links[-1]):
+        return (
+            Part("", "Not diagnosed yet", "title"),
+            Part("", f"{name} was recorded after the last diagnosis. The next one is under way."),
+        )
+    said = f"{name} is finite, and so are its inputs, as far as they are recorded."
+    if way.links[-1].summary is None:
+        said = f"No value of {name} was recorded, and no NaN or ∞ in its inputs."
+    return Part("", "Nothing bad leads here", "title"), Part("", said)
+
+
+def _cause(finding: Finding) -> tuple[Part, ...]:
+    old, new = _rewritten(finding)
+    found = [Part("", finding.title, "title")]
+    if finding.location is not None:
+        found.append(Part("where", _place(finding.location), "source"))
+    found += [
+        Part("op", _op(finding)),
+        Part("evidence", finding.evidence),
+        Part("why", finding.why),
+        Part("fix", finding.fix),
+    ]
+    if old and new:
+        found += [Part("here", old, "removed"), Part("", new, "added")]
+    if finding.alerts:
+        found.append(Part("alerts", f"{finding.alerts:,} go back to this"))
+    return tuple(part for part in found if part.text)
+
+
+def _rewritten(finding: Finding) -> tuple[str, str]:
+    """Return the user's expression as it is, and as it should be; "" where it is not known."""
+    old, _, new = (finding.suggestion or "").partition(" → ")
+    return old, new
+
+
+def _place(location: Location) -> str:
+    return f"{location.file}:{location.line} in {location.function}"
+
+
+def _op(finding: Finding) -> str:
+    name = f"{finding.op_name or finding.op_type}:{finding.event.slot}"
+    op_type = f" ({finding.op_type})" if finding.op_name else ""
+    graph = f" in {finding.graph}" if finding.graph else ""
+    step = "" if finding.step is None else f", step {finding.step:,}"
+    return f"{name}{op_type}{graph}{step}"

@@ -1,0 +1,152 @@
+"""Cause: what made the trouble, how that is known, why it happens, and the fix."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui import card
+from tfdbg_tui.tui.navigation import find_place
+from tfdbg_tui.tui.panes.base import Pane
+from tfdbg_tui.tui.why_rows import shown_way
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+    from tfdbg_tui.tui.session import Session
+    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.way import Way
+    from tfdbg_tui.tui.widgets.cells import Line
+
+_LABEL = 10
+_LINES_AROUND = 1  # of the source line, above and below
+_ROOMY = 16  # a pane this tall has room for them, and for space between the parts
+
+
+@dataclass(frozen=True, slots=True)
+class CardLine:
+    """A line of the card.
+
+    Attributes:
+        part: Which part it belongs to.
+        cells: What it says.
+        behind: The style behind it.
+        first: Whether the part begins here.
+    """
+
+    part: int
+    cells: Line
+    behind: str = ""
+    first: bool = False
+
+
+class Cause(Pane):
+    """The Cause pane."""
+
+    NAME = "cause"
+    TITLE = "Cause"
+    EMPTY = "Press w on a tensor to see what made it."
+
+    def __init__(self, session: Session, charset: Charset) -> None:
+        super().__init__(session, charset)
+        self._lines: list[CardLine] = []
+
+    @property
+    def reason_when_empty(self) -> str:
+        """See `Pane`."""
+        if self.focus_.why is not None and self.session.snapshot is not None:
+            return self.session.unexplained
+        return super().reason_when_empty
+
+    @property
+    def _way(self) -> Way | None:
+        snapshot = self.session.snapshot
+        return shown_way(snapshot, self.focus_) if snapshot else None
+
+    def count_rows(self) -> int:
+        """See `VirtualList`: a part is several lines."""
+        way = self._way
+        self._lines = self._lay_out(way, self.line_width) if way else []
+        return len(self._lines)
+
+    def find_cursor(self) -> int | None:
+        """See `VirtualList`: the last line of the chosen part, the first one being near."""
+        chosen = super().find_cursor()
+        lines = [i for i, line in enumerate(self._lines) if line.part == chosen]
+        return (lines[-1] if chosen else lines[0]) if lines else None
+
+    def row_clicked(self, row: int) -> int:
+        """See `VirtualList`."""
+        return self._lines[row].part
+
+    def row_state(self, row: int) -> Hashable:
+        """See `VirtualList`."""
+        return self._lines[row], self._chosen(self._lines[row])
+
+    def _chosen(self, line: CardLine) -> bool:
+        return line.first and self.focus_.pane == self.NAME and line.part == self.focus_.part
+
+    def row(self, row: int, width: int) -> tuple[Line, str]:
+        """See `VirtualList`."""
+        line = self._lines[row]
+        mark = self.charset.focus if self._chosen(line) else " "
+        return ((mark, "key"), *line.cells), line.behind
+
+    def summary(self) -> str:
+        """See `Pane`: how sure it is."""
+        way = self._way
+        return way.finding.certainty if way and way.finding else ""
+
+    def _lay_out(self, way: Way, width: int) -> list[CardLine]:
+        lines: list[CardLine] = []
+        for number, part in enumerate(card.parts(way)):
+            if number and self.size.height >= _ROOMY + 4 and part.label:
+                lines.append(CardLine(number - 1, ()))
+            found = list(self._part(way, part, max(10, width - 3)))
+            for position, (cells, behind) in enumerate(found):
+                first = position == 0
+                label = part.label if first else ""
+                gap: Line = () if part.kind == "title" else ((f"{label:{_LABEL}}", "dim"),)
+                lines.append(CardLine(number, (*gap, *cells), behind, first))
+        return lines
+
+    def _part(self, way: Way, part: card.Part, width: int) -> Iterator[tuple[Line, str]]:
+        """Yield the lines of a part, and the styles behind them."""
+        text = self.charset.safe(part.text)
+        if part.kind == "title":
+            certainty = way.finding.certainty if way.finding else ""
+            for line in self._wrapped(text, width - len(certainty) - 3):
+                chip = (f" {certainty} ", "chip-bad" if certainty == "proved" else "box")
+                yield ((line, "strong"), ("  ", ""), *((chip,) if certainty else ())), ""
+                certainty = ""
+        elif part.kind == "source":
+            yield ((self.charset.fit_path(text, width - _LABEL), ""),), ""
+            yield from self._source(way, width - _LABEL)
+        else:
+            style = {"removed": "bad", "added": "good"}.get(part.kind, "")
+            mark = {"removed": "- ", "added": "+ "}.get(part.kind, "")
+            for line in self._wrapped(text, width - _LABEL - len(mark)):
+                yield ((mark + line, style),), ""
+
+    def _source(self, way: Way, width: int) -> Iterator[tuple[Line, str]]:
+        """Yield the line that the card names, and its neighbours where there is room."""
+        snapshot = self.session.snapshot
+        location = way.finding.location if way.finding else None
+        if snapshot is None or location is None:
+            return
+        place = find_place(snapshot, location.file, location.line)
+        source = snapshot.source(place.host, place.path) if place else None
+        around = _LINES_AROUND if self.size.height >= _ROOMY else 0
+        first = max(1, location.line - around)
+        lines = source.lines[first - 1 : location.line + around] if source else ()
+        if len(lines) <= location.line - first:
+            first, lines = location.line, (location.code or "",)
+        text = textwrap.dedent("\n".join(line.expandtabs(4) for line in lines))
+        for number, line in enumerate(text.split("\n"), first):
+            shown = self.charset.fit(f"{number:>4}  {line}", width)
+            focused = number == location.line
+            yield ((shown, "" if focused else "dim"),), "focus" if focused else ""
+
+    def _wrapped(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(text, max(10, width), break_on_hyphens=False) or [""]

@@ -1,0 +1,200 @@
+"""Why: the tensors that a value came by, from where the trouble was born to where it was seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.events import device_of, name_of
+from tfdbg_tui.tui.lists import WAY
+from tfdbg_tui.tui.panes.base import Pane
+from tfdbg_tui.tui.text import short_device
+from tfdbg_tui.tui.way import fold_name
+from tfdbg_tui.tui.why_rows import shown_way
+from tfdbg_tui.tui.widgets import chips
+from tfdbg_tui.tui.widgets.cells import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from tfdbg_tui.diagnosis.chain import Link
+    from tfdbg_tui.tui.way import Way, WayRow
+    from tfdbg_tui.tui.widgets.cells import Cell, Line
+
+_NAME_WIDTH = 16  # the least a tensor's name gets
+_IN = chips.BRIEF + 3  # what came in, and an arrow
+# Optional columns, in the order in which they get room: title, width.
+_OPTIONAL = (("function", 12), ("came by", 11), ("in", _IN), ("op type", 14))
+_ORDER = ("op type", "function", "came by", "in")
+_TALL = 10
+
+_CAME_BY = {
+    "graph": "",
+    "argument": "argument",
+    "call": "returned",
+    "output": "returned",
+    "branch": "branch",
+    "loop": "loop",
+    "forward": "forward",
+    "eager": "eager",
+    "variable": "variable",
+    "earlier": "earlier",
+}
+
+
+class Why(Pane):
+    """The Why pane."""
+
+    NAME = "why"
+    KEY = "w"
+    TITLE = "Why"
+    EMPTY = "Press w on a tensor to see what made it."
+
+    @property
+    def reason_when_empty(self) -> str:
+        """See `Pane`."""
+        if self.focus_.why is not None and self.session.snapshot is not None:
+            return self.session.unexplained
+        return super().reason_when_empty
+
+    @property
+    def way(self) -> Way:
+        """The way that is shown, where there are rows."""
+        assert self.session.snapshot is not None
+        way = shown_way(self.session.snapshot, self.focus_)
+        assert way is not None
+        return way
+
+    def row_state(self, row: int) -> Hashable:
+        """See `VirtualList`."""
+        return self.focus_.why, self._row(row), row == self.cursor
+
+    def _row(self, row: int) -> WayRow:
+        assert self.session.snapshot is not None
+        return WAY.rows(self.session.snapshot, self.focus_)[row]
+
+    def row(self, row: int, width: int) -> tuple[Line, str]:
+        """See `VirtualList`."""
+        way, here, focused = self.way, self._row(row), row == self.cursor
+        link = way.links[here.last]
+        inferred = any(found.inferred for found in way.links[here.first : here.last + 1])
+        name_width, optional = self._layout(width)
+        cells: list[Cell] = [
+            (self.charset.focus if focused else " ", ""),
+            ("~ " if inferred else "  ", "match"),
+        ]
+        if here.folded:
+            text = f"{self.charset.folded} {fold_name(way.links, here)}"
+            cells.append((self.charset.fit(text, name_width), "dim"))
+        else:
+            style = "bad" if here.first == way.start and way.finding else ""
+            cells.append((self.charset.fit_name(link.name, name_width), style))
+        for title, column in optional:
+            cells += self._fact(title, column, here)
+        return (*cells, *self._values(link, width)), "focus" if focused else ""
+
+    def _fact(self, title: str, width: int, here: WayRow) -> Line:
+        links = self.way.links
+        link = links[here.first]
+        before = links[here.first - 1] if here.first else None
+        if title == "in":
+            return self._came_in(here)
+        text, style = "", "dim"
+        if title == "function":
+            text = link.graph or ("eager" if link.event.kind == "execution" else "main graph")
+            crossed = before is not None and before.graph != link.graph
+            style = "call" if crossed else "dim"
+        elif title == "came by":
+            text = self._came_by(here)
+            style = "bad" if text == "root" else "dim"
+        elif not here.folded:
+            text = link.op_type or ""
+        return ((" " + self.charset.fit(text, width - 1), style),)
+
+    def _came_by(self, here: WayRow) -> str:
+        way = self.way
+        if here.first == way.start and way.finding is not None:
+            return "root" if way.finding.event == way.links[way.start].event else ""
+        if here.first < way.start:
+            return "input"
+        return _CAME_BY.get(way.links[here.first].via, "")
+
+    def _came_in(self, here: WayRow) -> Line:
+        """Return what came in, short, and an arrow to what came out."""
+        way = self.way
+        if here.first == 0 or here.first < way.start:
+            return ((" " * _IN, ""),)
+        summary = way.links[here.first - 1].summary
+        arrow: Cell = (f" {self.charset.right:2}", "faint")
+        if summary is None or summary.has_inf_or_nan is None:
+            return (*chips.flush_right("", chips.BRIEF, ""), arrow)
+        if summary.bad:
+            return (*chips.brief(summary, self.charset), arrow)
+        return (*chips.flush_right("finite", chips.BRIEF, "good"), arrow)
+
+    def _values(self, link: Link, width: int) -> Line:
+        if self._wide(width):
+            return chips.columns(link.summary, self.charset)
+        summary = link.summary
+        if summary is not None and summary.bad:
+            return (*chips.brief(summary, self.charset), (" ", ""))
+        text = "finite" if summary is not None and summary.has_inf_or_nan is False else ""
+        return (*chips.flush_right(text, chips.BRIEF, "good"), (" ", ""))
+
+    def _wide(self, width: int) -> bool:
+        return width >= 3 + _NAME_WIDTH + chips.COLUMN * chips.NUM_COLUMNS
+
+    def _layout(self, width: int) -> tuple[int, list[tuple[str, int]]]:
+        """Return the width of the name, and the optional columns that there is room for."""
+        counts = chips.COLUMN * chips.NUM_COLUMNS if self._wide(width) else chips.BRIEF + 1
+        room = width - 3 - counts - _NAME_WIDTH
+        chosen = []
+        for title, column in _OPTIONAL:
+            if room >= column:
+                chosen.append((title, column))
+                room -= column
+        chosen.sort(key=lambda column: _ORDER.index(column[0]))
+        return _NAME_WIDTH + max(0, room), chosen
+
+    def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
+        """See `Pane`."""
+        name_width, optional = self._layout(width)
+        titles = "".join(f" {title:{w - 1}}" for title, w in optional if title != "in")
+        if any(title == "in" for title, _ in optional):
+            titles += f"{'in':>{chips.BRIEF}}   "
+        start: Cell = (f"   {'tensor':{name_width}}{titles}", "dim")
+        return ((start, *(chips.column_titles(self.charset) if self._wide(width) else ())),)
+
+    def foot(self, width: int, height: int) -> tuple[Line, ...]:
+        """See `VirtualList`: the chosen tensor in full, and what came in."""
+        if not self.row_count or self.cursor is None or height < _TALL:
+            return ()
+        assert self.session.snapshot is not None
+        run, here = self.session.snapshot.run, self._row(self.cursor)
+        link = self.way.links[here.last]
+        facts = joined(
+            [
+                (self.charset.safe(name_of(run, link.event)), "strong"),
+                (self.charset.safe(link.op_type or ""), "dim"),
+                (self.charset.safe(chips.size_and_type(link.summary)), "dim"),
+                (self.charset.safe(short_device(device_of(run, link.event))), "dim"),
+                ("~ inferred" if any(k.inferred for k in self.way.links) else "", "match"),
+            ],
+            f" {self.charset.dot} ",
+        )
+        return ((("  ", ""), *facts), (("  ", ""), *self._in_and_out(here)))
+
+    def _in_and_out(self, here: WayRow) -> Line:
+        way = self.way
+        out = chips.chips(way.links[here.last].summary, self.charset)
+        if here.first == 0 or here.first < way.start:
+            return out
+        given = way.links[: way.start] if here.first == way.start else way.links[here.first - 1 :]
+        came_in = chips.chips(given[0].summary, self.charset)
+        return (*came_in, (f" {self.charset.right} ", "dim"), *out)
+
+    def summary(self) -> str:
+        """See `Pane`: whose way it is."""
+        snapshot, event = self.session.snapshot, self.focus_.why
+        if snapshot is None or event is None:
+            return ""
+        return name_of(snapshot.run, event)

@@ -1,0 +1,152 @@
+"""The way of a tensor from what made it, as the Why pane lists it.
+
+Ops that only pass values on are folded into one row, however many follow each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.causes import Health
+from tfdbg_tui.diagnosis.dataflow import PASS_THROUGH
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from tfdbg_tui.diagnosis.chain import Link
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.report import Diagnosis, Finding
+
+_LONGEST = 24  # tensors shown of the way of a healthy one
+_COPIES = PASS_THROUGH | {"Placeholder", "ReadVariableOp", "Reshape", "Transpose", "ExpandDims"}
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a tensor came about.
+
+    Attributes:
+        links: Its tensors: what went into the first one that counts, and the tensor itself last.
+        start: Which of them is the root, or the first one of a healthy way.
+        finding: The cause of the trouble; None where nothing bad leads to the tensor.
+    """
+
+    links: tuple[Link, ...]
+    start: int
+    finding: Finding | None
+
+    @property
+    def event(self) -> TensorEvent:
+        """The tensor that was asked about."""
+        return self.links[-1].event
+
+    def chosen(self, event: TensorEvent | None) -> int:
+        """Return where a tensor is on the way; where it is not on it, where the root is."""
+        found = None if event is None else _position(self.links, event)
+        return self.start if found is None else found
+
+
+@dataclass(frozen=True, slots=True)
+class WayRow:
+    """A row: one tensor, or several folded into one.
+
+    Attributes:
+        first: The first of its links.
+        last: The last of its links.
+    """
+
+    first: int
+    last: int
+
+    @property
+    def folded(self) -> int:
+        """How many tensors are folded into the row; 0 for a tensor of its own."""
+        return self.last - self.first + 1 if self.last > self.first else 0
+
+
+def way_to(diagnosis: Diagnosis, event: TensorEvent, finding: Finding | None) -> Way:
+    """Return the way to a tensor.
+
+    Args:
+        diagnosis: What is known of the run.
+        event: The tensor.
+        finding: The cause that its trouble goes back to; None where it has no trouble.
+    """
+    if finding is None:
+        return Way(_healthy(diagnosis, event), 0, None)
+    links = diagnosis.chains.to(event)
+    root = _position(links, finding.event)
+    if root is None:
+        # Found to be the same trouble, though no recorded value leads from one to the other.
+        start = next((i for i, link in enumerate(links) if is_bad(link)), len(links) - 1)
+        before = diagnosis.chains.to(finding.event)
+        follows = diagnosis.chains.link(links[start].event, True, "earlier")
+        links = (*before, follows, *links[start + 1 :])
+        root = len(before) - 1
+    return Way(links, root, finding)
+
+
+def rows(way: Way, unfolded: Collection[TensorEvent]) -> list[WayRow]:
+    """Return the rows of a way.
+
+    Args:
+        way: The way.
+        unfolded: The first tensors of the folds that are opened.
+    """
+    found: list[WayRow] = []
+    run: list[int] = []
+    for position, link in enumerate(way.links):
+        inside = way.start < position < len(way.links) - 1
+        if inside and link.passes_on:
+            run.append(position)
+            continue
+        found += _fold(way.links, run, unfolded)
+        run = []
+        found.append(WayRow(position, position))
+    return found
+
+
+def fold_name(links: Sequence[Link], row: WayRow) -> str:
+    """Return what a folded row says: ``3 copies``, ``12 pass-through ops``."""
+    inside = links[row.first : row.last + 1]
+    copies = all(link.op_type in _COPIES for link in inside)
+    return f"{row.folded} {'copies' if copies else 'pass-through ops'}"
+
+
+def is_bad(link: Link) -> bool:
+    """Whether a tensor holds a NaN or an infinity, as far as is recorded."""
+    return bool(link.summary is not None and link.summary.has_inf_or_nan)
+
+
+def _fold(
+    links: Sequence[Link], run: Sequence[int], unfolded: Collection[TensorEvent]
+) -> list[WayRow]:
+    if len(run) > 1 and links[run[0]].event not in unfolded:
+        return [WayRow(run[0], run[-1])]
+    return [WayRow(position, position) for position in run]
+
+
+def _position(links: Sequence[Link], event: TensorEvent) -> int | None:
+    return next((i for i, link in enumerate(links) if link.event == event), None)
+
+
+def _healthy(diagnosis: Diagnosis, event: TensorEvent) -> tuple[Link, ...]:
+    """Return the tensor and what it was computed from, by its first recorded input each time."""
+    links: list[Link] = []
+    seen = {event}
+    while True:
+        given = [
+            producer
+            for producer in diagnosis.dataflow.producers(event)
+            if producer.event is not None
+            and producer.event not in seen
+            and diagnosis.causes.health(event, producer) is not Health.NO_VALUES
+        ]
+        if not given or len(links) == _LONGEST:
+            links.append(diagnosis.chains.link(event, False, ""))
+            return tuple(reversed(links))
+        links.append(diagnosis.chains.link(event, given[0].inferred, given[0].via))
+        assert given[0].event is not None
+        event = given[0].event
+        seen.add(event)
