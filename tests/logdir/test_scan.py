@@ -30,7 +30,7 @@ NAMES = (
     "full_tensor",
 )
 scratch = settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

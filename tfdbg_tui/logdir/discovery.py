@@ -155,9 +155,11 @@ def _runs_in(directory: str) -> list[RunFiles]:
 
 def _read_metadata(path: str) -> tuple[DebugMetadata | None, float | None]:
     """Return the metadata record and its time; (None, None) where it cannot be read."""
+    if not os.path.isfile(path):  # opening a named pipe would wait for ever
+        return None, None
     try:
         with open(path, "rb") as file:
-            data = file.read(_METADATA_LIMIT) if os.path.isfile(path) else b""
+            data = file.read(_METADATA_LIMIT)
         for _, payload in tfrecord.records(data, check=True):
             event = DebugEvent.decode(payload)
             return DebugMetadata.decode(event.debug_metadata), sane_time(event.wall_time)

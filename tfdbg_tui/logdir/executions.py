@@ -158,7 +158,8 @@ class ExecutionLog:
             kinds[rows[num_outputs[rows] != self._kinds.kinds[kind].num_outputs]] = -1
 
     def _kind_of(self, chunk: Chunk, row: int) -> int | None:
-        decoded = self._decode(chunk, row, report=False)
+        """Return the kind of a record to judge others by; None if it is not to be trusted."""
+        decoded = self._decode(chunk, row, report=False) if chunk.is_intact(row) else None
         return decoded.kind if decoded else None
 
     def _number_stack(self, code_location: bytes) -> int:

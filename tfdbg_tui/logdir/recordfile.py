@@ -65,6 +65,17 @@ class Chunk:
         start, end = int(self.bounds[row]) + _HEADER, int(self.bounds[row + 1]) - _FOOTER
         return self.data[start:end].tobytes()
 
+    def is_intact(self, row: int) -> bool:
+        """Return whether a payload matches its checksum; False where it is too long to tell."""
+        start, end = int(self.bounds[row]), int(self.bounds[row + 1])
+        if self.large is not None or end - start > _VERIFIED_BYTES:
+            return False
+        try:
+            tfrecord.verify(self.data[start:end].tobytes(), 0, end - start)
+        except tfrecord.CorruptRecordError:
+            return False
+        return True
+
 
 class RecordFile:
     """Reads a record file from where it stopped last; never past a torn record.

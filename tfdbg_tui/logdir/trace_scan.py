@@ -151,20 +151,22 @@ class TailLayout:
             return None
         fields = list(codec.spans(payload[start:]))
         names = [tag for tag, _, _ in fields]
-        if names[:1] != [1 << 3 | codec.BYTES] or _PROTO not in names or _MODE not in names:
+        place = names.index(_PROTO) if _PROTO in names else 0
+        if place == 0 or names[place - 1] != _MODE:
             return None
-        place = names.index(_PROTO)
-        mode_at = start + fields[names.index(_MODE)][1]
+        mode_at = start + fields[place - 1][1]
         proto_at = start + fields[place][1]
         head = VECTOR_HEADS.get(payload[mode_at])
         if head is None or payload[proto_at : proto_at + len(head)] != head:
+            return None
+        if proto_at != mode_at + 3:  # the tag and length of the TensorProto are a byte each
             return None
         vector_end = proto_at + len(head) + head[-1]
         if vector_end != start + fields[place][2] or proto_at < start + _CHECK:
             return None
         first = proto_at - _CHECK
         fixed = bytearray(b"\xff" * (len(payload) - first))
-        fixed[:_CHECK] = bytes(_CHECK)
+        fixed[: _CHECK - 4] = bytes(_CHECK - 4)  # up to the mode and the length of the TensorProto
         fixed[_CHECK + len(head) : vector_end - first] = bytes(head[-1])
         for number, low, high in fields[place + 1 :]:
             if number & 7 in (codec.FIXED64, codec.FIXED32):

@@ -114,7 +114,8 @@ class TraceLog:
         return np.array([self._sites.sites[site].output_slot for site in sites.tolist()], np.int64)
 
     def _site_of(self, chunk: Chunk, row: int) -> int | None:
-        decoded = self._decode(chunk, row, report=False)
+        """Return the site of a record to judge others by; None if it is not to be trusted."""
+        decoded = self._decode(chunk, row, report=False) if chunk.is_intact(row) else None
         return decoded[0] if decoded else None
 
     def _decode(self, chunk: Chunk, row: int, *, report: bool = True) -> tuple[int, bool] | None:

@@ -1,0 +1,242 @@
+"""Whatever is wrong with the files: a clear sentence, and all that is readable."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import struct
+
+import pytest
+from synthetic import (
+    GRAPHS,
+    content,
+    execution_record,
+    read,
+    record,
+    trace_record,
+    vector_proto,
+    write_logdir,
+)
+
+from tfdbg_tui.logdir import LogdirError, RunReader, list_runs
+from tfdbg_tui.wire import codec, crc32c, events, tfrecord
+
+SUFFIXES = (
+    "source_files",
+    "stack_frames",
+    "graphs",
+    "execution",
+    "graph_execution_traces",
+)
+
+
+@pytest.fixture
+def logdir(tmp_path, logdirs):
+    return shutil.copytree(logdirs["mnist"], tmp_path / "logdir")
+
+
+def the_file(logdir, suffix):
+    (path,) = logdir.glob(f"*.{suffix}")
+    return path
+
+
+def messages(run):
+    return [problem.message for problem in run.problems]
+
+
+def trace(op="Log", values=(1.0, 3.0, 0.0, 0.0, 0.0), mode=3, graph=GRAPHS[0]):
+    return events.GraphExecutionTrace(
+        tfdbg_context_id=graph,
+        op_name=op,
+        tensor_debug_mode=mode,
+        tensor_proto=vector_proto(values),
+        device_name="/device:CPU:0",
+    )
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_torn_at_any_byte(logdir, suffix):
+    path = the_file(logdir, suffix)
+    data = path.read_bytes()
+    ends = [at + tfrecord.FRAME_SIZE + len(p) for at, p in tfrecord.records(data)]
+    rng = random.Random(suffix)
+    for cut in [1, 11, 12, 13, len(data) - 1, *(rng.randrange(len(data)) for _ in range(5))]:
+        path.write_bytes(data[:cut])
+        run = read(logdir)
+        whole = sum(end <= cut for end in ends)
+        counts = {
+            "source_files": len(run.source_paths),
+            "stack_frames": run.num_stack_frames,
+            "execution": len(run.executions),
+            "graph_execution_traces": len(run.graph_executions),
+        }
+        assert counts.get(suffix, whole) == whole
+        if whole and cut not in ends:
+            (message,) = (text for text in messages(run) if "beginning of a record" in text)
+            assert message.startswith(str(path))
+
+
+@pytest.mark.parametrize("chunk_bytes", [2000, 8 << 20])
+def test_resynchronises_after_damage(logdir, chunk_bytes):
+    path = the_file(logdir, "execution")
+    data = bytearray(path.read_bytes())
+    starts = [at for at, _ in tfrecord.records(bytes(data))]
+    for row in (5, 100, 101, 102, 700):
+        data[starts[row]] ^= 0x40  # a length
+    data[starts[300] : starts[320]] = bytes(starts[320] - starts[300])
+    path.write_bytes(data)
+    run = read(logdir, chunk_bytes=chunk_bytes)
+    assert len(run.executions) == len(starts) - 25
+    assert sum("damaged at byte" in text for text in messages(run)) == 4
+    assert all("skipped" in text for text in messages(run))
+
+
+def test_damage_at_the_end_is_read_once_it_is_overwritten(logdir):
+    """A network file system can show zeros where data has not arrived yet."""
+    path = the_file(logdir, "graph_execution_traces")
+    data = path.read_bytes()
+    path.write_bytes(data[:40_000] + bytes(len(data) - 40_000))
+    (files,) = list_runs(logdir)
+    reader = RunReader(files)
+    assert len(reader.read_all().graph_executions) < 320
+    path.write_bytes(data)
+    with path.open("ab") as file:
+        file.write(data)
+    assert len(reader.read_all().graph_executions) == 640
+
+
+def test_a_damaged_payload_is_refused_when_it_is_shown(logdir):
+    path = the_file(logdir, "graph_execution_traces")
+    data = bytearray(path.read_bytes())
+    data[60] ^= 1
+    path.write_bytes(data)
+    run = read(logdir)
+    with pytest.raises(ValueError, match="checksum"):
+        run.graph_executions[0]
+    assert run.graph_executions[1].op_name
+
+
+@pytest.mark.parametrize("suffix", ("metadata", *SUFFIXES))
+@pytest.mark.parametrize("what", ["missing", "empty", "directory", "fifo", "garbage"])
+def test_any_file_may_be_anything(logdir, suffix, what):
+    path = the_file(logdir, suffix)
+    path.unlink()
+    if what == "directory":
+        path.mkdir()
+    elif what == "fifo":
+        os.mkfifo(path)
+    elif what == "empty":
+        path.touch()
+    elif what == "garbage":
+        path.write_bytes(random.Random(0).randbytes(5000))
+    run = read(logdir)
+    for event in (*run.executions, *run.graph_executions):
+        run.stack(event.stack_id) if hasattr(event, "stack_id") else event.op_type
+    if what != "empty" or suffix == "metadata":
+        assert any(text.startswith(str(path)) for text in messages(run))
+    if suffix != "execution":
+        assert len(run.executions) == 1062
+
+
+def test_an_unreadable_file_is_told(logdir, monkeypatch):
+    path = the_file(logdir, "graphs")
+    really_open = os.open
+
+    def refuse(name, *args):
+        if name == str(path):
+            raise PermissionError(13, "Permission denied", name)
+        return really_open(name, *args)
+
+    monkeypatch.setattr(os, "open", refuse)
+    run = read(logdir)
+    assert f"{path}: cannot be read: Permission denied; it is left out" in messages(run)
+    assert len(run.executions) == 1062
+
+
+def test_a_hostile_length_takes_no_memory(tmp_path):
+    good = trace_record(trace())
+    for claimed in (1 << 62, (1 << 31) + 5, 1 << 30):
+        header = struct.pack("<Q", claimed)
+        hostile = header + struct.pack("<I", crc32c.masked_crc32c(header))
+        write_logdir(tmp_path / "logdir", traces=good + hostile + good + good)
+        run = read(tmp_path / "logdir")
+        # A length that no record can have is damage; one that is only too long may be torn.
+        assert len(run.graph_executions) == (3 if claimed >= 1 << 31 else 1)
+        assert messages(run)
+
+
+def test_a_large_record_is_read_in_pieces(tmp_path):
+    """60 MB of float32, a NaN near the end, through 1 MB of memory."""
+    size = 15_000_000
+    shape = codec.bytes_field(2, codec.varint_field(1, size))
+    head = codec.varint_field(1, 1) + codec.bytes_field(2, shape)
+    values = bytearray(4 * size)
+    values[-8:-4] = struct.pack("<f", float("nan"))
+    big = trace("Big", mode=7)
+    big.tensor_proto = head + codec.bytes_field(4, bytes(values))
+    payload = events.DebugEvent(1.7e9, graph_execution_trace=big.encode()).encode()
+    length = struct.pack("<Q", len(payload))
+    framed = length + struct.pack("<I", crc32c.masked_crc32c(length)) + payload + bytes(4)
+    good = trace_record(trace())
+    write_logdir(tmp_path / "logdir", traces=good + framed + good)
+    del framed, payload, values, big
+    run = read(tmp_path / "logdir", chunk_bytes=1 << 20)
+    assert run.graph_executions.alert_rows.tolist() == [1]
+    summary = run.graph_executions[1].summary
+    assert (summary.size, summary.nan, summary.zero) == (size, 1, size - 1)
+    assert run.graph_executions[2].op_name == "Log"
+
+
+def test_many_problems_are_counted(tmp_path):
+    broken = record(execution=b"\x0a\xff")
+    write_logdir(tmp_path / "logdir", executions=broken * 500)
+    run = read(tmp_path / "logdir")
+    assert len(run.executions) == 0
+    texts = [text for text in messages(run) if ".execution:" in text]
+    assert len(texts) == 21
+    assert texts[-1].endswith("and 480 more problems")
+
+
+def test_odd_definitions(tmp_path):
+    """Duplicates, references to nothing, strings that are no UTF-8, numbers out of range."""
+    location = events.CodeLocation("host", ["nowhere", "known"]).encode()
+    op = events.GraphOpCreation(
+        op_type="Log",
+        op_name="Log",
+        graph_id=GRAPHS[0],
+        input_names=["x:0", "a:b:1", "", ":", "y:99999999999999"],
+        num_outputs=-1,
+        code_location=location,
+    )
+    graph = events.DebuggedGraph(GRAPHS[0], "f", GRAPHS[0])  # its own outer graph
+    frame = events.StackFrameWithId("known", events.FileLineCol(file_index=-3, line=-1))
+    execution = events.Execution("\udcff", 1 << 60, code_location=b"\xff\xff", tensor_debug_mode=99)
+    run = read(
+        write_logdir(
+            tmp_path / "logdir",
+            graphs=record(graph_op_creation=op.encode()) * 2
+            + record(debugged_graph=graph.encode()) * 2
+            + record(debugged_graph=b"\x12\x02\xff\xfe"),
+            frames=record(stack_frame_with_id=frame.encode()),
+            executions=execution_record(execution, wall_time=float("nan")),
+            traces=trace_record(trace(graph="unknown"), wall_time=1e300) + trace_record(trace()),
+        )
+    )
+    assert list(run.graphs[GRAPHS[0]].ops) == ["Log"]
+    assert len(run.graph_path(GRAPHS[0])) == 1
+    assert [frame.path for frame in run.stack(run.op(GRAPHS[0], "Log").stack_id)] == [None, None]
+    assert run.executions[0].wall_time == run.graph_executions[0].wall_time == 0.0
+    assert run.stack(run.executions[0].stack_id) == ()
+    assert [event.op_type for event in run.graph_executions] == [None, "Log"]
+    assert any("1 tensors are of ops that are not described" in text for text in messages(run))
+    assert any("1 frames of stack traces" in text for text in messages(run))
+
+
+def test_nothing_to_read(tmp_path):
+    for path in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(LogdirError, match=str(path)):
+            list_runs(path)
+    run = read(write_logdir(tmp_path / "logdir"))
+    assert content(run)["problems"] == []
+    assert (len(run.executions), len(run.graph_executions)) == (0, 0)

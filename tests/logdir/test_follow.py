@@ -1,0 +1,107 @@
+"""A run read while it grows ends as one that is opened when it is complete."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from synthetic import content, read
+
+from tfdbg_tui.logdir import RunReader, list_runs
+
+NAMES = ("control_flow", "mirrored", "full_tensor", "session", "no_tensor")
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_cuts_of_all_files(tmp_path, logdirs, seed):
+    rng = random.Random(seed)
+    source = logdirs[NAMES[seed % len(NAMES)]]
+    files = {path.name: path.read_bytes() for path in source.iterdir()}
+    metadata = next(name for name in files if name.endswith(".metadata"))
+    (tmp_path / metadata).write_bytes(files.pop(metadata))
+    for name in files:
+        (tmp_path / name).touch()  # a writer creates all six files at once
+    (run_files,) = list_runs(tmp_path)
+    reader = RunReader(run_files, chunk_bytes=rng.choice([3000, 8 << 20]))
+    written = dict.fromkeys(files, 0)
+    left = sorted(files)
+    seen = [0, 0]
+    while left:
+        for name in rng.choices(left, k=rng.randint(1, 4)):
+            step = rng.choice([1, 500, 4096, 30_000, 1 << 20])
+            with (tmp_path / name).open("ab") as file:
+                file.write(files[name][written[name] : written[name] + step])
+            written[name] += step
+        left = [name for name in left if written[name] < len(files[name])]
+        run = reader.poll()
+        now = [len(run.executions), len(run.graph_executions)]
+        assert now >= seen  # nothing that was there goes away
+        seen = now
+        for events in (run.executions, run.graph_executions):
+            if len(events):
+                assert events[len(events) - 1].index == len(events) - 1
+    assert content(reader.read_all()) == content(read(source))
+
+
+def test_op_types_resolve_when_they_arrive(tmp_path, logdirs):
+    source = logdirs["mnist"]
+    late = {}
+    for path in source.iterdir():
+        if path.name.endswith(".graphs"):
+            late[path.name] = path.read_bytes()
+        else:
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    (files,) = list_runs(tmp_path)
+    reader = RunReader(files)
+    run = reader.read_all()
+    assert run.graph_executions[0].op_type is None
+    assert any("missing" in problem.message for problem in run.problems)
+    assert all(problem.passing for problem in run.problems if "described" in problem.message)
+    for name, data in late.items():
+        (tmp_path / name).write_bytes(data)
+    after = reader.read_all()
+    assert run.graph_executions[0].op_type == "ReadVariableOp"  # also in the earlier snapshot
+    assert not after.problems
+
+
+@pytest.mark.parametrize("how", ["replace", "truncate"])
+def test_a_rewritten_file_of_events_is_read_again(tmp_path, logdirs, how):
+    """A circular buffer replaces its file; another process may truncate it."""
+    for path in logdirs["mnist"].iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (path,) = tmp_path.glob("*.graph_execution_traces")
+    data = path.read_bytes()
+    (files,) = list_runs(tmp_path)
+    reader = RunReader(files)
+    before = reader.read_all()
+    assert len(before.graph_executions) == 320
+    last = before.graph_executions[319]
+    tail = data[int(before.graph_executions._offsets[0][300]) :]
+    if how == "replace":
+        (tmp_path / "new").write_bytes(tail)
+        (tmp_path / "new").rename(path)
+    else:
+        path.write_bytes(tail)
+    after = reader.read_all()
+    assert [event.wall_time for event in after.graph_executions][-1] == last.wall_time
+    assert len(after.graph_executions) == 20
+    assert len(after.executions) == len(before.executions)
+    if how == "replace":
+        assert before.graph_executions[319] == last  # its file is still there for it
+    else:
+        assert any("shorter" in problem.message for problem in after.problems)
+
+
+def test_deletion_is_told(tmp_path, logdirs):
+    for path in logdirs["session"].iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (files,) = list_runs(tmp_path)
+    reader = RunReader(files)
+    run = reader.read_all()
+    assert not run.state.deleted
+    assert run.state.last_written
+    for path in tmp_path.iterdir():
+        path.unlink()
+    run = reader.poll()
+    assert run.state.deleted
+    assert run.graph_executions[0].op_name  # what was open can still be read
