@@ -1,8 +1,9 @@
-"""Records the small logdirs that the tests read, with TensorFlow's own dump writer.
+"""Records the small logdirs that the tests read, and the one of `tfdbg-tui demo`.
 
     python tests/data/record.py [NAME...]
 
-runs each program in a process of its own and writes `<name>.tar.xz` beside this file.  What is
+runs each program in a process of its own and writes `<name>.tar.xz` beside this file; `demo` goes
+into the package.  The demo is recorded with this project's dump writer, all else with TensorFlow's.  What is
 about the machine it ran on is replaced (see `neutral_copy`): the recordings hold the source text of
 this repository's programs only, and name library files and hosts neutrally.
 """
@@ -37,10 +38,17 @@ class Recording:
     program: str
     mode: str
     arguments: tuple[str, ...] = ()
+    writer: str = "tensorflow"
+    directory: Path = HERE
 
+
+_MNIST = ("--fake_data", "--max_steps=8")
 
 RECORDINGS = {
-    "mnist": Recording("examples/debug_mnist.py", "FULL_HEALTH", ("--fake_data", "--max_steps=8")),
+    "demo": Recording(
+        "examples/debug_mnist.py", "FULL_HEALTH", _MNIST, "tfdbg_tui", PROJECT / "tfdbg_tui/cli"
+    ),
+    "mnist": Recording("examples/debug_mnist.py", "FULL_HEALTH", _MNIST),
     "control_flow": Recording("tests/data/programs/control_flow.py", "FULL_HEALTH"),
     "mirrored": Recording("tests/data/programs/mirrored.py", "FULL_HEALTH"),
     "session": Recording("tests/data/programs/session.py", "FULL_HEALTH"),
@@ -58,27 +66,31 @@ RECORDINGS = {
 }
 
 
-def record(name: str) -> None:
+def record(name: str) -> Path:
     """Runs a program in a new process and packs what it dumped."""
+    archive_path = RECORDINGS[name].directory / f"{name}.tar.xz"
     with tempfile.TemporaryDirectory() as scratch:
         dumped, neutral = Path(scratch, "dumped"), Path(scratch, name)
         subprocess.run([sys.executable, __file__, "--run", name, str(dumped)], check=True)
         neutral_copy(dumped, neutral)
-        with tarfile.open(HERE / f"{name}.tar.xz", "w:xz", preset=9) as archive:
+        with tarfile.open(archive_path, "w:xz", preset=9) as archive:
             archive.add(neutral, arcname=name, filter=_anonymous)
+    return archive_path
 
 
 def run_program(name: str, dump_root: str) -> None:
-    """Runs a program in this process with TensorFlow's dump writer enabled."""
-    import tensorflow as tf
-
+    """Runs a program in this process with a dump writer enabled."""
     recording = RECORDINGS[name]
-    tf.debugging.experimental.enable_dump_debug_info(
+    if recording.writer == "tensorflow":
+        from tensorflow.debugging import experimental as writer
+    else:
+        import tfdbg_tui as writer
+    writer.enable_dump_debug_info(
         dump_root, tensor_debug_mode=recording.mode, circular_buffer_size=-1
     )
     sys.argv = [recording.program, *recording.arguments]
     runpy.run_path(str(PROJECT / recording.program), run_name="__main__")
-    tf.debugging.experimental.disable_dump_debug_info()
+    writer.disable_dump_debug_info()
 
 
 def neutral_copy(logdir: Path, destination: Path) -> None:
@@ -168,8 +180,7 @@ def main() -> None:
         run_program(*arguments[1:])
         return
     for name in arguments or RECORDINGS:
-        record(name)
-        print(f"{name}: {(HERE / f'{name}.tar.xz').stat().st_size:,} bytes")
+        print(f"{name}: {record(name).stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

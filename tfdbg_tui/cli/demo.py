@@ -16,7 +16,7 @@ from tfdbg_tui.cli.view import add_app_arguments, app_options
 if TYPE_CHECKING:
     import argparse
 
-_RECORDING = "demo_logdir.tar.xz"
+_RECORDING = "demo.tar.xz"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
