@@ -3,9 +3,9 @@
     python tests/data/record.py [NAME...]
 
 runs each program in a process of its own and writes `<name>.tar.xz` beside this file; `demo` goes
-into the package.  The demo is recorded with this project's dump writer, all else with TensorFlow's.  What is
-about the machine it ran on is replaced (see `neutral_copy`): the recordings hold the source text of
-this repository's programs only, and name library files and hosts neutrally.
+into the package.  The demo is recorded with this project's dump writer, all else with
+TensorFlow's.  What is about the machine it ran on is replaced (see `neutral_copy`): the recordings
+hold the source text of this repository's programs only, and name library files and hosts neutrally.
 """
 
 from __future__ import annotations

@@ -14,8 +14,9 @@ TARGET = Path(__file__).parents[2] / "tfdbg_tui" / "logdir" / "op_outputs.py"
 HEADER = '''"""The output types of TensorFlow ops whose outputs are not all of one type.
 
 Written by tests/logdir/generate_output_types.py from TensorFlow {version}'s registry.  One line an
-op: its name, then the type of each output.  A type is a DataType's name, or ``?`` and the name of
-the attribute that gives it; ``*`` after it stands for any number of outputs.
+op: its name, then the type of each output.  A type is a DataType's name, or the name of the
+attribute that gives it, after ``#`` if that can be no floating type and ``?`` if it can; ``*``
+after it stands for any number of outputs.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ OUTPUT_TYPES = """
 def main() -> None:
     lines = []
     for op in sorted(_all_ops(), key=lambda op: op.name):
-        outputs = [_output(argument) for argument in op.output_arg]
+        outputs = [_output(op, argument) for argument in op.output_arg]
         if len({output.rstrip("*") for output in outputs}) > 1 and "" not in outputs:
             lines.append(" ".join((op.name, *outputs)))
     TARGET.write_text(HEADER.format(version=tf.__version__, lines="\n".join(lines)))
@@ -45,12 +46,17 @@ def _all_ops():
     return op_def_pb2.OpList.FromString(data).op
 
 
-def _output(argument) -> str:
+def _output(op, argument) -> str:
     """Returns the type of an output; "" for a list of outputs of various types."""
     if argument.type_list_attr:
         return ""
-    name = "?" + argument.type_attr if argument.type_attr else tf.DType(argument.type).name
-    return name + ("*" if argument.number_attr else "")
+    many = "*" if argument.number_attr else ""
+    if not argument.type_attr:
+        return tf.DType(argument.type).name + many
+    (attribute,) = (attribute for attribute in op.attr if attribute.name == argument.type_attr)
+    allowed = [tf.DType(number) for number in attribute.allowed_values.list.type]
+    never_float = allowed and not any(dtype.is_floating for dtype in allowed)
+    return ("#" if never_float else "?") + argument.type_attr + many
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -12,6 +11,9 @@ from hypothesis import strategies as st
 from tfdbg_tui.logdir import Run, RunReader, list_runs
 from tfdbg_tui.wire import codec, events, tfrecord
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PREFIX = "tfdbg_events.1700000000.host"
 RUN_ID = "0123abcd"

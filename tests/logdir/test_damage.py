@@ -96,10 +96,11 @@ def test_damage_at_the_end_is_read_once_it_is_overwritten(logdir):
     """A network file system can show zeros where data has not arrived yet."""
     path = the_file(logdir, "graph_execution_traces")
     data = path.read_bytes()
-    path.write_bytes(data[:40_000] + bytes(len(data) - 40_000))
+    cut = [at for at, _ in tfrecord.records(data)][100]
+    path.write_bytes(data[:cut] + bytes(len(data) - cut))
     (files,) = list_runs(logdir)
     reader = RunReader(files)
-    assert len(reader.read_all().graph_executions) < 320
+    assert len(reader.read_all().graph_executions) == 100
     path.write_bytes(data)
     with path.open("ab") as file:
         file.write(data)
@@ -117,7 +118,7 @@ def test_a_damaged_payload_is_refused_when_it_is_shown(logdir):
     assert run.graph_executions[1].op_name
 
 
-@pytest.mark.parametrize("suffix", ("metadata", *SUFFIXES))
+@pytest.mark.parametrize("suffix", ["metadata", *SUFFIXES])
 @pytest.mark.parametrize("what", ["missing", "empty", "directory", "fifo", "garbage"])
 def test_any_file_may_be_anything(logdir, suffix, what):
     path = the_file(logdir, suffix)

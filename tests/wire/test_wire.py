@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -58,10 +60,8 @@ def test_any_bytes_decode_or_are_refused(data):
             continue
         assert len(values) <= len(data)
     for message in (events.DebugEvent, events.Execution, events.TensorProto):
-        try:
+        with contextlib.suppress(codec.DecodeError):
             message.decode(data)
-        except codec.DecodeError:
-            pass
 
 
 def test_spans_are_those_of_the_values():

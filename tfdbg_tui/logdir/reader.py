@@ -80,7 +80,7 @@ class RunReader:
     def read_all(self) -> Run:
         """Read everything that is there now."""
         self._look()
-        while not self._exhausted():
+        while not self._exhausted() or self._add_file_sets():
             self._read(time.monotonic() + 10 * _POLL_SECONDS)
         return self._snapshot()
 
@@ -95,19 +95,20 @@ class RunReader:
         if self._exhausted():
             self._add_file_sets()
 
-    def _add_file_sets(self) -> None:
-        """Take in the files of processes that have joined the run."""
+    def _add_file_sets(self) -> bool:
+        """Take in the files of processes that have joined the run; return if there are any."""
         if self.files.run_id is None:
-            return
+            return False
         added = new_file_sets(self.files, self._strangers)
         if not added:
-            return
+            return False
         self.files = self.files.with_file_sets(added)
         for file_set in added:
             number = len(self._sets)
             reader = FileSetReader(number, file_set, self._shared, vectorised=self._vectorised)
             reader.look()
             self._sets.append(reader)
+        return True
 
     def _read(self, deadline: float) -> None:
         for reader in self._sets:

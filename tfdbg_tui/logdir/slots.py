@@ -13,6 +13,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.op_outputs import OUTPUT_TYPES
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     Recorded = tuple[bool, TensorSummary | None]
 
 _NEVER_RECORDED = ("resource", "variant")
-_ANY = "?"
+_ATTRIBUTE = "?#"
 
 
 def output_slots(
@@ -73,7 +74,7 @@ def _fits(types: Sequence[str], slots: Sequence[int], recorded: Sequence[Recorde
     for slot, (present, summary) in zip(slots, recorded, strict=True):
         name = types[slot]
         dtype = summary.dtype if summary else None
-        if name.startswith(_ANY):
+        if name[0] in _ATTRIBUTE:
             # One attribute, one type: all of its outputs were recorded alike.
             if seen.setdefault(name, (present, dtype)) != (present, dtype):
                 return False
@@ -81,4 +82,15 @@ def _fits(types: Sequence[str], slots: Sequence[int], recorded: Sequence[Recorde
             return False
         elif "float" in name and not present:
             return False  # the writer summarises every float
+        if _counts_floats(summary) and not (name[0] == "?" or "float" in name):
+            return False
     return True
+
+
+def _counts_floats(summary: TensorSummary | None) -> bool:
+    """Whether a summary is one that the health modes record, of floating types only."""
+    return (
+        summary is not None
+        and summary.mode != TensorDebugMode.FULL_TENSOR
+        and summary.has_inf_or_nan is not None
+    )

@@ -14,7 +14,7 @@ def square(x):
 def grow(x, steps):
     i = tf.constant(0)
     while i < steps:
-        if tf.reduce_max(x) > 100.0:
+        if tf.reduce_max(x) > 100.0:  # noqa: SIM108
             x = square(x) * scale
         else:
             x = x * 10.0

@@ -34,7 +34,7 @@ def main():
     tf.complex(tf.constant([0.0, np.inf]), tf.constant([1.0, 2.0])) * 2.0
     tf.zeros([0, 3]) + 1.0
     tf.ones([1, 1, 2, 1, 1, 1, 2, 1]) * 2.0
-    try:
+    try:  # noqa: SIM105
         tf.linalg.matmul(tf.ones([2, 3]), tf.ones([2, 3]))
     except tf.errors.InvalidArgumentError:
         pass
