@@ -71,26 +71,32 @@ def record(name: str) -> Path:
     archive_path = RECORDINGS[name].directory / f"{name}.tar.xz"
     with tempfile.TemporaryDirectory() as scratch:
         dumped, neutral = Path(scratch, "dumped"), Path(scratch, name)
-        subprocess.run([sys.executable, __file__, "--run", name, str(dumped)], check=True)
+        subprocess.run([sys.executable, *_command(name, str(dumped))], check=True, cwd=PROJECT)
         neutral_copy(dumped, neutral)
         with tarfile.open(archive_path, "w:xz", preset=9) as archive:
             archive.add(neutral, arcname=name, filter=_anonymous)
     return archive_path
 
 
-def run_program(name: str, dump_root: str) -> None:
-    """Runs a program in this process with a dump writer enabled."""
+def _command(name: str, dump_root: str) -> list[str]:
     recording = RECORDINGS[name]
     if recording.writer == "tensorflow":
-        from tensorflow.debugging import experimental as writer
-    else:
-        import tfdbg_tui as writer
-    writer.enable_dump_debug_info(
+        return [__file__, "--run", name, dump_root]
+    options = ["--dump-root", dump_root, "--tensor-debug-mode", recording.mode]
+    return ["-m", "tfdbg_tui.dump", *options, recording.program, *recording.arguments]
+
+
+def run_program(name: str, dump_root: str) -> None:
+    """Runs a program in this process with TensorFlow's dump writer enabled."""
+    import tensorflow as tf
+
+    recording = RECORDINGS[name]
+    tf.debugging.experimental.enable_dump_debug_info(
         dump_root, tensor_debug_mode=recording.mode, circular_buffer_size=-1
     )
     sys.argv = [recording.program, *recording.arguments]
     runpy.run_path(str(PROJECT / recording.program), run_name="__main__")
-    writer.disable_dump_debug_info()
+    tf.debugging.experimental.disable_dump_debug_info()
 
 
 def neutral_copy(logdir: Path, destination: Path) -> None:
