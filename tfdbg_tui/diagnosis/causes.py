@@ -22,7 +22,7 @@ from tfdbg_tui.diagnosis.events import (
     summary_of,
 )
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.optypes import GROWS, SOURCES, unrecorded, value_inputs
+from tfdbg_tui.diagnosis.optypes import GROWS, ONE_TYPE, SOURCES, unrecorded, value_inputs
 from tfdbg_tui.diagnosis.values import explains
 
 if TYPE_CHECKING:
@@ -124,6 +124,11 @@ class Causes:
                 in_list = (producer.op_type or "").startswith("TensorList")
                 return Health.UNKNOWN if in_list else Health.FINITE
         if producer.lost or producer.op_type is None or unrecorded(producer.op_type):
+            return Health.UNKNOWN
+        if op_type in ONE_TYPE and producer.op_type != "Const":
+            return Health.UNKNOWN  # a filter has left it out
+        graph_id = graph_id_of(self._run, event)
+        if graph_id is not None and not self._dataflow.timeline.recorded_whole(graph_id):
             return Health.UNKNOWN
         return Health.NO_VALUES
 

@@ -57,6 +57,27 @@ UNRECORDED = frozenset(
 )  # fmt: skip
 """Ops that may carry values although no dump records their outputs; see `unrecorded`."""
 
+FLOAT_OPS = frozenset(
+    {
+        "Log", "Log1p", "Exp", "Expm1", "Sqrt", "Rsqrt", "Softmax", "LogSoftmax", "Sigmoid",
+        "Tanh", "RealDiv", "Softplus", "Elu", "Relu", "Relu6", "BiasAdd", "Conv2D",
+        "SqrtGrad", "TanhGrad", "SigmoidGrad", "ReluGrad", "BiasAddGrad", "FusedBatchNormV3",
+    }
+)  # fmt: skip
+"""Ops that hardly ever make anything but floating-point tensors."""
+
+ONE_TYPE = FLOAT_OPS | frozenset(
+    {
+        "Mul", "AddV2", "Add", "Sub", "Div", "Pow", "Maximum", "Minimum", "MatMul",
+        "BatchMatMulV2", "AddN", "Square", "SquaredDifference", "Neg", "Abs", "Reciprocal",
+        "Acos", "Asin", "Atanh", "Acosh", "Sinh", "Cosh", "Sin", "Cos", "Tan", "Erfinv", "Lgamma",
+        "Digamma", "Xlogy", "DivNoNan", "FloorMod", "Einsum", "L2Loss", "Sum", "Mean", "Prod",
+        "Max", "Min", "Cumsum", "Cumprod", "Reshape", "Transpose", "Tile", "ExpandDims",
+        "Squeeze", "BroadcastTo", "SelectV2", "Select", "StridedSlice", "EuclideanNorm",
+    }
+)  # fmt: skip
+"""Ops whose inputs that hold values are of the result's type: recorded like it, unless filtered."""
+
 SOURCES = frozenset(
     {
         "Const", "IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional",

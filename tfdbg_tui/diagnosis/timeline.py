@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import TensorEvent, read_execution, read_graph_execution
+from tfdbg_tui.diagnosis.optypes import FLOAT_OPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +54,7 @@ class Timeline:
         self._sites: dict[tuple[str, str], list[tuple[Site, int]]] = {}
         for site, site_id in list(run.site_numbers.items()):
             self._sites.setdefault((site.graph_id, site.op_name), []).append((site, site_id))
+        self._whole: dict[str, bool] = {}
         self._callers: dict[str, Int64Array] = {}
         self.execution = lru_cache(maxsize=8192)(self._read_execution)
         # This project's writer records a call's tensors in groups, not in order of time, and says
@@ -67,6 +69,23 @@ class Timeline:
     def is_traced(self, graph_id: str, ref: TensorRef) -> bool:
         """Whether any computation of a graph's tensor was recorded."""
         return any(site.output_slot == ref.slot for site, _ in self.sites(graph_id, ref.op_name))
+
+    def recorded_whole(self, graph_id: str) -> bool:
+        """Whether all floating-point tensors of a graph are, as far as can be told, recorded.
+
+        They are not where the dump was filtered (``op_regex``, ``tensor_dtypes``) or a ring buffer
+        has dropped some: ops that can only make floating-point tensors have no record then.
+        """
+        known = self._whole.get(graph_id)
+        if known is None:
+            graph = self._run.graphs.get(graph_id)
+            known = graph is not None and all(
+                self.sites(graph_id, op.name)
+                for op in list(graph.ops.values())
+                if op.op_type in FLOAT_OPS
+            )
+            self._whole[graph_id] = known
+        return known
 
     def at(self, row: int) -> At:
         """Return the place in time of a row."""

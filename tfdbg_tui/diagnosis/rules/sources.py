@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from tfdbg_tui.diagnosis.optypes import MOVES
-from tfdbg_tui.diagnosis.rules.conditions import amount, bad_out, comes_in, total
+from tfdbg_tui.diagnosis.rules.conditions import (
+    also,
+    amount,
+    bad_out,
+    comes_in,
+    made_by,
+    total,
+)
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 
 
@@ -11,7 +18,7 @@ def _moved_in(case: Case) -> Match | None:
     if not case.open:
         return None
     return Match(
-        "proved", f"{bad_out(case)} elements; this op makes none of finite ones: they came in"
+        "likely", f"{bad_out(case)} elements; this op makes none of finite ones: they came in"
     )
 
 
@@ -37,7 +44,7 @@ RULES = (
         "NaN or ∞ in the data",
         ops(
             "IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional",
-            "OptionalGetValue", "MultiDeviceIteratorGetNextFromShard", "DatasetToSingleElement",
+            "MultiDeviceIteratorGetNextFromShard", "DatasetToSingleElement",
             "DecodeCSV", "ParseExampleV2", "DecodeRaw", "StringToNumber", "ParseTensor",
             "GeneratorDataset",
         ),
@@ -46,6 +53,17 @@ RULES = (
         "normalisation before the pipeline that divided by 0.",
         "Check the data (np.isfinite(x).all()), fill or drop what is missing, or filter it in the "
         "pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
+    ),
+    Rule(
+        "bad-data-of-iterator",
+        "NaN or ∞ in the data",
+        ops("OptionalGetValue"),
+        also(
+            comes_in("the data set yields them, the program has computed nothing yet"),
+            made_by("IteratorGetNextAsOptional"),
+        ),
+        "The input pipeline delivers values that are not finite.",
+        "Check the data (np.isfinite(x).all()), fill or drop what is missing.",
     ),
     Rule(
         "bad-python-value",
@@ -59,7 +77,7 @@ RULES = (
         "bad-argument",
         "NaN or ∞ in a function's argument",
         ops("Placeholder", "PlaceholderWithDefault"),
-        comes_in("they were given to the function as an argument"),
+        comes_in("they were given to the function as an argument", "likely"),
         "The values were not finite before the function was called: data, or the result of code "
         "that was not recorded.",
         "Check what is passed in: np.isfinite(x).all().",
@@ -102,7 +120,7 @@ RULES = (
     Rule(
         "bad-input-passed-on",
         "NaN or ∞ came in through an input that left no record",
-        MOVES - ops("Placeholder", "ReadVariableOp", "IteratorGetNext", "OptionalGetValue", "Fill"),
+        MOVES - ops("Placeholder", "ReadVariableOp", "IteratorGetNext", "Fill"),
         _moved_in,
         "This op only moves or clips values; the tensor it got was bad before: data passed from "
         "Python, a variable's initial value, or something that was not recorded.",
