@@ -1,0 +1,65 @@
+"""A step of the dataflow: an input and what made it, or a tensor and a use of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.events import TensorEvent
+
+PASS_THROUGH = frozenset(
+    {"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics"}
+)
+"""Ops whose output k is their input k.  TensorFlow's writer does not record Identity."""
+
+
+LIST_VALUES = {"TensorListFromTensor": 0, "TensorListPushBack": 1, "TensorListSetItem": 2}
+"""Ops that put a tensor into a list (an RNN's inputs and outputs), and which input that is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Producer:
+    """An input of an event and where it comes from.
+
+    Attributes:
+        input_slot: Position among the inputs of the op.
+        name: The tensor's name: ``op_name:slot`` in a graph, ``op_type:slot`` outside.
+        event: The event that made it; None where none is recorded.
+        inferred: Whether the link is a conclusion rather than something recorded.
+        via: How the value got there: "graph", "argument", "call", "branch", "loop", "forward",
+            "eager", "variable" or "output".
+        op_type: Type of the op that makes the input, where known; it tells more than the event
+            where nothing was recorded.
+        lost: Whether the tensor is recorded at other times, but not then: a ring buffer has
+            dropped it.
+    """
+
+    input_slot: int
+    name: str
+    event: TensorEvent | None
+    inferred: bool
+    via: str
+    op_type: str | None = None
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A use of a tensor.
+
+    Attributes:
+        input_slot: Which input of the consuming op it is.
+        name: Name of the consuming op (in a graph) or its type (outside).
+        event: The first output that the consumer made of it; None where none is recorded.
+        inferred: Whether the link is a conclusion rather than something recorded.
+        via: As in `Producer`.
+        op_type: Type of the consuming op, where known.
+    """
+
+    input_slot: int
+    name: str
+    event: TensorEvent | None
+    inferred: bool
+    via: str
+    op_type: str | None = None

@@ -1,0 +1,285 @@
+"""What made a tensor of a graph: through copies, calls, branches, loops, arguments, variables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.calls import BRANCHES, CALLS, LOOPS
+from tfdbg_tui.diagnosis.events import graph_op_of
+from tfdbg_tui.diagnosis.links import LIST_VALUES, PASS_THROUGH, Producer
+from tfdbg_tui.logdir.graphs import TensorRef
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.calls import Calls
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.timeline import At, Timeline
+    from tfdbg_tui.diagnosis.variables import Variables
+    from tfdbg_tui.logdir import GraphOp, Run
+
+MAX_DEPTH = 40
+"""How many boundaries a value is followed across."""
+
+
+class Resolver:
+    """Finds what made tensors of graphs."""
+
+    def __init__(self, run: Run, calls: Calls, timeline: Timeline, variables: Variables) -> None:
+        self._run = run
+        self._calls = calls
+        self._timeline = timeline
+        self._variables = variables
+
+    def producers(self, event: TensorEvent) -> tuple[Producer, ...]:
+        """Return the inputs of the op that made a tensor, in order."""
+        op = graph_op_of(self._run, event)
+        if op is None:
+            return ()
+        at = self._timeline.at(event.index)
+        if op.op_type == "Placeholder":
+            return (self._argument(op, at, MAX_DEPTH),)
+        if op.op_type == "ReadVariableOp":
+            return (self._variable(event, op, at),)
+        return tuple(
+            replace(self.resolve(op.graph_id, ref, at, MAX_DEPTH), input_slot=slot)
+            for slot, ref in enumerate(op.inputs)
+        )
+
+    def resolve(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> Producer:
+        """Return what made a tensor of a graph, as seen from a row."""
+        op = self._run.op(graph_id, ref.op_name)
+        op_type = op.op_type if op else None
+        event = self._timeline.find(graph_id, ref, at)
+        lost = event is None and self._timeline.is_traced(graph_id, ref)
+        unknown = Producer(0, str(ref), event, False, "graph", op_type, lost)
+        if event is not None or depth == 0:
+            return unknown
+        if op is None:
+            callee = self._calls.callee(graph_id, ref.op_name)
+            return self._output(callee, ref.slot, at, depth, unknown, "call", inferred=True)
+        if op.op_type in PASS_THROUGH and op.inputs:
+            source = op.inputs[min(ref.slot, len(op.inputs) - 1)]
+            return self.resolve(graph_id, source, at, depth - 1)
+        if op.op_type == "Placeholder":
+            return self._argument(op, at, depth - 1)
+        if op.op_type in LIST_VALUES and len(op.inputs) > LIST_VALUES[op.op_type]:
+            anywhere = replace(at, iteration=None)
+            value = op.inputs[LIST_VALUES[op.op_type]]
+            found = self.resolve(graph_id, value, anywhere, depth - 1)
+            return replace(found, inferred=True, op_type=op.op_type)
+        called = self._calls.called_graphs(op)
+        if op.op_type in CALLS and called:
+            return self._output(called[0], ref.slot, at, depth, unknown, "call", inferred=False)
+        if op.op_type in BRANCHES:
+            return self._branch_output(op, called, ref, at, depth, unknown)
+        if op.op_type in LOOPS and len(called) == 2:
+            after = self._output(called[1], ref.slot, at, depth, unknown, "loop", inferred=False)
+            if after.event is None and ref.slot < len(op.inputs):
+                return self.resolve(graph_id, op.inputs[ref.slot], at, depth - 1)
+            return after
+        return unknown
+
+    def _output(
+        self,
+        graph_id: str | None,
+        slot: int,
+        at: At,
+        depth: int,
+        unknown: Producer,
+        via: str,
+        *,
+        inferred: bool,
+    ) -> Producer:
+        """Return the tensor behind an output of a called graph."""
+        if graph_id is None or graph_id not in self._run.graphs:
+            return unknown
+        outputs = self._calls.outputs(graph_id)
+        if slot >= len(outputs):
+            return unknown
+        found = self.resolve(graph_id, outputs[slot], at, depth - 1)
+        return replace(found, inferred=found.inferred or inferred, via=via)
+
+    def _branch_output(
+        self,
+        op: GraphOp,
+        called: tuple[str, ...],
+        ref: TensorRef,
+        at: At,
+        depth: int,
+        unknown: Producer,
+    ) -> Producer:
+        """Return the tensor behind an output of the branch that was taken last."""
+        found = [
+            self._output(graph_id, ref.slot, at, depth, unknown, "branch", inferred=False)
+            for graph_id in called
+        ]
+        recorded = [p for p in found if p.event is not None and p.event.kind == "graph_execution"]
+        if not recorded:
+            return unknown
+        return max(recorded, key=lambda p: p.event.index if p.event else -1)
+
+    def _argument(self, op: GraphOp, at: At, depth: int) -> Producer:
+        """Return the caller's tensor that a function's argument stands for."""
+        unknown = Producer(0, f"{op.name}:0", None, False, "argument", op.op_type)
+        if depth <= 0:
+            return unknown
+        site = self._calls.call_site(op.graph_id)
+        forward = self._calls.forward_tensor(op.graph_id, op.name)
+        if forward is not None and not self._timeline.grouped:
+            found = self.resolve(*forward, at, depth - 1)
+            return replace(found, inferred=True, via="forward")
+        if site is None:
+            return self._eager_argument(op, at, unknown)
+        if site.op is None:
+            return self._guess_argument(op, site.caller_id, at, depth, unknown)
+        via = "loop" if site.op.op_type in LOOPS else "argument"
+        if site.op.op_type in LOOPS:
+            again = self._loop_argument(op, site.op, at, depth, unknown)
+            if again is not None:
+                return again
+        ref = call_input(self._run, self._calls, op, site.op)
+        if ref is None:
+            return unknown
+        found = self.resolve(site.caller_id, ref, at, depth - 1)
+        return replace(found, inferred=found.inferred or site.inferred, via=via)
+
+    def _loop_argument(
+        self, op: GraphOp, loop: GraphOp, at: At, depth: int, unknown: Producer
+    ) -> Producer | None:
+        """Return what the previous iteration left in a loop's argument; None in the first one."""
+        called = self._calls.called_graphs(loop)
+        arguments = self._calls.arguments(op.graph_id)
+        if len(called) != 2 or op.name not in arguments:
+            return None
+        slot = arguments.index(op.name)
+        if at.iteration is not None:
+            if at.iteration == 0:
+                return None
+            at = replace(at, iteration=at.iteration - 1)
+        found = self._output(called[1], slot, at, depth - 1, unknown, "loop", inferred=False)
+        if at.iteration is not None:
+            return found
+        if found.event is None or slot >= len(loop.inputs):
+            return None
+        start = self.resolve(loop.graph_id, loop.inputs[slot], at, depth - 1)
+        both = (start.event, found.event)
+        if (
+            start.event is not None
+            and start.event.kind == "graph_execution"
+            and all(event.kind == "graph_execution" for event in both if event)
+            and start.event.index > found.event.index
+        ):
+            return None  # the loop has been started anew since
+        if self._callers_differ(at.row, found.event):
+            return None
+        return found
+
+    def _callers_differ(self, row: int, event: TensorEvent) -> bool:
+        """Whether a row and another event belong to different executions."""
+        if event.kind != "graph_execution":
+            return False
+        return self._timeline.execution_of(row) != self._timeline.execution_of(event.index)
+
+    def _eager_argument(self, op: GraphOp, at: At, unknown: Producer) -> Producer:
+        """Return the eager tensor that Python gave a function for an argument."""
+        names = self._calls.arguments(op.graph_id)
+        index = self._timeline.execution_of(at.row)
+        if index is None or op.name not in names:
+            return unknown
+        inputs = self._timeline.execution(index).input_tensor_ids
+        slot = names.index(op.name)
+        if slot >= len(inputs):
+            return unknown
+        event = self._timeline.maker(inputs[slot], index)
+        inferred = at.execution is None and not self._known_function(index)
+        return replace(unknown, event=event, inferred=inferred)
+
+    def _known_function(self, index: int) -> bool:
+        return self._run.executions.kind(index).graph_id is not None
+
+    def _guess_argument(
+        self, op: GraphOp, caller_id: str, at: At, depth: int, unknown: Producer
+    ) -> Producer:
+        """Guess the caller's tensor behind an argument where the call op was not recorded."""
+        caller = self._run.graphs[caller_id]
+        if op.name in caller.ops:
+            found = self.resolve(caller_id, TensorRef(op.name, 0), at, depth - 1)
+            return replace(found, inferred=True, via="argument")
+        candidates = self._loose_ends(caller_id, op.wall_time)
+        mine = [
+            name
+            for name in self._calls.arguments(op.graph_id)
+            if name not in caller.ops and not self._is_resource(op.graph_id, name)
+        ]
+        if op.name not in mine or len(candidates) < len(mine):
+            return unknown
+        ref = candidates[mine.index(op.name) - len(mine)]
+        found = self.resolve(caller_id, ref, at, depth - 1)
+        return replace(found, inferred=True, via="argument")
+
+    def _loose_ends(self, graph_id: str, before: float) -> list[TensorRef]:
+        """Return tensors of a graph that no recorded op uses, in order of creation.
+
+        A call op that was not recorded must have used them.
+        """
+        graph = self._run.graphs[graph_id]
+        ends = [
+            (op.wall_time, TensorRef(op.name, 0))
+            for op in list(graph.ops.values())
+            if op.wall_time < before
+            and op.num_outputs == 1
+            and not graph.consumers(op.name)
+            and op.op_type not in ("Const", "NoOp", "VarHandleOp")
+            and not self._is_resource(graph_id, op.name)
+        ]
+        ends += self._calls.loose_outputs(graph_id, before)
+        return [ref for _, ref in sorted(ends, key=lambda end: end[0])]
+
+    def _is_resource(self, graph_id: str, op_name: str) -> bool:
+        return self._variables.is_resource(graph_id, op_name)
+
+    def _variable(self, event: TensorEvent, op: GraphOp, at: At) -> Producer:
+        """Return what was last assigned to the variable that an op reads."""
+        name = str(op.inputs[0]) if op.inputs else f"{op.name}:0"
+        unknown = Producer(0, name, None, False, "variable", "VarHandleOp")
+        for ref, earlier in self._variables.assigned(op):
+            made = self._assigned_value(op.graph_id, ref, at, earlier=earlier)
+            if made is not None and made != event:
+                made_by = graph_op_of(self._run, made)
+                op_type = made_by.op_type if made_by else None
+                return Producer(0, str(ref), made, False, "variable", op_type)
+        index = self._timeline.execution_of(at.row)
+        if index is None or not op.inputs:
+            return unknown
+        handle = self._variables.handles(op.graph_id, index).get(op.inputs[0].op_name)
+        if handle is None:
+            return unknown
+        found = self._variables.last_eager_assignment(handle[0], index)
+        return replace(unknown, event=found, inferred=handle[1])
+
+    def _assigned_value(
+        self, graph_id: str, ref: TensorRef, at: At, *, earlier: bool
+    ) -> TensorEvent | None:
+        """Return the value last assigned: in this call, if that came first, or in one before."""
+        if not self._timeline.grouped or earlier:
+            return self._timeline.find(graph_id, ref, at)
+        return self._timeline.before_call(graph_id, ref, at)
+
+
+def call_input(run: Run, calls: Calls, argument: GraphOp, call: GraphOp) -> TensorRef | None:
+    """Return the input of a call, If or While op that becomes an argument of its graph."""
+    names = calls.arguments(argument.graph_id)
+    if argument.name not in names:
+        return None
+    slot = names.index(argument.name)
+    if call.op_type not in BRANCHES:
+        return call.inputs[slot] if slot < len(call.inputs) else None
+    inputs = call.inputs[1:]
+    if run.graphs[argument.graph_id].signatures:
+        return inputs[slot] if slot < len(inputs) else None
+    # Branches are given the same arguments only after they were built: the order of creation
+    # says little, but each argument is named after the tensor it stands for.
+    named = [ref for ref in inputs if ("/" + argument.name).endswith("/" + ref.op_name)]
+    if named:
+        return max(named, key=lambda ref: len(ref.op_name))
+    return inputs[slot] if slot < len(inputs) else None
