@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _AT = tfrecord.HEADER_SIZE + 1  # behind the tag of DebugEvent's field 1
 _WINDOW = 1 << 18
-_DENSE = 4096  # records closer together than this are read in one window
+_DENSE = 4096  # records closer together than this are read together
 
 
 _END_OF_TIME = 253402300800.0  # the year 10000, where calendars of Python end
@@ -31,20 +31,31 @@ def read_wall_times(file: RecordFile, offsets: Int64Array) -> npt.NDArray[np.flo
     times = np.zeros(len(offsets))
     order = np.argsort(offsets, kind="stable")
     ascending = offsets[order] + _AT
-    start = 0
-    while start < len(ascending):
-        first = int(ascending[start])
-        stop = int(np.searchsorted(ascending, first + _WINDOW - 8))
-        span = int(ascending[stop - 1]) - first + 8
-        if span > _DENSE * (stop - start):
-            stop, span = start + 1, 8
-        data = np.frombuffer(file.bytes_at(first, span), np.uint8)
-        places = ascending[start:stop] - first
-        places = places[places + 8 <= len(data)]
-        if len(places):
-            doubles = np.ndarray((len(data) - 7,), "<f8", data, 0, (1,))
-            times[order[start : start + len(places)]] = doubles[places]
-        start = stop
+    # Groups of records that lie close together.
+    starts = np.flatnonzero(np.diff(ascending, prepend=-_DENSE) >= _DENSE)
+    stops = np.append(starts[1:], len(ascending))
+    alone = stops - starts == 1
+    single = starts[alone]
+    doubles = [file.bytes_at(at, 8).ljust(8, b"\0") for at in ascending[single].tolist()]
+    times[order[single]] = np.frombuffer(b"".join(doubles), "<f8")
+    for start, stop in zip(starts[~alone].tolist(), stops[~alone].tolist(), strict=True):
+        times[order[start:stop]] = _read_group(file, ascending[start:stop])
     with np.errstate(invalid="ignore"):
         sane = (times >= 0) & (times < _END_OF_TIME)
     return np.where(sane, times, 0.0)
+
+
+def _read_group(file: RecordFile, places: Int64Array) -> npt.NDArray[np.float64]:
+    times = np.zeros(len(places))
+    start = 0
+    while start < len(places):
+        first = int(places[start])
+        stop = int(np.searchsorted(places, first + _WINDOW - 8))
+        data = np.frombuffer(file.bytes_at(first, int(places[stop - 1]) - first + 8), np.uint8)
+        there = places[start:stop] - first
+        there = there[there + 8 <= len(data)]
+        if len(there):
+            doubles = np.ndarray((len(data) - 7,), "<f8", data, 0, (1,))
+            times[start : start + len(there)] = doubles[there]
+        start = stop
+    return times
