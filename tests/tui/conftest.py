@@ -11,6 +11,7 @@ import pytest
 
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.app import TfdbgApp
+from tfdbg_tui.tui.explanation import Explanation
 from tfdbg_tui.tui.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ class Opened:
         (pane,) = self.app.query(".-active")
         return pane.id
 
+    def is_shown(self, pane: str) -> bool:
+        found = self.app.query_one(f"#{pane}")
+        return found.display and bool(found.region)
+
     def screen(self) -> str:
         strips = self.app.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in strip) for strip in strips)
@@ -83,10 +88,10 @@ async def opened_app(
         for _ in range(400):
             await pilot.pause(0.02)
             snapshot = app.session.snapshot
-            if snapshot is not None and snapshot.run.progress.complete:
+            if snapshot is not None and snapshot.explanation is not None:
                 break
         else:
-            raise AssertionError(f"not read: {app.session.waiting}")
+            raise AssertionError(f"{app.session.waiting}; {app.session.unexplained}")
         await pilot.pause()
         yield Opened(app, pilot)
 
@@ -101,6 +106,18 @@ def open_app() -> Open:
 def mnist(logdirs) -> Snapshot:
     """The tutorial's program: `Log` of a softmax with zeros."""
     return Snapshot(open_run(logdirs["mnist"]))
+
+
+@pytest.fixture(scope="session")
+def explained(mnist: Snapshot) -> Snapshot:
+    """The tutorial's program, diagnosed: one root."""
+    return mnist.explained(Explanation(mnist))
+
+
+@pytest.fixture(scope="session")
+def two_roots(control_flow: Snapshot) -> Snapshot:
+    """The program with nested functions, diagnosed: two roots."""
+    return control_flow.explained(Explanation(control_flow))
 
 
 @pytest.fixture(scope="session")

@@ -81,6 +81,7 @@ def hostile_logdir(tmp_path: Path) -> Path:
 async def test_hostile_strings_are_shown_literally(open_app, hostile_logdir, size) -> None:
     async with open_app(hostile_logdir, size) as opened:
         await opened.press("a", "j", "enter", "6", "H", "5", "2", "enter")
+        await opened.press("1", "r", "r", "l", "w", "j", "k", "tab", "j", "y")
         await opened.press("y", "question_mark", "escape")
         width, height = size
         strips = opened.app.screen._compositor.render_strips()

@@ -35,6 +35,24 @@ async def test_first_alert_at_three_sizes(open_app, logdirs, monkeypatch, size) 
         assert_screen(opened.screen(), f"first_alert_{size[0]}x{size[1]}")
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda s: f"{s[0]}x{s[1]}")
+async def test_why_at_three_sizes(open_app, logdirs, monkeypatch, size) -> None:
+    monkeypatch.chdir(logdirs["mnist"].parent)
+    async with open_app("mnist", size) as opened:
+        await opened.press("colon")
+        await opened.type("alert:4")
+        await opened.press("w")
+        assert_screen(opened.screen(), f"why_{size[0]}x{size[1]}")
+
+
+async def test_why_in_ascii(open_app, logdirs, monkeypatch) -> None:
+    monkeypatch.chdir(logdirs["mnist"].parent)
+    async with open_app("mnist", (80, 24), charset=ASCII) as opened:
+        await opened.press("a", "w")
+        assert opened.screen().isascii()
+        assert "3 zeros in -> 3 -Inf out" in opened.screen()
+
+
 async def test_source_and_stack_on_a_small_screen(open_app, logdirs, monkeypatch) -> None:
     monkeypatch.chdir(logdirs["mnist"].parent)
     async with open_app("mnist", (80, 24)) as opened:

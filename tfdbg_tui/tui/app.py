@@ -146,6 +146,7 @@ class TfdbgApp(App[int]):
         self._panes = {pane.NAME: pane for pane in self.query(Pane)}
         self._bars = list(self.query(Bar))
         self._keys = self.query_one(KeyBar)
+        self._why_view = self.query_one("#why_view")
         self.set_class(self.charset.ascii_only, "-ascii")
         self._lay_out(self.size)
         self.session.listen(self._show)
@@ -166,17 +167,18 @@ class TfdbgApp(App[int]):
         for name, pane in self._panes.items():
             pane.set_class(name == focused, "-active")
             pane.set_class(name == COMPANIONS[focused], "-companion")
-        self._main.set_class(self._shows_why(), "-why")
+        self._show_why()
         for pane in self._panes.values():
             pane.show()
         for bar in self._bars:
             bar.show()
 
-    def _shows_why(self) -> bool:
-        """Whether Why and Cause are to be seen, in arrangements with tiles beside other panes."""
+    def _show_why(self) -> None:
+        """Show Why and Cause if they are open, and there is room beside the focused pane."""
         focus = self.session.focus
         beside = BESIDE_WHY.get(self._layout, WHY_PANES)
-        return focus.why is not None and focus.pane in beside
+        self._main.set_class(focus.why is not None and focus.pane in beside, "-why")
+        self._why_view.set_class(focus.pane in WHY_PANES, "-in-use")
 
     def on_resize(self, event: events.Resize) -> None:
         """Choose the arrangement that fits."""
@@ -186,6 +188,7 @@ class TfdbgApp(App[int]):
     def _lay_out(self, size: Size) -> None:
         fitting = self._layout = layout_for(*size)
         self._main.update_classes({f"-{name}": name == fitting for name in LAYOUTS}, animate=False)
+        self._show_why()
 
     # ---- Messages
 

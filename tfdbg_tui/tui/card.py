@@ -46,12 +46,14 @@ def _healthy(way: Way) -> tuple[Part, ...]:
     if is_bad(way.links[-1]):
         return (
             Part("", "Not diagnosed yet", "title"),
-            Part("", f"{name} was recorded after the last diagnosis. The next one is under way."),
+            Part(
+                "why", f"{name} was recorded after the last diagnosis. The next one is under way."
+            ),
         )
     said = f"{name} is finite, and so are its inputs, as far as they are recorded."
     if way.links[-1].summary is None:
         said = f"No value of {name} was recorded, and no NaN or ∞ in its inputs."
-    return Part("", "Nothing bad leads here", "title"), Part("", said)
+    return Part("", "Nothing bad leads here", "title"), Part("why", said)
 
 
 def _cause(finding: Finding) -> tuple[Part, ...]:

@@ -206,9 +206,9 @@ def close_why(snapshot: Snapshot, focus: Focus) -> Focus:
 
 def unfold(snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
     """Unfold or fold the focused row of Alerts or Why: a cause's alerts, a run of copies."""
-    row = LISTS[focus.pane].position(snapshot, focus)
-    if row is None:
+    if not LISTS[focus.pane].count(snapshot, focus):
         return focus
+    row = LISTS[focus.pane].position(snapshot, focus) or 0
     if focus.pane == "alerts":
         group = ALERTS.at(snapshot, focus, row).group
         if group is None:

@@ -65,6 +65,10 @@ class Charset:
             return text.translate(_IN_ASCII).encode("ascii", "backslashreplace").decode()
         return text
 
+    def sentence(self, text: str) -> str:
+        """Return words of diagnosis as this character set can show them."""
+        return self.safe(text.replace("→", self.right))
+
     def fit(self, text: str, width: int) -> str:
         """Return safe `text` cut or padded to exactly `width` cells; what is cut is the end."""
         text = self.safe(text)

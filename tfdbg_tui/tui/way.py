@@ -28,7 +28,7 @@ class Way:
 
     Attributes:
         links: Its tensors: what went into the first one that counts, and the tensor itself last.
-        start: Which of them is the root, or the first one of a healthy way.
+        start: Which of them is the root; of a healthy way, the tensor itself.
         finding: The cause of the trouble; None where nothing bad leads to the tensor.
     """
 
@@ -74,7 +74,8 @@ def way_to(diagnosis: Diagnosis, event: TensorEvent, finding: Finding | None) ->
         finding: The cause that its trouble goes back to; None where it has no trouble.
     """
     if finding is None:
-        return Way(_healthy(diagnosis, event), 0, None)
+        healthy = _healthy(diagnosis, event)
+        return Way(healthy, len(healthy) - 1, None)
     links = diagnosis.chains.to(event)
     root = _position(links, finding.event)
     if root is None:
@@ -97,7 +98,8 @@ def rows(way: Way, unfolded: Collection[TensorEvent]) -> list[WayRow]:
     found: list[WayRow] = []
     run: list[int] = []
     for position, link in enumerate(way.links):
-        inside = way.start < position < len(way.links) - 1
+        first = way.start if way.finding else 0
+        inside = first < position < len(way.links) - 1
         if inside and link.passes_on:
             run.append(position)
             continue

@@ -157,7 +157,7 @@ class Alerts(Pane):
         )
 
     def _text(self, text: str, width: int, style: str) -> tuple[Line, ...]:
-        lines = textwrap.wrap(self.charset.safe(text), width, break_on_hyphens=False)
+        lines = textwrap.wrap(self.charset.sentence(text), width, break_on_hyphens=False)
         return tuple(((" " + line, style),) for line in lines[:4])
 
     def _kinds(self, snapshot: Snapshot) -> Line:

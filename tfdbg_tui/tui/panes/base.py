@@ -85,12 +85,14 @@ class Pane(VirtualList):
             self._shown = snapshot
             self.forget_rows()
         self.update()
-        self._show_title()
 
     def update(self) -> None:
         """See `VirtualList`; a pane out of sight waits until it is shown."""
         if self.display and self.size.width:
             super().update()
+            self._show_title()
+        else:
+            self.row_count = 0  # the rows that it had may be gone by the time it is shown
 
     def _show_title(self) -> None:
         summary = self.charset.safe(self.summary())

@@ -113,7 +113,7 @@ class Cause(Pane):
 
     def _part(self, way: Way, part: card.Part, width: int) -> Iterator[tuple[Line, str]]:
         """Yield the lines of a part, and the styles behind them."""
-        text = self.charset.safe(part.text)
+        text = self.charset.sentence(part.text)
         if part.kind == "title":
             certainty = way.finding.certainty if way.finding else ""
             for line in self._wrapped(text, width - len(certainty) - 3):

@@ -114,14 +114,14 @@ class Why(Pane):
         way = self.way
         if here.first == way.start and way.finding is not None:
             return "root" if way.finding.event == way.links[way.start].event else ""
-        if here.first < way.start:
+        if here.first < way.start and way.finding is not None:
             return "input"
         return _CAME_BY.get(way.links[here.first].via, "")
 
     def _came_in(self, here: WayRow) -> Line:
         """Return what came in, short, and an arrow to what came out."""
         way = self.way
-        if here.first == 0 or here.first < way.start:
+        if not self._has_input(here):
             return ((" " * _IN, ""),)
         summary = way.links[here.first - 1].summary
         arrow: Cell = (f" {self.charset.right:2}", "faint")
@@ -130,6 +130,10 @@ class Why(Pane):
         if summary.bad:
             return (*chips.brief(summary, self.charset), arrow)
         return (*chips.flush_right("finite", chips.BRIEF, "good"), arrow)
+
+    def _has_input(self, here: WayRow) -> bool:
+        """Whether the row before is what went into this one."""
+        return here.first > 0 and (self.way.finding is None or here.first >= self.way.start)
 
     def _values(self, link: Link, width: int) -> Line:
         if self._wide(width):
@@ -186,10 +190,12 @@ class Why(Pane):
     def _in_and_out(self, here: WayRow) -> Line:
         way = self.way
         out = chips.chips(way.links[here.last].summary, self.charset)
-        if here.first == 0 or here.first < way.start:
+        if not self._has_input(here):
             return out
-        given = way.links[: way.start] if here.first == way.start else way.links[here.first - 1 :]
-        came_in = chips.chips(given[0].summary, self.charset)
+        # Of a root all inputs are there: the first one tells most.
+        at_root = here.first == way.start and way.finding is not None
+        given = way.links[0 if at_root else here.first - 1]
+        came_in = chips.chips(given.summary, self.charset)
         return (*came_in, (f" {self.charset.right} ", "dim"), *out)
 
     def summary(self) -> str:

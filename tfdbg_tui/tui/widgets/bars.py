@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from tfdbg_tui.tui.actions import footer_actions, key_name
-from tfdbg_tui.tui.focus import PANES, PaneName
+from tfdbg_tui.tui.focus import PANES, WHY_PANES, PaneName
 from tfdbg_tui.tui.text import compact
 from tfdbg_tui.tui.widgets.cells import Bar, joined, width_of
 from tfdbg_tui.tui.widgets.overview import overview
@@ -120,6 +120,9 @@ class PaneBar(SessionBar):
             title = _SHORT_TITLES[pane] if width >= 60 else _SHORT_TITLES[pane][:3]
             label = f" {number} {title}{count} "
             tabs.append((pane, ((label, "focus" if current else "mark"), (" ", ""))))
+        if self.session.focus.why is not None:
+            current = self.session.focus.pane in WHY_PANES
+            tabs.append(("why", ((" w Why ", "focus" if current else "mark"), (" ", ""))))
         return tabs
 
     def _count(self, pane: PaneName) -> str:

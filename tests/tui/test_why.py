@@ -1,0 +1,263 @@
+"""Why: alerts by cause, the way from the root to a tensor, and the cause's card."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tfdbg_tui.diagnosis.chain import Link
+from tfdbg_tui.diagnosis.events import TensorEvent, name_of
+from tfdbg_tui.tui import card, navigation, way
+from tfdbg_tui.tui.explainer import _worth_it
+from tfdbg_tui.tui.focus import Focus, first_focus, focused_event
+from tfdbg_tui.tui.lists import ALERTS
+from tfdbg_tui.tui.navigation import NowhereError
+from tfdbg_tui.tui.why_rows import shown_way
+
+if TYPE_CHECKING:
+    from tfdbg_tui.tui.snapshot import Snapshot
+
+
+def focused_name(snapshot: Snapshot, focus: Focus) -> str:
+    event = focused_event(snapshot, focus)
+    assert event is not None
+    return name_of(snapshot.run, event)
+
+
+def names(snapshot: Snapshot, focus: Focus) -> list[str]:
+    shown = shown_way(snapshot, focus)
+    assert shown is not None
+    return [link.name for link in shown.links]
+
+
+# Alerts by cause
+
+
+def test_every_alert_belongs_to_exactly_one_cause(explained, two_roots) -> None:
+    assert explained.explanation.num_roots == 1
+    assert two_roots.explanation.num_roots > 1
+    for snapshot in (explained, two_roots):
+        explanation = snapshot.explanation
+        positions = np.concatenate([group.alerts for group in explanation.groups])
+        assert sorted(positions.tolist()) == list(range(len(snapshot.alerts)))
+        for group in explanation.groups:
+            assert len(group.alerts) == group.finding.alerts
+
+
+def test_a_cause_is_one_row_until_it_is_unfolded(explained: Snapshot) -> None:
+    focus = navigation.move_to(explained, first_focus(explained), 0)
+    assert ALERTS.count(explained, focus) == 1
+    assert focused_name(explained, focus) == "Log:0"
+    opened = navigation.enter(explained, focus)
+    assert ALERTS.count(explained, opened) == 496
+    second = navigation.move(explained, opened, 2)
+    assert (focused_name(explained, second), second.cause) == ("mul:0", None)
+    folded = navigation.unfold(explained, second, unfolded=False)
+    assert ALERTS.count(explained, folded) == 1
+    assert focused_name(explained, folded) == "Log:0"
+
+
+def test_an_alert_that_is_folded_away_is_shown_by_its_cause(two_roots: Snapshot) -> None:
+    focus = first_focus(two_roots)
+    causes = set()
+    for position in range(len(two_roots.alerts)):
+        focus = navigation.goto(two_roots, focus, f"alert:{position}")
+        row = ALERTS.position(two_roots, focus)
+        causes.add(row)
+        group = ALERTS.at(two_roots, focus, row).group
+        opened = navigation.unfold(two_roots, focus, unfolded=True)
+        found = ALERTS.at(two_roots, opened, ALERTS.position(two_roots, opened))
+        assert (found.group, found.alert) == (group, position)
+    assert causes == set(range(len(two_roots.explanation.groups)))
+
+
+def test_the_list_in_order_of_time_is_one_key_away(explained: Snapshot) -> None:
+    focus = navigation.toggle_in_time(explained, navigation.goto(explained, Focus(), "alert:7"))
+    assert (ALERTS.count(explained, focus), ALERTS.position(explained, focus)) == (495, 7)
+    assert ALERTS.count(explained, navigation.toggle_in_time(explained, focus)) == 1
+
+
+def test_without_a_diagnosis_the_list_is_flat(mnist: Snapshot) -> None:
+    assert ALERTS.count(mnist, first_focus(mnist)) == 495
+    with pytest.raises(NowhereError, match="not been diagnosed yet"):
+        navigation.toggle_in_time(mnist, first_focus(mnist))
+
+
+def test_the_first_alert_is_the_root_even_if_another_was_written_first(
+    explained: Snapshot, monkeypatch
+) -> None:
+    late = TensorEvent("graph_execution", 142, 0)
+    monkeypatch.setattr(type(explained.explanation), "root", late)
+    focus = navigation.first_alert(explained, first_focus(explained))
+    assert focused_name(explained, focus) == "mul:0"
+    assert focused_name(explained, navigation.step_alert(explained, focus, -1)) == "Log:0"
+
+
+def test_searching_finds_causes_by_their_titles(two_roots: Snapshot) -> None:
+    focus = navigation.move_to(two_roots, first_focus(two_roots), 0)
+    title = two_roots.explanation.groups[1].finding.title
+    found = navigation.search(two_roots, focus, title, 1, inclusive=False)
+    assert ALERTS.position(two_roots, found) == 1
+
+
+# The way to a tensor
+
+
+def test_why_stands_on_the_root(explained: Snapshot) -> None:
+    loss = navigation.goto(explained, first_focus(explained), "trace:143")
+    focus = navigation.why(explained, loss)
+    assert names(explained, focus) == ["Softmax:0", "Log:0", "mul:0", "Mean:0"]
+    assert (focus.pane, focused_name(explained, focus)) == ("why", "Log:0")
+    assert focus.place is not None
+    assert focus.place.line == 183
+    assert focused_name(explained, navigation.move(explained, focus, 1)) == "mul:0"
+    assert focused_name(explained, navigation.move(explained, focus, -1)) == "Softmax:0"
+
+
+def test_enter_goes_to_the_tensor_and_escape_to_where_why_was_asked(explained: Snapshot) -> None:
+    asked = replace(navigation.first_alert(explained, first_focus(explained)), pane="alerts")
+    focus = navigation.why(explained, asked)
+    there = navigation.enter(explained, focus)
+    assert (there.pane, there.why) == ("graph_execution", focus.why)
+    closed = navigation.close_why(explained, focus)
+    assert (closed.pane, closed.why) == ("alerts", None)
+    assert navigation.why(explained, focus).why is None, "w closes it as well"
+
+
+def test_a_healthy_tensor_shows_what_made_it(explained: Snapshot) -> None:
+    focus = navigation.why(explained, navigation.goto(explained, Focus(), "trace:139"))
+    shown = shown_way(explained, focus)
+    assert shown is not None
+    assert shown.finding is None
+    assert names(explained, focus)[-4:] == ["Relu:0", "MatMul:0", "add:0", "Softmax:0"]
+    assert focused_name(explained, focus) == "Softmax:0"
+    assert card.parts(shown)[0].text == "Nothing bad leads here"
+
+
+def test_every_alert_leads_back_to_its_cause(explained, two_roots) -> None:
+    for snapshot in (explained, two_roots):
+        explanation = snapshot.explanation
+        for position in range(0, len(snapshot.alerts), 7):
+            event = snapshot.alerts[position]
+            shown = explanation.way(event)
+            finding = explanation.groups[explanation.group_of(event)].finding
+            assert shown.finding is finding
+            assert shown.links[shown.start].event == finding.event
+            assert shown.links[-1].event == event
+            assert len({link.event for link in shown.links}) == len(shown.links)
+
+
+def test_an_op_without_a_tensor_has_no_way(explained: Snapshot) -> None:
+    focus = navigation.first_alert(explained, first_focus(explained))
+    with pytest.raises(NowhereError, match="no tensor of this op"):
+        navigation.why(explained, navigation.goto(explained, focus, "probs"))
+    argument = navigation.move(explained, replace(focus, pane="graph_structure"), -1)
+    asked = navigation.why(explained, argument)
+    assert names(explained, asked)[-1] == "Softmax:0", "what the argument stands for"
+
+
+def link(index: int, op_type: str, *, passes_on: bool) -> Link:
+    event = TensorEvent("graph_execution", index, 0)
+    return Link(event, f"{op_type}:0", op_type, "f", None, False, "graph", passes_on)
+
+
+def test_runs_of_ops_that_pass_values_on_are_one_row() -> None:
+    kinds = ["Log", "Identity", "Reshape", "Mul", "Neg", "Add", "Neg", "Identity", "Sum"]
+    moves = {"Identity", "Reshape", "Neg"}
+    links = tuple(link(i, kind, passes_on=kind in moves) for i, kind in enumerate(kinds))
+    shown = way.Way(links, 0, SimpleNamespace())  # type: ignore[arg-type]
+    rows = way.rows(shown, ())
+    assert [(row.first, row.last) for row in rows] == [
+        (0, 0), (1, 2), (3, 3), (4, 4), (5, 5), (6, 7), (8, 8),
+    ]  # fmt: skip
+    assert way.fold_name(links, rows[1]) == "2 copies"
+    assert way.fold_name(links, rows[5]) == "2 pass-through ops"
+    assert len(way.rows(shown, {links[1].event, links[6].event})) == len(links)
+
+
+# The card
+
+
+def test_the_card_has_the_evidence_and_the_users_line(explained: Snapshot) -> None:
+    focus = navigation.why(explained, navigation.first_alert(explained, first_focus(explained)))
+    shown = shown_way(explained, focus)
+    parts = {part.label: part.text for part in card.parts(shown)}
+    assert parts["evidence"] == "3 zeros in → 3 -∞ out"
+    assert parts["where"].endswith("debug_mnist.py:183 in loss")
+    on_card = replace(focus, pane="cause")
+    assert navigation.copy_text(explained, on_card).startswith("tf.math.log(tf.clip_by_value(")
+    source = navigation.enter(explained, on_card)
+    assert (source.pane, source.place.line) == ("source_code", 183)
+
+
+# Refreshing
+
+
+def test_a_growing_run_is_diagnosed_anew_only_when_its_alerts_change() -> None:
+    def snapshot(events: int, alerts: int, *, complete: bool = True) -> SimpleNamespace:
+        run = SimpleNamespace(
+            executions=range(events),
+            graph_executions=(),
+            files=SimpleNamespace(label="run"),
+            progress=SimpleNamespace(complete=complete),
+        )
+        return SimpleNamespace(run=run, alerts=range(alerts))
+
+    assert not _worth_it(snapshot(10, 5, complete=False), None), "not before it has been read"
+    assert _worth_it(snapshot(10, 0), None)
+    assert not _worth_it(snapshot(15, 0), snapshot(10, 0))
+    assert _worth_it(snapshot(30, 0), snapshot(10, 0)), "there may be suspects by now"
+    assert _worth_it(snapshot(11, 1), snapshot(10, 0))
+
+
+def test_an_explanation_serves_a_run_that_has_grown(explained, mnist, control_flow) -> None:
+    assert mnist.explained(explained.explanation).explanation is explained.explanation
+    assert control_flow.explained(explained.explanation) is control_flow
+
+
+# With keys
+
+
+async def test_the_story_with_keys(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("a", "i", "i", "w")
+        assert opened.active_pane() == "why"
+        screen = opened.screen()
+        for text in ("Logarithm of a softmax", "proved", "3 zeros in → 3 -∞ out", "Mean:0"):
+            assert text in screen
+        assert any("tf.math.log(probs)" in s for s in opened.lines_with_background("focus-back"))
+        await opened.press("y")
+        assert opened.app.clipboard.startswith("tf.math.log(tf.clip_by_value(")
+        await opened.press("j", "enter")
+        assert (opened.active_pane(), opened.focus.graph_execution) == ("graph_execution", 142)
+        await opened.press("w", "tab", "enter")
+        assert opened.active_pane() == "source_code"
+        await opened.press("backspace", "escape")
+        assert opened.focus.why is None
+        assert "Cause" not in opened.screen()
+
+
+async def test_roots_with_keys(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        assert "495 · 1 root" in opened.screen()
+        await opened.press("1", "j", "right")
+        assert "2 mul:0" in opened.screen()
+        await opened.press("left", "r")
+        assert opened.focus.in_time
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_why_can_be_zoomed_and_left_by_pane_keys(open_app, logdirs, size) -> None:
+    async with open_app(logdirs["mnist"], size) as opened:
+        await opened.press("a", "w", "z")
+        shown = [pane for pane in ("why", "cause", "alerts") if opened.is_shown(pane)]
+        assert shown == ["why"]
+        await opened.press("z", "4")
+        assert opened.is_shown("graph_structure")
+        await opened.press("w")
+        assert opened.is_shown("why")
+        assert opened.is_shown("cause")
