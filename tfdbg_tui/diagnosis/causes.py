@@ -17,12 +17,12 @@ from tfdbg_tui.diagnosis.events import (
     TensorEvent,
     graph_id_of,
     graph_op_of,
-    op_name_of,
     op_type_of,
     summary_of,
 )
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.optypes import GROWS, ONE_TYPE, SOURCES, unrecorded, value_inputs
+from tfdbg_tui.diagnosis.optypes import ONE_TYPE, SOURCES, unrecorded, value_inputs
+from tfdbg_tui.diagnosis.same_bug import SameBug
 from tfdbg_tui.diagnosis.values import explains
 
 if TYPE_CHECKING:
@@ -96,9 +96,9 @@ class Causes:
         self._run = run
         self._dataflow = dataflow
         self._summaries: dict[TensorEvent, TensorSummary | None] = {}
-        self._origins: dict[TensorEvent, set[TensorEvent]] = {}
         self._nodes: dict[Place, list[Node]] = {}
         self._containment = Containment(run, dataflow, self.summary)
+        self._same = SameBug(run, dataflow, self.summary, self._finite)
         self.roots: list[Root] = self._find()
 
     def summary(self, event: TensorEvent) -> TensorSummary | None:
@@ -131,6 +131,9 @@ class Causes:
         if graph_id is not None and not self._dataflow.timeline.recorded_whole(graph_id):
             return Health.UNKNOWN
         return Health.NO_VALUES
+
+    def _finite(self, event: TensorEvent, producer: Producer) -> bool:
+        return self.health(event, producer) is Health.FINITE
 
     def node_of(self, event: TensorEvent) -> Node | None:
         """Return the place that an alert belongs to."""
@@ -263,67 +266,13 @@ class Causes:
 
     def _same_bug(self, group: Root, kept: list[Root]) -> Root | None:
         """Find an earlier root of the same input, or of the same op traced or placed anew."""
-        forward = self._forward_graphs(group.event)
+        forward = self._same.forward_graphs(group.event)
         for root in kept:
             if graph_id_of(self._run, root.event) in forward:
                 return root
-            if any(self._same_birth(group.event, birth) for birth in root.births):
+            if any(self._same.same(group.event, birth) for birth in root.births):
                 return root
         return None
-
-    def _same_birth(self, event: TensorEvent, birth: TensorEvent) -> bool:
-        """Whether two tensors were made bad by one and the same bug."""
-        if self._is_overflow(event) and self._is_overflow(birth):
-            return True  # numbers have become too large, here and there
-        key = self._code_key(event)
-        if key is not None and key == self._code_key(birth):
-            return True
-        forward = op_name_of(self._run, birth)
-        if forward and f"{forward}_grad/" in (op_name_of(self._run, event) or ""):
-            return True
-        return bool(self._inputs(event) & self._inputs(birth))
-
-    def _is_overflow(self, event: TensorEvent) -> bool:
-        return op_type_of(self._run, event) in GROWS
-
-    def _forward_graphs(self, event: TensorEvent) -> set[str]:
-        """Return the graphs whose gradient an executed function computes, called ones included."""
-        if event.kind != "execution":
-            return set()
-        calls = self._dataflow.calls
-        kind = self._run.executions.kind(event.index)
-        ids = [kind.graph_id] if kind.graph_id else calls.function_graphs(kind.op_type)
-        forward = {calls.forward_graph(i) for i in ids if i in self._run.graphs} - {None}
-        names = {self._run.graphs[i].name for i in forward if i}
-        return {
-            graph_id
-            for graph_id in list(self._run.graphs)
-            if names and self._run.graphs[calls.outermost(graph_id)].name in names
-        }
-
-    def _inputs(self, event: TensorEvent) -> set[TensorEvent]:
-        """Return the finite tensors that went into an event: log(p) and 1/p share theirs."""
-        if event in self._origins:
-            return self._origins[event]
-        found = self._origins[event] = set()
-        for producer in self._dataflow.producers(event):
-            if producer.event is None or self.health(event, producer) is not Health.FINITE:
-                continue
-            source = self._dataflow.origin(producer.event)
-            summary = self.summary(source)
-            scalar = summary is not None and summary.size == 1 and not summary.zero
-            if not scalar and op_type_of(self._run, source) != "Const":
-                found.add(source)
-        return found
-
-    def _code_key(self, event: TensorEvent) -> tuple[str, str, int] | None:
-        """Return what an op keeps when its function is traced anew or run on another replica."""
-        op = graph_op_of(self._run, event)
-        if op is None:
-            return None
-        parts = [part for part in op.name.split("/") if not part.startswith("replica_")]
-        graph = self._run.graphs[op.graph_id]
-        return graph.name, "/".join(parts), event.slot
 
 
 def _leads_to(parent: Node, node: Node) -> bool:

@@ -1,0 +1,98 @@
+"""Whether two places where NaN or ∞ was born have one and the same bug.
+
+A zero that log turns into -∞ is divided by in the gradient as well; a function traced for two
+shapes, or run on two replicas, fails in both; numbers that grow overflow in many places.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.events import graph_op_of, op_name_of, op_type_of
+from tfdbg_tui.diagnosis.optypes import GROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfdbg_tui.diagnosis.badsites import Summaries
+    from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run
+
+
+class SameBug:
+    """Compares births of bad values.
+
+    Args:
+        run: The run.
+        dataflow: Where its tensors come from.
+        summaries: Returns what was recorded of a tensor.
+        finite: Tells whether an input of an event is known to be finite.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        dataflow: Dataflow,
+        summaries: Summaries,
+        finite: Callable[[TensorEvent, Producer], bool],
+    ) -> None:
+        self._run = run
+        self._dataflow = dataflow
+        self._summaries = summaries
+        self._finite = finite
+        self._origins: dict[TensorEvent, set[TensorEvent]] = {}
+
+    def same(self, event: TensorEvent, birth: TensorEvent) -> bool:
+        """Whether two tensors were made bad by one and the same bug."""
+        if self._is_overflow(event) and self._is_overflow(birth):
+            return True  # numbers have become too large, here and there
+        key = self._code_key(event)
+        if key is not None and key == self._code_key(birth):
+            return True
+        forward = op_name_of(self._run, birth)
+        if forward and f"{forward}_grad/" in (op_name_of(self._run, event) or ""):
+            return True
+        return bool(self._inputs(event) & self._inputs(birth))
+
+    def _is_overflow(self, event: TensorEvent) -> bool:
+        return op_type_of(self._run, event) in GROWS
+
+    def forward_graphs(self, event: TensorEvent) -> set[str]:
+        """Return the graphs whose gradient an executed function computes, called ones included."""
+        if event.kind != "execution":
+            return set()
+        calls = self._dataflow.calls
+        kind = self._run.executions.kind(event.index)
+        ids = [kind.graph_id] if kind.graph_id else calls.function_graphs(kind.op_type)
+        forward = {calls.forward_graph(i) for i in ids if i in self._run.graphs} - {None}
+        names = {self._run.graphs[i].name for i in forward if i}
+        return {
+            graph_id
+            for graph_id in list(self._run.graphs)
+            if names and self._run.graphs[calls.outermost(graph_id)].name in names
+        }
+
+    def _inputs(self, event: TensorEvent) -> set[TensorEvent]:
+        """Return the finite tensors that went into an event: log(p) and 1/p share theirs."""
+        if event in self._origins:
+            return self._origins[event]
+        found = self._origins[event] = set()
+        for producer in self._dataflow.producers(event):
+            if producer.event is None or not self._finite(event, producer):
+                continue
+            source = self._dataflow.origin(producer.event)
+            summary = self._summaries(source)
+            scalar = summary is not None and summary.size == 1 and not summary.zero
+            if not scalar and op_type_of(self._run, source) != "Const":
+                found.add(source)
+        return found
+
+    def _code_key(self, event: TensorEvent) -> tuple[str, str, int] | None:
+        """Return what an op keeps when its function is traced anew or run on another replica."""
+        op = graph_op_of(self._run, event)
+        if op is None:
+            return None
+        parts = [part for part in op.name.split("/") if not part.startswith("replica_")]
+        graph = self._run.graphs[op.graph_id]
+        return graph.name, "/".join(parts), event.slot
