@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from synthetic import content, execution_records, read, repeated, trace_records, write_logdir
 
 from tfdbg_tui.logdir import frames
+from tfdbg_tui.logdir.executions import ExecutionLog
 from tfdbg_tui.logdir.gather import PADDING
 from tfdbg_tui.logdir.interning import Interner
+from tfdbg_tui.logdir.traces import TraceLog
 from tfdbg_tui.wire import tfrecord
 
 import numpy as np  # isort: skip
@@ -100,6 +102,33 @@ def intact(run):
             offset = events._offsets[0][i]
             found[type(event).__name__, offset] = (what(i), i in alerts, event.wall_time)
     return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hardly_a_record_is_read_alone(tmp_path, logdirs, name, monkeypatch):
+    """Speed comes from recognising records; a mistake there would be slow and go unnoticed."""
+    logdir = shutil.copytree(logdirs[name], tmp_path / "logdir")
+    for path in (*logdir.glob("*.execution"), *logdir.glob("*traces")):
+        path.write_bytes(path.read_bytes() * 40)
+    alone = 0
+    for log in (ExecutionLog, TraceLog):
+        decode = log._decode
+
+        def counting(self, *args, decode=decode, **options):
+            nonlocal alone
+            alone += 1
+            return decode(self, *args, **options)
+
+        monkeypatch.setattr(log, "_decode", counting)
+    run = read(logdir)
+    once = run.graph_executions.num_sites + run.executions.num_kinds
+    assert alone < 2 * once + 0.04 * (len(run.executions) + len(run.graph_executions))
+
+
+def test_frames_are_walked_from_many_places():
+    data = b"".join(tfrecord.frame(b"\x09" + bytes(size % 97)) for size in range(100_000))
+    buffer = np.frombuffer(data + bytes(PADDING), np.uint8)
+    assert len(frames._lane_starts(buffer, len(data), 200, 250)) > 150
 
 
 def test_frames_of_many_records():

@@ -60,26 +60,26 @@ class Merge:
         self.columns = tuple(Column() for _ in range(num_columns))
         self.alerts = GrowingArray()
         self.alert_slots = GrowingArray()
-        self._keys = np.zeros(0, np.float64)
+        self._keys = np.zeros(1024)  # of the merged rows, and room for more
         self._counts: list[int] = []
-        self._alert_counts: list[int] = []
+        self._last_keys: list[float] = []
 
     def update(self, logs: Sequence[EventLog]) -> None:
         """Take in the rows that the logs have gained."""
         added = len(logs) - len(self._counts)
         self._counts += [0] * added
-        self._alert_counts += [0] * added
+        self._last_keys += [0.0] * added
         fresh = [self._new_keys(log, number) for number, log in enumerate(logs)]
         first = min((keys[0] for keys in fresh if len(keys)), default=None)
         if first is None:
             return
-        cut = int(np.searchsorted(self._keys, first))
+        cut = int(np.searchsorted(self._keys[: len(self.logs)], first))
         keys, sources, rows = self._cut_back(cut, fresh)
         order = np.argsort(keys, kind="stable")
         sources, rows = sources[order], rows[order]
         self.logs.extend(sources)
         self.rows.extend(rows)
-        self._keys = np.concatenate([self._keys[:cut], keys[order]])
+        self._store_keys(cut, keys[order])
         for column, parts in zip(
             self.columns, zip(*(log.columns for log in logs), strict=True), strict=True
         ):
@@ -87,18 +87,25 @@ class Merge:
         self._merge_alerts(logs, cut, sources, rows)
 
     def _new_keys(self, log: EventLog, number: int) -> Floats:
-        start = self._counts[number]
-        keys = log.wall_times(np.arange(start, len(log)))
-        if start and len(keys):
-            mine = np.flatnonzero(self.logs.view()[:] == number)
-            keys[0] = max(keys[0], self._keys[mine[-1]])
-        running: Floats = np.maximum.accumulate(keys)
-        return running
+        keys = log.wall_times(np.arange(self._counts[number], len(log)))
+        if len(keys):
+            keys[0] = max(keys[0], self._last_keys[number])
+            keys = np.maximum.accumulate(keys)
+            self._last_keys[number] = float(keys[-1])
+        return keys
+
+    def _store_keys(self, cut: int, keys: Floats) -> None:
+        size = cut + len(keys)
+        if size > len(self._keys):
+            grown = np.zeros(max(size, 2 * len(self._keys)))
+            grown[:cut] = self._keys[:cut]
+            self._keys = grown
+        self._keys[cut:size] = keys
 
     def _cut_back(self, cut: int, fresh: list[Floats]) -> tuple[Floats, Int64Array, Int64Array]:
         """Take away the rows from `cut` on; return (key, log, row) of them and the new ones."""
         tail = self.logs.view()[cut:]
-        tail_keys = self._keys[cut:]
+        tail_keys = self._keys[cut : len(self.logs)]
         parts = []
         for number, new_keys in enumerate(fresh):
             again = tail_keys[tail == number]

@@ -65,7 +65,7 @@ class Run:
     @property
     def devices(self) -> tuple[str, ...]:
         """Names of the devices, of eager outputs first."""
-        names = [name for d in self._definitions for name in d.devices.values()]
+        names = [name for d in self._definitions for name in list(d.devices.values())]
         names += [site.device for site in list(self.site_numbers) if site.device]
         return tuple(dict.fromkeys(names))
 

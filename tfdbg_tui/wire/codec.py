@@ -57,7 +57,10 @@ def fields(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
     """
     pos, size = 0, len(data)
     while pos < size:
-        tag, pos = read_varint(data, pos)
+        tag = data[pos]
+        pos += 1
+        if tag >= 0x80:
+            tag, pos = read_varint(data, pos - 1)
         number, wire_type = tag >> 3, tag & 7
         value: int | bytes
         if wire_type == VARINT:
