@@ -126,6 +126,7 @@ def add_group(
     group: Group,
     iteration: Any,
     input_row: Callable[[Any], Row | None],
+    after: Sequence[Any],
 ) -> Any:
     """Add the ops that record a group of tensors to their graph; return the one that must run.
 
@@ -135,6 +136,7 @@ def add_group(
         group: Takes the values when the graph runs.
         iteration: The counter of the loop that the graph is the body of, or None.
         input_row: Returns the row of any recorded tensor of the graph.
+        after: Sinks that must have run before this one.
     """
     builder = _GroupBuilder(items, group, iteration, input_row)
     with (
@@ -144,7 +146,7 @@ def add_group(
         graph.name_scope(OWN_SCOPE + "/"),
         graph.device(None),
     ):
-        return builder.build()
+        return builder.build(after)
 
 
 def make_output_wait(graph: Any, sinks: Sequence[Any]) -> None:
@@ -172,15 +174,15 @@ class _GroupBuilder:
         self._input_row = input_row
         self._columns: list[tuple[str, Any]] = []
 
-    def build(self) -> Any:
+    def build(self, after: Sequence[Any]) -> Any:
         mode = self._group.mode
-        after: list[Any] = []
+        after = list(after)
         if mode is TensorDebugMode.NO_TENSOR:
-            after = [item.tensor.op for item in self._items]
+            after += [item.tensor.op for item in self._items]
         elif mode is TensorDebugMode.FULL_TENSOR:
             self._columns += [("tensor", item.tensor) for item in self._items]
         elif mode is TensorDebugMode.SHAPE:
-            after = self._add_shapes()
+            after += self._add_shapes()
         else:
             self._add_health()
         if self._iteration is not None:

@@ -273,19 +273,22 @@ class DumpWriter:
         """Add the ops that record the outputs of some ops; return the sinks.
 
         An op that may stop the graph waits for the sinks of what was created before it, so that
-        the tensors that made it raise are on record.
+        the tensors that made it raise are on record; one that calls a graph does, so that records
+        follow the flow of data into that graph and out of it.
         """
         sinks: list[Any] = []
         start = 0
         for end, recorded in enumerate(ops):
-            if recorded.may_raise:
-                before = self._add_segment(graph, graph_id, ops[start:end])
+            if recorded.may_raise or (recorded.calls and graph.building_function):
+                before = self._add_segment(graph, graph_id, ops[start:end], sinks[-1:])
                 recorded.op._add_control_inputs(before)
                 sinks += before
                 start = end
-        return sinks + self._add_segment(graph, graph_id, ops[start:])
+        return sinks + self._add_segment(graph, graph_id, ops[start:], sinks[-1:])
 
-    def _add_segment(self, graph: Any, graph_id: str, ops: list[RecordedOp]) -> list[Any]:
+    def _add_segment(
+        self, graph: Any, graph_id: str, ops: list[RecordedOp], previous: list[Any]
+    ) -> list[Any]:
         observed = list(instrument.observed_tensors(ops, graph_id, self.options))
         counter = _loop_counter(graph)
         sinks: list[Any] = []
@@ -297,7 +300,9 @@ class DumpWriter:
         for items in instrument.groups_of(observed):
             rows = [item.row for item in items]
             group = Group(rows, self, self.options.mode, iterated=counter is not None)
-            sinks.append(instrument.add_group(graph, items, group, counter, input_row))
+            # In a function the sinks wait for each other: records come in order of creation.
+            after = (sinks or previous)[-1:] if graph.building_function else []
+            sinks.append(instrument.add_group(graph, items, group, counter, input_row, after))
         return sinks
 
     def traces_taken(self, group: Group, values: dict[str, Any]) -> None:
