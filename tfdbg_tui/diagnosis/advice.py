@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _BLIND = (TensorDebugMode.NO_TENSOR, TensorDebugMode.SHAPE)
 _COUNTLESS = (TensorDebugMode.CURT_HEALTH, TensorDebugMode.CONCISE_HEALTH)
 _DEFAULT_BUFFER = 1000
+_FEW = 10
 
 
 def modes_of(run: Run) -> set[int]:
@@ -71,15 +72,17 @@ def advice(run: Run, unproved: Sequence[Case]) -> list[str]:
         )
     if _looks_circular(run) and (unproved or not run.num_alerts):
         sentences.append(
-            f"The dump holds exactly {_DEFAULT_BUFFER:,} events of a kind, as a circular buffer "
-            "does: what came before is lost, and the first bad tensor may be among it. To record "
+            "The dump seems to come from a circular buffer, which keeps only the last events: what "
+            "came before is lost, and the first bad tensor may be among it. To record "
             f"everything: {rerun(run)}"
         )
     return sentences
 
 
 def _looks_circular(run: Run) -> bool:
-    return _DEFAULT_BUFFER in (len(run.executions), len(run.graph_executions))
+    """Whether events were probably dropped: exactly the usual number of them, or twice the same."""
+    executions, traces = len(run.executions), len(run.graph_executions)
+    return _DEFAULT_BUFFER in (executions, traces) or executions == traces > _FEW
 
 
 def _script(run: Run) -> str:

@@ -90,13 +90,15 @@ class Chains:
         for node in root.members:
             if node.site.first.kind == "execution" and node is not root.node:
                 way = self.to(node.site.first)
-                if any(link.event == root.event for link in way):
+                leap = any(link.via == "earlier" for link in way)
+                if not leap and any(link.event == root.event for link in way):
                     return way
         node = root.node
         for _ in range(_LONGEST):
-            child = next((n for n in root.members if n.parent is node and n is not node), None)
-            if child is None:
+            children = [n for n in root.members if n.parent is node]
+            if not children:
                 break
+            child = min(children, key=lambda n: n.inferred)
             node = child
         return self.to(node.site.first)
 

@@ -36,7 +36,7 @@ def to_text(report: Report) -> str:
 
 
 def _verdict(report: Report) -> str:
-    alerts = f"{report.alerts:,} alert{'s' * (report.alerts != 1)}"
+    alerts = _alerts(report.alerts)
     if report.roots:
         count = len(report.roots)
         return f"bad: {alerts}, {count} root{'s' * (count != 1)}"
@@ -44,6 +44,10 @@ def _verdict(report: Report) -> str:
         return f"suspect: {alerts} that matter{'s' * (report.alerts == 1)}, but silent trouble"
     harmless = ", harmless" if report.alerts else ""
     return f"clean: {alerts}{harmless}" + (", as far as this dump tells" if report.problems else "")
+
+
+def _alerts(count: int) -> str:
+    return f"{count:,} alert{'s' * (count != 1)}"
 
 
 def _finding(finding: Finding, bullet: str) -> str:
@@ -83,7 +87,7 @@ def _op(finding: Finding) -> str:
 def _short(finding: Finding) -> str:
     place = finding.location
     where = f"  {place.file}:{place.line}" if place else ""
-    text = f"{finding.title}: {finding.evidence}; {finding.alerts:,} alerts.{where}"
+    text = f"{finding.title}: {finding.evidence}; {_alerts(finding.alerts)}.{where}"
     return _paragraph("-", text)
 
 
