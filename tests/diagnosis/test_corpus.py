@@ -15,16 +15,12 @@ from corpus_score import score
 _ROOT = Path(__file__).parents[2]
 _SAMPLE = [
     "activations.sigmoid_by_hand",
-    "activations.swish_by_hand_backward",
     "attention.causal_mask_of_minus_infinity",
     "attention.fully_masked_row",
-    "control_flow.argument_of_a_function",
     "control_flow.three_functions_deep",
     "data.missing_values_replaced",
     "data.nan_in_the_data_set",
-    "gradients.distance_of_equal_points",
     "gradients.double_where",
-    "losses.cross_entropy_of_softmax",
     "losses.binary_cross_entropy_of_sigmoid",
 ]
 
