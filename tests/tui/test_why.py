@@ -194,6 +194,14 @@ def test_the_card_has_the_evidence_and_the_users_line(explained: Snapshot) -> No
     assert (source.pane, source.place.line) == ("source_code", 183)
 
 
+@pytest.mark.parametrize(("kind", "word"), [("benign", "None: "), ("suspect", "so far")])
+def test_the_card_says_what_does_no_harm(explained: Snapshot, kind, word) -> None:
+    shown = explained.explanation.way(explained.alerts[0])
+    assert [part for part in card.parts(shown) if part.label == "harm"] == []
+    (harm,) = [p for p in card.parts(replace(shown, kind=kind)) if p.label == "harm"]
+    assert word in harm.text
+
+
 # Refreshing
 
 

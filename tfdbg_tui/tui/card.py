@@ -10,7 +10,12 @@ from tfdbg_tui.tui.way import is_bad
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.locations import Location
     from tfdbg_tui.diagnosis.report import Finding
-    from tfdbg_tui.tui.way import Way
+    from tfdbg_tui.tui.way import GroupKind, Way
+
+_HARM: dict[str, str] = {
+    "suspect": "No NaN and no ∞ has come of it so far.",
+    "benign": "None: no NaN or ∞ got anywhere that matters.",
+}
 
 PartKind = Literal["title", "source", "text", "removed", "added"]
 
@@ -32,7 +37,12 @@ class Part:
 
 def parts(way: Way) -> tuple[Part, ...]:
     """Return what there is to say of a tensor's way."""
-    return _cause(way.finding) if way.finding else _healthy(way)
+    return _cause(way.finding, way.kind) if way.finding else _healthy(way)
+
+
+def expression(way: Way) -> str:
+    """Return the user's expression that should change; "" where it is not known."""
+    return _rewritten(way.finding)[0] if way.finding else ""
 
 
 def fix(finding: Finding) -> str:
@@ -56,9 +66,9 @@ def _healthy(way: Way) -> tuple[Part, ...]:
     return Part("", "Nothing bad leads here", "title"), Part("why", said)
 
 
-def _cause(finding: Finding) -> tuple[Part, ...]:
+def _cause(finding: Finding, kind: GroupKind | None) -> tuple[Part, ...]:
     old, new = _rewritten(finding)
-    found = [Part("", finding.title, "title")]
+    found = [Part("", finding.title, "title"), Part("harm", _HARM.get(kind or "root", ""))]
     if finding.location is not None:
         found.append(Part("where", _place(finding.location), "source"))
     found += [
@@ -70,7 +80,9 @@ def _cause(finding: Finding) -> tuple[Part, ...]:
     if old and new:
         found += [Part("here", old, "removed"), Part("", new, "added")]
     if finding.alerts:
-        found.append(Part("alerts", f"{finding.alerts:,} go back to this"))
+        suspect = kind == "suspect"
+        said = "tensors show it" if suspect else "go back to this"
+        found.append(Part("seen" if suspect else "alerts", f"{finding.alerts:,} {said}"))
     return tuple(part for part in found if part.text)
 
 

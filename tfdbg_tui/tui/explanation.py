@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfdbg_tui.diagnosis.report import Diagnosis, Finding
-from tfdbg_tui.tui.way import Way, is_bad, way_to
+from tfdbg_tui.tui.way import GroupKind, Way, is_bad, way_to
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,15 +21,13 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.columns import Int64Array
     from tfdbg_tui.tui.snapshot import Snapshot
 
-GroupKind = Literal["root", "suspect", "benign"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
     """A cause and the alerts that go back to it.
 
     Attributes:
-        kind: What became of it: trouble; trouble so far without NaN or ∞; nothing that matters.
+        kind: What became of it.
         finding: The cause.
         alerts: Positions of its alerts in `Explanation.alerts`, ascending.
     """
@@ -91,14 +89,15 @@ class Explanation:
 
     def _way(self, event: TensorEvent) -> Way:
         """Return the way to a tensor."""
-        group = self.group_of(event)
-        if group is not None:
-            return way_to(self._diagnosis, event, self.groups[group].finding)
-        for link in self._diagnosis.chains.to(event):
-            group = self.group_of(link.event) if is_bad(link) else None
-            if group is not None:
-                return way_to(self._diagnosis, event, self.groups[group].finding)
-        return way_to(self._diagnosis, event, None)
+        number = self.group_of(event)
+        if number is None:
+            bad = (link.event for link in self._diagnosis.chains.to(event) if is_bad(link))
+            numbers = map(self.group_of, bad)
+            number = next((found for found in numbers if found is not None), None)
+        if number is None:
+            return way_to(self._diagnosis, event)
+        group = self.groups[number]
+        return way_to(self._diagnosis, event, group.finding, group.kind)
 
     def _find_groups(self) -> tuple[Group, ...]:
         report, roots = self.report, self._diagnosis.causes.roots

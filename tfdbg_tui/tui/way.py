@@ -6,7 +6,7 @@ Ops that only pass values on are folded into one row, however many follow each o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tfdbg_tui.diagnosis.causes import Health
 from tfdbg_tui.diagnosis.dataflow import PASS_THROUGH
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.report import Diagnosis, Finding
 
+GroupKind = Literal["root", "suspect", "benign"]
+"""What became of a cause: trouble; trouble so far without NaN or ∞; nothing that matters."""
+
+_INPUTS = 3  # shown of a root at most
 _LONGEST = 24  # tensors shown of the way of a healthy one
 _COPIES = PASS_THROUGH | {"Placeholder", "ReadVariableOp", "Reshape", "Transpose", "ExpandDims"}
 
@@ -28,6 +32,7 @@ class Way:
 
     Attributes:
         links: Its tensors: what went into the first one that counts, and the tensor itself last.
+        kind: What became of the trouble; None where there is none.
         start: Which of them is the root; of a healthy way, the tensor itself.
         finding: The cause of the trouble; None where nothing bad leads to the tensor.
     """
@@ -35,6 +40,7 @@ class Way:
     links: tuple[Link, ...]
     start: int
     finding: Finding | None
+    kind: GroupKind | None = None
 
     @property
     def event(self) -> TensorEvent:
@@ -65,13 +71,19 @@ class WayRow:
         return self.last - self.first + 1 if self.last > self.first else 0
 
 
-def way_to(diagnosis: Diagnosis, event: TensorEvent, finding: Finding | None) -> Way:
+def way_to(
+    diagnosis: Diagnosis,
+    event: TensorEvent,
+    finding: Finding | None = None,
+    kind: GroupKind | None = None,
+) -> Way:
     """Return the way to a tensor.
 
     Args:
         diagnosis: What is known of the run.
         event: The tensor.
         finding: The cause that its trouble goes back to; None where it has no trouble.
+        kind: What became of that trouble.
     """
     if finding is None:
         healthy = _healthy(diagnosis, event)
@@ -85,7 +97,10 @@ def way_to(diagnosis: Diagnosis, event: TensorEvent, finding: Finding | None) ->
         follows = diagnosis.chains.link(links[start].event, True, "earlier")
         links = (*before, follows, *links[start + 1 :])
         root = len(before) - 1
-    return Way(links, root, finding)
+    if root == 0:
+        inputs = _inputs(diagnosis, links[0].event)
+        links, root = (*inputs, *links), len(inputs)
+    return Way(links, root, finding, kind)
 
 
 def rows(way: Way, unfolded: Collection[TensorEvent]) -> list[WayRow]:
@@ -131,6 +146,22 @@ def _fold(
 
 def _position(links: Sequence[Link], event: TensorEvent) -> int | None:
     return next((i for i, link in enumerate(links) if link.event == event), None)
+
+
+def _inputs(diagnosis: Diagnosis, event: TensorEvent) -> list[Link]:
+    """Return what went into a tensor, whatever it holds: an ∞ that is meant, for example."""
+    given = [
+        producer
+        for producer in diagnosis.dataflow.producers(event)
+        if producer.event is not None
+        and producer.event != event
+        and diagnosis.causes.health(event, producer) is not Health.NO_VALUES
+    ]
+    return [
+        diagnosis.chains.link(producer.event, False, "")
+        for producer in given[:_INPUTS]
+        if producer.event is not None
+    ]
 
 
 def _healthy(diagnosis: Diagnosis, event: TensorEvent) -> tuple[Link, ...]:

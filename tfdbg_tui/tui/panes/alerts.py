@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from tfdbg_tui.diagnosis.events import graph_id_of, name_of
 from tfdbg_tui.tui.lists import ALERTS
 from tfdbg_tui.tui.panes.base import Pane
@@ -135,13 +137,14 @@ class Alerts(Pane):
         if group is None:
             return ()
         finding = group.finding
-        where = f"{finding.op_name or finding.op_type}:{finding.event.slot}"
+        name = self.charset.safe(f"{finding.op_name or finding.op_type}:{finding.event.slot}")
+        name = self.charset.fit_name(name, min(cell_len(name), max(12, width // 2)))
         place = _short(finding.location) if finding.location else ""
         facts = joined(
             [
-                (self.charset.safe(where), "strong"),
-                (self.charset.safe(finding.graph or ""), "dim"),
+                (name, "strong"),
                 (self.charset.safe(place), "dim"),
+                (self.charset.safe(finding.graph or ""), "dim"),
             ],
             f" {self.charset.dot} ",
         )

@@ -144,9 +144,19 @@ class Cause(Pane):
             first, lines = location.line, (location.code or "",)
         text = textwrap.dedent("\n".join(line.expandtabs(4) for line in lines))
         for number, line in enumerate(text.split("\n"), first):
-            shown = self.charset.fit(f"{number:>4}  {line}", width)
             focused = number == location.line
+            line = self._uncut(way, line, width - 6) if focused else line
+            shown = self.charset.fit(f"{number:>4}  {line}", width)
             yield ((shown, "" if focused else "dim"),), "focus" if focused else ""
+
+    def _uncut(self, way: Way, line: str, width: int) -> str:
+        """Return a line, without its beginning where the expression to change is far right."""
+        expression = card.expression(way)
+        end = line.find(expression) + len(expression)
+        if not expression or expression not in line or end <= width:
+            return line
+        start = max(0, min(end - len(expression), end - width + len(self.charset.ellipsis) + 1))
+        return self.charset.ellipsis + line[start:]
 
     def _wrapped(self, text: str, width: int) -> list[str]:
         return textwrap.wrap(text, max(10, width), break_on_hyphens=False) or [""]

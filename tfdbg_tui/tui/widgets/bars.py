@@ -95,7 +95,17 @@ class StatusLine(SessionBar):
             cells.append((f" {count:,} alert{'s' if count > 1 else ''} ", "chip-bad"))
         elif progress.complete:
             cells.append(("no alerts", "good"))
-        return joined(cells, " ")
+        return (*joined(cells, " "), *self._causes(snapshot))
+
+    def _causes(self, snapshot: Snapshot) -> Line:
+        """Return how many causes there are, once the run has been diagnosed."""
+        report = snapshot.explanation.report if snapshot.explanation else None
+        if report is None or not (report.roots or report.suspects):
+            return ()
+        number, word = len(report.roots), "root"
+        if not number:
+            number, word = len(report.suspects), "suspect"
+        return ((f" {number:,} {word}{'s' if number > 1 else ''}", "match"),)
 
 
 class PaneBar(SessionBar):
