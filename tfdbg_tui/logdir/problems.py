@@ -12,7 +12,7 @@ class Problems:
 
     def __init__(self) -> None:
         self._problems: dict[str, dict[object, Problem]] = {}
-        self._more: dict[str, int] = {}
+        self._more: dict[str, set[int]] = {}  # hashes of what those are about
 
     def add(self, path: str, message: str, key: object = None, *, passing: bool = False) -> None:
         """Note a problem.
@@ -28,7 +28,7 @@ class Problems:
         if key in problems or len(problems) < _SHOWN_PER_FILE:
             problems[key] = Problem(path, f"{path}: {message}", passing)
         else:
-            self._more[path] = self._more.get(path, 0) + 1
+            self._more.setdefault(path, set()).add(hash(key))
 
     def discard(self, path: str, key: object) -> None:
         """Forget a problem that has gone."""
@@ -40,5 +40,5 @@ class Problems:
         for path, problems in self._problems.items():
             found += problems.values()
             if path in self._more:
-                found.append(Problem(path, f"{path}: and {self._more[path]:,} more problems"))
+                found.append(Problem(path, f"{path}: and {len(self._more[path]):,} more problems"))
         return found

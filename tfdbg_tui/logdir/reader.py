@@ -56,7 +56,7 @@ class RunReader:
             for number, file_set in enumerate(files.file_sets)
         ]
         self._strangers: set[str] = set()
-        self._dangling = DanglingReferences(self._shared)
+        self._dangling = DanglingReferences(self._shared, files.directory)
         self._execution_merge: Merge | None = None
         self._trace_merge: Merge | None = None
         self._merged: tuple[object, ...] = ()

@@ -20,8 +20,9 @@ class DanglingReferences:
     They are common while a program runs, as TensorFlow writes definitions late.
     """
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: Shared, directory: str) -> None:
         self._shared = shared
+        self._directory = directory
         self._sites: list[int] = []
         self._sites_seen = 0
         self._frames: set[tuple[int, str]] = set()
@@ -31,7 +32,7 @@ class DanglingReferences:
         """Report what is unresolved now, or that nothing is."""
         self._look_at_sites()
         self._look_at_stacks(definitions)
-        path = "graphs and stack frames"
+        path = self._directory
         if self._sites:
             self._shared.problems.add(
                 path,
