@@ -63,12 +63,33 @@ def run(args: argparse.Namespace) -> int:
     program = Program(logdir, _dump_arguments(args))
     if args.headless:
         return _run_headless(program, as_json=args.json)
+    return _run_with_app(program, args)
+
+
+def _run_with_app(program: Program, args: argparse.Namespace) -> int:
     from tfdbg_tui.tui import run_app
 
     program.start()
-    exit_code = run_app(logdir, follow=True, program=program, **app_options(args))
-    print(f"The program: {program.outcome}. Its logdir: {logdir}", file=sys.stderr)
+    exit_code = run_app(program.logdir, follow=True, **app_options(args))
+    if program.running and _wants_to_stop():
+        program.stop()
+    _report(program)
     return exit_code
+
+
+def _wants_to_stop() -> bool:
+    """Ask what shall become of the program, now that the app is closed."""
+    try:
+        answer = input("The program is still running. Stop it? [y/N] ")
+    except EOFError:
+        return False
+    return answer.strip().lower().startswith("y")
+
+
+def _report(program: Program) -> None:
+    print(f"The program: {program.outcome}", file=sys.stderr)
+    print(f"What it printed: {program.log_path}", file=sys.stderr)
+    print(f"Open its logdir again: tfdbg-tui {program.logdir}", file=sys.stderr)
 
 
 def _dump_arguments(args: argparse.Namespace) -> list[str]:
@@ -92,7 +113,7 @@ def _run_headless(program: Program, *, as_json: bool) -> int:
         _copy_output(program)
     finally:
         program.stop()
-    print(f"The program {program.outcome}. Its logdir: {program.logdir}", file=sys.stderr)
+    _report(program)
     parser = argparse.ArgumentParser()
     diagnose.add_arguments(parser)
     exit_code: int = diagnose.run(
