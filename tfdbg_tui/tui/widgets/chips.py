@@ -94,7 +94,7 @@ def chips(summary: TensorSummary | None, charset: Charset) -> Line:
         if count:
             cells.append((f" {label}{charset.times}{count:,} ", "chip-bad" if bad else "chip"))
             cells.append((" ", ""))
-    return tuple(cells) or (("empty", "faint"),)
+    return tuple(cells) or (("finite" if summary.size else "empty", "faint"),)
 
 
 def brief(summary: TensorSummary | None, charset: Charset) -> Line:
