@@ -6,9 +6,8 @@ import contextlib
 import logging
 import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,6 +20,9 @@ import dump_oracle as oracle  # noqa: E402
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.wire import codec, events, filesets, tfrecord  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @pytest.fixture(autouse=True)
@@ -169,7 +171,7 @@ def test_adaptive_puts_the_inputs_of_a_bad_op_on_record(tmp_path: Path) -> None:
     assert codec.to_double(found["x"].maximum_bits) == 8.0
     vector = np.frombuffer(events.TensorProto.decode(found["Log"].tensor_proto).tensor_content)
     assert vector[5] == 1
-    bad = [e for _, e in executions(tmp_path) if e.op_type == "Log"][0]
+    bad = next(e for _, e in executions(tmp_path) if e.op_type == "Log")
     (proto,) = bad.input_tensor_protos
     assert np.frombuffer(events.TensorProto.decode(proto).tensor_content)[9] == 1
     assert bad.input_maxima == [5.0]

@@ -52,8 +52,11 @@ class Group:
 
     Attributes:
         columns: Name of each argument of `sink`; see `instrument`.
-        small: Which rows are summarised by the FULL_HEALTH kernel alone.
-        detail_rows: The tensors that `detail` gets, after the CURT_HEALTH vectors.
+        small: Numbers of the rows that are summarised by the FULL_HEALTH kernel alone.
+        fast: Numbers of the rows that are summarised by faster ops: the first that `detail` gets.
+        extra_rows: The tensors that `detail` gets after those: inputs from outside of the group.
+        aliases: Pairs of a row and an earlier one that has the same elements.
+        constants: Counts of the rows that never change.
         detail_inputs: For each bad tensor, which tensors its details include besides itself.
         exact_limit: Size beyond which a tensor is detailed even when it is healthy.
     """
@@ -70,8 +73,11 @@ class Group:
         self.mode = mode
         self.adaptive = writer.options.adaptive
         self.columns: tuple[str, ...] = ()
-        self.small = np.zeros(len(rows), bool)
-        self.detail_rows: list[Row] = []
+        self.small: list[int] = []
+        self.fast: list[int] = []
+        self.extra_rows: list[Row] = []
+        self.aliases: list[tuple[int, int]] = []
+        self.constants: dict[int, summaries.HealthCounts] = {}
         self.detail_inputs: list[tuple[int, ...]] = []
         self.exact_limit: int | None = None
         self._iterated = iterated
@@ -111,10 +117,8 @@ class Group:
             wanted.update(i for i, tensor in enumerate(tensors) if tensor.size > limit)
         details = np.empty((len(wanted), DETAIL_WIDTH))
         for detail, index in zip(details, sorted(wanted), strict=True):
-            c = summaries.health_counts(tensors[index], extremes=self.adaptive)
-            detail[:2] = index, tensors[index].ndim
-            detail[2:9] = c.size, c.neg_inf, c.pos_inf, c.nan, c.neg, c.zero, c.pos
-            detail[9:] = c.minimum, c.maximum
+            counts = summaries.health_counts(tensors[index], extremes=self.adaptive)
+            detail[:] = index, tensors[index].ndim, *counts.values()
         return details
 
     # ---- Called by the writer thread -----------------------------------------------------------
@@ -133,20 +137,20 @@ class Group:
         if "compiled" in values:
             index = int(np.flatnonzero(self._bad_columns(self._vectors(values)).any(axis=1))[0])
             vector = self._vectors(values)[index]
-            counts = self.mode is not TensorDebugMode.CURT_HEALTH
+            if self.mode is TensorDebugMode.CURT_HEALTH:
+                return self.rows[index], None
             columns = vector[4:] if self.mode is TensorDebugMode.FULL_HEALTH else vector[1:]
-            found = summaries.HealthCounts(*map(int, columns)) if counts else None
-            return self.rows[index], found
-        fast = [row for row, small in zip(self.rows, self.small, strict=True) if not small]
+            return self.rows[index], summaries.HealthCounts(*map(int, columns))
         if (full := values.get("full")) is not None and full[:, 5:8].any():
             index = int(np.flatnonzero(full[:, 5:8].any(axis=1))[0])
-            row = [row for row, small in zip(self.rows, self.small, strict=True) if small][index]
-            return row, summaries.HealthCounts(*map(int, full[index, 4:11]))
+            counts = summaries.HealthCounts(*map(int, full[index, 4:11]))
+            return self.rows[self.small[index]], counts
         first = int(np.flatnonzero(values["curt"][:, 1])[0])
         for detail in values.get("details", ()):
             if int(detail[0]) == first:
-                return fast[first], summaries.HealthCounts(*map(int, detail[2:9]))
-        return fast[first], None
+                counts = summaries.HealthCounts(*map(int, detail[2:9]))
+                return self.rows[self.fast[first]], counts
+        return self.rows[self.fast[first]], None
 
     def _bad_columns(self, vectors: Float64Array) -> Float64Array:
         columns = BAD_COLUMNS.get(self.mode, slice(0, 0))
@@ -161,10 +165,11 @@ class Group:
             yield from self._whole_tensors(batch)
             return
         vectors = self._vectors(values)
-        details = values.get("details")
-        if self.adaptive and details is not None and len(details):
-            yield from self._adaptive(batch, vectors, details)
-            return
+        if self.adaptive:
+            details = self._details(values)
+            if details:
+                yield from self._adaptive(batch, vectors, details)
+                return
         yield self._fill(self._template(batch, bad=False), batch, vectors), len(self.rows)
 
     def _fill(
@@ -182,7 +187,7 @@ class Group:
         key = (batch.step is not None, bad)
         templates = self._templates.get(key)
         if templates is None:
-            rows = self.detail_rows if bad else self.rows
+            rows = [*self.rows, *self.extra_rows] if bad else self.rows
             templates = self._templates[key] = traces.TraceTemplates(
                 [row.site for row in rows],
                 TensorDebugMode.FULL_HEALTH if bad else self.mode,
@@ -204,17 +209,30 @@ class Group:
                 vectors[unknown, 1:] = values["shape"][:, 1:]
         elif "full" in values:
             vectors[self.small, 1:] = values["full"][:, 1:]
-        curt = values.get("curt")
-        if curt is None:
-            return vectors
-        fast = np.flatnonzero(~self.small)
+        if "curt" in values:
+            self._fill_fast(vectors, values)
+        full = self.mode is TensorDebugMode.FULL_HEALTH
+        for row, counts in self.constants.items():
+            if self.mode is TensorDebugMode.CURT_HEALTH:
+                vectors[row, 1] = counts.bad > 0
+            elif full:
+                vectors[row, 4:] = counts.values()[:7]
+            else:
+                vectors[row, 1:] = counts.values()[:4]
+        for row, source in self.aliases:
+            vectors[row, 4 if full else 1 :] = vectors[source, 4 if full else 1 :]
+        return vectors
+
+    def _fill_fast(self, vectors: Float64Array, values: dict[str, Any]) -> None:
+        """Fill in what the fast ops counted, and the details of the bad."""
+        fast = np.array(self.fast)
         if self.mode is TensorDebugMode.CURT_HEALTH:
-            vectors[fast, 1] = curt[:, 1]
-            return vectors
+            vectors[fast, 1] = values["curt"][:, 1]
+            return
         full = self.mode is TensorDebugMode.FULL_HEALTH
         size_column = 4 if full else 1
         if "size" in values:
-            unsized = [i for i in fast if self.rows[i].size is None]
+            unsized = [i for i in self.fast if self.rows[i].size is None]
             vectors[unsized, size_column] = values["size"]
         if full:
             nonzero = 2 * values["half_nonzero"]
@@ -229,7 +247,22 @@ class Group:
                 vectors[index, 4:] = details[:, 2:9]
             else:
                 vectors[index, 1:] = details[:, 2:6]
-        return vectors
+
+    def _details(self, values: dict[str, Any]) -> dict[int, Float64Array]:
+        """Return the details of each row that has some; extra rows come after the group's."""
+        found = {}
+        for detail in values.get("details", ()):
+            index = int(detail[0])
+            beyond = index - len(self.fast)
+            found[len(self.rows) + beyond if beyond >= 0 else self.fast[index]] = detail
+        for row, counts in self.constants.items():
+            if counts.bad:
+                found[row] = np.array((0, self.rows[row].rank or 0, *counts.values()))
+        for row, source in self.aliases:
+            if source in found:
+                detail = found[row] = found[source].copy()
+                detail[1] = self.rows[row].rank or 0
+        return found
 
     def _fill_compiled(self, vectors: Float64Array, counts: Any) -> None:
         """Fill in what a compiled graph counted; see `compiled` for the columns."""
@@ -245,26 +278,23 @@ class Group:
             vectors[:, 10] = counts[:, 0] - counts[:, 1:].sum(axis=1)
 
     def _adaptive(
-        self, batch: Batch, vectors: Float64Array, details: Float64Array
+        self, batch: Batch, vectors: Float64Array, details: dict[int, Float64Array]
     ) -> Iterator[tuple[bytes, int]]:
         """Yield bad tensors, and the inputs of their ops, in full; the others as they are."""
         bad = self._template(batch, bad=True)
-        full = np.zeros((len(self.detail_rows), bad.length))
-        extremes = np.full((len(self.detail_rows), 2), np.nan)
-        index = details[:, 0].astype(int)
-        rows = [self.detail_rows[i] for i in index]
-        full[index, 0] = [row.tensor_id for row in rows]
-        full[index, 1] = -1
-        full[index, 2] = [row.dtype for row in rows]
-        full[index, 3] = details[:, 1]
-        full[index, 4:] = details[:, 2:9]
-        extremes[index] = details[:, 9:]
+        rows = [*self.rows, *self.extra_rows]
+        full = np.zeros((len(rows), bad.length))
+        extremes = np.full((len(rows), 2), np.nan)
+        for index, detail in details.items():
+            row = rows[index]
+            full[index, :4] = row.tensor_id, -1, row.dtype, detail[1]
+            full[index, 4:] = detail[2:9]
+            extremes[index] = detail[9:]
         healthy_template = self._template(batch, bad=False)
         healthy = healthy_template.split(self._fill(healthy_template, batch, vectors))
         detailed = bad.split(self._fill(bad, batch, full, extremes))
-        wanted = set(index.tolist())
-        inputs = [detailed[i] for i in sorted(wanted) if i >= len(self.rows)]
-        own = [detailed[i] if i in wanted else healthy[i] for i in range(len(self.rows))]
+        inputs = [detailed[i] for i in sorted(details) if i >= len(self.rows)]
+        own = [detailed[i] if i in details else healthy[i] for i in range(len(self.rows))]
         yield b"".join(inputs + own), len(inputs) + len(own)
 
     def _whole_tensors(self, batch: Batch) -> Iterator[tuple[bytes, int]]:

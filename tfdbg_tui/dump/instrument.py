@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import func_graph as func_graph_module
 from tensorflow.python.ops import (
@@ -33,6 +32,20 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.graphs import RecordedOp
     from tfdbg_tui.dump.options import Options
+
+_REARRANGING_OPS = frozenset(
+    (
+        "EnsureShape",
+        "ExpandDims",
+        "PreventGradient",
+        "Reshape",
+        "Snapshot",
+        "Squeeze",
+        "StopGradient",
+        "Transpose",
+    )
+)
+"""Ops whose output has the elements of their first input."""
 
 _GROUP_ROWS = 64
 _GROUP_BYTES = 256 << 20
@@ -205,19 +218,12 @@ class _GroupBuilder:
         return [item.tensor.op for item in self._items if item.row.shape is not None]
 
     def _add_health(self) -> None:
-        full = self._group.mode is TensorDebugMode.FULL_HEALTH
         group = self._group
-        small = [full and _has_full_kernel(item) for item in self._items]
-        group.small = np.array(small, bool)
-        fast = [item for item, is_small in zip(self._items, small, strict=True) if not is_small]
-        self._add(
-            "full",
-            [
-                _summary(item.tensor, TensorDebugMode.FULL_HEALTH)
-                for item, is_small in zip(self._items, small, strict=True)
-                if is_small
-            ],
-        )
+        full = group.mode is TensorDebugMode.FULL_HEALTH
+        self._sort_rows(full)
+        small = [self._items[i].tensor for i in group.small]
+        self._add("full", [_summary(t, TensorDebugMode.FULL_HEALTH) for t in small])
+        fast = [self._items[i] for i in group.fast]
         if not fast:
             return
         curt = self._add("curt", [_curt(item.tensor) for item in fast])
@@ -228,6 +234,29 @@ class _GroupBuilder:
         if full:
             self._add_signs(fast)
         self._add_details(fast, curt, sizes)
+
+    def _sort_rows(self, full: bool) -> None:
+        """Decide how each row is summarised; constants and mere rearrangements cost nothing."""
+        group = self._group
+        sources: dict[str, int] = {}
+        for number, item in enumerate(self._items):
+            source = self._source(item, sources)
+            if source is not None:
+                group.aliases.append((number, source))
+                sources[item.tensor.name] = source
+                continue
+            value = tf.get_static_value(item.tensor) if item.tensor.op.type == "Const" else None
+            if value is not None:
+                group.constants[number] = summaries.health_counts(value, extremes=group.adaptive)
+                continue
+            (group.small if full and _has_full_kernel(item) else group.fast).append(number)
+            sources[item.tensor.name] = number
+
+    def _source(self, item: Observed, sources: dict[str, int]) -> int | None:
+        """Return the row that has the same elements as a tensor, or None."""
+        if item.tensor.op.type not in _REARRANGING_OPS or item.row.rank is None:
+            return None
+        return sources.get(item.inputs[0].name)
 
     def _add_signs(self, items: Sequence[Observed]) -> None:
         sums: list[Any] = []
@@ -254,7 +283,6 @@ class _GroupBuilder:
         elif full and sizes is not None:
             condition |= tf.raw_ops.Max(input=sizes, axis=[0]) > _EXACT_FLOAT32
         tensors = [item.tensor for item in items]
-        group.detail_rows = [item.row for item in items]
         group.detail_inputs = [()] * len(items)
         if group.adaptive:
             self._add_inputs(items, tensors)
@@ -280,7 +308,7 @@ class _GroupBuilder:
                         continue
                     known[tensor.name] = len(tensors)
                     tensors.append(tensor)
-                    group.detail_rows.append(row)
+                    group.extra_rows.append(row)
                 indices.append(known[tensor.name])
             inputs.append(tuple(indices))
         group.detail_inputs = inputs

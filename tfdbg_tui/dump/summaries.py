@@ -7,6 +7,7 @@ as a zero here too; a float16 denormal does not, because the kernel widens it to
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import struct
 from dataclasses import dataclass
@@ -72,6 +73,10 @@ class HealthCounts:
     def bad(self) -> int:
         """How many elements are NaN or infinite."""
         return self.neg_inf + self.pos_inf + self.nan
+
+    def values(self) -> tuple[float, ...]:
+        """Return the fields in order."""
+        return dataclasses.astuple(self)
 
 
 @np.errstate(all="ignore")
