@@ -10,6 +10,7 @@ from tfdbg_tui.logdir.executions import ExecutionKinds, ExecutionLog
 from tfdbg_tui.logdir.problems import Problems
 from tfdbg_tui.logdir.recordfile import RecordFile, ScanBuffer
 from tfdbg_tui.logdir.traces import Sites, TraceLog
+from tfdbg_tui.logdir.writerprocess import WriterProcess
 from tfdbg_tui.wire import filesets
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class FileSetReader:
         definitions: What has been read of sources, frames and graphs.
         executions: Index of the executions.
         traces: Index of the graph executions.
+        process: Who writes them.
+        restarts: How often a file of events was read again from its start.
     """
 
     def __init__(
@@ -58,6 +61,8 @@ class FileSetReader:
         self._file_set = file_set
         self._shared = shared
         self._vectorised = vectorised
+        self.restarts = 0
+        self.process = WriterProcess(file_set)
         self.files = {suffix: self._file(suffix) for suffix in filesets.SUFFIXES}
         host = ".".join(os.path.basename(file_set.prefix).split(".")[2:])
         self.definitions = Definitions(
@@ -131,6 +136,7 @@ class FileSetReader:
                 )
             self.files[suffix] = self._file(suffix)
             self.files[suffix].look()
+            self.restarts += 1
             if suffix == filesets.EXECUTION:
                 self.executions = self._execution_log()
             else:

@@ -27,6 +27,7 @@ _FIRST_BYTES = 1 << 18
 """How much of each file of events the first poll reads, so that there is soon something to see."""
 
 _POLL_SECONDS = 0.1
+_ASK_SECONDS = 1.0  # between two looks whether the writers live
 
 
 class RunReader:
@@ -61,6 +62,8 @@ class RunReader:
         self._trace_merge: Merge | None = None
         self._merged: tuple[object, ...] = ()
         self._limit = min(_FIRST_BYTES, chunk_bytes)
+        self._asked_at = float("-inf")
+        self._answer: bool | None = None
         if files.run_id is None:
             self._shared.problems.add(
                 files.file_sets[0].path(filesets.METADATA),
@@ -189,7 +192,18 @@ class RunReader:
             deleted=bool(fates) and fates <= {"deleted"},
             replaced=bool(fates & {"replaced", "truncated"}),
             last_written=max(written, default=None),
+            writing=self._writing(),
+            generation=sum(reader.restarts for reader in self._sets),
         )
+
+    def _writing(self) -> bool | None:
+        """Return whether any writer is at work, asked for once a second."""
+        now = time.monotonic()
+        if now - self._asked_at >= _ASK_SECONDS:
+            self._asked_at = now
+            answers = {reader.process.writing() for reader in self._sets}
+            self._answer = True if True in answers else None if None in answers else False
+        return self._answer
 
 
 def open_run(logdir: str | os.PathLike[str], run: str | None = None) -> Run:

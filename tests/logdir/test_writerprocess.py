@@ -1,0 +1,52 @@
+"""Whether the writer of a file set still runs."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+
+from tfdbg_tui.logdir.writerprocess import WriterProcess
+from tfdbg_tui.wire.filesets import FileSet
+
+_OPENS = "import sys; f = open(sys.argv[1], 'ab'); print(flush=True); sys.stdin.read()"
+
+
+def _start(path: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", _OPENS, path]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()  # it has opened the file
+    return process
+
+
+def test_a_writer_is_at_work_until_it_is_killed(tmp_path) -> None:
+    placeholder = tmp_path / "before"
+    process = _start(str(placeholder))
+    file_set = FileSet(str(tmp_path / f"tfdbg_events.1.{socket.gethostname()}-{process.pid}"))
+    writer = WriterProcess(file_set)
+    assert writer.pid == process.pid
+    placeholder.rename(file_set.path("execution"))
+    assert writer.writing() is True
+    process.send_signal(signal.SIGKILL)
+    process.stdout.read()  # its end of the pipe is closed: it is dead, a zombie until waited for
+    assert writer.writing() is False
+    process.wait()
+    assert writer.writing() is False
+
+
+def test_another_process_with_the_same_number_is_not_the_writer(tmp_path) -> None:
+    process = _start(str(tmp_path / "something else"))
+    prefix = tmp_path / f"tfdbg_events.1.{socket.gethostname()}-{process.pid}-2"
+    try:
+        assert WriterProcess(FileSet(str(prefix))).writing() is False
+    finally:
+        process.communicate()
+
+
+def test_what_a_name_does_not_tell(tmp_path) -> None:
+    for name in (socket.gethostname(), "elsewhere-1", "x", "1.elsewhere-0"):
+        writer = WriterProcess(FileSet(str(tmp_path / f"tfdbg_events.1.{name}")))
+        assert writer.writing() is None
+    assert WriterProcess(FileSet(str(tmp_path / "tfdbg_events.x"))).writing() is None
