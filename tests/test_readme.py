@@ -1,0 +1,22 @@
+"""The README says what the program does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tfdbg_tui.tui.actions import key_table
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def test_the_key_table_is_that_of_the_registry() -> None:
+    table = re.search(r"<!-- keys -->\n(.*?)\n<!-- /keys -->", README.read_text(), re.DOTALL)
+    assert table is not None
+    assert table[1] == key_table().strip()
+
+
+def test_its_test_command_is_the_one_that_ci_runs() -> None:
+    ci = (README.parent / ".ci" / "run").read_text()
+    (command,) = re.findall(r"\.venv/bin/pytest[^\n]*", README.read_text())
+    assert command in ci
