@@ -5,6 +5,7 @@ Ops that only pass values on are folded into one row, however many follow each o
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from tfdbg_tui.diagnosis.chain import Link
+    from tfdbg_tui.diagnosis.dataflow import Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.report import Diagnosis, Finding
 
 GroupKind = Literal["root", "suspect", "benign"]
 """What became of a cause: trouble; trouble so far without NaN or ∞; nothing that matters."""
 
+_LOOKED_AT = 400  # tensors, to find the way from a root
 _INPUTS = 3  # shown of a root at most
 _LONGEST = 24  # tensors shown of the way of a healthy one
 _COPIES = PASS_THROUGH | {"Placeholder", "ReadVariableOp", "Reshape", "Transpose", "ExpandDims"}
@@ -91,11 +94,8 @@ def way_to(
     links = diagnosis.chains.to(event)
     root = _position(links, finding.event)
     if root is None:
-        # Found to be the same trouble, though no recorded value leads from one to the other.
-        start = next((i for i, link in enumerate(links) if is_bad(link)), len(links) - 1)
         before = diagnosis.chains.to(finding.event)
-        follows = diagnosis.chains.link(links[start].event, True, "earlier")
-        links = (*before, follows, *links[start + 1 :])
+        links = (*before, *_after(diagnosis, finding.event, links))
         root = len(before) - 1
     if root == 0:
         inputs = _inputs(diagnosis, links[0].event)
@@ -146,6 +146,40 @@ def _fold(
 
 def _position(links: Sequence[Link], event: TensorEvent) -> int | None:
     return next((i for i, link in enumerate(links) if link.event == event), None)
+
+
+def _after(diagnosis: Diagnosis, root: TensorEvent, links: Sequence[Link]) -> list[Link]:
+    """Return the tensors from a root to where some links end, the root left out.
+
+    Where no recorded value leads from one to the other, the two are known to be the same trouble
+    only by inference: the links begin anew with the first bad one.
+    """
+    path = _path(diagnosis, root, links[-1].event)
+    if path:
+        return path
+    start = next((i for i, link in enumerate(links) if is_bad(link)), len(links) - 1)
+    return [diagnosis.chains.link(links[start].event, True, "earlier"), *links[start + 1 :]]
+
+
+def _path(diagnosis: Diagnosis, root: TensorEvent, event: TensorEvent) -> list[Link]:
+    """Return the shortest way of bad values from a root to a tensor; [] where there is none."""
+    after: dict[TensorEvent, tuple[TensorEvent, Producer] | None] = {event: None}
+    queue = deque([event])
+    while queue and root not in after and len(after) < _LOOKED_AT:
+        found = queue.popleft()
+        for producer in diagnosis.dataflow.producers(found):
+            source = producer.event
+            if source is None or source in after:
+                continue
+            if diagnosis.causes.health(found, producer) is Health.BAD:
+                after[source] = found, producer
+                queue.append(source)
+    links: list[Link] = []
+    step = after.get(root)
+    while step is not None:
+        links.append(diagnosis.chains.link(step[0], step[1].inferred, step[1].via))
+        step = after[step[0]]
+    return links
 
 
 def _inputs(diagnosis: Diagnosis, event: TensorEvent) -> list[Link]:
