@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tfdbg_tui.logdir.events import RunState
 from tfdbg_tui.wire import codec
 from tfdbg_tui.wire.events import CodeLocation
@@ -56,6 +58,17 @@ class Run:
     def num_alerts(self) -> int:
         """Number of tensors recorded with a NaN or an infinity."""
         return len(self.executions.alert_rows) + len(self.graph_executions.alert_rows)
+
+    @property
+    def num_events(self) -> int:
+        """Number of executions and graph executions."""
+        return len(self.executions) + len(self.graph_executions)
+
+    def newest_wall_time(self) -> float:
+        """Return when the last event was recorded; 0.0 where there is none, or it is gone."""
+        lists = (self.executions, self.graph_executions)
+        times = [events.wall_times(np.array([len(events) - 1])) for events in lists if len(events)]
+        return max((float(time[0]) for time in times), default=0.0)
 
     @property
     def hosts(self) -> tuple[str, ...]:
