@@ -14,7 +14,7 @@ from tfdbg_tui.diagnosis.events import TensorEvent, name_of
 from tfdbg_tui.tui import card, navigation, way
 from tfdbg_tui.tui.explainer import _worth_it
 from tfdbg_tui.tui.focus import Focus, first_focus, focused_event
-from tfdbg_tui.tui.lists import ALERTS
+from tfdbg_tui.tui.lists import ALERTS, WAY
 from tfdbg_tui.tui.navigation import NowhereError
 from tfdbg_tui.tui.why_rows import shown_way
 
@@ -177,6 +177,23 @@ def test_runs_of_ops_that_pass_values_on_are_one_row() -> None:
     assert way.fold_name(links, rows[1]) == "2 copies"
     assert way.fold_name(links, rows[5]) == "2 pass-through ops"
     assert len(way.rows(shown, {links[1].event, links[6].event})) == len(links)
+
+
+def test_enter_unfolds_a_run_of_copies_and_left_folds_it(two_roots: Snapshot) -> None:
+    for position in range(len(two_roots.alerts)):
+        asked = navigation.goto(two_roots, first_focus(two_roots), f"alert:{position}")
+        focus = navigation.why(two_roots, asked)
+        rows = WAY.rows(two_roots, focus)
+        folded = next((i for i, row in enumerate(rows) if row.folded), None)
+        if folded is not None:
+            break
+    focus = navigation.move_to(two_roots, focus, folded)
+    opened = navigation.enter(two_roots, focus)
+    assert WAY.count(two_roots, opened) == len(rows) + rows[folded].folded - 1
+    last = navigation.move(two_roots, opened, rows[folded].folded - 1)
+    closed = navigation.unfold(two_roots, last, unfolded=False)
+    assert WAY.rows(two_roots, closed) == rows
+    assert WAY.position(two_roots, closed) == folded
 
 
 # The card
