@@ -59,6 +59,7 @@ def parse_arguments() -> argparse.Namespace:
             "FULL_HEALTH",
             "SHAPE",
             "FULL_TENSOR",
+            "ADAPTIVE",
         ),
         default="FULL_HEALTH",
     )
