@@ -62,6 +62,11 @@ class Program:
             )
 
     @property
+    def started(self) -> bool:
+        """Whether it has been started, running or not."""
+        return self._process is not None
+
+    @property
     def exit_code(self) -> int | None:
         """The program's exit code (minus the signal that ended it); None while it runs."""
         return self._process.poll() if self._process else None
@@ -80,6 +85,11 @@ class Program:
         if code < 0:
             return f"ended by signal {signal.Signals(-code).name}"
         return f"ended with exit code {code}"
+
+    @property
+    def brief(self) -> str:
+        """What has become of the program, in few words."""
+        return "runs" if self.running else self.outcome
 
     def stop(self) -> None:
         """End the program: politely first, so that it can save, then for good."""

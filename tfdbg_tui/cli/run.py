@@ -18,7 +18,7 @@ import shutil
 import sys
 import time
 
-from tfdbg_tui.cli.view import add_app_arguments, app_options
+from tfdbg_tui.cli.view import add_app_arguments, add_live_arguments, app_options, live_options
 from tfdbg_tui.logdir import LogdirError
 from tfdbg_tui.program import Program, new_logdir
 
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--op-regex", metavar="REGEX", help="record only ops whose type matches")
     parser.add_argument("--every", metavar="K", help="record one training step in K")
+    add_live_arguments(parser)
     add_app_arguments(parser)
     parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT names a module")
     parser.add_argument("script", metavar="SCRIPT")
@@ -67,23 +68,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_with_app(program: Program, args: argparse.Namespace) -> int:
+    """Open the app, which starts the program, and asks what shall become of it when it is left."""
     from tfdbg_tui.tui import run_app
 
-    program.start()
-    exit_code = run_app(program.logdir, follow=True, **app_options(args))
-    if program.running and _wants_to_stop():
-        program.stop()
-    _report(program)
+    options = {**app_options(args), **live_options(args)}
+    exit_code = run_app(program.logdir, follow=True, program=program, **options)
+    if program.started:
+        _report(program)
     return exit_code
-
-
-def _wants_to_stop() -> bool:
-    """Ask what shall become of the program, now that the app is closed."""
-    try:
-        answer = input("The program is still running. Stop it? [y/N] ")
-    except EOFError:
-        return False
-    return answer.strip().lower().startswith("y")
 
 
 def _report(program: Program) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.logdir import LogdirError
+
 if TYPE_CHECKING:
     import argparse
 
@@ -20,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="stay on the newest event while the program runs; LOGDIR need not exist yet",
     )
+    add_live_arguments(parser)
     add_app_arguments(parser)
 
 
@@ -33,6 +36,19 @@ def add_app_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
 
 
+def add_live_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of every command that watches a program."""
+    parser.add_argument(
+        "--until",
+        choices=["bad"],
+        help="while following: stop at the first NaN or infinity and go to its root",
+    )
+    parser.add_argument("--bell", action="store_true", help="ring the bell there")
+    parser.add_argument(
+        "--slow", action="store_true", help="update the screen less often (as over SSH)"
+    )
+
+
 def app_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return what `add_app_arguments` declared, as keyword arguments of `run_app`."""
     return {
@@ -43,8 +59,24 @@ def app_options(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def live_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what `add_live_arguments` declared, as keyword arguments of `run_app`."""
+    return {
+        "until_bad": args.until == "bad",
+        "bell": args.bell,
+        "slow": True if args.slow else None,
+    }
+
+
 def run(args: argparse.Namespace) -> int:
-    """Open the app; return its exit code."""
+    """Open the app; return its exit code.
+
+    Raises:
+        LogdirError: There is no such logdir, or nothing to do that was asked for.
+    """
     from tfdbg_tui.tui import run_app
 
-    return run_app(args.logdir, run=args.run, follow=args.follow, **app_options(args))
+    if args.until and not args.follow:
+        raise LogdirError("--until needs --follow: without it, there is nothing to wait for")
+    options = {**app_options(args), **live_options(args)}
+    return run_app(args.logdir, run=args.run, follow=args.follow, **options)

@@ -104,7 +104,7 @@ class Pulse:
     def _silence(self, run: Run) -> float | None:
         if self._grew_at is not None:
             return self._clock() - self._grew_at
-        if run.state.last_written is None:
+        if not run.state.last_written:
             return None
         return max(0.0, self._now() - run.state.last_written)
 

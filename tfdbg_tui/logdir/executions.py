@@ -311,6 +311,14 @@ class Executions:
         """Return the kind with a number found in `kinds`."""
         return self._kinds[kind_id]
 
+    def place(self, index: int) -> tuple[int, int]:
+        """Return (number of the file set, row in its file) of an execution."""
+        return self._rows.locate(index)
+
+    def index_of(self, place: tuple[int, int]) -> int:
+        """Return the index of the row at a place that `place` gave for this or an earlier run."""
+        return self._rows.index(*place)
+
     def wall_times(self, indices: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return when each of some executions had finished, in seconds since the epoch."""
         indices = np.asarray(indices, np.int64)

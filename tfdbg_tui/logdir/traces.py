@@ -248,6 +248,14 @@ class GraphExecutions:
         """Return the last row before `index` that is a computation of a site, or None."""
         return self.site_ids.last_equal(site_id, index)
 
+    def place(self, index: int) -> tuple[int, int]:
+        """Return (number of the file set, row in its file) of a row."""
+        return self._rows.locate(index)
+
+    def index_of(self, place: tuple[int, int]) -> int:
+        """Return the index of the row at a place that `place` gave for this or an earlier run."""
+        return self._rows.index(*place)
+
     def wall_times(self, indices: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return when each of some rows was recorded, in seconds since the epoch."""
         indices = np.asarray(indices, np.int64)

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfdbg_tui.program import Program
 
 
 def run_app(
@@ -19,6 +23,10 @@ def run_app(
     theme: str | None = None,
     mouse: bool = True,
     ascii_only: bool | None = None,
+    until_bad: bool = False,
+    bell: bool = False,
+    slow: bool | None = None,
+    program: Program | None = None,
 ) -> int:
     """Open the app on a logdir and return its exit code.
 
@@ -30,6 +38,11 @@ def run_app(
         theme: Name of a theme.
         mouse: Whether the app takes the mouse.
         ascii_only: Whether to draw with ASCII; None to ask the locale.
+        until_bad: Whether to stop following, and go to the root, when something is bad.
+        bell: Whether to ring the terminal's bell when something is bad for the first time.
+        slow: Whether to update the screen less often; None for doing so over SSH.
+        program: The program that writes the logdir: it is started as soon as nothing is in the
+            way of watching it.
 
     Returns:
         0, or 2 where this terminal cannot show the app.
@@ -63,8 +76,14 @@ def run_app(
         at=at,
         follow=follow,
         charset=ASCII if ascii_only else UNICODE,
+        until_bad=until_bad,
+        bell=bell,
+        slow="SSH_CONNECTION" in os.environ if slow is None else slow,
+        program=program,
         theme_name=WITHOUT_COLOR if os.environ.get("NO_COLOR") else theme or DARK.name,
     )
+    if program is not None:
+        program.start()
     app.run(mouse=mouse)
     return app.return_code or 0
 

@@ -50,11 +50,12 @@ class Action:
     panes: tuple[PaneName, ...] = ()
 
 
-_MOVE, _FIND, _NUMERIC, _SHOW, _APP = (
+_MOVE, _FIND, _NUMERIC, _SHOW, _LIVE, _APP = (
     "Moving",
     "Finding",
     "Following numbers",
     "Showing",
+    "While the program runs",
     "The app",
 )
 _LISTS: tuple[PaneName, ...] = ("alerts", "timeline", "graph_execution")
@@ -318,10 +319,12 @@ ACTIONS: tuple[Action, ...] = (
         _APP,
         panes=("source_code", "stack_trace"),
     ),
-    Action("follow", ("F",), "follow", "stay on the newest event while the program runs", _SHOW),
-    Action("pause", ("p",), "pause", "stop showing what is new, or go on", _SHOW),
+    Action("follow", ("F",), "follow", "stay on the newest event while the program runs", _LIVE),
+    Action("pause", ("p",), "pause", "stop showing what is new, or go on; it is kept", _LIVE),
+    Action("output", ("O",), "output", "show what the program under `run` has printed", _LIVE),
+    Action("runs", ("R",), "runs", "choose among the runs of the logdir", _LIVE),
     Action("help", ("question_mark", "f1"), "help", "show all keys", _APP, panes=_ALL),
-    Action("quit", ("q",), "quit", "leave the debugger", _APP, panes=_ALL),
+    Action("quit", ("q", "ctrl+c"), "quit", "leave the debugger", _APP, panes=_ALL),
 )
 
 BY_ID = {action.id: action for action in ACTIONS}

@@ -16,12 +16,13 @@ from textual.containers import Container
 from textual.screen import Screen
 from textual.widgets import Static
 
+from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.tui import navigation, theme
 from tfdbg_tui.tui.actions import ACTIONS, BY_ID, Action
 from tfdbg_tui.tui.explainer import Explained, Explainer
 from tfdbg_tui.tui.focus import WHY_PANES
 from tfdbg_tui.tui.layout import BESIDE_WHY, COMPANIONS, LAYOUTS, layout_for
-from tfdbg_tui.tui.loader import Loaded, Loader, RunsFound, Waiting
+from tfdbg_tui.tui.loader import FAST, SLOW, Loaded, Loader, NewRun, RunsFound, Waiting
 from tfdbg_tui.tui.panes.alerts import Alerts
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.panes.cause import Cause
@@ -35,6 +36,7 @@ from tfdbg_tui.tui.session import Session
 from tfdbg_tui.tui.text import UNICODE, Charset
 from tfdbg_tui.tui.widgets.bars import KeyBar, OverviewBar, PaneBar, StatusLine
 from tfdbg_tui.tui.widgets.cells import Bar
+from tfdbg_tui.tui.widgets.liveline import LiveLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,13 +46,17 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.geometry import Size
 
+    from tfdbg_tui.program import Program
     from tfdbg_tui.tui.focus import Focus, PaneName
     from tfdbg_tui.tui.layout import Layout
     from tfdbg_tui.tui.prompt import Prompt, Purpose
+    from tfdbg_tui.tui.screens.leaving import Answer
     from tfdbg_tui.tui.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 _TOO_SMALL = "The terminal is too small.\nMake it 60 x 15 or more, or run tfdbg-tui diagnose."
+_TICK_SECONDS = 1.0  # between two looks at the clock: how long nothing has come
+_SHOW_THE_BAD = ("first_alert", "next_alert", "previous_alert", "why")
 _COLUMNS = 8  # that left and right scroll the source text
 
 
@@ -74,7 +80,11 @@ class TfdbgApp(App[int]):
         logdir: The directory.
         run: Label of the run to open; None to choose where there are several.
         at: What to go to first, as typed after ``:``.
-        follow: Whether to stay on the newest event.
+        follow: Whether to stay on the newest event, and to go to newer runs.
+        until_bad: Whether to stop following, and go to the root, when something is bad.
+        bell: Whether to ring the terminal's bell when something is bad for the first time.
+        slow: Whether the way to the terminal is slow: fewer updates then.
+        program: The program that writes the logdir, where this debugger starts it.
         charset: The characters to draw with.
         theme_name: The theme to start with.
     """
@@ -90,6 +100,10 @@ class TfdbgApp(App[int]):
         run: str | None = None,
         at: str | None = None,
         follow: bool = False,
+        until_bad: bool = False,
+        bell: bool = False,
+        slow: bool = False,
+        program: Program | None = None,
         charset: Charset = UNICODE,
         theme_name: str = theme.DARK.name,
     ) -> None:
@@ -100,11 +114,23 @@ class TfdbgApp(App[int]):
         self.theme = theme_name
         self.animation_level = "none"
         self.session = Session()
-        self.session.following = follow
+        if follow:
+            self.session.follow(True)
+        self.session.live.program = program
         self.charset = charset
-        self.loader = Loader(logdir, run, self.post_message)
+        self.loader = Loader(
+            logdir,
+            run,
+            self.post_message,
+            newest=follow,
+            interval=SLOW if slow else FAST,
+        )
         self.explainer = Explainer(self.post_message)
         self._logdir = logdir
+        self._chosen_run = run
+        self._until_bad = until_bad
+        self._bell = bell
+        self._was_bad = False
         self._at = at
         self._search = ""
         self._panes: dict[PaneName, Pane] = {}
@@ -125,6 +151,7 @@ class TfdbgApp(App[int]):
         status = StatusLine(session, charset, id="status")
         status.logdir = self._logdir
         yield status
+        yield LiveLine(session, charset, id="live")
         yield PaneBar(session, charset, id="pane_bar")
         yield OverviewBar(session, charset, id="overview")
         with Container(id="body"):
@@ -151,6 +178,8 @@ class TfdbgApp(App[int]):
         self._lay_out(self.size)
         self.session.listen(self._show)
         self._show()
+        self._live_line = self.query_one(LiveLine)
+        self.set_interval(_TICK_SECONDS, self._live_line.show)
         self.loader.start()
         self.explainer.start()
 
@@ -197,18 +226,58 @@ class TfdbgApp(App[int]):
         self.session.load(message.snapshot)
         self.explainer.explain(message.snapshot)
         if self._at is not None:
+            before = self.session.focus
             self._go(partial(navigation.goto, target=self._at), jump=True)
+            self._notice_moves(before)
             self._at = None
-        elif self.session.following and self.session.snapshot is not None:
+        elif self.session.following and not self.session.paused:
             self._go(navigation.latest, jump=False)
 
     def on_explained(self, message: Explained) -> None:
         """Show what diagnosis says."""
         if message.explanation is not None:
             self.session.explain(message.explanation)
+            self._tell_if_bad()
         else:
             self.session.unexplained = message.reason
             self._keys.say(message.reason)
+
+    def _tell_if_bad(self) -> None:
+        """Announce the first bad tensor of a run that is being recorded; stop there if asked to."""
+        session = self.session
+        snapshot = session.held or session.snapshot
+        explanation = snapshot.explanation if snapshot else None
+        bad = explanation is not None and explanation.root is not None
+        news, self._was_bad = bad and not self._was_bad, bad
+        if not news or not (session.live.attached or session.live.growing):
+            return
+        assert snapshot is not None
+        assert explanation is not None
+        assert explanation.root is not None
+        name = name_of(snapshot.run, explanation.root)
+        session.live.announcement = f" first bad tensor: {name}, a goes there "
+        if self._bell:
+            self.bell()
+        if self._until_bad:
+            session.follow(False)
+            self.action_act("first_alert")
+        session.notify()
+
+    def on_new_run(self, message: NewRun) -> None:
+        """Go to a run that has begun, if the view stands at the newest event; else offer it."""
+        session = self.session
+        at_newest = session.following and not session.paused and self._chosen_run is None
+        if at_newest or (session.snapshot is None and self._chosen_run is None):
+            self._open_run(message.files.label)
+            self._keys.say(f"a new run has begun: {message.files.label}")
+        else:
+            session.live.newer_run = message.files.label
+            session.notify()
+
+    def _open_run(self, label: str) -> None:
+        self._was_bad = False
+        self.session.live.newer_run = ""
+        self.loader.choose(label)
 
     def on_waiting(self, message: Waiting) -> None:
         """Say why there is nothing to show yet."""
@@ -221,9 +290,10 @@ class TfdbgApp(App[int]):
 
         def chosen(label: str | None) -> None:
             if label is not None:
-                self.loader.choose(label)
+                self._open_run(label)
 
-        self.push_screen(RunsScreen(message.runs, self.charset), chosen)
+        can_close = self.session.snapshot is not None
+        self.push_screen(RunsScreen(message.runs, self.charset, can_close=can_close), chosen)
 
     def on_virtual_list_touched(self, message: VirtualList.Touched) -> None:
         """Go to a pane that was clicked on."""
@@ -239,7 +309,9 @@ class TfdbgApp(App[int]):
         def focus_row(snapshot: Snapshot, focus: Focus) -> Focus:
             return navigation.click(snapshot, replace(focus, pane=name), row)
 
+        before = self.session.focus
         self._go(focus_row, jump=True)
+        self._notice_moves(before)
 
     def on_pane_bar_chosen(self, message: PaneBar.Chosen) -> None:
         """Go to the pane of a tab."""
@@ -254,11 +326,13 @@ class TfdbgApp(App[int]):
         self.query("Prompt").remove()
         if not message.text:
             return
+        before = self.session.focus
         if message.purpose == "goto":
             self._go(partial(navigation.goto, target=message.text), jump=True)
         else:
             self._search = message.text
             self._find(1, inclusive=True)
+        self._notice_moves(before)
 
     # ---- Actions
 
@@ -266,12 +340,26 @@ class TfdbgApp(App[int]):
         """Do an action of the registry."""
         action = BY_ID[action_id]
         self._keys.hush()
+        if action_id in _SHOW_THE_BAD:
+            self.session.live.announcement = ""
+        before = self.session.focus
+        self._do(action)
+        if action_id != "follow":
+            self._notice_moves(before)
+
+    def _notice_moves(self, before: Focus) -> None:
+        """Stop following when the user has looked elsewhere."""
+        session = self.session
+        if session.following and navigation.looks_elsewhere(before, session.focus):
+            session.follow(False)
+
+    def _do(self, action: Action) -> None:
         if action.rows is not None or action.pages is not None:
             self._go(partial(navigation.move, rows=self._distance(action)), jump=False)
         elif action.navigate is not None:
             self._go(action.navigate, jump=action.jump)
         else:
-            getattr(self, f"do_{action_id}")()
+            getattr(self, f"do_{action.id}")()
 
     def _distance(self, action: Action) -> int:
         pane = self._panes[self.session.focus.pane]
@@ -381,8 +469,7 @@ class TfdbgApp(App[int]):
 
     def do_follow(self) -> None:
         """Stay on the newest event, or stop."""
-        self.session.following = not self.session.following
-        self.session.notify()
+        self.session.follow(not self.session.following)
         if self.session.following:
             self._go(navigation.latest, jump=True)
 
@@ -396,9 +483,54 @@ class TfdbgApp(App[int]):
 
         self.push_screen(HelpScreen())
 
+    def do_output(self) -> None:
+        """Show what the program has printed."""
+        from tfdbg_tui.tui.screens.output import OutputScreen
+
+        if self.session.live.program is None:
+            self._keys.say("tfdbg-tui run keeps the output of the program it starts; this is none")
+        else:
+            self.push_screen(OutputScreen(self.session.live.program, self.charset))
+
+    def do_runs(self) -> None:
+        """Let the user choose another run."""
+        from tfdbg_tui.logdir import LogdirError, list_runs
+
+        try:
+            self.on_runs_found(RunsFound(list_runs(self._logdir)))
+        except LogdirError as error:
+            self._keys.say(str(error))
+
     def do_quit(self) -> None:
-        """Leave."""
-        self.exit(0)
+        """Leave; ask first what to do with a program that runs."""
+        from tfdbg_tui.tui.screens.leaving import LeavingScreen
+
+        program = self.session.live.program
+        if program is None or not program.running:
+            self.exit(0)
+        elif not isinstance(self.screen, LeavingScreen):
+            self.push_screen(LeavingScreen(program.outcome, self.charset), self._leave)
+
+    def _leave(self, answer: Answer | None) -> None:
+        """Quit, with or without the program."""
+        program = self.session.live.program
+        if answer == "stop" and program is not None:
+            self._keys.say("stopping the program")
+            self.run_worker(partial(self._stop_and_exit, program), thread=True)
+        elif answer == "leave":
+            self.exit(0)
+
+    def _stop_and_exit(self, program: Program) -> None:
+        program.stop()
+        self.call_from_thread(self.exit, 0)
+
+    async def action_quit(self) -> None:
+        """See Textual: Ctrl+Q, and q where runs are chosen."""
+        self.do_quit()
+
+    def action_help_quit(self) -> None:
+        """See Textual: Ctrl+C on a screen that covers the panes."""
+        self.do_quit()
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Offer all actions, and the themes, in the command palette."""

@@ -75,6 +75,7 @@ class Explanation:
         return (
             run.files.label == self._run.files.label
             and run.files.directory == self._run.files.directory
+            and run.state.generation == self._run.state.generation
             and len(run.executions) >= len(self._run.executions)
             and len(run.graph_executions) >= len(self._run.graph_executions)
         )

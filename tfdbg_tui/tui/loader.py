@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run, RunFiles
     from tfdbg_tui.tui.snapshot import Snapshot
 
-_WHILE_READING = 0.25  # seconds between snapshots while there is more to read
+FAST, SLOW = 0.2, 0.5  # seconds between two snapshots at least
 _SHARE = 4  # of the time, making snapshots may take at most one part in this many and one
-_SHORTEST_WAIT = 0.5
-_LONGEST_WAIT = 5.0  # of a run that does not grow any more
+_SHORTEST_WAIT = 0.1
+_LONGEST_WAIT = 1.0  # between two looks at a run that does not grow any more
+_RUNS_SECONDS = 2.0  # between two looks for other runs
+_RUNS_SHARE = 200  # of the time, that may take at most one part in this many
+_PATIENCE_SECONDS = 2.0  # with a run whose first record is not written yet
 
 
 class Loaded(Message):
@@ -48,6 +51,14 @@ class RunsFound(Message):
         self.runs = runs
 
 
+class NewRun(Message):
+    """Another run has begun since this one was opened."""
+
+    def __init__(self, files: RunFiles) -> None:
+        super().__init__()
+        self.files = files
+
+
 class Loader(threading.Thread):
     """Finds the runs of a logdir and reads the chosen one for as long as it grows.
 
@@ -55,18 +66,33 @@ class Loader(threading.Thread):
         logdir: The directory.
         run: Label of the run to read; None to have one chosen where there are several.
         post: Called from this thread with each message.
+        newest: Whether the newest run is read, rather than one chosen, where there are several.
+        interval: Seconds between two snapshots at least.
     """
 
-    def __init__(self, logdir: str, run: str | None, post: Callable[[Message], object]) -> None:
+    def __init__(
+        self,
+        logdir: str,
+        run: str | None,
+        post: Callable[[Message], object],
+        *,
+        newest: bool = False,
+        interval: float = FAST,
+    ) -> None:
         super().__init__(name="tfdbg-tui-loader", daemon=True)
         self._logdir = logdir
         self._run = run
         self._post = post
+        self._newest = newest
+        self._interval = interval
         self._stopped = threading.Event()
         self._chosen = threading.Event()
+        self._known: set[tuple[str, str]] = set()
+        self._next_runs = 0.0
+        self._first_seen = 0.0
 
     def choose(self, label: str) -> None:
-        """Read the run with this label, in answer to `RunsFound`."""
+        """Read the run with this label from now on."""
         self._run = label
         self._chosen.set()
 
@@ -83,11 +109,13 @@ class Loader(threading.Thread):
             self._post(Waiting(f"{self._logdir}: cannot be read: {error}"))
 
     def _work(self) -> None:
-        files = self._find()
-        while files is None and not self._stopped.wait(_SHORTEST_WAIT):
+        while not self._stopped.is_set():
             files = self._find()
-        if files is not None:
-            self._read(files)
+            if files is None:
+                self._stopped.wait(self._interval)
+            else:
+                self._chosen.clear()
+                self._read(files)
 
     def _find(self) -> RunFiles | None:
         from tfdbg_tui.logdir import LogdirError, list_runs
@@ -97,46 +125,97 @@ class Loader(threading.Thread):
         except LogdirError as error:
             self._post(Waiting(str(error)))
             return None
-        if self._run is None and len(runs) > 1:
+        if self._run is None and len(runs) > 1 and not self._newest:
             self._post(RunsFound(runs))
             self._chosen.wait()
-        if self._run is None:
-            return runs[0] if len(runs) == 1 else None
-        known = ", ".join(files.label for files in runs)
-        self._post(Waiting(f"{self._logdir}: no run {self._run!r} yet; it holds {known}"))
-        return next((files for files in runs if files.label == self._run), None)
+        files = self._pick(runs)
+        if files is not None:
+            self._known = {_identity(files) for files in runs}
+        return files
+
+    def _pick(self, runs: list[RunFiles]) -> RunFiles | None:
+        if self._run is not None:
+            known = ", ".join(files.label for files in runs)
+            self._post(Waiting(f"{self._logdir}: no run {self._run!r} yet; it holds {known}"))
+            return next((files for files in runs if files.label == self._run), None)
+        if len(runs) > 1 and not self._newest:
+            return None
+        if runs[-1].run_id is None and self._newest:
+            # Its writer has made the files but not written the first record.
+            self._first_seen = self._first_seen or time.monotonic()
+            if time.monotonic() - self._first_seen < _PATIENCE_SECONDS:
+                return None
+        return runs[-1]
 
     def _read(self, files: RunFiles) -> None:
+        """Read a run until another one is chosen."""
         from tfdbg_tui.logdir import RunReader
         from tfdbg_tui.tui.snapshot import Snapshot
 
         reader = RunReader(files)
         snapshot: Snapshot | None = None
-        posted: tuple[int, ...] | None = None
+        posted: tuple[object, ...] | None = None
         position, next_post, wait = -1, 0.0, _SHORTEST_WAIT
-        while not self._stopped.is_set():
+        while not self._chosen.is_set():
             run = reader.poll()
             idle = run.progress.complete or run.progress.bytes_read == position
             position = run.progress.bytes_read
             started = time.monotonic()
-            if (idle or started >= next_post) and _state(run) != posted:
+            if started >= next_post and _state(run) != posted and _is_presentable(run, snapshot):
                 posted = _state(run)
                 snapshot = Snapshot(run, snapshot)
                 self._post(Loaded(snapshot))
                 cost = time.monotonic() - started
-                next_post = started + max(_WHILE_READING, cost * _SHARE)
+                next_post = started + max(self._interval, cost * _SHARE)
                 wait = _SHORTEST_WAIT
             if idle:
-                self._stopped.wait(wait)
-                wait = min(wait * 1.5, _LONGEST_WAIT)
+                self._look_for_runs(reader.files)
+                self._chosen.wait(wait)
+                wait = min(wait * 1.2, _LONGEST_WAIT)
+
+    def _look_for_runs(self, files: RunFiles) -> None:
+        """Tell, now and then, of a run that has begun."""
+        from tfdbg_tui.logdir import LogdirError, list_runs
+
+        started = time.monotonic()
+        if started < self._next_runs:
+            return
+        try:
+            runs = list_runs(self._logdir)
+        except LogdirError:
+            runs = []
+        cost = time.monotonic() - started
+        self._next_runs = started + max(_RUNS_SECONDS, cost * _RUNS_SHARE)
+        for found in runs:
+            if found.run_id is None or _identity(found) in self._known:
+                continue
+            self._known.add(_identity(found))
+            if files.run_id is None and set(files.file_sets) <= set(found.file_sets):
+                self.choose(found.label)  # its first record has come: now it has a name
+            else:
+                self._post(NewRun(found))
 
 
-def _state(run: Run) -> tuple[int, ...]:
-    """Return numbers that change whenever a run has grown in any way that shows."""
+def _identity(files: RunFiles) -> tuple[str, str]:
+    return files.directory, files.label
+
+
+def _is_presentable(run: Run, before: Snapshot | None) -> bool:
+    """Whether a run is to be shown: what a circular buffer has rewritten, only when all is read."""
+    if before is None or run.state.generation == before.run.state.generation:
+        return True
+    return run.progress.complete
+
+
+def _state(run: Run) -> tuple[object, ...]:
+    """Return what changes whenever a run has grown, or fared, in any way that shows."""
     return (
         run.progress.bytes_read,
         run.progress.bytes_total,
         len(run.executions),
         len(run.graph_executions),
         len(run.problems),
+        run.state.writing,
+        run.state.deleted,
+        run.state.generation,
     )

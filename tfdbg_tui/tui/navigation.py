@@ -258,12 +258,30 @@ def toggle_bad_only(snapshot: Snapshot, focus: Focus) -> Focus:
 
 
 def latest(snapshot: Snapshot, focus: Focus) -> Focus:
-    """Go to what was recorded last, in the focused pane's list of events."""
+    """Go to what was recorded last: in both lists of events, or in that of alerts."""
+    if focus.pane in WHY_PANES:
+        return focus
     if focus.pane == "alerts" and len(snapshot.alerts):
         return focus_alert(snapshot, focus, len(snapshot.alerts) - 1)
-    if focus.pane in ("timeline", "graph_execution"):
-        return last_row(snapshot, focus)
+    run = snapshot.run
+    graph_executions, executions = len(run.graph_executions), len(run.executions)
+    eager = focus.pane == "timeline" or not graph_executions
+    if graph_executions:
+        focus = focus_graph_execution(snapshot, focus, graph_executions - 1)
+    if executions and eager:
+        focus = focus_execution(snapshot, focus, executions - 1)
     return focus
+
+
+def looks_elsewhere(before: Focus, after: Focus) -> bool:
+    """Whether the user has moved to another event, op or line, rather than to another pane."""
+    return after != replace(
+        before,
+        pane=after.pane,
+        library_frames=after.library_frames,
+        bad_only=after.bad_only,
+        in_time=after.in_time,
+    )
 
 
 def search(snapshot: Snapshot, focus: Focus, text: str, step: int, *, inclusive: bool) -> Focus:

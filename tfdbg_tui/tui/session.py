@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.focus import Focus, first_focus
+from tfdbg_tui.tui.carrying import carried, is_same_run
+from tfdbg_tui.tui.focus import PANES, Focus, first_focus
+from tfdbg_tui.tui.live import Live
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +28,7 @@ class Session:
         paused: Whether the snapshot stays as it is though the run grows.
         held: The newest snapshot, while paused.
         unexplained: Why there is no explanation yet.
+        live: What there is to say about a run that is being recorded.
     """
 
     def __init__(self) -> None:
@@ -34,6 +38,7 @@ class Session:
         self.paused = False
         self.held: Snapshot | None = None
         self.unexplained = "Diagnosing the run"
+        self.live = Live()
         self._explanation: Explanation | None = None
         self._focus = Focus()
         self._back: list[Focus] = []
@@ -84,15 +89,50 @@ class Session:
         return True
 
     def load(self, snapshot: Snapshot) -> None:
-        """Show a newer snapshot, or keep it for later while paused."""
+        """Show a newer snapshot, or keep it for later while paused.
+
+        What is focused stays focused, unless the snapshot is of another run.
+        """
+        newest = self.held or self.snapshot
+        if newest is not None and not is_same_run(newest.run, snapshot.run):
+            self._forget()
+        self.live.note(snapshot.run)
         if self._explanation is not None:
             snapshot = snapshot.explained(self._explanation)
         if self.paused and self.snapshot is not None:
             self.held = snapshot
         else:
-            self.snapshot = snapshot
-            self._settle(snapshot)
+            self._show(snapshot)
         self.notify()
+
+    def _show(self, snapshot: Snapshot) -> None:
+        if self.snapshot is not None:
+            before, after = self.snapshot.run, snapshot.run
+            self._focus = carried(self._focus, before, after)
+            self._back = [carried(focus, before, after) for focus in self._back]
+            self._forward = [carried(focus, before, after) for focus in self._forward]
+        self.snapshot = snapshot
+        self._settle(snapshot)
+
+    def _forget(self) -> None:
+        """Start over: what comes is another run."""
+        self.snapshot = self.held = None
+        self.paused = False
+        self.unexplained = "Diagnosing the run"
+        self._explanation = None
+        self._focus = Focus(pane=self._focus.pane if self._focus.pane in PANES else "alerts")
+        self._back, self._forward = [], []
+        self.live.forget()
+
+    def follow(self, following: bool) -> None:
+        """Move along with what is recorded from now on, or stop where the view is."""
+        self.following = following
+        self.live.attached = self.live.attached or following
+        self.live.mark = None if following else self.live.total
+        if following:
+            self.set_paused(False)
+        else:
+            self.notify()
 
     def explain(self, explanation: Explanation) -> None:
         """Show what diagnosis says of the run."""
@@ -108,12 +148,14 @@ class Session:
         self.paused = paused
         held, self.held = self.held, None
         if not paused and held is not None:
-            self.load(held)
-        else:
-            self.notify()
+            self._show(held)
+        self.notify()
 
     def _settle(self, snapshot: Snapshot) -> None:
         """Focus something as soon as there is something, unless the user has chosen already."""
         focus = self._focus
         if focus.execution is None and focus.graph_execution is None:
+            pane = focus.pane
             self._focus = first_focus(snapshot)
+            if focus != Focus():
+                self._focus = replace(self._focus, pane=pane)

@@ -30,6 +30,7 @@ class RunsScreen(ModalScreen[str]):
         Binding("j", "cursor(1)", show=False),
         Binding("k", "cursor(-1)", show=False),
         Binding("q", "app.quit", "quit"),
+        Binding("escape", "close", "stay"),
     ]
 
     DEFAULT_CSS = """
@@ -47,17 +48,25 @@ class RunsScreen(ModalScreen[str]):
     RunsScreen > OptionList:focus { border: round $rule-active; }
     """
 
-    def __init__(self, runs: Sequence[RunFiles], charset: Charset) -> None:
+    def __init__(
+        self, runs: Sequence[RunFiles], charset: Charset, *, can_close: bool = False
+    ) -> None:
         super().__init__()
+        self._can_close = can_close
         self._runs = list(reversed(runs))
         self._charset = charset
 
     def compose(self) -> ComposeResult:
         """See Textual."""
         options = OptionList(*(Option(self._describe(files)) for files in self._runs))
-        options.border_title = "This logdir holds several runs: choose one"
-        options.border_subtitle = "Enter opens, q quits"
+        options.border_title = "The runs of this logdir: choose one"
+        options.border_subtitle = f"Enter opens, {'Esc closes' if self._can_close else 'q quits'}"
         yield options
+
+    def action_close(self) -> None:
+        """Stay with the run that is shown; without one, a choice has to be made."""
+        if self._can_close:
+            self.dismiss(None)
 
     def action_cursor(self, rows: int) -> None:
         """Move the cursor."""
