@@ -4,6 +4,9 @@
     tfdbg-tui diagnose LOGDIR --json | jq '.roots[0].location'
     tfdbg-tui diagnose LOGDIR --follow --until bad && echo "not reached"
 
+With --follow it reports when the program ends. This package's dump writer, on the same host, tells
+when that is; with TensorFlow's writer, or a program on another host, give --timeout.
+
 Exit codes: 0 clean, 1 alerts, 2 nothing could be read.
 """
 
@@ -14,6 +17,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.pulse import BUFFERING, Pulse
 from tfdbg_tui.diagnosis.report import Report, diagnose
 from tfdbg_tui.diagnosis.text import to_text
 from tfdbg_tui.logdir import LogdirError, RunReader, list_runs, open_run
@@ -21,10 +25,17 @@ from tfdbg_tui.logdir import LogdirError, RunReader, list_runs, open_run
 if TYPE_CHECKING:
     import argparse
 
-    from tfdbg_tui.logdir import RunFiles
+    from tfdbg_tui.diagnosis.pulse import Vitals
+    from tfdbg_tui.logdir import Run, RunFiles
 
 _LOOK_SECONDS = 0.5
 _CONFIRM_SECONDS = 1.0
+_COUNT_SECONDS = 10.0  # between two counts on standard error
+_SILENCE_SECONDS = 60.0  # that are worth a word
+_SILENT = (
+    "nothing new for a minute; whether the program lives cannot be told from its files: "
+    "Ctrl-C reports now, --timeout SECONDS by itself"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,12 +46,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--follow",
         action="store_true",
-        help="keep reading while the program writes; report when interrupted (Ctrl-C)",
+        help="keep reading while the program writes; report when it ends, or on Ctrl-C",
     )
     parser.add_argument(
         "--until",
         choices=["bad"],
         help="with --follow: report, and end, as soon as something is bad",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="with --follow: report when nothing has been written for so long (default: wait on)",
     )
 
 
@@ -52,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.until and not args.follow:
         raise LogdirError("--until needs --follow: without it, the logdir is read once")
+    if args.timeout is not None and not args.follow:
+        raise LogdirError("--timeout needs --follow: without it, the logdir is read once")
     report = _follow(args) if args.follow else diagnose(open_run(args.logdir, args.run))
     if args.json:
         print(json.dumps(report.to_json(), indent=2))
@@ -61,13 +80,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _follow(args: argparse.Namespace) -> Report:
-    """Read a run while it grows, until it is bad or the user has seen enough."""
+    """Read a run while it grows, until it is bad, has ended, or the user has seen enough."""
     reader: RunReader | None = None
+    pulse, teller = Pulse(), _Teller()
     seen = 0
     try:
-        reader = RunReader(_wait_for_run(args))
+        reader = RunReader(_wait_for_run(args, teller))
         while True:
             snapshot = reader.poll()
+            pulse.note(snapshot)
             if not snapshot.progress.complete:
                 continue
             if args.until and snapshot.num_alerts != seen:
@@ -77,6 +98,11 @@ def _follow(args: argparse.Namespace) -> Report:
                 report = diagnose(reader.read_all())
                 if report.verdict == "bad":
                     return report
+            vitals = pulse.vitals()
+            assert vitals is not None
+            teller.tell(snapshot, vitals)
+            if _is_over(vitals, args.timeout):
+                return diagnose(reader.read_all())
             time.sleep(_LOOK_SECONDS)
     except KeyboardInterrupt:
         if reader is None:
@@ -84,15 +110,45 @@ def _follow(args: argparse.Namespace) -> Report:
         return diagnose(reader.read_all())
 
 
-def _wait_for_run(args: argparse.Namespace) -> RunFiles:
-    told = False
+def _is_over(vitals: Vitals, timeout: float | None) -> bool:
+    """Whether nothing more is to come, or for long enough nothing has come."""
+    if vitals.phase in ("ended", "deleted"):
+        return True
+    return timeout is not None and vitals.silent >= timeout
+
+
+class _Teller:
+    """Tells on standard error how it goes: each thing once, and counts now and then."""
+
+    def __init__(self) -> None:
+        self._last = ""
+        self._next_count = 0.0
+
+    def say(self, words: str) -> None:
+        """Tell something, unless it was the last thing told."""
+        if words != self._last:
+            print(f"tfdbg-tui: {words}", file=sys.stderr, flush=True)
+            self._last = words
+
+    def tell(self, run: Run, vitals: Vitals) -> None:
+        """Tell how a run is doing."""
+        if vitals.phase == "buffering":
+            self.say(BUFFERING)
+        elif vitals.phase == "recording" and time.monotonic() >= self._next_count:
+            self._next_count = time.monotonic() + _COUNT_SECONDS
+            self.say(f"{run.num_events:,} events, {run.num_alerts:,} alerts")
+        elif vitals.phase == "ended":
+            self.say("the program has ended")
+        elif vitals.phase == "silent" and vitals.silent >= _SILENCE_SECONDS:
+            self.say(_SILENT)
+
+
+def _wait_for_run(args: argparse.Namespace, teller: _Teller) -> RunFiles:
     while True:
         try:
             runs = list_runs(args.logdir)
         except LogdirError as error:
-            if not told:
-                print(f"tfdbg-tui: waiting: {error}", file=sys.stderr)
-                told = True
+            teller.say(f"waiting: {error}")
             runs = []
         chosen = [files for files in runs if args.run in (None, files.label)]
         if chosen:

@@ -37,13 +37,13 @@ class Vitals:
         events_per_second: Over the last seconds; None where it does not grow, or drops old events.
         lag: Seconds from the recording of the newest event to its being read; None where it does
             not grow, or clocks differ.
-        silent: Seconds since the run has grown; None where that is unknown.
+        silent: Seconds since the run has grown.
     """
 
     phase: Phase
+    silent: float
     events_per_second: float | None = None
     lag: float | None = None
-    silent: float | None = None
 
 
 class Pulse:
@@ -93,20 +93,21 @@ class Pulse:
             return None
         silent = self._silence(run)
         if run.state.deleted:
-            return Vitals("deleted", silent=silent)
+            return Vitals("deleted", silent)
         if self._is_buffering(run):
-            return Vitals("buffering", silent=silent)
-        if self._grew_at is not None and silent is not None and silent < _QUIET_SECONDS:
-            return Vitals("recording", self._rate(), self._lag, silent)
+            return Vitals("buffering", silent)
+        if self._grew_at is not None and silent < _QUIET_SECONDS:
+            return Vitals("recording", silent, self._rate(), self._lag)
         phases: dict[bool | None, Phase] = {True: "quiet", False: "ended", None: "silent"}
-        return Vitals(phases[run.state.writing], silent=silent)
+        return Vitals(phases[run.state.writing], silent)
 
-    def _silence(self, run: Run) -> float | None:
+    def _silence(self, run: Run) -> float:
         if self._grew_at is not None:
             return self._clock() - self._grew_at
+        watched = self._clock() - self._seen_at
         if not run.state.last_written:
-            return None
-        return max(0.0, self._now() - run.state.last_written)
+            return watched
+        return max(watched, self._now() - run.state.last_written)
 
     def _rate(self) -> float | None:
         now = self._clock()

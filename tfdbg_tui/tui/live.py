@@ -84,7 +84,7 @@ class Live:
 
 
 def _words(vitals: Vitals, program: Program | None) -> Cell:
-    silent = "" if vitals.silent is None else f" {duration(vitals.silent)}"
+    silent = duration(vitals.silent)
     if vitals.phase == "recording":
         rate = vitals.events_per_second
         words = "recording" if rate is None else f"recording {compact(round(rate))} events/s"
@@ -94,14 +94,14 @@ def _words(vitals: Vitals, program: Program | None) -> Cell:
         return "the logdir has been deleted; what was read stays", "match"
     if program is not None:
         state, style = _program_words(program)
-        return f"{state}, nothing new for{silent}" if program.running else state, style
+        return f"{state}, nothing new for {silent}" if program.running else state, style
     if vitals.phase == "buffering":
         return "no events yet: a circular buffer keeps them until the program ends", "match"
     if vitals.phase == "quiet":
-        return f"nothing new for{silent}, the program lives", "dim"
+        return f"nothing new for {silent}, the program lives", "dim"
     if vitals.phase == "ended":
-        return f"the program ended{silent} ago" if silent else "the program has ended", "match"
-    return f"silent for{silent}: idle, ended or killed" if silent else "silent", "dim"
+        return f"the program ended {silent} ago", "match"
+    return f"silent for {silent}: idle, ended or killed", "dim"
 
 
 def _program_words(program: Program) -> Cell:

@@ -123,7 +123,8 @@ class Loader(threading.Thread):
         try:
             runs = list_runs(self._logdir)
         except LogdirError as error:
-            self._post(Waiting(str(error)))
+            waiting = f"Waiting for a program to record into {self._logdir}"
+            self._post(Waiting(waiting if self._newest else str(error)))
             return None
         if self._run is None and len(runs) > 1 and not self._newest:
             self._post(RunsFound(runs))

@@ -1,0 +1,85 @@
+"""`diagnose --follow` beside programs that end, are killed, or fall silent."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfdbg_tui.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_WRITER = "import sys; f = open(sys.argv[1], 'ab'); print(flush=True); sys.stdin.read()"
+_FOLLOW = (sys.executable, "-m", "tfdbg_tui", "diagnose", "--follow")
+
+
+def _copy_as_of(pid: int, source: Path, target: Path) -> Path:
+    """Copies a logdir as if a process of this host had written it; returns its traces."""
+    target.mkdir()
+    for path in source.iterdir():
+        suffix = path.name.rpartition(".")[2]
+        shutil.copy(path, target / f"tfdbg_events.1.{socket.gethostname()}-{pid}.{suffix}")
+    (traces,) = target.glob("*.graph_execution_traces")
+    return traces
+
+
+def test_it_ends_with_the_program(logdirs, tmp_path) -> None:
+    placeholder = tmp_path / "open"
+    writer = subprocess.Popen(
+        [sys.executable, "-c", _WRITER, str(placeholder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert writer.stdout is not None
+    writer.stdout.readline()
+    traces = _copy_as_of(writer.pid, logdirs["mnist"], tmp_path / "logdir")
+    placeholder.write_bytes(traces.read_bytes())
+    placeholder.rename(traces)  # so that the living process has it open
+    follow = subprocess.Popen(
+        [*_FOLLOW, str(tmp_path / "logdir")], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with pytest.raises(subprocess.TimeoutExpired):
+        follow.communicate(timeout=3)
+    writer.send_signal(signal.SIGKILL)
+    output, errors = follow.communicate(timeout=60)
+    writer.communicate()
+    assert follow.returncode == 1
+    assert b"Log:0" in output
+    assert b"the program has ended" in errors
+
+
+def test_a_timeout_ends_silence(logdirs, tmp_path) -> None:
+    shutil.copytree(logdirs["control_flow"], tmp_path / "logdir")
+    result = subprocess.run(
+        [*_FOLLOW, str(tmp_path / "logdir"), "--timeout", "1", "--json"],
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 1
+    assert result.stdout.startswith(b"{")
+
+
+def test_a_circular_buffer_is_named(logdirs, tmp_path) -> None:
+    for path in logdirs["mnist"].iterdir():
+        shutil.copy(path, tmp_path)
+        if path.name.endswith(("execution", "traces")):
+            (tmp_path / path.name).write_bytes(b"")
+    result = subprocess.run(
+        [*_FOLLOW, str(tmp_path), "--timeout", "4"], capture_output=True, timeout=60, check=False
+    )
+    assert b"circular_buffer_size=-1" in result.stderr
+    assert result.returncode == 0
+
+
+@pytest.mark.parametrize("option", [["--timeout", "3"], ["--until", "bad"]])
+def test_options_of_following_need_it(logdirs, capsys, option) -> None:
+    assert main(["diagnose", str(logdirs["mnist"]), *option]) == 2
+    assert "--follow" in capsys.readouterr().err
