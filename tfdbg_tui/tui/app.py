@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.geometry import Size
 
+    from tfdbg_tui.diagnosis.pulse import Phase
     from tfdbg_tui.program import Program
     from tfdbg_tui.tui.focus import Focus, PaneName
     from tfdbg_tui.tui.layout import Layout
@@ -131,6 +132,7 @@ class TfdbgApp(App[int]):
         self._until_bad = until_bad
         self._bell = bell
         self._was_bad = False
+        self._phase: Phase | None = None
         self._at = at
         self._search = ""
         self._panes: dict[PaneName, Pane] = {}
@@ -179,9 +181,18 @@ class TfdbgApp(App[int]):
         self.session.listen(self._show)
         self._show()
         self._live_line = self.query_one(LiveLine)
-        self.set_interval(_TICK_SECONDS, self._live_line.show)
+        self.set_interval(_TICK_SECONDS, self._tick)
         self.loader.start()
         self.explainer.start()
+
+    def _tick(self) -> None:
+        """Show what changes without anything being recorded: how long, and no longer."""
+        phase = self.session.live.phase
+        if phase == self._phase:
+            self._live_line.show()
+        else:
+            self._phase = phase
+            self.session.notify()
 
     def on_unmount(self) -> None:
         """Stop reading."""

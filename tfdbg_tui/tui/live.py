@@ -9,6 +9,7 @@ from tfdbg_tui.diagnosis.pulse import Pulse, Vitals, duration
 from tfdbg_tui.tui.text import compact
 
 if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.pulse import Phase
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.program import Program
     from tfdbg_tui.tui.widgets.cells import Cell
@@ -51,6 +52,12 @@ class Live:
         elif self.mark is not None and run.num_events > self.total:
             self.growing = True
         self.total = run.num_events
+
+    @property
+    def phase(self) -> Phase | None:
+        """What is going on; None before anything has been read."""
+        vitals = self.pulse.vitals()
+        return vitals.phase if vitals else None
 
     def forget(self) -> None:
         """Start over, for another run."""
@@ -96,7 +103,7 @@ def _words(vitals: Vitals, program: Program | None) -> Cell:
         state, style = _program_words(program)
         return f"{state}, nothing new for {silent}" if program.running else state, style
     if vitals.phase == "buffering":
-        return "no events yet: a circular buffer keeps them until the program ends", "match"
+        return "TensorFlow's ring buffer holds the events back: circular_buffer_size=-1", "match"
     if vitals.phase == "quiet":
         return f"nothing new for {silent}, the program lives", "dim"
     if vitals.phase == "ended":

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.scrollbar import ScrollBarRender
 
+from tfdbg_tui.diagnosis.pulse import BUFFERING
 from tfdbg_tui.tui.focus import PANES, PaneName
 from tfdbg_tui.tui.lists import LISTS
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
@@ -117,6 +118,8 @@ class Pane(VirtualList):
         snapshot = self.session.snapshot
         if snapshot is None:
             return self.session.waiting
+        if self.session.live.phase == "buffering":
+            return BUFFERING
         if not snapshot.run.progress.complete:
             return f"Reading{self.charset.ellipsis}"
         return self.EMPTY
