@@ -66,7 +66,7 @@ class StatusLine(SessionBar):
         while left and width_of(joined(left, " . ")) + width_of(right) + 34 > width:
             left.pop()
         facts = joined(left, f" {self.charset.dot} ")
-        room = width - width_of(facts) - width_of(right) - 14
+        room = width - width_of(facts) - width_of(right) - 16  # " tfdbg-tui ", gaps, the edge
         path = self.charset.fit_path(self.logdir, max(8, room))
         start: Line = ((" tfdbg-tui ", "key"), (f" {path}  ", "strong"), *facts)
         gap = max(1, width - width_of(start) - width_of(right) - 1)
