@@ -90,6 +90,7 @@ async def test_resizing_keeps_the_focus_in_view(open_app, logdirs) -> None:
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_zoom_gives_one_pane_everything_and_takes_it_back(open_app, logdirs, size) -> None:
     async with open_app(logdirs["mnist"], size) as opened:
+        await opened.press("1")
         before = opened.screen()
         await opened.press("3", "z")
         assert [pane.id for pane in opened.app.query(Pane) if pane.display] == ["graph_execution"]
