@@ -70,6 +70,13 @@ def size_of(path: Path, records: list[bytes]) -> int:
     return path.stat().st_size // len(b"".join(records)) * len(records)
 
 
+def drain(terminal: bench_tui.Terminal) -> None:
+    """Takes what the app draws for some seconds; it does not stop while it counts silence."""
+    end = time.perf_counter() + 3
+    while time.perf_counter() < end:
+        terminal.read(0.1)
+
+
 def wait_for_count(terminal: bench_tui.Terminal, count: int, since: int) -> float:
     """Returns when the app had drawn that there are `count` graph executions."""
     needle = f" of {count:,} ".encode()
@@ -114,7 +121,7 @@ def flow(
     used = time.perf_counter() - start
     drawn = len(terminal.output) - start_output
     added = count - before
-    terminal.settle()
+    drain(terminal)
     grown = (terminal.memory() - memory) * 2**20 / added
     return (
         f"| {rate:,} | {added / (end - start):,.0f} | {behind:.2f} "
@@ -123,8 +130,13 @@ def flow(
 
 
 def rest(terminal: bench_tui.Terminal, seconds: float) -> tuple[float, float]:
-    """Returns (percent of a processor, bytes a second) of an app that has nothing to do."""
-    terminal.settle()
+    """Returns (percent of a processor, bytes a second) of an app that has nothing to do.
+
+    Not before the first minute of silence is over: until then the seconds are counted on screen.
+    """
+    end = time.perf_counter() + 60
+    while time.perf_counter() < end:
+        terminal.read(0.5)
     cpu, drawn, start = terminal.cpu(), len(terminal.output), time.perf_counter()
     while time.perf_counter() - start < seconds:
         terminal.read(0.5)
@@ -146,14 +158,14 @@ def main() -> None:
         path, records = without_events(recorded, Path(scratch, "live"))
         terminal = bench_tui.Terminal(path.parent, *SIZE)
         terminal.until(b"following")
-        terminal.settle()
+        drain(terminal)
         terminal.press(b"3")
         found = latencies(terminal, path, records, args.records)
         print("| record written to row drawn, ms: median | p95 | max |\n|---|---|---|")
         print(f"| {statistics.median(found):.0f} | {found[int(len(found) * 0.95)]:.0f} "
               f"| {found[-1]:.0f} |")  # fmt: skip
         path.write_bytes(b"")
-        terminal.settle()
+        drain(terminal)
         titles = "asked, events/s | written | drawn s after the last | CPU % | bytes/s drawn"
         print(f"\n| {titles} | bytes of memory an event |\n|---|---|---|---|---|---|")
         for rate in args.rates:

@@ -194,7 +194,7 @@ async def test_the_first_bad_tensor_announces_itself_once(writer) -> None:
         live.app.bell = lambda: rung.append(True)  # type: ignore[method-assign]
         await live.until(lambda: live.session.snapshot)
         writer.write(8)
-        await live.until(lambda: "first bad tensor: Log:0" in live.live_line())
+        await live.until(lambda: "first bad tensor Log:0" in live.live_line())
         await live.press("a")
         assert live.focus.graph_execution == 141
         assert "first bad tensor" not in live.live_line()

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
 _TOO_SMALL = "The terminal is too small.\nMake it 60 x 15 or more, or run tfdbg-tui diagnose."
 _TICK_SECONDS = 1.0  # between two looks at the clock: how long nothing has come
+_NAME_WIDTH = 20  # of a name in the line that tells how the recording is doing
 _SHOW_THE_BAD = ("first_alert", "next_alert", "previous_alert", "why")
 _COLUMNS = 8  # that left and right scroll the source text
 
@@ -265,8 +266,8 @@ class TfdbgApp(App[int]):
         assert snapshot is not None
         assert explanation is not None
         assert explanation.root is not None
-        name = name_of(snapshot.run, explanation.root)
-        session.live.announcement = f" first bad tensor: {name}, a goes there "
+        name = self.charset.fit_name(name_of(snapshot.run, explanation.root), _NAME_WIDTH)
+        session.live.announcement = f" first bad tensor {name.rstrip()}: a "
         if self._bell:
             self.bell()
         if self._until_bad:
@@ -355,7 +356,7 @@ class TfdbgApp(App[int]):
             self.session.live.announcement = ""
         before = self.session.focus
         self._do(action)
-        if action_id != "follow":
+        if action_id not in ("follow", "pause"):
             self._notice_moves(before)
 
     def _notice_moves(self, before: Focus) -> None:

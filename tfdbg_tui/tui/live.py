@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.program import Program
     from tfdbg_tui.tui.widgets.cells import Cell
 
+_JUST_NOW_SECONDS = 3.0
+
 
 @dataclass(slots=True)
 class Live:
@@ -94,7 +96,7 @@ def _words(vitals: Vitals, program: Program | None) -> Cell:
     silent = duration(vitals.silent)
     if vitals.phase == "recording":
         rate = vitals.events_per_second
-        words = "recording" if rate is None else f"recording {compact(round(rate))} events/s"
+        words = "recording" if not rate else f"recording {compact(round(rate))} events/s"
         lag = "" if vitals.lag is None else f", lag {vitals.lag:.1f} s"
         return f"{words}{lag}", "live"
     if vitals.phase == "deleted":
@@ -108,7 +110,9 @@ def _words(vitals: Vitals, program: Program | None) -> Cell:
         return f"nothing new for {silent}, the program lives", "dim"
     if vitals.phase == "ended":
         return f"the program ended {silent} ago", "match"
-    return f"silent for {silent}: idle, ended or killed", "dim"
+    if vitals.silent < _JUST_NOW_SECONDS:
+        return "nothing new yet", "dim"
+    return f"silent {silent}: idle, ended or killed", "dim"
 
 
 def _program_words(program: Program) -> Cell:
