@@ -39,7 +39,7 @@ def test_library_frames(path: str | None):
     [
         "/home/ann/tensorflow/my_model/train.py",
         "/home/ann/projects/keras/train.py",
-        "/work/tensorflow-2.21/examples/mnist.py",
+        "/srv/tensorflow-2.21/examples/mnist.py",
         "/home/ann/tfdbg_tui/examples/debug_mnist.py",
         "/tmp/ipykernel_4711/1234567.py",
         r"C:\Users\ann\tensorflow\train.py",
