@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfdbg_tui.diagnosis.fixes import Edit, suggestion
+from tfdbg_tui.diagnosis.fixes import Edit, Occurrence, suggestion
 
 _LOG = Edit(("log",), "", "{function}(tf.maximum({0}, 1e-7))")
 _DIVIDE = Edit((), "/", "tf.math.divide_no_nan({0}, {1})")
@@ -42,3 +42,31 @@ def test_the_call_is_found_on_any_line_of_a_statement():
     lines = ["loss = tf.reduce_mean(", "    tf.math.log(p)", ")"]
     assert suggestion(lines, 2, [_LOG]).startswith("tf.math.log(p)")
     assert suggestion(lines, 9, [_LOG]) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "total", "expected"),
+    [
+        (0, 2, "tf.math.log(p) →"),
+        (1, 2, "tf.math.log(1 - p) →"),
+        (5, 6, "tf.math.log(1 - p) →"),  # the line ran three times
+        (1, 3, None),  # another op of the line is no expression of it
+    ],
+)
+def test_of_several_expressions_the_one_that_made_the_op(
+    number: int, total: int, expected: str | None
+):
+    code = "loss = y * tf.math.log(p) + (1 - y) * tf.math.log(1 - p)"
+    assert suggestion([code], 1, [_LOG]) is None
+    found = suggestion([code], 1, [_LOG], Occurrence(number, total))
+    assert found is None if expected is None else found.startswith(expected)
+
+
+def test_evaluation_order_is_from_the_inside_out():
+    code = "y = tf.math.log(tf.math.log(x) + tf.math.log(z))"
+    found = [suggestion([code], 1, [_LOG], Occurrence(i, 3)) for i in range(3)]
+    assert [text.split(" → ")[0] for text in found] == [
+        "tf.math.log(x)",
+        "tf.math.log(z)",
+        "tf.math.log(tf.math.log(x) + tf.math.log(z))",
+    ]

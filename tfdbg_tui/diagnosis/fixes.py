@@ -11,8 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.events import graph_op_of
+from tfdbg_tui.diagnosis.gradients import is_backward
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
+
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run
 
 _LONGEST_SOURCE = 20_000  # lines
 _LONGEST_CODE = 160  # characters that still make a readable suggestion
@@ -34,22 +40,77 @@ class Edit:
     becomes: str
 
 
-def suggestion(lines: Sequence[str], line: int, edits: Sequence[Edit]) -> str | None:
-    """Return ``old → new`` for the first edit that fits an expression on a line, or None."""
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """Which one an op is of those of its type that a line makes.
+
+    Attributes:
+        number: How many of them were made before it.
+        total: How many there are.
+    """
+
+    number: int
+    total: int
+
+
+def suggestion(
+    lines: Sequence[str], line: int, edits: Sequence[Edit], occurrence: Occurrence | None = None
+) -> str | None:
+    """Return ``old → new`` for the first edit that fits an expression on a line, or None.
+
+    Args:
+        lines: The source text.
+        line: Number of the line, from 1.
+        edits: The best first.
+        occurrence: Tells which expression made the op where an edit fits several on the line;
+            without it such an edit gives None.
+    """
     if not 0 < line <= len(lines) <= _LONGEST_SOURCE:
         return None
     text = "\n".join(lines)
     tree = _parsed(text)
     if tree is None:
         return None
-    found = list(_on_line(tree, line))
-    for edit in edits:
-        for node in found:
-            new = _apply(edit, node, text)
-            old = ast.get_source_segment(text, node)
-            if new and old and len(old) + len(new) < 2 * _LONGEST_CODE and "\n" not in old + new:
-                return f"{old} → {new}"
+    for begun_here in (True, False):
+        nodes = _reaching(tree, line, begun_here=begun_here)
+        for edit in edits:
+            changes = [change for node in nodes if (change := _change(edit, node, text))]
+            if changes:
+                return _chosen(changes, occurrence)
     return None
+
+
+def occurrence_of(run: Run, event: TensorEvent) -> Occurrence | None:
+    """Return which one an op is of those of its type and stack; None for a gradient's."""
+    if is_backward(run, event):
+        return None  # made from the forward op, in whatever order
+    if event.kind == "execution":
+        kinds, stacks = run.executions.kinds[:], run.executions.stack_ids[:]
+        alike = (kinds == kinds[event.index]) & (stacks == stacks[event.index])
+        return Occurrence(int(alike[: event.index].sum()), int(alike.sum()))
+    op = graph_op_of(run, event)
+    if op is None:
+        return None
+    ops = list(run.graphs[op.graph_id].ops.values())
+    names = [o.name for o in ops if (o.op_type, o.stack_id) == (op.op_type, op.stack_id)]
+    return Occurrence(names.index(op.name), len(names))
+
+
+def _chosen(changes: list[str], occurrence: Occurrence | None) -> str | None:
+    """Return the change of the expression that made an op, given those in order of evaluation."""
+    if len(set(changes)) == 1:
+        return changes[0]
+    if occurrence is None or occurrence.total % len(changes):
+        return None
+    return changes[occurrence.number % len(changes)]
+
+
+def _change(edit: Edit, node: ast.Call | ast.BinOp, text: str) -> str | None:
+    new = _apply(edit, node, text)
+    old = ast.get_source_segment(text, node)
+    if not new or not old or len(old) + len(new) >= 2 * _LONGEST_CODE or "\n" in old + new:
+        return None
+    return f"{old} → {new}"
 
 
 @lru_cache(maxsize=16)
@@ -60,13 +121,17 @@ def _parsed(text: str) -> ast.Module | None:
         return None
 
 
-def _on_line(tree: ast.Module, line: int) -> Iterator[ast.Call | ast.BinOp]:
-    """Yield calls and operations that begin on a line, then those that only reach over it."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.BinOp)]
-    yield from (node for node in nodes if node.lineno == line)
-    for node in nodes:
-        if node.lineno < line <= (node.end_lineno or node.lineno):
-            yield node
+def _reaching(tree: ast.Module, line: int, *, begun_here: bool) -> list[ast.Call | ast.BinOp]:
+    """Return calls and operations that begin on a line, or only reach over it, as evaluated."""
+    nodes = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call | ast.BinOp)
+        and node.lineno <= line <= (node.end_lineno or node.lineno)
+        and (node.lineno == line) is begun_here
+    ]
+    # What is inside of an expression ends before it, and what is left of it too.
+    return sorted(nodes, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
 
 
 def _apply(edit: Edit, node: ast.Call | ast.BinOp, text: str) -> str | None:

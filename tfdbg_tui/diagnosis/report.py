@@ -19,7 +19,7 @@ from tfdbg_tui.diagnosis.events import (
     stack_id_of,
     step_of,
 )
-from tfdbg_tui.diagnosis.fixes import suggestion
+from tfdbg_tui.diagnosis.fixes import occurrence_of, suggestion
 from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.silent import find_suspects
@@ -231,7 +231,8 @@ class Diagnosis:
             if location is not None:
                 for host in self._run.hosts:
                     lines = source_lines(self._run, host, location.file)
-                    found = suggestion(lines, location.line, rule.edits)
+                    occurrence = occurrence_of(self._run, place)
+                    found = suggestion(lines, location.line, rule.edits, occurrence)
                     if found is not None:
                         return found
         return None
