@@ -38,7 +38,7 @@ RULES = (
     ),
     Rule(
         "log-of-sigmoid",
-        "Logarithm of a sigmoid that came out as 0",
+        "Logarithm of a sigmoid that came out as 0 or 1",
         ops("Log"),
         also(_LOG_ZERO, behind("Sigmoid", depth=2)),
         "A sigmoid is rounded to 0 or 1 where its argument is large: log(p) or log(1 - p) is -∞.",
