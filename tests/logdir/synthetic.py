@@ -194,6 +194,9 @@ def execution_records(draw: st.DrawFn) -> bytes:
         error=draw(st.sampled_from(["", "", "failed"])),
         minima=draw(st.sampled_from([[], [1.0, float("nan")]])),
         maxima=draw(st.sampled_from([[], [2.0]])),
+        input_tensor_protos=[draw(protos(4, -1.0)) for _ in range(draw(st.integers(0, 2)))],
+        input_minima=draw(st.sampled_from([[], [1.0, float("nan")]])),
+        input_maxima=draw(st.sampled_from([[], [2.0]])),
     )
     step = draw(st.none() | st.sampled_from([0, 300]))
     return execution_record(execution, step=step)

@@ -95,3 +95,35 @@ def test_a_killed_program_under_our_writer(tmp_path) -> None:
     assert followed.state.writing is False
     assert all(problem.passing for problem in followed.problems)
     assert content(followed) == content(read(logdir))
+
+
+_EAGER = """\
+import tensorflow as tf
+
+for _ in range(20):  # many, so that they are read together
+    tf.math.divide(tf.constant([[1.0, -2.0], [0.0, 4.0]]), tf.constant([0.0, 8.0]))
+tf.square(2.0)
+tf.gather(tf.constant([1.0, float("inf"), 3.0]), tf.constant([1, 2]))
+"""
+
+
+def test_inputs_of_bad_eager_ops_under_our_writer(tmp_path) -> None:
+    (tmp_path / "program.py").write_text(_EAGER)
+    command = [sys.executable, "-m", "tfdbg_tui.dump", "--dump-root", str(tmp_path / "logdir")]
+    subprocess.run([*command, str(tmp_path / "program.py")], check=True, stderr=subprocess.DEVNULL)
+    run = read(tmp_path / "logdir")
+    assert content(run) == content(read(tmp_path / "logdir", vectorised=False))
+    bad = [run.executions[i] for i in run.executions.alert_rows.tolist()]
+    quotients = [execution for execution in bad if execution.op_type == "RealDiv"]
+    assert len(quotients) == 20
+    for execution in quotients:
+        top, bottom = execution.inputs
+        assert (top.dtype, top.rank, top.size) == ("float32", 2, 4)
+        assert (top.neg, top.zero, top.pos, top.minimum, top.maximum) == (1, 1, 2, -2.0, 4.0)
+        assert (bottom.zero, bottom.pos, bottom.minimum, bottom.maximum) == (1, 1, 0.0, 8.0)
+    (gathered,) = (execution for execution in bad if execution.op_type == "GatherV2")
+    values, *others = gathered.inputs
+    assert (values.pos_inf, values.minimum, values.maximum) == (1, 1.0, 3.0)
+    assert others == [None, None], "whole numbers have no health"
+    (good,) = (execution for execution in run.executions if execution.op_type == "Square")
+    assert good.inputs == ()

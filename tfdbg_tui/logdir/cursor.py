@@ -79,13 +79,14 @@ class Cursor:
             self._move(np.where(has, 2 + width, 0))
         return has, start
 
-    def optional_tagged_bytes(self, tag: bytes) -> None:
-        """Move past a length-delimited field with a two-byte tag."""
-        has = (self._word & np.uint64(0xFFFF)) == int.from_bytes(tag, "little")
+    def optional_tagged_bytes(self, tag: bytes) -> Flags:
+        """Move past a length-delimited field with a two-byte tag; return who has it."""
+        has: Flags = (self._word & np.uint64(0xFFFF)) == int.from_bytes(tag, "little")
         if has.any():
             length, width = varints(self._word >> np.uint64(16))
             self.ok &= ~has | ((width > 0) & (width < 6))
             self._move(np.where(has, 2 + width + length, 0))
+        return has
 
     def subset(self, rows: Ints) -> Cursor:
         """Return a cursor of its own for some of the messages."""

@@ -80,6 +80,9 @@ class Execution:
         thread: Number of the Python thread.
         serial: Number that graph executions caused by it carry in `execution_serial`.
         error: Text of the exception that it raised.
+        inputs: Summary of each input in the order of `input_tensor_ids`, with extremes; None for
+            one that is not floating.  Empty where they were not recorded: this project's writer
+            does it in its adaptive mode, for an execution with a bad output.
     """
 
     index: int
@@ -99,6 +102,7 @@ class Execution:
     thread: int | None = None
     serial: int | None = None
     error: str | None = None
+    inputs: tuple[TensorSummary | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _UNKNOWN = -1
 _MAX_OUTPUTS = 64  # of records with more, the scalar decoder reads all
+_MAX_INPUTS = 16  # likewise; only those of ops with a bad output are recorded
 
 # Tags of DebugEvent and of Execution.
 _WALL_TIME = 1 << 3 | codec.FIXED64
@@ -49,6 +50,9 @@ _SERIAL = codec.tag(1000, codec.FIXED64)
 _THREAD = codec.tag(1001, codec.FIXED32)
 _MINIMA = codec.tag(1003, codec.BYTES)
 _MAXIMA = codec.tag(1004, codec.BYTES)
+_INPUT_PROTO = codec.tag(1005, codec.BYTES)
+_INPUT_MINIMA = codec.tag(1006, codec.BYTES)
+_INPUT_MAXIMA = codec.tag(1007, codec.BYTES)
 
 
 @dataclass(slots=True)
@@ -118,6 +122,7 @@ class ExecutionScan:
         cursor.optional_fixed(_THREAD)
         cursor.optional_tagged_bytes(_MINIMA)
         cursor.optional_tagged_bytes(_MAXIMA)
+        self._skip_inputs(cursor)
         ok = cursor.ok & (cursor.position == end)
 
         found = ScannedExecutions(
@@ -139,6 +144,13 @@ class ExecutionScan:
             some = np.flatnonzero(ok & has_serial)
             found.serials[some] = words(chunk.data)[serial_at[some]].view(np.int64)
         return found
+
+    def _skip_inputs(self, cursor: Cursor) -> None:
+        for _ in range(_MAX_INPUTS):
+            if not cursor.optional_tagged_bytes(_INPUT_PROTO).any():
+                break
+        cursor.optional_tagged_bytes(_INPUT_MINIMA)
+        cursor.optional_tagged_bytes(_INPUT_MAXIMA)
 
     def _kinds(self, heads: Ints, modes: Ints, rows: Ints, decode: Decode) -> Ints:
         pairs = heads << 32 | (modes & 0xFFFFFFFF)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,10 @@ from tfdbg_tui.logdir.slots import output_slots
 from tfdbg_tui.logdir.summaries import tensor_summary
 from tfdbg_tui.logdir.walltimes import read_wall_times, sane_time
 from tfdbg_tui.wire import codec, events
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tfdbg_tui.logdir.definitions import Definitions, Stacks
     from tfdbg_tui.logdir.merge import Merge
@@ -205,15 +207,7 @@ def outputs_by_slot(
 ) -> tuple[tuple[TensorSummary | None, ...], bool]:
     """Return (the summary of each output by slot, whether the slots are certain)."""
     protos = record.tensor_protos
-    bounds = [
-        (low, high) if low == low else (None, None)
-        for low, high in zip(record.minima, record.maxima, strict=False)
-    ]
-    bounds += [(None, None)] * (len(protos) - len(bounds))
-    summaries = [
-        tensor_summary(record.tensor_debug_mode, proto, low, high)
-        for proto, (low, high) in zip(protos, bounds, strict=False)
-    ]
+    summaries = _summaries(record.tensor_debug_mode, protos, record.minima, record.maxima)
     count = min(max(record.num_outputs, len(summaries)), _MAX_OUTPUTS)
     if len(summaries) in (0, count):
         return tuple(summaries or [None] * count), True
@@ -225,6 +219,27 @@ def outputs_by_slot(
     for slot, summary in zip(slots or range(len(summaries)), summaries, strict=False):
         by_slot[slot] = summary
     return tuple(by_slot), known
+
+
+def inputs_by_slot(record: events.Execution) -> tuple[TensorSummary | None, ...]:
+    """Return the summary of each input; empty where the writer recorded none."""
+    protos = record.input_tensor_protos
+    mode = TensorDebugMode.FULL_HEALTH
+    return tuple(_summaries(mode, protos, record.input_minima, record.input_maxima))
+
+
+def _summaries(
+    mode: int, protos: Sequence[bytes], minima: Sequence[float], maxima: Sequence[float]
+) -> list[TensorSummary | None]:
+    bounds: Iterable[tuple[float | None, float | None]] = (
+        (low, high) if low == low else (None, None)
+        for low, high in zip(minima, maxima, strict=False)
+    )
+    bounds = itertools.chain(bounds, itertools.repeat((None, None)))
+    return [
+        tensor_summary(mode, proto, low, high)
+        for proto, (low, high) in zip(protos, bounds, strict=False)
+    ]
 
 
 class Executions:
@@ -296,6 +311,7 @@ class Executions:
             thread=record.thread,
             serial=record.serial,
             error=record.error or None,
+            inputs=inputs_by_slot(record),
         )
 
     def kind(self, index: int) -> ExecutionKind:

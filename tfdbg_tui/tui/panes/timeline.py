@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from textual import events
 
-    from tfdbg_tui.logdir import Execution, ExecutionKind
+    from tfdbg_tui.logdir import Execution, ExecutionKind, TensorSummary
     from tfdbg_tui.tui.session import Session
     from tfdbg_tui.tui.snapshot import Snapshot
     from tfdbg_tui.tui.text import Charset
@@ -120,7 +120,7 @@ class Timeline(Pane):
         return (((start, ""), *bar),) if height > 3 else ()
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
-        """See `VirtualList`: the focused execution and its outputs."""
+        """See `VirtualList`: the focused execution, its outputs, its inputs where recorded."""
         snapshot, index = self.session.snapshot, self.focus_.execution
         room = (height - 1) // 2
         if snapshot is None or index is None or not self.row_count or room <= 0:
@@ -130,6 +130,9 @@ class Timeline(Pane):
             return (((" this record cannot be read any more", "dim"),),)
         lines = [self._facts(snapshot, execution, width)]
         lines += [self._output(execution, slot) for slot in range(len(execution.outputs))]
+        if execution.inputs:  # what made it bad is worth more than many boxes
+            lines += [self._input(slot, summary) for slot, summary in enumerate(execution.inputs)]
+            room = max(room, min(len(lines), height - 2))
         if len(lines) > room:
             start = max(1, min(1 + self.focus_.slot, len(lines) - room + 1))
             lines = [lines[0], *lines[start : start + room - 1]]
@@ -158,9 +161,17 @@ class Timeline(Pane):
         summary = execution.outputs[slot]
         chosen = slot == self.focus_.slot and len(execution.outputs) > 1
         mark = self.charset.focus if chosen else " "
-        facts = chips.size_and_type(summary)
         return (
             (f" {mark}:{slot}", "focus" if chosen else "dim"),
+            *self._values(summary),
+        )
+
+    def _input(self, slot: int, summary: TensorSummary | None) -> Line:
+        return ((f"  in {slot}", "input"), *self._values(summary))
+
+    def _values(self, summary: TensorSummary | None) -> Line:
+        facts = chips.size_and_type(summary)
+        return (
             (f" {self.charset.safe(facts)}  " if facts else " ", "dim"),
             *chips.chips(summary, self.charset),
         )
