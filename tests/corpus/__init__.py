@@ -3,6 +3,7 @@
 The corpus measures the diagnosis. Each program is a plain function; a decorator states the truth
 about it, and the comment `# BUG` stands on the line of user code that creates the root op.
 
-`dev` is there to write rules against. `held_out` holds other programs of the same themes: it is
-for measuring only, so do not read it while working on the diagnosis.
+It has four parts. `dev` and `seen` are there to write rules against (`seen` was held out once, and
+read after it had been measured). `held_out` and `final` are for measuring only: who works on the
+diagnosis does not read them. `held_out` is measured first, `final` last.
 """

@@ -1,6 +1,6 @@
 """Records logdirs of the corpus' programs.
 
-    python -m tests.corpus.record --out /tmp/corpus/tensorflow/dev --half dev --writer tensorflow
+    python -m tests.corpus.record --out /tmp/corpus/tensorflow/dev --part dev --writer tensorflow
 
 writes `<out>/<program>/` for each program and `<out>/index.json` with the truth about all of them.
 """
@@ -18,7 +18,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .registry import HALVES, Program, programs
+from .registry import PARTS, Program, programs, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ def record_all(selected: list[Program], out: Path, writer: str, mode: str) -> li
     waiting = selected
     while waiting:
         command = [sys.executable, "-m", __spec__.name, "--in-process", "--out", str(out)]
-        command += ["--writer", writer, "--mode", mode, "--half", waiting[0].half]
+        command += ["--writer", writer, "--mode", mode, "--part", waiting[0].part]
         first = waiting[0]
         process = subprocess.Popen(
             [*command, *(program.name for program in waiting)], stdout=subprocess.PIPE, text=True
@@ -127,21 +127,16 @@ def _record_in_process(selected: list[Program], out: Path, writer: str, mode: st
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help="programs, or themes; all of the half if none")
-    parser.add_argument("--half", choices=HALVES, required=True)
+    parser.add_argument("names", nargs="*", help="programs, or themes; all of the part if none")
+    parser.add_argument("--part", choices=PARTS, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--writer", choices=WRITERS, default="tfdbg_tui")
     parser.add_argument("--mode", default="FULL_HEALTH")
     parser.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
 
-    wanted = set(args.names)
-    everything = programs(args.half)
-    selected = [
-        program
-        for program in everything
-        if not wanted or program.name in wanted or program.name.split(".")[0] in wanted
-    ]
+    everything = programs(args.part)
+    selected = select(everything, args.names)
     if args.in_process:
         _record_in_process(selected, args.out, args.writer, args.mode)
         return 0

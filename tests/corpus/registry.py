@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-HALVES = ("dev", "held_out")
+PARTS = ("dev", "seen", "held_out", "final")
 
 Function = Callable[[], object]
 Kind = Literal["op", "input"]
@@ -20,8 +20,8 @@ class Program:
     """One program of the corpus.
 
     Attributes:
-        name: `theme.function`, unique in a half.
-        half: "dev" or "held_out".
+        name: `theme.function`, unique in its part.
+        part: One of `PARTS`.
         function: Runs the program. Each call makes its own `tf.function`s and variables.
         note: One sentence: what goes wrong, or why it looks wrong and is not.
         root_ops: The op types that are right as the root; empty for a healthy program. A type that
@@ -38,7 +38,7 @@ class Program:
     """
 
     name: str
-    half: str
+    part: str
     function: Function
     note: str
     root_ops: tuple[str, ...]
@@ -73,13 +73,22 @@ def healthy(function: Function) -> Function:
     return function
 
 
-def programs(half: str | None = None) -> list[Program]:
-    """Returns the programs of one half, or of both, in the order of themes and lines."""
-    for name in HALVES if half is None else (half,):
+def programs(part: str | None = None) -> list[Program]:
+    """Returns the programs of one part, or of all, in the order of themes and lines."""
+    for name in PARTS if part is None else (part,):
         package = importlib.import_module(f"{__package__}.{name}")
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{package.__name__}.{module.name}")
-    return [program for program in _registered.values() if half in (None, program.half)]
+    return [program for program in _registered.values() if part in (None, program.part)]
+
+
+def select(among: list[Program], names: list[str]) -> list[Program]:
+    """Returns the programs that are named, or whose theme is; all of them if no name is given."""
+    return [
+        program
+        for program in among
+        if not names or program.name in names or program.name.split(".")[0] in names
+    ]
 
 
 def marked_lines(function: Function, mark: str) -> tuple[int, ...]:
@@ -91,10 +100,10 @@ def marked_lines(function: Function, mark: str) -> tuple[int, ...]:
 def _register(
     function: Function, root_ops: tuple[str, ...], kind: Kind, root_lines: tuple[int, ...]
 ) -> None:
-    half, theme = function.__module__.split(".")[-2:]
+    part, theme = function.__module__.split(".")[-2:]
     program = Program(
         name=f"{theme}.{function.__name__}",
-        half=half,
+        part=part,
         function=function,
         note=inspect.getdoc(function).splitlines()[0],
         root_ops=root_ops,
@@ -102,6 +111,6 @@ def _register(
         file=inspect.getsourcefile(function),
         root_lines=root_lines,
     )
-    if (half, program.name) in _registered:
-        raise ValueError(f"two programs are called {program.name} in {half}")
-    _registered[half, program.name] = program
+    if (part, program.name) in _registered:
+        raise ValueError(f"two programs are called {program.name} in {part}")
+    _registered[part, program.name] = program

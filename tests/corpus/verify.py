@@ -1,6 +1,6 @@
 """Checks the truth about the programs against a second witness: TensorFlow's `check_numerics`.
 
-    python -m tests.corpus.verify            (about a minute and a half)
+    python -m tests.corpus.verify [NAME...]            (about three minutes)
 
 It stops a program at the first op that gives a NaN or ∞. That is the root of most buggy programs;
 it is not where the first ∞ is meant to be there, as in a mask. Run this after a change of the
@@ -9,6 +9,7 @@ corpus, and have a reason for each program that it names.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import re
@@ -18,7 +19,7 @@ import traceback
 import tensorflow as tf
 
 from .record import reset
-from .registry import Program, programs
+from .registry import PARTS, Program, programs, select
 
 OP_TYPE = re.compile(r'NaN in output \d+ of (?:graph|eagerly-executing) op "(.*?)"')
 
@@ -53,8 +54,14 @@ def first_bad_op(program: Program) -> tuple[str | None, set[int]]:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="programs, or themes; all if none")
+    parser.add_argument("--part", choices=PARTS, help="all parts if none")
+    args = parser.parse_args()
+
     wrong = 0
-    buggy = [program for program in programs() if not program.healthy]
+    selected = select(programs(args.part), args.names)
+    buggy = [program for program in selected if not program.healthy]
     for program in buggy:
         op_type, lines = first_bad_op(program)
         right_op = op_type and any(
@@ -63,7 +70,7 @@ def main() -> int:
         )
         if not right_op or not lines & set(program.root_lines):
             wrong += 1
-            print(f"{program.half} {program.name}: the first bad op is {op_type}")
+            print(f"{program.part} {program.name}: the first bad op is {op_type}")
     print(f"{len(buggy) - wrong} of {len(buggy)} agree with check_numerics")
     return 0
 

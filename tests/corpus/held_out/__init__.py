@@ -1,1 +1,1 @@
-"""Programs to measure with, not to be read while writing rules. One module a theme."""
+"""Programs that are not read while rules are written. Measure on these."""

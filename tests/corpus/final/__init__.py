@@ -1,0 +1,1 @@
+"""Programs that are not read while rules are written, for one last measurement."""
