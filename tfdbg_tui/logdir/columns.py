@@ -7,6 +7,7 @@ no memory beyond the values.
 
 from __future__ import annotations
 
+import bisect
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -91,10 +92,10 @@ class ColumnView:
 class Column:
     """A growing column of unsigned integers up to 32 bits.
 
-    A block takes two bytes a value until a value needs four.
+    A block takes one byte a value until a value needs two or four.
     """
 
-    _dtype: npt.DTypeLike = np.uint16
+    _dtype: npt.DTypeLike = np.uint8
 
     def __init__(self) -> None:
         self._blocks: list[IntArray] = []
@@ -137,8 +138,9 @@ class Column:
         self._bases.append(0)
 
     def _write(self, row: int, part: IntArray) -> None:
-        if self._blocks[-1].dtype == np.uint16 and int(part.max()) > 0xFFFF:
-            self._blocks[-1] = self._blocks[-1].astype(np.uint32)
+        needed = np.min_scalar_type(int(part.max()))
+        if needed.itemsize > self._blocks[-1].itemsize:
+            self._blocks[-1] = self._blocks[-1].astype(needed)
         self._blocks[-1][row : row + len(part)] = part
 
 
@@ -177,7 +179,7 @@ class GrowingArray:
 
 
 class OffsetColumn(Column):
-    """A growing column of ascending file offsets, four bytes each relative to a block's first."""
+    """A growing column of ascending numbers, four bytes each relative to a block's first."""
 
     _dtype = np.uint32
 
@@ -188,6 +190,14 @@ class OffsetColumn(Column):
     def _write(self, row: int, part: IntArray) -> None:
         relative = np.asarray(part, np.int64) - self._bases[-1]
         if int(relative[-1]) >> 32 and self._blocks[-1].dtype != np.int64:
-            # Records so large (full tensors) that a block spans more than 4 GiB.
+            # For example, records so large (full tensors) that a block spans more than 4 GiB.
             self._blocks[-1] = self._blocks[-1].astype(np.int64)
         self._blocks[-1][row : row + len(part)] = relative
+
+    def first_from(self, value: int) -> int:
+        """Return the first row that holds `value` or more; the number of rows if there is none."""
+        block = max(0, bisect.bisect_left(self._bases, value) - 1)
+        start = block * BLOCK_ROWS
+        values = self._blocks[block][: self._size - start] if self._blocks else ()
+        base = self._bases[block] if self._blocks else 0
+        return start + int(np.searchsorted(values, value - base))

@@ -173,7 +173,8 @@ class RunReader:
         logs = (*executions, *traces)
         started_again = any(a is not b for a, b in zip(self._merged, logs, strict=False))
         if self._execution_merge is None or len(self._merged) != len(logs) or started_again:
-            self._execution_merge, self._trace_merge = Merge(2), Merge(1)
+            self._execution_merge = Merge(len(self._sets), num_columns=2)
+            self._trace_merge = Merge(len(self._sets), num_columns=1)
             self._merged = logs
         assert self._trace_merge is not None
         self._execution_merge.update(executions)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tfdbg_tui.logdir.columns import Column, ColumnView, GrowingArray, Int64Array, OffsetColumn
 from tfdbg_tui.logdir.events import GraphExecution, Site, TensorSummary
-from tfdbg_tui.logdir.merge import Rows
+from tfdbg_tui.logdir.rows import Rows
 from tfdbg_tui.logdir.summaries import tensor_summary
 from tfdbg_tui.logdir.trace_scan import TraceScan
 from tfdbg_tui.logdir.walltimes import read_wall_times, sane_time
