@@ -19,7 +19,7 @@ from synthetic import (
     write_logdir,
 )
 
-from tfdbg_tui.logdir import LogdirError, RunReader, list_runs
+from tfdbg_tui.logdir import LogdirError, RunReader, list_runs, recordfile
 from tfdbg_tui.wire import codec, crc32c, events, tfrecord
 
 SUFFIXES = (
@@ -92,19 +92,62 @@ def test_resynchronises_after_damage(logdir, chunk_bytes):
     assert all("skipped" in text for text in messages(run))
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("to_the_end", [False, True])
+def test_zeros_are_waited_for(logdir, logdirs, suffix, to_the_end):
+    """On a network file system a file can be longer than what has arrived of it."""
+    path = the_file(logdir, suffix)
+    data = path.read_bytes()
+    starts = [at for at, _ in tfrecord.records(data)]
+    first, last = starts[len(starts) // 3], len(data) if to_the_end else starts[-2] + 20
+    path.write_bytes(data[:first] + bytes(last - first) + data[last:])
+    (files,) = list_runs(logdir)
+    reader = RunReader(files)
+    for _ in range(3):
+        before = reader.poll()
+        assert not any("damaged" in text for text in messages(before))
+    with path.open("r+b") as file:  # what was missing arrives; the size stays
+        file.seek(first)
+        file.write(data[first:last])
+    while not reader.poll().progress.complete:
+        pass
+    run = reader.poll()
+    assert content(run) == content(read(logdirs["mnist"]))
+    assert not run.problems
+    if suffix == "graph_execution_traces":
+        assert len(before.graph_executions) == len(starts) // 3
+
+
+def test_zeros_that_stay_are_damage(logdir, monkeypatch):
+    monkeypatch.setattr(recordfile, "_PATIENCE_SECONDS", 0.0)
+    path = the_file(logdir, "graph_execution_traces")
+    data = path.read_bytes()
+    starts = [at for at, _ in tfrecord.records(data)]
+    path.write_bytes(data[: starts[100]] + bytes(starts[120] - starts[100]) + data[starts[120] :])
+    (files,) = list_runs(logdir)
+    reader = RunReader(files)
+    while not (run := reader.poll()).progress.complete:
+        pass
+    assert len(run.graph_executions) == 300
+    assert any(f"damaged at byte {starts[100]:,}" in text for text in messages(run))
+
+
 def test_damage_at_the_end_is_read_once_it_is_overwritten(logdir):
-    """A network file system can show zeros where data has not arrived yet."""
     path = the_file(logdir, "graph_execution_traces")
     data = path.read_bytes()
     cut = [at for at, _ in tfrecord.records(data)][100]
     path.write_bytes(data[:cut] + bytes(len(data) - cut))
     (files,) = list_runs(logdir)
     reader = RunReader(files)
-    assert len(reader.read_all().graph_executions) == 100
+    run = reader.read_all()
+    assert len(run.graph_executions) == 100
+    assert any("damaged" in text for text in messages(run))
     path.write_bytes(data)
     with path.open("ab") as file:
         file.write(data)
-    assert len(reader.read_all().graph_executions) == 640
+    run = reader.read_all()
+    assert len(run.graph_executions) == 640
+    assert not run.problems
 
 
 def test_a_damaged_payload_is_refused_when_it_is_shown(logdir):

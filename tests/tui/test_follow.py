@@ -229,14 +229,14 @@ async def test_a_newer_run_is_offered_elsewhere(writer, logdirs) -> None:
         newer = Writer(logdirs["control_flow"], writer.logdir, host="host2")
         newer.start()
         newer.write(of=1)
-        await live.until(lambda: "R opens it" in live.live_line())
+        await live.until(lambda: "a newer run: R" in live.live_line())
         assert (live.session.snapshot.run.files.label, live.focus) == (old, focus)
         labels = [files.label for files in list_runs(writer.logdir)]
         await live.press("R")
         assert all(label in live.screen() for label in labels)
         await live.press("escape", "R", *(["j"] if labels[-1] == old else []), "enter")
         await live.until(lambda: live.session.snapshot.run.files.label != old)
-        assert "R opens it" not in live.live_line()
+        assert "a newer run" not in live.live_line()
 
 
 async def test_deletion_and_a_new_start_in_the_same_place(writer, logdirs) -> None:

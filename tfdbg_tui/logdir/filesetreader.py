@@ -71,11 +71,11 @@ class FileSetReader:
         self.executions = self._execution_log()
         self.traces = self._trace_log()
 
-    def look(self) -> None:
-        """Note what has happened to the files since the last look."""
+    def look(self, *, patient: bool) -> None:
+        """Note what has happened to the files since the last look; see `RecordFile.look`."""
         for file in self.files.values():
-            file.look()
-        self._start_again()
+            file.look(patient=patient)
+        self._start_again(patient=patient)
 
     def read_definitions(self) -> Iterator[None]:
         """Read all definitions there are, a little more each time the iterator is advanced."""
@@ -119,7 +119,7 @@ class FileSetReader:
         for file in self.files.values():
             file.close()
 
-    def _start_again(self) -> None:
+    def _start_again(self, *, patient: bool) -> None:
         """Read a file of events from its start if it is not the file it was.
 
         A dump writer with a circular buffer replaces the file by one with its last events.
@@ -135,7 +135,7 @@ class FileSetReader:
                     "again from its start",
                 )
             self.files[suffix] = self._file(suffix)
-            self.files[suffix].look()
+            self.files[suffix].look(patient=patient)
             self.restarts += 1
             if suffix == filesets.EXECUTION:
                 self.executions = self._execution_log()

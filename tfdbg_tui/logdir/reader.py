@@ -76,14 +76,14 @@ class RunReader:
         Definitions (sources, stack frames, graphs) are read before the events that use them;
         executions and graph executions in turns.  The first poll takes only a little of each.
         """
-        self._look()
+        self._look(patient=True)
         self._read(time.monotonic() + _POLL_SECONDS)
         return self._snapshot()
 
     def read_all(self) -> Run:
         """Read everything that is there now."""
-        self._look()
-        while not self._exhausted() or self._add_file_sets():
+        self._look(patient=False)
+        while not self._exhausted() or self._add_file_sets(patient=False):
             self._read(time.monotonic() + 10 * _POLL_SECONDS)
         return self._snapshot()
 
@@ -92,13 +92,13 @@ class RunReader:
         for reader in self._sets:
             reader.close()
 
-    def _look(self) -> None:
+    def _look(self, *, patient: bool) -> None:
         for reader in self._sets:
-            reader.look()
+            reader.look(patient=patient)
         if self._exhausted():
-            self._add_file_sets()
+            self._add_file_sets(patient=patient)
 
-    def _add_file_sets(self) -> bool:
+    def _add_file_sets(self, *, patient: bool) -> bool:
         """Take in the files of processes that have joined the run; return if there are any."""
         if self.files.run_id is None:
             return False
@@ -109,7 +109,7 @@ class RunReader:
         for file_set in added:
             number = len(self._sets)
             reader = FileSetReader(number, file_set, self._shared, vectorised=self._vectorised)
-            reader.look()
+            reader.look(patient=patient)
             self._sets.append(reader)
         return True
 

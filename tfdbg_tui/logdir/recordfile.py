@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 8 << 20
 _VERIFIED_BYTES = 1 << 20
+_PATIENCE_SECONDS = 3.0
+"""How long zeros count as data that is on its way.
+
+Where writes reach a network file system out of order, or its caches lag behind, a file can be
+longer than what has arrived of it; what is missing reads as zeros.
+"""
+
 _HEADER, _FOOTER, _FRAME = tfrecord.HEADER_SIZE, tfrecord.FOOTER_SIZE, tfrecord.FRAME_SIZE
 
 
@@ -100,7 +108,10 @@ class RecordFile:
         self._fd: int | None = None
         self._identity = (0, 0)
         self._searched = 0
-        self._exhausted_at = -1
+        self._patient = False
+        self._waiting = False
+        self._hole = (-1, 0.0)  # where there are zeros, and since when
+        self._exhausted_at: tuple[int, float | None] | None = None
 
     def __del__(self) -> None:
         self.close()
@@ -113,15 +124,26 @@ class RecordFile:
     @property
     def exhausted(self) -> bool:
         """Whether nothing whole is left of what was there at the last look."""
-        return self.position >= self.size or self._exhausted_at == self.size
+        looked_at = (self.size, self.modified)
+        return self.position >= self.size or self._waiting or self._exhausted_at == looked_at
 
-    def look(self) -> None:
-        """Note how large the file is now; open it if it has appeared."""
+    def look(self, *, patient: bool) -> None:
+        """Note how large the file is now; open it if it has appeared.
+
+        Args:
+            patient: Whether zeros may for some seconds be data that has not arrived yet, rather
+                than damage.
+        """
         if self._fd is None and not self._open():
             return
         assert self._fd is not None
-        status = os.fstat(self._fd)
+        try:
+            status = os.fstat(self._fd)
+        except OSError:  # a network file system has forgotten it
+            self.fate = "deleted"
+            return
         self.size, self.modified = status.st_size, status.st_mtime
+        self._patient, self._waiting = patient, False
         if self.size < self.position:
             self.fate = "truncated"
             return
@@ -146,8 +168,7 @@ class RecordFile:
             length = self._next_length()
             if length is not None:
                 return self._read_one(buffer, length)
-            if self._is_torn() or not self._skip_damage(buffer):
-                self._exhausted_at = self.size
+            self._go_on(buffer)
         return None
 
     def heads(self, limit: int) -> Iterator[tuple[int, bytes]]:
@@ -158,8 +179,8 @@ class RecordFile:
                 offset = self.position
                 self.position += _FRAME + length
                 yield offset, self.bytes_at(offset + _HEADER, min(limit, length))
-            elif self._is_torn() or not self._skip_damage(ScanBuffer(1 << 20)):
-                self._exhausted_at = self.size
+            else:
+                self._go_on(ScanBuffer(1 << 20))
 
     def record(self, offset: int) -> bytes:
         """Return the payload of the record at `offset`; a `FileSlice` if it is large.
@@ -249,6 +270,7 @@ class RecordFile:
 
     def _advance(self, chunk: Chunk) -> Chunk:
         self.position = chunk.base + int(chunk.bounds[-1])
+        self._problems.discard(self.path, ("damage", chunk.base))  # it was on its way
         return chunk
 
     def _next_length(self) -> int | None:
@@ -266,12 +288,27 @@ class RecordFile:
             return None
         return header if len(header) == _HEADER else None
 
+    def _go_on(self, buffer: ScanBuffer) -> None:
+        """Skip what is at `position` and no record, or wait for more."""
+        if self._is_on_its_way():
+            self._waiting = True
+        elif self._is_torn() or not self._skip_damage(buffer):
+            self._exhausted_at = (self.size, self.modified)
+
     def _is_torn(self) -> bool:
         """Whether what is at `position` can become a record when more is written."""
         header = self._header()
         if header is None:
             return True
         return frames.is_header(header) and self._next_length() is None
+
+    def _is_on_its_way(self) -> bool:
+        """Whether there are zeros at `position` that may become data soon."""
+        if not self._patient or self._header() != bytes(_HEADER):
+            return False
+        if self._hole[0] != self.position:
+            self._hole = (self.position, time.monotonic())
+        return time.monotonic() - self._hole[1] < _PATIENCE_SECONDS
 
     def _read_one(self, buffer: ScanBuffer, length: int) -> Chunk:
         bounds = np.array([0, length + _FRAME], np.int64)

@@ -86,7 +86,7 @@ class Live:
         if not following and self.growing and mark is not None and self.total > mark:
             cells.append((f"+{self.total - mark:,} new, F follows", "match"))
         if self.newer_run:
-            cells.append((f"a newer run {self.newer_run}, R opens it", "match"))
+            cells.append(("a newer run: R", "match"))
         if self.announcement:
             cells.append((self.announcement, "chip-bad"))
         return cells
