@@ -10,7 +10,7 @@ import os
 import runpy
 import sys
 
-from tfdbg_tui.dump import enable_dump_debug_info
+from tfdbg_tui.dump import enable_dump_debug_info, steps
 
 
 def main(argv: list[str]) -> None:
@@ -34,6 +34,7 @@ def main(argv: list[str]) -> None:
         every=options.every,
         on_bad=options.on_bad,
     )
+    steps.mark_keras_steps()
     sys.argv = [options.script, *options.arguments]
     if options.is_module:
         sys.path[0] = os.getcwd()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def make_step_callback() -> Any:
         """Marks each training batch of `fit` as a step: ``model.fit(..., callbacks=[...])``.
 
         Args:
-            first: Number of the first batch; None goes on from the optimizer's iterations.
+            first: Number of the first batch; None goes on from the optimizer's iterations, or
+                begins with 0 where the model has no optimizer of its own.
         """
 
         def __init__(self, first: int | None = None) -> None:
@@ -64,7 +66,7 @@ def make_step_callback() -> Any:
         def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
             """Enter the next step."""
             if self._next is None:
-                self._next = int(self.model.optimizer.iterations.numpy())
+                self._next = _iterations(self.model)
             begin(self._next)
             self._next += 1
 
@@ -73,3 +75,27 @@ def make_step_callback() -> Any:
             begin(None)
 
     return StepCallback
+
+
+def _iterations(model: Any) -> int:
+    optimizer = getattr(model, "optimizer", None)
+    return int(optimizer.iterations.numpy()) if optimizer is not None else 0
+
+
+def mark_keras_steps() -> None:
+    """Give each `fit` of a program that knows nothing of steps a `StepCallback`."""
+    import keras
+
+    callback_list = keras.callbacks.CallbackList
+    step_callback = make_step_callback()
+    original = callback_list.__init__
+
+    @functools.wraps(original)
+    def initialise(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        callback = step_callback()
+        callback.set_model(self.model)
+        # The first of all: what a program marks itself comes after it and counts.
+        self.callbacks.insert(0, callback)
+
+    callback_list.__init__ = initialise

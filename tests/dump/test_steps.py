@@ -1,0 +1,51 @@
+"""`fit` in a program that knows nothing of steps, run under the dump writer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import tfdbg_tui
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.tensorflow
+
+PROGRAM = """\
+import keras
+import numpy as np
+
+class WithoutOptimizer(keras.Model):
+    def train_step(self, batch):
+        return {"loss": self(batch)}
+
+    def call(self, x):
+        return keras.ops.mean(x)
+
+ones = np.ones((24, 2), "float32")
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(ones, ones[:, :1], batch_size=4, verbose=0)
+model.fit(ones, ones[:, :1], batch_size=4, verbose=0)
+bare = WithoutOptimizer()
+bare.compile(optimizer=None)
+bare.fit(ones, batch_size=12, verbose=0)
+"""
+
+
+def test_batches_of_fit_are_steps(tmp_path: Path) -> None:
+    script, logdir = tmp_path / "train.py", tmp_path / "logdir"
+    script.write_text(PROGRAM)
+    command = [sys.executable, "-m", "tfdbg_tui.dump", "--dump-root", str(logdir), "--every", "5"]
+    subprocess.run([*command, str(script)], check=True, capture_output=True, timeout=120)
+    run = tfdbg_tui.open_run(logdir)
+    steps = [
+        execution.step
+        for execution in run.executions
+        if "step_on_iterator" in execution.op_type and execution.step is not None
+    ]
+    assert steps == [0, 5, 10, 0]  # the second fit goes on; a model without optimizer begins anew
