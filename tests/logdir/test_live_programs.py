@@ -59,15 +59,21 @@ def test_tensorflows_writer_followed_to_the_end_is_a_fresh_opening(tmp_path) -> 
     script.write_text(_PROGRAM.format(enable=_ENABLE.format(logdir=str(logdir)), steps=120))
     process = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.DEVNULL)
     reader = _wait_for(logdir, process)
-    sizes = set()
+    sizes, answers = set(), []
     while process.poll() is None:
         run = reader.poll()
         sizes.add(run.num_events)
-        assert run.state.writing is None, "TensorFlow's file names tell no process"
+        assert not run.state.prompt
+        answers.append(run.state.writing)
         if run.graph_executions:
             assert run.graph_executions[len(run.graph_executions) - 1].wall_time
     assert process.returncode == 0
     assert len(sizes) > 3, "it was read while it grew"
+    while reader.poll().state.writing:
+        pass
+    assert reader.poll().state.writing is False
+    assert answers == sorted(answers, reverse=True), "it writes, until it has closed its files"
+    assert answers[0]
     followed = reader.read_all()
     assert not followed.problems
     assert content(followed) == content(read(logdir))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -43,6 +44,25 @@ def test_another_process_with_the_same_number_is_not_the_writer(tmp_path) -> Non
         assert WriterProcess(FileSet(str(prefix))).writing() is False
     finally:
         process.communicate()
+
+
+def test_tensorflows_writer_is_found_by_what_it_has_open(tmp_path) -> None:
+    file_set = FileSet(str(tmp_path / f"tfdbg_events.1.{socket.gethostname()}"))
+    process = _start(file_set.path("execution"))
+    with open(file_set.path("execution"), "rb"):  # who reads is not the writer
+        writer = WriterProcess(file_set)
+        assert writer.writing() is True
+        assert (writer.pid, writer.is_ours) == (process.pid, False)
+        assert not writer.suspended()
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+        assert writer.writing() is True
+        assert writer.suspended()
+        process.kill()
+        process.communicate()
+        assert writer.writing() is False
+        assert not writer.suspended()
+        assert WriterProcess(file_set).writing() is None
 
 
 def test_what_a_name_does_not_tell(tmp_path) -> None:

@@ -4,8 +4,8 @@
     tfdbg-tui diagnose LOGDIR --json | jq '.roots[0].location'
     tfdbg-tui diagnose LOGDIR --follow --until bad && echo "not reached"
 
-With --follow it reports when the program ends. This package's dump writer, on the same host, tells
-when that is; with TensorFlow's writer, or a program on another host, give --timeout.
+With --follow it reports when the program ends. That can be told on the host it runs on; for a
+program on another host, or in another container, give --timeout.
 
 Exit codes: 0 clean, 1 alerts, 2 nothing could be read.
 """

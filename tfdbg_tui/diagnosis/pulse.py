@@ -128,7 +128,8 @@ class Pulse:
         return (
             run.progress.complete
             and run.num_events == 0
-            and run.state.writing is None
+            and run.state.writing is not False
+            and not run.state.prompt
             and run.num_graph_ops > 0
             and self._clock() - self._seen_at >= _QUIET_SECONDS
         )

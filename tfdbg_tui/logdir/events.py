@@ -249,14 +249,15 @@ class Progress:
 class RunState:
     """What has become of a run's files.
 
-    Whether the program still runs can be told only where the files' names hold its process id, and
-    only on its host.
+    Whether the program still runs can be told only on its host.
 
     Attributes:
         deleted: They are gone from their directory; what had been opened can still be read.
         replaced: Some of them are other files now: a new run, to be opened anew.
         last_written: When any of them was written last, in seconds since the epoch.
         writing: Whether a process still has them open; None where that cannot be told.
+        suspended: Whether a process that has them open is stopped, as by Ctrl-Z.
+        prompt: Whether they are known to be of this project's writer, which keeps nothing back.
         generation: How often a file of events was read again from its start, because a circular
             buffer had replaced it: events of different generations have different indices.
     """
@@ -265,4 +266,6 @@ class RunState:
     replaced: bool = False
     last_written: float | None = None
     writing: bool | None = None
+    suspended: bool = False
+    prompt: bool = False
     generation: int = 0

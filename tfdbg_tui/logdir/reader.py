@@ -63,7 +63,8 @@ class RunReader:
         self._merged: tuple[object, ...] = ()
         self._limit = min(_FIRST_BYTES, chunk_bytes)
         self._asked_at = float("-inf")
-        self._answer: bool | None = None
+        self._writing: bool | None = None
+        self._suspended = False
         if files.run_id is None:
             self._shared.problems.add(
                 files.file_sets[0].path(filesets.METADATA),
@@ -189,22 +190,26 @@ class RunReader:
         files = [file for reader in self._sets for file in reader.files.values()]
         fates = {file.fate for file in files if file.is_open}
         written = [file.modified for file in files if file.modified is not None]
+        self._ask_processes()
         return RunState(
             deleted=bool(fates) and fates <= {"deleted"},
             replaced=bool(fates & {"replaced", "truncated"}),
             last_written=max(written, default=None),
-            writing=self._writing(),
+            writing=self._writing,
+            suspended=self._suspended,
+            prompt=all(reader.process.is_ours for reader in self._sets),
             generation=sum(reader.restarts for reader in self._sets),
         )
 
-    def _writing(self) -> bool | None:
-        """Return whether any writer is at work, asked for once a second."""
+    def _ask_processes(self) -> None:
+        """Ask, once a second, whether any writer is at work."""
         now = time.monotonic()
-        if now - self._asked_at >= _ASK_SECONDS:
-            self._asked_at = now
-            answers = {reader.process.writing() for reader in self._sets}
-            self._answer = True if True in answers else None if None in answers else False
-        return self._answer
+        if now - self._asked_at < _ASK_SECONDS:
+            return
+        self._asked_at = now
+        answers = {reader.process.writing() for reader in self._sets}
+        self._writing = True if True in answers else None if None in answers else False
+        self._suspended = any(reader.process.suspended() for reader in self._sets)
 
 
 def open_run(logdir: str | os.PathLike[str], run: str | None = None) -> Run:

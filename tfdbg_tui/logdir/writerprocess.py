@@ -1,7 +1,8 @@
 """Whether the process that writes a file set still does.
 
-Our dump writer names its files ``tfdbg_events.<seconds>.<host>-<pid>``; on the same host the
-process can be asked for.  TensorFlow's names hold no process: of those only silence can be told.
+Our dump writer names its files ``tfdbg_events.<seconds>.<host>-<pid>``, TensorFlow's
+``tfdbg_events.<seconds>.<host>``.  On the same host the first can be asked for; the second is
+searched for, among the processes that have one of the files open for writing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ from tfdbg_tui.wire import filesets
 if TYPE_CHECKING:
     from tfdbg_tui.wire.filesets import FileSet
 
+_SEARCHES = 3  # a writer opens its files at once: who has not been found soon will not be
+_WRITE_FLAGS = os.O_WRONLY | os.O_RDWR
+_STOPPED = ("T", "t")  # by a signal, by a tracer
+
 
 class WriterProcess:
     """The process that writes a file set.
@@ -24,44 +29,94 @@ class WriterProcess:
         file_set: The file set.
 
     Attributes:
-        pid: Its process id; None where the name tells none, or one of another host.
+        pid: Its process id; None where it is not known, or one of another host.
+        is_ours: Whether it is our dump writer on this host, which writes what is recorded within
+            a quarter of a second.
     """
 
     def __init__(self, file_set: FileSet) -> None:
-        self._names = {os.path.basename(file_set.path(suffix)) for suffix in filesets.SUFFIXES}
+        paths = [file_set.path(suffix) for suffix in filesets.SUFFIXES]
+        self._names = {os.path.basename(path) for path in paths}
+        self._paths = {os.path.realpath(path) for path in paths}
         self.pid = _pid_of(file_set)
+        self.is_ours = self.pid is not None
+        self._searches_left = _SEARCHES if _writer_of(file_set) == socket.gethostname() else 0
         self._ended = False
 
     def writing(self) -> bool | None:
         """Return whether it lives and has the files open; None where that cannot be told."""
+        if self.pid is None and self._searches_left:
+            self._searches_left -= 1
+            self.pid = self._search()
         if self.pid is None:
             return None
         if not self._ended:
             self._ended = not (_lives(self.pid) and self._has_files_open(self.pid))
         return not self._ended
 
+    def suspended(self) -> bool:
+        """Return whether it lives but has been stopped, as by Ctrl-Z, SIGSTOP or a debugger."""
+        if self.pid is None or self._ended:
+            return False
+        try:
+            with open(f"/proc/{self.pid}/stat", "rb") as file:
+                return file.read().rpartition(b") ")[2][:1].decode() in _STOPPED
+        except OSError:
+            return False
+
+    def _search(self) -> int | None:
+        """Return the process that has any of the files open for writing, if one is found."""
+        try:
+            processes = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+        except OSError:
+            return None
+        return next((pid for pid in processes if self._writes(pid)), None)
+
+    def _writes(self, pid: int) -> bool:
+        try:
+            numbers = os.listdir(f"/proc/{pid}/fd")
+        except OSError:
+            return False
+        return any(
+            _target(pid, number) in self._paths and _is_for_writing(pid, number)
+            for number in numbers
+        )
+
     def _has_files_open(self, pid: int) -> bool:
         """Whether a process has any of the files open; True where it does not let us look."""
-        directory = f"/proc/{pid}/fd"
         try:
-            descriptors = os.listdir(directory)
+            numbers = os.listdir(f"/proc/{pid}/fd")
         except FileNotFoundError:
             return not os.path.isdir("/proc/self/fd")  # a zombie; or there is no /proc at all
         except OSError:
             return True
-        return any(self._is_ours(f"{directory}/{number}") for number in descriptors)
+        return any(os.path.basename(_target(pid, number)) in self._names for number in numbers)
 
-    def _is_ours(self, link: str) -> bool:
-        try:
-            name = os.path.basename(os.readlink(link))
-        except OSError:
-            return False
-        return name.removesuffix(" (deleted)") in self._names
+
+def _target(pid: int, number: str) -> str:
+    """Return the path of a file that a process has open; "" where it cannot be told."""
+    try:
+        return os.readlink(f"/proc/{pid}/fd/{number}").removesuffix(" (deleted)")
+    except OSError:
+        return ""
+
+
+def _is_for_writing(pid: int, number: str) -> bool:
+    try:
+        with open(f"/proc/{pid}/fdinfo/{number}") as file:
+            flags = re.search(r"^flags:\s*([0-7]+)", file.read(), re.MULTILINE)
+    except OSError:
+        return False
+    return flags is not None and bool(int(flags[1], 8) & _WRITE_FLAGS)
+
+
+def _writer_of(file_set: FileSet) -> str:
+    return os.path.basename(file_set.prefix).split(".", 2)[-1]
 
 
 def _pid_of(file_set: FileSet) -> int | None:
-    writer = os.path.basename(file_set.prefix).split(".", 2)[-1]
-    match = re.fullmatch(re.escape(socket.gethostname()) + r"-(\d{1,9})(-\d+)?", writer)
+    pattern = re.escape(socket.gethostname()) + r"-(\d{1,9})(-\d+)?"
+    match = re.fullmatch(pattern, _writer_of(file_set))
     return int(match[1]) if match and int(match[1]) > 0 else None
 
 

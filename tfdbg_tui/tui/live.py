@@ -41,10 +41,12 @@ class Live:
     announcement: str = ""
     newer_run: str = ""
     _generation: int = 0
+    _suspended: bool = False
 
     def note(self, run: Run) -> None:
         """Take notice of the newest state of the run."""
         self.pulse.note(run)
+        self._suspended = run.state.suspended
         if run.state.generation != self._generation:
             self._generation = run.state.generation
             self.growing = True
@@ -79,7 +81,7 @@ class Live:
         vitals = self.pulse.vitals()
         cells = []
         if vitals is not None and (self.attached or self.growing or self.program):
-            cells.append(_words(vitals, self.program))
+            cells.append(self._words(vitals))
         elif self.program is not None:
             cells.append(_program_words(self.program))
         mark = shown if shown is not None else self.mark
@@ -91,28 +93,35 @@ class Live:
             cells.append((self.announcement, "chip-bad"))
         return cells
 
+    def _words(self, vitals: Vitals) -> Cell:
+        silent, program = duration(vitals.silent), self.program
+        if vitals.phase == "recording":
+            return self._recording(vitals), "live"
+        if vitals.phase == "deleted":
+            return "the logdir has been deleted; what was read stays", "match"
+        if self._suspended:
+            return f"nothing new for {silent}, the program is stopped (Ctrl-Z, SIGSTOP)", "match"
+        if program is not None:
+            state, style = _program_words(program)
+            return f"{state}, nothing new for {silent}" if program.running else state, style
+        if vitals.phase == "buffering":
+            words = "TensorFlow's ring buffer holds the events back: circular_buffer_size=-1"
+            return words, "match"
+        if vitals.phase == "quiet":
+            return f"nothing new for {silent}, the program lives", "dim"
+        if vitals.phase == "ended":
+            return f"the program ended {silent} ago", "match"
+        if vitals.silent < _JUST_NOW_SECONDS:
+            return "nothing new yet", "dim"
+        return f"silent {silent}: idle, ended or killed", "dim"
 
-def _words(vitals: Vitals, program: Program | None) -> Cell:
-    silent = duration(vitals.silent)
-    if vitals.phase == "recording":
-        rate = vitals.events_per_second
-        words = "recording" if not rate else f"recording {compact(round(rate))} events/s"
-        lag = "" if vitals.lag is None else f", lag {vitals.lag:.1f} s"
-        return f"{words}{lag}", "live"
-    if vitals.phase == "deleted":
-        return "the logdir has been deleted; what was read stays", "match"
-    if program is not None:
-        state, style = _program_words(program)
-        return f"{state}, nothing new for {silent}" if program.running else state, style
-    if vitals.phase == "buffering":
-        return "TensorFlow's ring buffer holds the events back: circular_buffer_size=-1", "match"
-    if vitals.phase == "quiet":
-        return f"nothing new for {silent}, the program lives", "dim"
-    if vitals.phase == "ended":
-        return f"the program ended {silent} ago", "match"
-    if vitals.silent < _JUST_NOW_SECONDS:
-        return "nothing new yet", "dim"
-    return f"silent {silent}: idle, ended or killed", "dim"
+    def _recording(self, vitals: Vitals) -> str:
+        words = "recording"
+        if self._generation:
+            words += " into a ring buffer"
+        elif vitals.events_per_second:
+            words += f" {compact(round(vitals.events_per_second))} events/s"
+        return words if vitals.lag is None else f"{words}, lag {vitals.lag:.1f} s"
 
 
 def _program_words(program: Program) -> Cell:

@@ -217,6 +217,7 @@ def _state(run: Run) -> tuple[object, ...]:
         len(run.graph_executions),
         len(run.problems),
         run.state.writing,
+        run.state.suspended,
         run.state.deleted,
         run.state.generation,
     )
