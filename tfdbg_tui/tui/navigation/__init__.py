@@ -1,0 +1,60 @@
+"""What keys and clicks do: functions from a snapshot and a focus to the next focus.
+
+`moving` within lists and between panes, `drilling` deeper, `links` along the numbers, `alerts`,
+`asking_why`, `finding` by name or text, `showing` more or less, `copying`.
+"""
+
+from __future__ import annotations
+
+from tfdbg_tui.tui.navigation.alerts import first_alert, step_alert
+from tfdbg_tui.tui.navigation.asking_why import close_why, why
+from tfdbg_tui.tui.navigation.copying import copy_text
+from tfdbg_tui.tui.navigation.drilling import click, enter
+from tfdbg_tui.tui.navigation.finding import find_place, goto, search
+from tfdbg_tui.tui.navigation.links import neighbour_event, to_consumer, to_producer
+from tfdbg_tui.tui.navigation.moving import (
+    cycle_pane,
+    last_row,
+    latest,
+    looks_elsewhere,
+    move,
+    move_to,
+    show_pane,
+    step_frame,
+)
+from tfdbg_tui.tui.navigation.nowhere import NowhereError
+from tfdbg_tui.tui.navigation.showing import (
+    toggle_bad_only,
+    toggle_in_time,
+    toggle_library_frames,
+    unfold,
+)
+
+__all__ = [
+    "NowhereError",
+    "click",
+    "close_why",
+    "copy_text",
+    "cycle_pane",
+    "enter",
+    "find_place",
+    "first_alert",
+    "goto",
+    "last_row",
+    "latest",
+    "looks_elsewhere",
+    "move",
+    "move_to",
+    "neighbour_event",
+    "search",
+    "show_pane",
+    "step_alert",
+    "step_frame",
+    "to_consumer",
+    "to_producer",
+    "toggle_bad_only",
+    "toggle_in_time",
+    "toggle_library_frames",
+    "unfold",
+    "why",
+]

@@ -1,0 +1,51 @@
+"""Asking why a tensor is as it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui.focus import WHY_PANES, Focus, focus_event, focused_event
+from tfdbg_tui.tui.lists import NEIGHBOURS
+from tfdbg_tui.tui.navigation.links import neighbour_event
+from tfdbg_tui.tui.navigation.nowhere import NowhereError
+from tfdbg_tui.tui.why_rows import shown_way
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.tui.snapshot import Snapshot
+
+
+def why(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Show the way to the focused tensor, and stand on its root; or close that again.
+
+    Raises:
+        NowhereError: No tensor is focused.
+    """
+    if focus.pane in WHY_PANES:
+        return close_why(snapshot, focus)
+    event = _asked_about(snapshot, focus)
+    if event is None:
+        raise NowhereError("no tensor is focused")
+    focus = replace(focus, why=event, why_from=focus.pane, pane="why", link=None, part=0)
+    way = shown_way(snapshot, focus)
+    return focus_event(snapshot, focus, way.links[way.start].event) if way else focus
+
+
+def close_why(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Close the way to a tensor; the focus stays where it was moved to."""
+    pane = focus.why_from if focus.pane in WHY_PANES else focus.pane
+    return replace(focus, why=None, pane=pane)
+
+
+def _asked_about(snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
+    """Return the tensor that the user looks at."""
+    if focus.pane == "alerts" and focus.alert is not None:
+        return focus.alert
+    if focus.pane == "graph_structure" and focus.op is not None:
+        row = NEIGHBOURS.position(snapshot, focus)
+        found = neighbour_event(snapshot, focus, row or 0)
+        if found is None:
+            raise NowhereError("no tensor of this op has been recorded")
+        return found
+    return focused_event(snapshot, focus)

@@ -1,0 +1,26 @@
+"""What copying puts on the clipboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.events import name_of
+from tfdbg_tui.tui import card
+from tfdbg_tui.tui.focus import WHY_PANES, Focus, focused_event
+from tfdbg_tui.tui.why_rows import shown_way
+
+if TYPE_CHECKING:
+    from tfdbg_tui.tui.snapshot import Snapshot
+
+
+def copy_text(snapshot: Snapshot, focus: Focus) -> str:
+    """Return what copying puts on the clipboard: a name, a fix, or ``path:line``."""
+    if focus.pane in WHY_PANES:
+        way = shown_way(snapshot, focus)
+        return card.fix(way.finding) if way and way.finding else ""
+    if focus.pane in ("source_code", "stack_trace"):
+        return f"{focus.place.path}:{focus.place.line}" if focus.place else ""
+    if focus.pane == "graph_structure":
+        return focus.op.name if focus.op else ""
+    event = focused_event(snapshot, focus)
+    return name_of(snapshot.run, event) if event else ""
