@@ -25,7 +25,10 @@ Float64Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A recorded tensor of a graph; `shape` is None unless it is known while tracing."""
+    """A tensor of a graph; `shape` is None unless it is known while tracing.
+
+    `watched` says whether the filters let it through.
+    """
 
     graph_id: str
     op_name: str
@@ -35,6 +38,7 @@ class Row:
     shape: tuple[int, ...] | None
     rank: int | None
     device: str
+    watched: bool
 
     @property
     def size(self) -> int | None:
@@ -55,6 +59,8 @@ class Group:
         small: Numbers of the rows that are summarised by the FULL_HEALTH kernel alone.
         fast: Numbers of the rows that are summarised by faster ops: the first that `detail` gets.
         extra_rows: The tensors that `detail` gets after those: inputs from outside of the group.
+            A bad one was an alert where it was made; here only the healthy add something, and
+            what filters left out there.
         aliases: Pairs of a row and an earlier one that has the same elements.
         constants: Counts of the rows that never change.
         detail_inputs: For each bad tensor, which tensors its details include besides itself.
@@ -254,9 +260,12 @@ class Group:
         for detail in values.get("details", ()):
             index = int(detail[0])
             beyond = index - len(self.fast)
-            found[len(self.rows) + beyond if beyond >= 0 else self.fast[index]] = detail
+            if beyond < 0:
+                found[self.fast[index]] = detail
+            elif not (detail[3:6].any() and self.extra_rows[beyond].watched):
+                found[len(self.rows) + beyond] = detail
         for row, counts in self.constants.items():
-            if counts.bad:
+            if counts.bad or found:
                 found[row] = np.array((0, self.rows[row].rank or 0, *counts.values()))
         for row, source in self.aliases:
             if source in found:

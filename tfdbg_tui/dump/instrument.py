@@ -79,11 +79,11 @@ def observed_tensors(
             if _is_recorded(tensor.dtype.base_dtype, options) and options.keeps(
                 op.type, tensor.dtype
             ):
-                row = row_of(tensor, graph_id, recorded.tensor_ids[slot])
+                row = row_of(tensor, graph_id, recorded.tensor_ids[slot], options)
                 yield Observed(tensor, row, inputs)
 
 
-def row_of(tensor: Any, graph_id: str, tensor_id: int) -> Row:
+def row_of(tensor: Any, graph_id: str, tensor_id: int, options: Options) -> Row:
     """Return what is known of a symbolic tensor while tracing."""
     shape = tensor.shape
     known = shape.as_list() if shape.rank is not None else None
@@ -96,6 +96,7 @@ def row_of(tensor: Any, graph_id: str, tensor_id: int) -> Row:
         shape=tuple(known) if known is not None and None not in known else None,
         rank=shape.rank,
         device=tensorflow_hooks.full_device_name(tensor.device),
+        watched=options.keeps(tensor.op.type, tensor.dtype),
     )
 
 
@@ -295,12 +296,15 @@ class _GroupBuilder:
         """Let the details of a bad tensor include those of the inputs of its op."""
         group = self._group
         known = {item.tensor.name: index for index, item in enumerate(items)}
+        for number, source in group.aliases:
+            known[self._items[number].tensor.name] = known[self._items[source].tensor.name]
+        constants = {self._items[number].tensor.name for number in group.constants}
         inputs = []
         for item in items:
             indices = []
             for tensor in item.inputs:
                 dtype = tensor.dtype.base_dtype
-                if not (dtype.is_floating or dtype.is_complex):
+                if not (dtype.is_floating or dtype.is_complex) or tensor.name in constants:
                     continue
                 if tensor.name not in known:
                     row = self._input_row(tensor)

@@ -295,7 +295,9 @@ class DumpWriter:
 
         def input_row(tensor: Any) -> Row | None:
             number = self._graphs.tensor_id(graph, tensor.op.name, tensor.value_index)
-            return instrument.row_of(tensor, graph_id, number) if number is not None else None
+            if number is None:
+                return None
+            return instrument.row_of(tensor, graph_id, number, self.options)
 
         for items in instrument.groups_of(observed):
             rows = [item.row for item in items]
