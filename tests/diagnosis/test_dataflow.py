@@ -103,6 +103,31 @@ def test_the_branch_that_was_taken_gives_the_result(tmp_path):
     assert (source.event, source.via) == (TensorEvent("graph_execution", 0, 0), "branch")
 
 
+def test_an_output_of_a_case_that_is_recorded_is_that_of_the_branch_with_the_same_value(tmp_path):
+    program = Program(tmp_path)
+    program.graph("root", "")
+    program.graph("f", "f", "root")
+    program.op("f", "Placeholder", "x")
+    for number, op_type in enumerate(("Sqrt", "Neg", "Log")):
+        graph = f"branch{number}"
+        program.graph(graph, f"a_case_branch{number}_{7 + number}", "f")
+        program.op(graph, "Placeholder", f"a/case/{op_type}/x")
+        program.op(graph, op_type, f"a/case/{op_type}", f"a/case/{op_type}/x:0")
+        program.op(graph, "Identity", "a/case/Identity", f"a/case/{op_type}:0")
+    program.op("f", "Case", "a/case", "index:0", "x:0")
+    program.op("f", "Mean", "Mean", "a/case:0")
+    for graph, name, value in (("branch1", "Neg", -1.0), ("branch2", "Log", -np.inf)):
+        program.trace(graph, f"a/case/{name}", floats(value))
+        program.trace("f", "a/case", floats(value))
+    program.trace("f", "Mean", floats(-np.inf))
+    dataflow = Dataflow(program.open())
+
+    (case,) = dataflow.producers(TensorEvent("graph_execution", 4, 0))
+    assert case.event == TensorEvent("graph_execution", 3, 0)
+    (log,) = dataflow.producers(case.event)
+    assert (log.event, log.via) == (TensorEvent("graph_execution", 2, 0), "branch")
+
+
 def test_a_variable_leads_to_the_assignment_of_the_step_before(tmp_path):
     program = Program(tmp_path)
     program.graph("root", "")

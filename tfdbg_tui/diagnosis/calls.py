@@ -25,6 +25,7 @@ BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 LOOPS = frozenset({"While", "StatelessWhile"})
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 CONTROL = BRANCHES | LOOPS | CALLS
+_PARTS = ("cond", "body", "true", "false", "branch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,19 +213,9 @@ class Calls:
     def _guess_called(self, graph: Graph, op: GraphOp) -> tuple[str, ...]:
         """Find branch and body graphs: named after the op, else those built right before it."""
         inner = [self._run.graphs[i] for i in list(graph.inner_ids) if i in self._run.graphs]
-        prefix = op.name.replace("/", "_")
-        kinds = ("cond", "body") if op.op_type in LOOPS else ("true", "false")
-        named = [
-            max(found, key=_built).graph_id
-            for kind in kinds
-            if (
-                found := [
-                    g for g in inner if re.fullmatch(rf"{re.escape(prefix)}_{kind}_\d+", g.name)
-                ]
-            )
-        ]
-        if len(named) == 2:
-            return tuple(named)
+        named = _named_after(op, inner)
+        if len(named) > 1:
+            return named
         free = [g for g in inner if g.graph_id not in self._sites and _built(g)[1] <= op.wall_time]
         pair = sorted(free, key=_built)[-2:]
         if op.op_type in LOOPS:
@@ -275,6 +266,21 @@ class Calls:
             if op.op_type == "Identity" and not graph.consumers(op.name)
         ]
         return tuple(TensorRef(name, 0) for name in unused)
+
+
+def _named_after(op: GraphOp, graphs: list[Graph]) -> tuple[str, ...]:
+    """Return the graphs that are named after an op and their part in it, in the op's order.
+
+    TensorFlow calls them ``cond_true_7``, ``cond_false_8``; ``while_cond_3``, ``while_body_4``;
+    ``indexed_case_branch0_5``, ``indexed_case_branch1_6``.
+    """
+    prefix = re.escape(op.name.replace("/", "_"))
+    found: dict[tuple[int, int], Graph] = {}
+    for graph in sorted(graphs, key=_built):  # of several, the one that was built last
+        match = re.fullmatch(rf"{prefix}_([a-z]+)(\d*)_\d+", graph.name)
+        if match is not None and match[1] in _PARTS:
+            found[_PARTS.index(match[1]), int(match[2] or 0)] = graph
+    return tuple(found[part].graph_id for part in sorted(found))
 
 
 def _built(graph: Graph) -> tuple[float, float]:

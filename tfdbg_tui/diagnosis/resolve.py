@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.calls import BRANCHES, CALLS, LOOPS
+from tfdbg_tui.diagnosis.calls import BRANCHES, CONTROL, LOOPS
 from tfdbg_tui.diagnosis.events import graph_op_of
 from tfdbg_tui.diagnosis.links import LIST_VALUES, PASS_THROUGH, Producer
 from tfdbg_tui.logdir.graphs import TensorRef
@@ -40,6 +40,9 @@ class Resolver:
             return (self._argument(op, at, MAX_DEPTH),)
         if op.op_type == "ReadVariableOp":
             return (self._variable(event, op, at),)
+        if op.op_type in CONTROL and self._calls.called_graphs(op):
+            unknown = Producer(0, str(TensorRef(op.name, event.slot)), None, False, "call")
+            return (self._inside(op, event.slot, at, MAX_DEPTH, unknown, like=event.index),)
         return tuple(
             replace(self.resolve(op.graph_id, ref, at, MAX_DEPTH), input_slot=slot)
             for slot, ref in enumerate(op.inputs)
@@ -67,17 +70,40 @@ class Resolver:
             value = op.inputs[LIST_VALUES[op.op_type]]
             found = self.resolve(graph_id, value, anywhere, depth - 1)
             return replace(found, inferred=True, op_type=op.op_type)
-        called = self._calls.called_graphs(op)
-        if op.op_type in CALLS and called:
-            return self._output(called[0], ref.slot, at, depth, unknown, "call", inferred=False)
-        if op.op_type in BRANCHES:
-            return self._branch_output(op, called, ref, at, depth, unknown)
-        if op.op_type in LOOPS and len(called) == 2:
-            after = self._output(called[1], ref.slot, at, depth, unknown, "loop", inferred=False)
-            if after.event is None and ref.slot < len(op.inputs):
-                return self.resolve(graph_id, op.inputs[ref.slot], at, depth - 1)
-            return after
+        if self._calls.called_graphs(op):
+            return self._inside(op, ref.slot, at, depth, unknown)
         return unknown
+
+    def _inside(
+        self,
+        op: GraphOp,
+        slot: int,
+        at: At,
+        depth: int,
+        unknown: Producer,
+        like: int | None = None,
+    ) -> Producer:
+        """Return the tensor in a called graph that an output of a call, If or While really is.
+
+        Args:
+            op: The call, If or While.
+            slot: Which output of it.
+            at: Where in time.
+            depth: How many more boundaries may be crossed.
+            unknown: What to return where nothing is found.
+            like: Row of the output itself, where it is recorded.
+        """
+        called = self._calls.called_graphs(op)
+        if op.op_type in BRANCHES:
+            return self._branch_output(called, slot, at, depth, unknown, like)
+        if op.op_type not in LOOPS:
+            return self._output(called[0], slot, at, depth, unknown, "call", inferred=False)
+        after = unknown
+        if len(called) == 2:
+            after = self._output(called[1], slot, at, depth, unknown, "loop", inferred=False)
+            if after.event is None and slot < len(op.inputs):
+                return self.resolve(op.graph_id, op.inputs[slot], at, depth - 1)
+        return after
 
     def _output(
         self,
@@ -101,22 +127,30 @@ class Resolver:
 
     def _branch_output(
         self,
-        op: GraphOp,
         called: tuple[str, ...],
-        ref: TensorRef,
+        slot: int,
         at: At,
         depth: int,
         unknown: Producer,
+        like: int | None,
     ) -> Producer:
         """Return the tensor behind an output of the branch that was taken last."""
         found = [
-            self._output(graph_id, ref.slot, at, depth, unknown, "branch", inferred=False)
+            self._output(graph_id, slot, at, depth, unknown, "branch", inferred=False)
             for graph_id in called
         ]
         recorded = [p for p in found if p.event is not None and p.event.kind == "graph_execution"]
         if not recorded:
             return unknown
-        return max(recorded, key=lambda p: p.event.index if p.event else -1)
+        if like is None or not self._timeline.grouped:
+            return max(recorded, key=lambda p: p.event.index if p.event else -1)
+        # This project's writer may record a branch shortly after what came out of it.
+        return min(recorded, key=lambda p: self._difference(p, like))
+
+    def _difference(self, producer: Producer, row: int) -> tuple[bool, int]:
+        """Return how much speaks against a tensor being the same as that of a row."""
+        index = producer.event.index if producer.event else -1
+        return not self._timeline.same_counts(index, row), abs(index - row)
 
     def _argument(self, op: GraphOp, at: At, depth: int) -> Producer:
         """Return the caller's tensor that a function's argument stands for."""

@@ -122,21 +122,57 @@ class Timeline:
 
     def _row_in_call(self, site_id: int, at: At) -> int | None:
         """Return a site's row of the same call, and of the same iteration of a loop."""
-        traces = self._run.graph_executions
-        start = max(0, at.row - _GROUP_ROWS)
-        rows = traces.site_ids.rows_equal(site_id, start, at.row + _GROUP_ROWS)
-        if not rows.size:
+        nearest = self._nearest(site_id, at.row)
+        if not nearest:
             return None
-        nearest = rows[np.argsort(np.abs(rows - at.row), kind="stable")][:_NEAR].tolist()
         if at.execution is None:
             when = self.time(at.row)
             return int(min(nearest, key=lambda row: abs(self.time(row) - when)))
-        mine = [row for row in nearest if self._call_of(row)[0] == at.execution]
+        mine = self._of_execution(nearest, at.execution)
         if at.iteration is None:
-            return max(mine, default=None)
+            return self._of_same_run(mine, at)
         same = [row for row in mine if self._call_of(row)[1] == at.iteration]
         outside = [row for row in mine if self._call_of(row)[1] is None]
-        return max(same or outside, default=None)
+        return self._of_same_run(same or outside, at)
+
+    def _of_execution(self, rows: list[int], execution: int) -> list[int]:
+        return sorted(row for row in rows if self._call_of(row)[0] == execution)
+
+    def _of_same_run(self, rows: list[int], at: At) -> int | None:
+        """Return which of a site's rows in one execution belongs to the same run of its function.
+
+        A function that is called in a loop runs many times in an execution: if the other tensor was
+        computed as often as this one, then in step with it, else the nearest one is meant.
+        """
+        if len(rows) < 2:
+            return rows[0] if rows else None
+        own = self._rows_like(at)
+        if len(own) == len(rows) < _NEAR:
+            return rows[own.index(at.row)]
+        return min(rows, key=lambda row: abs(row - at.row))
+
+    def _rows_like(self, at: At) -> list[int]:
+        """Return the rows of the same tensor as a row in the same execution and iteration."""
+        if at.row >= len(self._run.graph_executions):
+            return []
+        execution, iteration = self._call_of(at.row)
+        if execution is None or execution != at.execution:
+            return []
+        near = self._nearest(self._run.graph_executions.site_ids[at.row], at.row)
+        rows = self._of_execution(near, execution)
+        return [row for row in rows if self._call_of(row)[1] == iteration]
+
+    def _nearest(self, site_id: int, row: int) -> list[int]:
+        """Return the rows of a site that are nearest to a row, the nearest first."""
+        start = max(0, row - _GROUP_ROWS)
+        rows = self._run.graph_executions.site_ids.rows_equal(site_id, start, row + _GROUP_ROWS)
+        ordered: list[int] = rows[np.argsort(np.abs(rows - row), kind="stable")][:_NEAR].tolist()
+        return ordered
+
+    def same_counts(self, row: int, other: int) -> bool:
+        """Whether two graph executions may have recorded one and the same tensor."""
+        one, two = (read_graph_execution(self._run, index) for index in (row, other))
+        return one is not None and two is not None and one.summary == two.summary
 
     def time(self, row: int) -> float:
         """Return when a graph execution was recorded."""

@@ -34,7 +34,9 @@ class Uses:
                 continue
             op = graph.ops.get(use.op_name)
             op_type = op.op_type if op else None
-            event = self._timeline.next(graph_id, use.op_name, at)
+            called = op is not None and self._calls.called_graphs(op)
+            # What a call, If or While makes of a tensor is told by the ops inside.
+            event = None if called else self._timeline.next(graph_id, use.op_name, at)
             if event is None and op is not None and op_type in PASS_THROUGH and depth:
                 slot = use.input_slot if op_type == "IdentityN" else 0
                 inner = self.of_tensor(graph_id, TensorRef(op.name, slot), at, depth - 1)
