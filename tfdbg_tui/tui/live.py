@@ -121,8 +121,12 @@ class Live:
             words += " into a ring buffer"
         elif vitals.events_per_second:
             words += f" {compact(round(vitals.events_per_second))} events/s"
-        return words if vitals.lag is None else f"{words}, lag {vitals.lag:.1f} s"
+        return words if vitals.lag is None else f"{words}, lag {_span(vitals.lag)}"
 
 
 def _program_words(program: Program) -> Cell:
     return f"the program {program.brief}", "live" if program.running else "match"
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 60 else duration(seconds)

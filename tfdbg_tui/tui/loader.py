@@ -68,6 +68,7 @@ class Loader(threading.Thread):
         post: Called from this thread with each message.
         newest: Whether the newest run is read, rather than one chosen, where there are several.
         interval: Seconds between two snapshots at least.
+        ready: Asked from this thread whether the snapshot before has been drawn.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Loader(threading.Thread):
         *,
         newest: bool = False,
         interval: float = FAST,
+        ready: Callable[[], bool] = lambda: True,
     ) -> None:
         super().__init__(name="tfdbg-tui-loader", daemon=True)
         self._logdir = logdir
@@ -85,6 +87,7 @@ class Loader(threading.Thread):
         self._post = post
         self._newest = newest
         self._interval = interval
+        self._ready = ready
         self._stopped = threading.Event()
         self._chosen = threading.Event()
         self._known: set[tuple[str, str]] = set()
@@ -162,7 +165,8 @@ class Loader(threading.Thread):
             idle = run.progress.complete or run.progress.bytes_read == position
             position = run.progress.bytes_read
             started = time.monotonic()
-            if started >= next_post and _state(run) != posted and _is_presentable(run, snapshot):
+            due = started >= next_post and self._ready()
+            if due and _state(run) != posted and _is_presentable(run, snapshot):
                 posted = _state(run)
                 snapshot = Snapshot(run, snapshot)
                 self._post(Loaded(snapshot))
