@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from tfdbg_tui.tui.actions import ACTIONS, footer_actions, key_name, key_table
-from tfdbg_tui.tui.app import TfdbgApp
+from tfdbg_tui.tui.commands import Commands
 from tfdbg_tui.tui.focus import PANES
 
 
@@ -21,7 +21,7 @@ def test_every_action_has_help_and_something_that_does_it(action) -> None:
     assert action.help
     assert action.label
     moves = action.rows is not None or action.pages is not None
-    does = [action.navigate is not None, moves, hasattr(TfdbgApp, f"do_{action.id}")]
+    does = [action.navigate is not None, moves, hasattr(Commands, f"do_{action.id}")]
     assert does.count(True) == 1
 
 

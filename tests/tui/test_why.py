@@ -34,6 +34,14 @@ def names(snapshot: Snapshot, focus: Focus) -> list[str]:
     return [link.name for link in shown.links]
 
 
+def ask(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Ask why, and wait for the answer."""
+    focus = navigation.why(snapshot, focus)
+    if focus.why is not None and snapshot.explanation is not None:
+        snapshot.explanation.find_way(focus.why)
+    return navigation.stand_on_root(snapshot, focus)
+
+
 # Alerts by cause
 
 
@@ -109,7 +117,7 @@ def test_searching_finds_causes_by_their_titles(two_roots: Snapshot) -> None:
 
 def test_why_stands_on_the_root(explained: Snapshot) -> None:
     loss = navigation.goto(explained, first_focus(explained), "trace:143")
-    focus = navigation.why(explained, loss)
+    focus = ask(explained, loss)
     assert names(explained, focus) == ["Softmax:0", "Log:0", "mul:0", "Mean:0"]
     assert (focus.pane, focused_name(explained, focus)) == ("why", "Log:0")
     assert focus.place is not None
@@ -120,16 +128,16 @@ def test_why_stands_on_the_root(explained: Snapshot) -> None:
 
 def test_enter_goes_to_the_tensor_and_escape_to_where_why_was_asked(explained: Snapshot) -> None:
     asked = replace(navigation.first_alert(explained, first_focus(explained)), pane="alerts")
-    focus = navigation.why(explained, asked)
+    focus = ask(explained, asked)
     there = navigation.enter(explained, focus)
     assert (there.pane, there.why) == ("graph_execution", focus.why)
     closed = navigation.close_why(explained, focus)
     assert (closed.pane, closed.why) == ("alerts", None)
-    assert navigation.why(explained, focus).why is None, "w closes it as well"
+    assert ask(explained, focus).why is None, "w closes it as well"
 
 
 def test_a_healthy_tensor_shows_what_made_it(explained: Snapshot) -> None:
-    focus = navigation.why(explained, navigation.goto(explained, Focus(), "trace:139"))
+    focus = ask(explained, navigation.goto(explained, Focus(), "trace:139"))
     shown = shown_way(explained, focus)
     assert shown is not None
     assert shown.finding is None
@@ -143,7 +151,7 @@ def test_every_alert_leads_back_to_its_cause(explained, two_roots) -> None:
         explanation = snapshot.explanation
         for position in range(0, len(snapshot.alerts), 7):
             event = snapshot.alerts[position]
-            shown = explanation.way(event)
+            shown = explanation.find_way(event)
             finding = explanation.groups[explanation.group_of(event)].finding
             assert shown.finding is finding
             assert shown.links[shown.start].event == finding.event
@@ -154,9 +162,9 @@ def test_every_alert_leads_back_to_its_cause(explained, two_roots) -> None:
 def test_an_op_without_a_tensor_has_no_way(explained: Snapshot) -> None:
     focus = navigation.first_alert(explained, first_focus(explained))
     with pytest.raises(NowhereError, match="no tensor of this op"):
-        navigation.why(explained, navigation.goto(explained, focus, "probs"))
+        ask(explained, navigation.goto(explained, focus, "probs"))
     argument = navigation.move(explained, replace(focus, pane="graph_structure"), -1)
-    asked = navigation.why(explained, argument)
+    asked = ask(explained, argument)
     assert names(explained, asked)[-1] == "Softmax:0", "what the argument stands for"
 
 
@@ -182,7 +190,7 @@ def test_runs_of_ops_that_pass_values_on_are_one_row() -> None:
 def test_enter_unfolds_a_run_of_copies_and_left_folds_it(two_roots: Snapshot) -> None:
     for position in range(len(two_roots.alerts)):
         asked = navigation.goto(two_roots, first_focus(two_roots), f"alert:{position}")
-        focus = navigation.why(two_roots, asked)
+        focus = ask(two_roots, asked)
         rows = WAY.rows(two_roots, focus)
         folded = next((i for i, row in enumerate(rows) if row.folded), None)
         if folded is not None:
@@ -200,7 +208,7 @@ def test_enter_unfolds_a_run_of_copies_and_left_folds_it(two_roots: Snapshot) ->
 
 
 def test_the_card_has_the_evidence_and_the_users_line(explained: Snapshot) -> None:
-    focus = navigation.why(explained, navigation.first_alert(explained, first_focus(explained)))
+    focus = ask(explained, navigation.first_alert(explained, first_focus(explained)))
     shown = shown_way(explained, focus)
     parts = {part.label: part.text for part in card.parts(shown)}
     assert parts["evidence"] == "3 zeros in → 3 -∞ out"
@@ -213,7 +221,7 @@ def test_the_card_has_the_evidence_and_the_users_line(explained: Snapshot) -> No
 
 @pytest.mark.parametrize(("kind", "word"), [("benign", "None: "), ("suspect", "so far")])
 def test_the_card_says_what_does_no_harm(explained: Snapshot, kind, word) -> None:
-    shown = explained.explanation.way(explained.alerts[0])
+    shown = explained.explanation.find_way(explained.alerts[0])
     assert [part for part in card.parts(shown) if part.label == "harm"] == []
     (harm,) = [p for p in card.parts(replace(shown, kind=kind)) if p.label == "harm"]
     assert word in harm.text

@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.tui.focus import Focus, focus_alert, focus_event
-from tfdbg_tui.tui.matching import first_match, rows_from
+from tfdbg_tui.tui.matching import matches
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.tui.explanation import Explanation, Group
     from tfdbg_tui.tui.snapshot import Snapshot
 
-_NAMES_LOOKED_AT = 20_000  # they are not in memory
+    BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +104,24 @@ class AlertList:
         self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
     ) -> int | None:
         """See `PaneList`."""
-        rows = rows_from(start, step, self.count(snapshot, focus))[:_NAMES_LOOKED_AT]
+        wanted = self._matches(snapshot, focus, text)
+        rows = np.flatnonzero(wanted[start:] if step > 0 else wanted[: start + 1])
+        if not rows.size:
+            return None
+        return start + int(rows[0]) if step > 0 else int(rows[-1])
 
-        def name(row: int) -> str:
-            found = self.at(snapshot, focus, row)
-            title = found.group.finding.title if found.group and found.alert is None else ""
-            return f"{name_of(snapshot.run, self.event(snapshot, found))} {title}"
-
-        return first_match(rows, text, name)
+    def _matches(self, snapshot: Snapshot, focus: Focus, text: str) -> BoolArray:
+        """Return which rows match; millions of them take a moment."""
+        explanation = self.explanation(snapshot, focus)
+        if explanation is None:
+            return _matching_alerts(snapshot, text)
+        alerts = _matching_alerts(snapshot, text)
+        rows = []
+        for group in explanation.groups:
+            name = name_of(snapshot.run, group.finding.event)
+            rows.append(np.array([matches(text, f"{name} {group.finding.title}")]))
+            rows.append(alerts[group.alerts[: _listed(group, focus)]])
+        return np.concatenate(rows)
 
 
 def unfold(snapshot: Snapshot, focus: Focus, group: Group, *, unfolded: bool) -> Focus:
@@ -122,3 +136,26 @@ def unfold(snapshot: Snapshot, focus: Focus, group: Group, *, unfolded: bool) ->
 def _listed(group: Group, focus: Focus) -> int:
     """Return how many alerts of a cause are listed."""
     return len(group.alerts) if group.finding.event in focus.open_causes else 0
+
+
+def _matching_alerts(snapshot: Snapshot, text: str) -> BoolArray:
+    """Return which alerts have a name that matches, in order of time.
+
+    Names are looked at once for each op, not for each alert.
+    """
+    found = np.zeros(len(snapshot.alerts), np.bool_)
+    graph, eager = snapshot.run.graph_executions, snapshot.run.executions
+    sites = range(graph.num_sites)
+    names = np.array([matches(text, graph.site_by_id(i).tensor_name) for i in sites], np.bool_)
+    positions = snapshot.alerts.positions("graph_execution")
+    if len(positions):
+        found[positions] = names[graph.site_ids.take(graph.alert_rows)]
+    positions = snapshot.alerts.positions("execution")
+    if len(positions):
+        kinds, slots = eager.kinds.take(eager.alert_rows), np.asarray(eager.alert_slots)
+        op_types = [eager.kind_by_id(i).op_type for i in range(eager.num_kinds)]
+        for slot in np.unique(slots).tolist():
+            names = np.array([matches(text, f"{op_type}:{slot}") for op_type in op_types])
+            here = slots == slot
+            found[positions[here]] = names[kinds[here]]
+    return found

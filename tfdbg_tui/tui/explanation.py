@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.columns import Int64Array
     from tfdbg_tui.tui.snapshot import Snapshot
+
+_WAYS = 64  # kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +59,7 @@ class Explanation:
         self._group_of = np.full(len(self.alerts), -1, np.int64)
         for number, group in enumerate(self.groups):
             self._group_of[group.alerts] = number
-        self.way = lru_cache(64)(self._way)
+        self._ways: dict[TensorEvent, Way] = {}
 
     @property
     def num_roots(self) -> int:
@@ -88,8 +89,19 @@ class Explanation:
         of_finding = (i for i, group in enumerate(self.groups) if group.finding.event == event)
         return next(of_finding, None)
 
+    def known_way(self, event: TensorEvent) -> Way | None:
+        """Return the way to a tensor, if it has been found before."""
+        return self._ways.get(event)
+
+    def find_way(self, event: TensorEvent) -> Way:
+        """Return the way to a tensor; reads many records where it is long."""
+        way = self._way(event)
+        if len(self._ways) >= _WAYS:
+            self._ways.clear()
+        self._ways[event] = way
+        return way
+
     def _way(self, event: TensorEvent) -> Way:
-        """Return the way to a tensor."""
         number = self.group_of(event)
         if number is None:
             bad = (link.event for link in self._diagnosis.chains.to(event) if is_bad(link))

@@ -56,6 +56,10 @@ class Session:
             self._focus = focus
             self.notify()
 
+    def refine(self, focus: Focus) -> None:
+        """Focus something more exactly, without telling the listeners: they are about to look."""
+        self._focus = focus
+
     def listen(self, listener: Callable[[], None]) -> None:
         """Call `listener` after every change from now on."""
         self._listeners.append(listener)

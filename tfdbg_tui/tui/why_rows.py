@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def shown_way(snapshot: Snapshot, focus: Focus) -> way.Way | None:
-    """Return the way that is shown; None while it is closed, or there is no explanation yet."""
+    """Return the way that is shown; None while it is closed, or has not been found yet."""
     if focus.why is None or snapshot.explanation is None:
         return None
-    return snapshot.explanation.way(focus.why)
+    return snapshot.explanation.known_way(focus.why)
 
 
 class WayList:

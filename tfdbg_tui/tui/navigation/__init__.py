@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from tfdbg_tui.tui.navigation.alerts import first_alert, step_alert
-from tfdbg_tui.tui.navigation.asking_why import close_why, why
+from tfdbg_tui.tui.navigation.asking_why import close_why, stand_on_root, why
 from tfdbg_tui.tui.navigation.copying import copy_text
 from tfdbg_tui.tui.navigation.drilling import click, enter
 from tfdbg_tui.tui.navigation.finding import find_place, goto, search
@@ -48,6 +48,7 @@ __all__ = [
     "neighbour_event",
     "search",
     "show_pane",
+    "stand_on_root",
     "step_alert",
     "step_frame",
     "to_consumer",

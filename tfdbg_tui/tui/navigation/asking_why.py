@@ -28,8 +28,18 @@ def why(snapshot: Snapshot, focus: Focus) -> Focus:
     if event is None:
         raise NowhereError("no tensor is focused")
     focus = replace(focus, why=event, why_from=focus.pane, pane="why", link=None, part=0)
+    return stand_on_root(snapshot, focus)
+
+
+def stand_on_root(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Stand on the root of the way that Why shows, once it is known, and while the user is there.
+
+    Whoever has chosen another tensor on the way, or moved on to another pane, is left in peace.
+    """
     way = shown_way(snapshot, focus)
-    return focus_event(snapshot, focus, way.links[way.start].event) if way else focus
+    if way is None or focus.pane not in WHY_PANES or focus.link is not None:
+        return focus
+    return focus_event(snapshot, focus, way.links[way.start].event)
 
 
 def close_why(snapshot: Snapshot, focus: Focus) -> Focus:

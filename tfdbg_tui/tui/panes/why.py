@@ -52,9 +52,12 @@ class Why(Pane):
     @property
     def reason_when_empty(self) -> str:
         """See `Pane`."""
-        if self.focus_.why is not None and self.session.snapshot is not None:
+        snapshot = self.session.snapshot
+        if self.focus_.why is None or snapshot is None:
+            return super().reason_when_empty
+        if snapshot.explanation is None:
             return self.session.unexplained
-        return super().reason_when_empty
+        return f"Finding what made it{self.charset.ellipsis}"
 
     @property
     def way(self) -> Way:

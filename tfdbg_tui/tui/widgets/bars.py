@@ -169,7 +169,11 @@ class OverviewBar(SessionBar):
 
 
 class KeyBar(SessionBar):
-    """The keys of the focused pane, or a message for a while."""
+    """The keys of the focused pane, or a message for a while.
+
+    Attributes:
+        searching: What is being searched for; "" where nothing is.
+    """
 
     class Pressed(Message):
         """A key's label was clicked on."""
@@ -181,6 +185,7 @@ class KeyBar(SessionBar):
     _SECONDS = 5.0
 
     message = ""
+    searching = ""
 
     def say(self, message: str) -> None:
         """Show a message in place of the keys for some seconds."""
@@ -201,6 +206,13 @@ class KeyBar(SessionBar):
         """See `Bar`."""
         if self.message:
             return ((f" {self.charset.fit(self.message, width - 2)}", "match"),)
+        if self.searching:
+            text = f"searching for {self.searching}{self.charset.ellipsis}"
+            return (
+                (f" {self.charset.fit(text, width - 13)}", "match"),
+                (" Esc", "key"),
+                (" stops", "dim"),
+            )
         return tuple(cell for _, cells in self._labels(width) for cell in cells)
 
     def _labels(self, width: int) -> list[tuple[str, Line]]:

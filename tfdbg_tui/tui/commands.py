@@ -1,0 +1,172 @@
+"""What only the app can do, rather than navigation: one method for each such action."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import subprocess
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui import navigation
+from tfdbg_tui.tui.panes.source_code import SourceCode
+
+if TYPE_CHECKING:
+    from tfdbg_tui.program import Program
+    from tfdbg_tui.tui.app import TfdbgApp
+    from tfdbg_tui.tui.prompt import Purpose
+    from tfdbg_tui.tui.screens.leaving import Answer
+
+_COLUMNS = 8  # that left and right scroll the source text
+
+
+class Commands:
+    """Does what the actions without a function of navigation ask for: ``do_ID`` for each.
+
+    Args:
+        app: The app.
+    """
+
+    def __init__(self, app: TfdbgApp) -> None:
+        self._app = app
+        self._session = app.session
+
+    def do_left(self) -> None:
+        """Go left: what that means depends on the pane."""
+        self._sideways(-1)
+
+    def do_right(self) -> None:
+        """Go right."""
+        self._sideways(1)
+
+    def _sideways(self, step: int) -> None:
+        pane = self._session.focus.pane
+        if pane == "timeline":
+            self._app.go(partial(navigation.move, rows=step), jump=False)
+        elif pane == "graph_structure":
+            to_neighbour = navigation.to_producer if step < 0 else navigation.to_consumer
+            self._app.go(to_neighbour, jump=True)
+        elif pane in ("alerts", "why"):
+            self._app.go(partial(navigation.unfold, unfolded=step > 0), jump=False)
+        elif pane == "source_code":
+            self._app.query_one(SourceCode).scroll_columns(step * _COLUMNS)
+
+    def do_back(self) -> None:
+        """Return to the focus before the last jump."""
+        if not self._session.back():
+            self._app.say("nothing to go back to")
+
+    def do_forward(self) -> None:
+        """Undo going back."""
+        if not self._session.forward():
+            self._app.say("nothing to go forward to")
+
+    def do_zoom(self) -> None:
+        """Give the focused pane the whole screen, or take it back."""
+        self._app.main.toggle_class("-zoomed")
+
+    def do_search(self) -> None:
+        """Ask what to search for."""
+        self._ask("search")
+
+    def do_goto(self) -> None:
+        """Ask where to go."""
+        self._ask("goto")
+
+    def _ask(self, purpose: Purpose) -> None:
+        from tfdbg_tui.tui.prompt import Prompt
+
+        if not self._app.query("Prompt"):
+            prompt = Prompt(purpose)
+            self._app.main.mount(prompt)
+            prompt.focus()
+
+    def do_search_next(self) -> None:
+        """Go to the next match."""
+        self._app.searching.go_on(1)
+
+    def do_search_previous(self) -> None:
+        """Go to the previous match."""
+        self._app.searching.go_on(-1)
+
+    def do_copy(self) -> None:
+        """Copy what is focused."""
+        snapshot = self._session.snapshot
+        text = navigation.copy_text(snapshot, self._session.focus) if snapshot else ""
+        if text:
+            self._app.copy_to_clipboard(self._app.charset.safe(text))
+            self._app.say(f"copied {text}")
+
+    def do_edit(self) -> None:
+        """Open the focused line in the user's editor: the file of that path on this machine."""
+        place = self._session.focus.place
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+        if place is None or not os.path.isfile(place.path):
+            self._app.say("no such file on this machine" if place else "no line is focused")
+        elif not editor:
+            self._app.say("set EDITOR to the editor to open the file with")
+        else:
+            with contextlib.suppress(OSError), self._app.suspend():
+                subprocess.run([*shlex.split(editor), f"+{place.line}", place.path], check=False)
+            self._app.refresh()
+
+    def do_follow(self) -> None:
+        """Stay on the newest event, or stop."""
+        self._session.follow(not self._session.following)
+        if self._session.following:
+            self._app.go(navigation.latest, jump=True)
+
+    def do_pause(self) -> None:
+        """Stop showing what is new, or go on."""
+        self._session.set_paused(not self._session.paused)
+
+    def do_help(self) -> None:
+        """Show all keys."""
+        from tfdbg_tui.tui.screens.help import HelpScreen
+
+        self._app.push_screen(HelpScreen())
+
+    def do_output(self) -> None:
+        """Show what the program has printed."""
+        from tfdbg_tui.tui.screens.output import OutputScreen
+
+        program = self._session.live.program
+        if program is None:
+            self._app.say("tfdbg-tui run keeps the output of the program it starts; this is none")
+        else:
+            self._app.push_screen(OutputScreen(program, self._app.charset))
+
+    def do_runs(self) -> None:
+        """Let the user choose another run."""
+        from tfdbg_tui.logdir import LogdirError, list_runs
+
+        try:
+            runs = list_runs(self._app.logdir)
+        except LogdirError as error:
+            self._app.say(str(error))
+        else:
+            self._app.choose_run(runs)
+
+    def do_quit(self) -> None:
+        """Leave; ask first what to do with a program that runs."""
+        from tfdbg_tui.tui.screens.leaving import LeavingScreen
+
+        program = self._session.live.program
+        if program is None or not program.running:
+            self._app.exit(0)
+        elif not isinstance(self._app.screen, LeavingScreen):
+            self._app.push_screen(LeavingScreen(program.outcome, self._app.charset), self._leave)
+
+    def _leave(self, answer: Answer | None) -> None:
+        """Quit, with or without the program."""
+        program = self._session.live.program
+        if answer == "stop" and program is not None:
+            self._app.say("stopping the program")
+            self._app.run_worker(partial(self._stop_and_exit, program), thread=True)
+        elif answer == "leave":
+            self._app.exit(0)
+
+    def _stop_and_exit(self, program: Program) -> None:
+        program.stop()
+        self._app.call_from_thread(self._app.exit, 0)
