@@ -114,3 +114,86 @@ def test_infinity_first_and_nan_later_at_one_place_are_told_apart(tmp_path):
         program.trace("f", "Softmax", floats(NAN if broken else 1, 0))
     report = diagnose(program.open())
     assert [root.op_name for root in report.roots] == ["scores"]
+
+
+def test_infinity_in_a_search_for_shortest_paths_may_stay_and_in_a_product_may_not(tmp_path):
+    for op_type, verdict in (("Minimum", "clean"), ("Mul", "bad")):
+        program = Program(tmp_path / op_type)
+        program.execution("StridedSlice", [100], {1: floats(0, INF)})
+        program.execution(op_type, [1, 1], {2: floats(0, INF)})
+        assert diagnose(program.open()).verdict == verdict, op_type
+
+
+def test_a_logarithm_of_zero_is_harmless_in_a_softmax_and_not_in_a_mean(tmp_path):
+    for op_type, verdict in (("AddV2", "clean"), ("Mean", "bad")):
+        program = Program(tmp_path / op_type)
+        function(program)
+        program.op("f", "Cast", "mask", "x:0")
+        program.op("f", "Log", "Log", "mask:0")
+        program.op("f", op_type, "last", "Log:0", "mask:0")
+        program.op("f", "Exp", "Exp", "last:0")
+        program.trace("f", "mask", floats(0, 1))
+        program.trace("f", "Log", floats(-INF, 0))
+        program.trace("f", "last", floats(-INF))
+        program.trace("f", "Exp", floats(0))
+        assert diagnose(program.open()).verdict == verdict, op_type
+
+
+def test_python_that_only_asks_for_nan_has_not_left_it_out(tmp_path):
+    for last, verdict in ((-1.0, "bad"), (1.0, "clean")):
+        program = Program(tmp_path / verdict)
+        for number, value in enumerate((-1.0, last)):
+            program.execution("Neg", [100], {10 * number + 1: floats(value)})
+            program.execution(
+                "Sqrt", [10 * number + 1], {10 * number + 2: floats(NAN if value < 0 else 1)}
+            )
+            program.execution("IsNan", [10 * number + 2], {})
+        assert diagnose(program.open()).verdict == verdict, verdict
+
+
+def test_the_slope_of_a_value_that_a_select_has_hidden_is_the_same_bug(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Placeholder", "x")
+    program.op("f", "Log", "Log", "x:0")
+    program.op("f", "SelectV2", "SelectV2", "condition:0", "Log:0", "x:0")
+    program.op("f", "Reciprocal", "gradient_tape/Reciprocal", "x:0")
+    program.trace("f", "Log", floats(-INF, 0))
+    program.trace("f", "SelectV2", floats(0, 0))
+    program.trace("f", "gradient_tape/Reciprocal", floats(INF, 1))
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_type, root.alerts) == ("Log", 2)
+
+
+def test_what_is_wrong_with_a_value_that_came_out_of_infinity_is_a_consequence(tmp_path):
+    for source, roots in (("Rsqrt", ["Square"]), ("other", ["Square", "RealDiv"])):
+        program = Program(tmp_path / source)
+        function(program)
+        program.op("f", "Abs", "other", "x:0")
+        program.op("f", "Abs", "finite", "y:0")
+        program.op("f", "Square", "Square", "finite:0")
+        program.op("f", "Rsqrt", "Rsqrt", "Square:0")
+        program.op("f", "RealDiv", "RealDiv", f"{source}:0", f"{source}:0")
+        program.trace("f", "other", floats(0))
+        program.trace("f", "finite", floats(1e30))
+        program.trace("f", "Square", floats(INF))
+        program.trace("f", "Rsqrt", floats(0))
+        program.trace("f", "RealDiv", floats(NAN))
+        assert [root.op_type for root in diagnose(program.open()).roots] == roots
+
+
+def test_a_later_root_is_proved_only_where_all_that_it_was_made_from_is_known(tmp_path):
+    for recorded, certainty in ((True, "proved"), (False, "likely")):
+        program = Program(tmp_path / certainty)
+        function(program)
+        program.op("f", "Abs", "Abs", "x:0")
+        program.op("f", "Square", "Square", "Abs:0")
+        if recorded:
+            program.op("f", "Placeholder", "called")
+        program.op("f", "Neg", "Neg", "called:0")
+        program.op("f", "Log", "Log", "Neg:0")
+        program.trace("f", "Abs", floats(1e30))
+        program.trace("f", "Square", floats(INF))
+        program.trace("f", "Neg", floats(0))
+        program.trace("f", "Log", floats(-INF))
+        assert [r.certainty for r in diagnose(program.open()).roots] == ["proved", certainty]

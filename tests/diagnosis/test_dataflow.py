@@ -167,3 +167,18 @@ def test_eager_tensors_are_found_by_their_ids(tmp_path):
             assert run.executions[given.event.index].output_tensor_ids == (wanted,)
         else:
             assert given.event is None
+
+
+def test_runs_of_a_function_that_overtake_one_another_are_noticed(tmp_path):
+    program = Program(tmp_path)
+    program.graph("root", "")
+    program.graph("f", "f", "root")
+    program.op("f", "Neg", "Neg", "x:0")
+    program.op("f", "Sqrt", "Sqrt", "Neg:0")
+    for name in ("Neg", "Sqrt", "Neg", "Neg", "Sqrt", "Sqrt"):
+        program.trace("f", name, floats(1.0))
+    dataflow = Dataflow(program.open())
+    rows = [TensorEvent("graph_execution", row, 0) for row in (1, 4, 5)]
+    sources = [dataflow.producers(row)[0].event for row in rows]
+    overtaken = [dataflow.timeline.overtaken(*pair) for pair in zip(rows, sources, strict=True)]
+    assert overtaken == [False, True, True]

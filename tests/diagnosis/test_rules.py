@@ -117,6 +117,21 @@ def test_finite_partial_sums_and_counts_that_do_not_match_are_not_proved():
     assert explain(case("MatMul", out, big, big))[1].certainty == "likely"
 
 
+def test_a_zero_beside_an_overflow_does_not_prove_a_negative_power_of_zero():
+    base, infinite = np.array([0, 1e30], np.float32), np.array([0, np.inf], np.float32)
+    two = np.full(2, 2, np.float32)
+    assert explain(case("Pow", infinite, base, two))[1].certainty == "likely"
+    rule, match = explain(case("Pow", infinite[::-1], base, -two))
+    assert (rule.id, match.certainty) == ("pow-of-zero", "proved")
+
+
+def test_infinity_divided_by_infinity_is_not_proved_beside_zero_divided_by_zero():
+    out, given = np.array([np.nan, 1], np.float32), np.array([np.inf, 0], np.float32)
+    for zeros, certainty in ((given, "likely"), (np.array([np.inf, 1], np.float32), "proved")):
+        rule, match = explain(case("RealDiv", out, zeros, given))
+        assert (rule.id, match.certainty) == ("infinity-over-infinity", certainty)
+
+
 def test_every_case_has_an_explanation_and_rules_have_names():
     assert len(RULES) >= 60
     assert len({rule.id for rule in RULES}) == len(RULES)

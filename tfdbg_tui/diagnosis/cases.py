@@ -43,6 +43,7 @@ class CaseBuilder:
             out=self._causes.summary(event) or TensorSummary(0),
             inputs=inputs,
             open=root.node.open,
+            unsure=root.unsure,
             bad_input=any(
                 self._causes.health(event, producer) is Health.BAD
                 for producer in self._dataflow.producers(event)
@@ -62,7 +63,8 @@ class CaseBuilder:
         summary = self._causes.summary(producer.event) if producer.event else None
         finite = self._causes.health(event, producer) is Health.FINITE
         op_type, made_from = self._made_from(producer, _PATTERN_DEPTH)
-        return Input(summary, finite, producer.inferred, producer.name, op_type, made_from)
+        inferred = producer.inferred or self._dataflow.timeline.overtaken(event, producer.event)
+        return Input(summary, finite, inferred, producer.name, op_type, made_from)
 
     def _made_from(self, producer: Producer, depth: int) -> tuple[str | None, tuple[Input, ...]]:
         """Return the type of op behind an input, and that op's inputs."""

@@ -7,27 +7,27 @@ of trouble that came before it, unless there was none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.badsites import BadSite, Place, bad_sites
-from tfdbg_tui.diagnosis.containment import Containment
+from tfdbg_tui.diagnosis.badsites import Place, bad_sites
 from tfdbg_tui.diagnosis.events import (
-    TensorEvent,
     graph_id_of,
     graph_op_of,
     op_type_of,
     summary_of,
 )
-from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.optypes import ONE_TYPE, SOURCES, unrecorded, value_inputs
-from tfdbg_tui.diagnosis.same_bug import SameBug
+from tfdbg_tui.diagnosis.roots import Merging, Node, Root, top_of
 from tfdbg_tui.diagnosis.values import explains
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
+    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run, TensorSummary
+
+
+__all__ = ["Causes", "Health", "Node", "Root"]
 
 
 class Health(Enum):
@@ -37,52 +37,6 @@ class Health(Enum):
     BAD = "bad"
     UNKNOWN = "unknown"
     NO_VALUES = "no values"  # an axis, a shape, an integer
-
-
-@dataclass(eq=False, slots=True)
-class Node:
-    """A place with alerts, and where its trouble comes from.
-
-    Attributes:
-        site: The place.
-        time: When its first alert happened: a time, and a finer one within a call.
-        parent: The place whose bad tensor came in; None for a root.
-        inferred: Whether the link to the parent is a conclusion.
-        open: Whether an input is unknown, so that the trouble may have come from there.
-    """
-
-    site: BadSite
-    time: tuple[float, float]
-    parent: Node | None = None
-    inferred: bool = False
-    open: bool = False
-
-
-@dataclass(eq=False, slots=True)
-class Root:
-    """What made a group of alerts.
-
-    Attributes:
-        node: The place where the first of them was born.
-        members: Places of all of them, in order of time.
-        contained: Whether no bad value got anywhere that matters.
-        births: The first tensor, and those of other places where the same bug struck.
-    """
-
-    node: Node
-    members: list[Node] = field(default_factory=list)
-    contained: bool = False
-    births: list[TensorEvent] = field(default_factory=list)
-
-    @property
-    def event(self) -> TensorEvent:
-        """The first bad tensor."""
-        return self.node.site.first
-
-    @property
-    def alerts(self) -> int:
-        """Number of alerts that come from it."""
-        return sum(node.site.alerts for node in self.members)
 
 
 class Causes:
@@ -97,8 +51,6 @@ class Causes:
         self._dataflow = dataflow
         self._summaries: dict[TensorEvent, TensorSummary | None] = {}
         self._nodes: dict[Place, list[Node]] = {}
-        self._containment = Containment(run, dataflow, self.summary)
-        self._same = SameBug(run, dataflow, self.summary, self._finite)
         self.roots: list[Root] = self._find()
 
     def summary(self, event: TensorEvent) -> TensorSummary | None:
@@ -147,8 +99,8 @@ class Causes:
         nodes = self._sorted_nodes()
         for node in nodes:
             self._link(node)
-        groups = self._groups(nodes)
-        return self._merge(groups)
+        merging = Merging(self._run, self._dataflow, self.summary, self._finite, self.node_of)
+        return merging.merge(self._groups(nodes))
 
     def _sorted_nodes(self) -> list[Node]:
         sites = bad_sites(self._run, self.summary)
@@ -215,7 +167,7 @@ class Causes:
             given = self.summary(parent.site.last)
             if given is None or given.nan is None or given.nan:
                 return False
-            top = _top(parent)
+            top = top_of(parent)
             if top.open or op_type_of(self._run, top.site.first) != "Const":
                 return False
         return True
@@ -223,56 +175,13 @@ class Causes:
     def _groups(self, nodes: list[Node]) -> list[Root]:
         roots: dict[int, Root] = {}
         for node in nodes:
-            top = _top(node)
+            top = top_of(node)
             root = roots.setdefault(id(top), Root(top, births=[top.site.first]))
             root.members.append(node)
         # Within a call recorded as a whole, sure roots come before those that may be consequences.
         return sorted(
             roots.values(), key=lambda root: (root.node.time[0], root.node.open, root.node.time[1])
         )
-
-    def _merge(self, groups: list[Root]) -> list[Root]:
-        """Lay open groups at the door of earlier trouble, and join what is one and the same bug."""
-        kept: list[Root] = []
-        for group in groups:
-            spread = [root for root in kept if not root.contained]
-            if group.node.open and spread:
-                into: Root | None = spread[0]
-            else:
-                sites = [member.site for member in group.members]
-                group.contained = self._containment.contained(group.event, sites)
-                into = self._same_trouble(group, kept, spread)
-            if into is None:
-                kept.append(group)
-                continue
-            if group.node.open:
-                group.node.parent, group.node.inferred = into.node, True
-            else:
-                into.births += group.births
-            into.members += group.members
-        for root in kept:
-            root.members.sort(key=lambda node: node.time)
-        return kept
-
-    def _same_trouble(self, group: Root, kept: list[Root], spread: list[Root]) -> Root | None:
-        """Return the earlier root of the same bug, or None."""
-        same = self._same_bug(group, kept if group.contained else spread)
-        if same is None and not group.contained and is_backward(self._run, group.event):
-            # The value hid it, in a tf.where for example, but its gradient did not.
-            same = self._same_bug(group, kept)
-            if same is not None:
-                same.contained = False
-        return same
-
-    def _same_bug(self, group: Root, kept: list[Root]) -> Root | None:
-        """Find an earlier root of the same input, or of the same op traced or placed anew."""
-        forward = self._same.forward_graphs(group.event)
-        for root in kept:
-            if graph_id_of(self._run, root.event) in forward:
-                return root
-            if any(self._same.same(group.event, birth) for birth in root.births):
-                return root
-        return None
 
 
 def _leads_to(parent: Node, node: Node) -> bool:
@@ -283,12 +192,6 @@ def _leads_to(parent: Node, node: Node) -> bool:
             return True
         above = above.parent
     return False
-
-
-def _top(node: Node) -> Node:
-    while node.parent is not None:
-        node = node.parent
-    return node
 
 
 def _place(run: Run, event: TensorEvent) -> Place:

@@ -2,7 +2,7 @@
 
 An attention mask of -∞ ends in a softmax, NaN where data is missing ends in a ``tf.where``, an
 overflow in ``1 / (1 + exp(-x))`` ends as 0.  A loss scaler asks whether gradients are finite and
-skips the step.
+skips the step.  In a search for shortest paths ∞ is the distance of what has not been reached.
 """
 
 from __future__ import annotations
@@ -10,17 +10,22 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.calls import BRANCHES
+import numpy as np
+
+from tfdbg_tui.diagnosis.calls import CONTROL
 from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.locations import inside_algorithm
 from tfdbg_tui.diagnosis.optypes import (
+    ASKS,
     BOUNDS,
+    COMPARES_AND_ADDS,
     COMPARISONS,
-    GROWS,
+    EXPONENTIALS,
     LEAVES_OUT,
     MOVES,
     NON_FLOAT_RESULT,
+    OUT_OF_LOGARITHMS,
     SOURCES,
     unrecorded,
 )
@@ -39,12 +44,6 @@ _STATISTICS = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 # Their range is so small that an overflow, even one that ends in a finite number, is no intent.
 _SMALL_TYPES = frozenset({"float16", "float8_e4m3fn", "float8_e5m2"})
 
-# Their ∞ is as good as any large number: 1 / (1 + exp(1000)) is 0.  That of log(0) or 1 / 0 is not.
-_GROWS = frozenset(
-    {"Exp", "Expm1", "Cosh", "Sinh", "Square", "Mul", "MatMul", "AddV2", "Sum", "Pow"}
-)
-
-
 _SPREAD = 500  # places: so many bad ones were not contained
 
 
@@ -52,8 +51,9 @@ class _Manner(Enum):
     """What may become of ∞ for it to count as harmless."""
 
     LEFT_OUT = "only a select or the like may take it out again"
+    LOGARITHM = "an exponential may take it out as well: it is the logarithm of 0"
     ABSORBED = "any op may turn it into a finite number"
-    KEPT = "it may also stay: the program wrote it down as a constant"
+    KEPT = "it may also stay: the program wrote it down, and only compares and adds to it"
 
 
 class Containment:
@@ -64,36 +64,69 @@ class Containment:
         self._dataflow = dataflow
         self._summaries = summaries
 
-    def contained(self, root: TensorEvent, sites: list[BadSite]) -> bool:
+    def contained(self, root: TensorEvent, sites: list[BadSite], *, given: bool) -> bool:
         """Whether every use of every bad tensor of these places gives finite values again.
 
         Args:
             root: The first bad tensor.
             sites: All places that are bad because of it, its own included.
+            given: Whether an input of the root left no record, so that it may be from outside.
         """
-        manner = self._manner(root)
-        if manner is _Manner.KEPT and any(is_backward(self._run, site.first) for site in sites):
-            manner = _Manner.ABSORBED
         if len(sites) > _SPREAD:
             return False
+        manner = self._manner(root, sites, given=given)
+        asked = any(self._is_asked(site.first) for site in sites)
         # Uses inside graphs are quick to look up, those of eager tensors are not.
         ordered = sorted(sites, key=lambda site: site.first.kind == "execution")
         return all(
-            self._harmless(event, manner)
+            self._harmless(event, manner) or (asked and self._passing(site, event))
             for site in ordered
             for event in dict.fromkeys((site.first, site.last))
         )
 
-    def _manner(self, root: TensorEvent) -> _Manner:
-        op_type = op_type_of(self._run, root)
+    def _manner(self, root: TensorEvent, sites: list[BadSite], *, given: bool) -> _Manner:
+        op_type = op_type_of(self._run, root) or ""
         summary = self._summaries(root)
-        if summary is not None and summary.dtype in _SMALL_TYPES and op_type not in SOURCES:
+        plain = all(self._compares_and_adds(site) for site in sites if site.first != root)
+        if op_type in SOURCES | MOVES | {"Fill"} or (given and op_type in COMPARES_AND_ADDS):
+            written = given or op_type in ("Const", "Fill")
+            return _Manner.KEPT if written and plain else _Manner.ABSORBED
+        if summary is not None and summary.dtype in _SMALL_TYPES:
             return _Manner.LEFT_OUT
-        if op_type == "Const":
-            return _Manner.KEPT
         if inside_algorithm(self._run, stack_id_of(self._run, root)):
             return _Manner.ABSORBED
-        return _Manner.ABSORBED if op_type in GROWS | SOURCES | MOVES else _Manner.LEFT_OUT
+        if op_type == "Log" and plain:
+            return _Manner.LOGARITHM
+        return _Manner.ABSORBED if op_type in EXPONENTIALS else _Manner.LEFT_OUT
+
+    def _compares_and_adds(self, site: BadSite) -> bool:
+        """Whether a place only passes on ∞ as algorithms do that reckon with it."""
+        op_type = op_type_of(self._run, site.first) or ""
+        if "nan" in site.kinds or not site.kinds or is_backward(self._run, site.first):
+            return False
+        return op_type in COMPARES_AND_ADDS | CONTROL or op_type.startswith("__")
+
+    def _is_asked(self, event: TensorEvent) -> bool:
+        return any(use.op_type in ASKS for use in self._dataflow.consumers(event))
+
+    def _passing(self, site: BadSite, event: TensorEvent) -> bool:
+        """Whether a tensor that nothing recorded takes, such as a loss, was finite again later.
+
+        Where the program asks whether values are finite, it has then left out what was not.
+        """
+        uses = [use for use in self._dataflow.consumers(event) if use.op_type not in ASKS]
+        return not uses and self._recovered(site)
+
+    def _recovered(self, site: BadSite) -> bool:
+        last = site.last.index
+        if site.last.kind == "graph_execution":
+            traces = self._run.graph_executions
+            final = traces.last_before(traces.site_ids[last], len(traces))
+            return final is not None and final > last
+        executions = self._run.executions
+        rows = executions.kinds.rows_equal(executions.kinds[last], last + 1, len(executions))
+        stacks = executions.stack_ids.take(rows)
+        return bool(np.any(stacks == executions.stack_ids[last]))
 
     def _harmless(self, event: TensorEvent, manner: _Manner) -> bool:
         summary = self._summaries(event)
@@ -102,9 +135,14 @@ class Containment:
         elif summary.nan is None and manner is _Manner.KEPT:
             manner = _Manner.ABSORBED  # NaN or ∞: the dump does not tell which
         uses = self._dataflow.consumers(event)
+        if event.kind == "execution":
+            # Whoever only asks may do so to tell the user: what Python does then leaves no record.
+            uses = tuple(use for use in uses if use.op_type not in ASKS)
         if not uses:
             statistics = op_type_of(self._run, event) in _STATISTICS and event.slot > 0
             return statistics or manner is _Manner.KEPT or self._unused(event)
+        if manner is not _Manner.KEPT and self._bounded(event, uses):
+            manner = _Manner.ABSORBED
         return all(self._harmless_use(event, use, manner) for use in uses)
 
     def _unused(self, event: TensorEvent) -> bool:
@@ -120,24 +158,33 @@ class Containment:
         return not self._dataflow.calls.may_call_unrecorded(op.graph_id)
 
     def _harmless_use(self, event: TensorEvent, use: Use, manner: _Manner) -> bool:
-        if use.op_type in NON_FLOAT_RESULT:
+        op_type = use.op_type or ""
+        if op_type in NON_FLOAT_RESULT:
             return True
-        if use.op_type in COMPARISONS:
+        if op_type in COMPARISONS:
             return manner is not _Manner.LEFT_OUT
-        if use.op_type is not None and assigns(use.op_type):
-            return False
-        if use.event is None and use.op_type and not unrecorded(use.op_type):
+        if assigns(op_type):
+            return manner is _Manner.KEPT
+        if op_type in CONTROL or use.via == "argument":
+            return True  # what is done with it inside is looked at by itself
+        if use.event is None and op_type and not unrecorded(op_type):
             return manner is not _Manner.LEFT_OUT  # it becomes an index, a sample, a condition
         if use.event is None or not self._same_call(event, use.event):
-            return manner is _Manner.KEPT or use.op_type in BRANCHES or use.via == "argument"
+            return manner is _Manner.KEPT
         made = self._summaries(use.event)
         if made is None or made.has_inf_or_nan is None:
             return manner is _Manner.KEPT
-        if made.has_inf_or_nan:
-            return True  # an alert of its own, which is looked at as well
-        if use.op_type in LEAVES_OUT or manner is not _Manner.LEFT_OUT:
-            return True
-        return use.op_type in BOUNDS and not _has_nan(self._summaries(event))
+        if made.has_inf_or_nan or op_type in LEAVES_OUT:
+            return True  # bad again: an alert of its own, which is looked at as well
+        if manner is _Manner.LOGARITHM:
+            return op_type in OUT_OF_LOGARITHMS | COMPARES_AND_ADDS
+        return manner is not _Manner.LEFT_OUT
+
+    def _bounded(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
+        """Whether the program sets a bound to ∞, and so reckons with it, also in the gradient."""
+        made = [self._summaries(u.event) for u in uses if u.event and u.op_type in BOUNDS]
+        finite = any(summary is not None and summary.has_inf_or_nan is False for summary in made)
+        return finite and not _has_nan(self._summaries(event))
 
     def _same_call(self, event: TensorEvent, used: TensorEvent) -> bool:
         if event.kind != "graph_execution" or used.kind != "graph_execution":

@@ -104,14 +104,21 @@ MOVES = frozenset(
         "StridedSliceGrad", "CollectiveReduceV2", "MatrixBandPart", "OptionalGetValue", "Fill",
         "ReluGrad", "Relu6Grad", "LeakyReluGrad", "ClipByValue", "CheckNumerics", "Softsign",
         "Erf", "Atan", "OneHot", "Conj", "Real", "Imag", "ZerosLike",
-        "Sort", "BatchToSpaceND", "SpaceToBatchND", "IteratorGetNext",
+        "Sort", "BatchToSpaceND", "SpaceToBatchND", "IteratorGetNext", "MatrixSetDiagV3",
+        "MatrixDiag", "Diag", "DiagPart", "EnsureShape", "Floor", "Ceil", "Round", "Rint",
+        "ParallelDynamicStitch", "RaggedTensorToTensor", "RaggedGather", "SparseToDense",
+        "ResourceGatherNd", "TensorScatterMax", "TensorScatterMin", "TensorStridedSliceUpdate",
+        "TensorListSetItem", "TensorListGather", "SparseReorder", "SparseReshape",
     }
 )  # fmt: skip
 """Ops that never make NaN or ∞ of finite numbers: a bad output means a bad input."""
 
-NON_FLOAT_RESULT = frozenset(
+ASKS = frozenset({"IsNan", "IsInf", "IsFinite"})
+"""Ops by which a program asks whether values are finite."""
+
+NON_FLOAT_RESULT = ASKS | frozenset(
     {
-        "IsNan", "IsInf", "IsFinite", "Shape", "ShapeN", "Size", "Rank",
+        "Shape", "ShapeN", "Size", "Rank",
         "BroadcastGradientArgs", "BroadcastArgs", "ZerosLike", "OnesLike",
     }
 )  # fmt: skip
@@ -131,6 +138,24 @@ LEAVES_OUT = frozenset(
 """Ops by which a program leaves NaN out on purpose; a finite result of others may hide a bug."""
 
 
+BOUNDS = frozenset({"Minimum", "Maximum", "ClipByValue", "Min", "Max"})
+"""Ops by which a program sets a bound to ∞, or to a large number."""
+
+COMPARES_AND_ADDS = MOVES | BOUNDS | frozenset(
+    {"AddV2", "Add", "Sub", "Cast", "SegmentMax", "SegmentMin", "UnsortedSegmentMax",
+     "UnsortedSegmentMin"}
+)  # fmt: skip
+"""Ops of algorithms in which ∞ is a number like any other: shortest paths, best scores so far."""
+
+OUT_OF_LOGARITHMS = frozenset({"Exp", "Softmax", "Sigmoid", "Expm1"}) | BOUNDS
+"""Ops that take a logarithm of 0 back to 0, or set a bound to it."""
+
+EXPONENTIALS = frozenset({"Exp", "Expm1", "Cosh", "Sinh"})
+"""Ops whose ∞ is as good as any large number: 1 / (1 + exp(1000)) is 0.
+
+That of log(0) or 1 / 0 is not, and numbers that multiply and add up to it are out of hand.
+"""
+
 GROWS = frozenset(
     {
         "Exp", "Expm1", "Cosh", "Sinh", "Square", "Mul", "MatMul", "BatchMatMulV2", "AddV2",
@@ -139,13 +164,7 @@ GROWS = frozenset(
         "Conv2DBackpropFilter", "Einsum",
     }
 )  # fmt: skip
-"""Ops that make ∞ of large numbers.
-
-Their ∞ is as good as any large number: 1 / (1 + exp(1000)) is 0.  That of log(0) or 1 / 0 is not.
-"""
-
-BOUNDS = frozenset({"Minimum", "Maximum", "ClipByValue", "Min", "Max"})
-"""Ops by which a program sets a bound to ∞, or to a large number."""
+"""Ops that make ∞ of large numbers."""
 
 
 def unrecorded(op_type: str) -> bool:

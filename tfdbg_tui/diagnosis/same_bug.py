@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.events import graph_op_of, op_name_of, op_type_of
+from tfdbg_tui.diagnosis.events import (
+    TensorEvent,
+    graph_id_of,
+    graph_op_of,
+    op_name_of,
+    op_type_of,
+)
+from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.optypes import GROWS
 
 if TYPE_CHECKING:
@@ -16,8 +23,12 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.badsites import Summaries
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
-    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
+
+_GRADIENT_DEPTH = 3  # ops: how far back in a gradient forward values are looked for
+
+Source = TensorEvent | tuple[str | None, str]
+"""A recorded tensor; or graph and name of one that left no record."""
 
 
 class SameBug:
@@ -41,7 +52,7 @@ class SameBug:
         self._dataflow = dataflow
         self._summaries = summaries
         self._finite = finite
-        self._origins: dict[TensorEvent, set[TensorEvent]] = {}
+        self._sources: dict[TensorEvent, set[Source]] = {}
 
     def same(self, event: TensorEvent, birth: TensorEvent) -> bool:
         """Whether two tensors were made bad by one and the same bug."""
@@ -73,19 +84,30 @@ class SameBug:
             if names and self._run.graphs[calls.outermost(graph_id)].name in names
         }
 
-    def _inputs(self, event: TensorEvent) -> set[TensorEvent]:
-        """Return the finite tensors that went into an event: log(p) and 1/p share theirs."""
-        if event in self._origins:
-            return self._origins[event]
-        found = self._origins[event] = set()
+    def _inputs(self, event: TensorEvent, depth: int = _GRADIENT_DEPTH) -> set[Source]:
+        """Return the tensors that an event was computed from: log(p) and 1/p share theirs.
+
+        A gradient is computed from forward values, and from gradients of other values.
+        """
+        if depth == _GRADIENT_DEPTH and event in self._sources:
+            return self._sources[event]
+        found: set[Source] = set()
         for producer in self._dataflow.producers(event):
-            if producer.event is None or not self._finite(event, producer):
+            if producer.event is None:
+                if producer.op_type != "Const":
+                    found.add((graph_id_of(self._run, event), producer.name))
+                continue
+            if not self._finite(event, producer):
                 continue
             source = self._dataflow.origin(producer.event)
             summary = self._summaries(source)
             scalar = summary is not None and summary.size == 1 and not summary.zero
             if not scalar and op_type_of(self._run, source) != "Const":
                 found.add(source)
+                if depth and is_backward(self._run, source):
+                    found |= self._inputs(source, depth - 1)
+        if depth == _GRADIENT_DEPTH:
+            self._sources[event] = found
         return found
 
     def _code_key(self, event: TensorEvent) -> tuple[str, str, int] | None:

@@ -174,6 +174,22 @@ class Timeline:
         one, two = (read_graph_execution(self._run, index) for index in (row, other))
         return one is not None and two is not None and one.summary == two.summary
 
+    def overtaken(self, event: TensorEvent, source: TensorEvent | None) -> bool:
+        """Whether runs of a function may have overtaken one another between two of its tensors.
+
+        Where each follows the last one, every op of the function is computed once between two
+        computations of another one.  Threads, and iterations of a loop, may run side by side.
+        """
+        if self.grouped or source is None or "execution" in (event.kind, source.kind):
+            return False
+        traces = self._run.graph_executions
+        if traces.site(event.index).graph_id != traces.site(source.index).graph_id:
+            return False
+        before = traces.last_before(traces.site_ids[event.index], event.index)
+        start = 0 if before is None else before + 1
+        runs = traces.site_ids.rows_equal(traces.site_ids[source.index], start, event.index)
+        return int(runs.size) != 1
+
     def time(self, row: int) -> float:
         """Return when a graph execution was recorded."""
         return float(self._run.graph_executions.wall_times([row])[0])

@@ -41,5 +41,5 @@ def explain(case: Case) -> tuple[Rule, Match]:
     for rule in RULES:
         match = rule.match(case)
         if match is not None:
-            return rule, match
+            return rule, match.doubted() if case.unsure else match
     raise AssertionError("the last rule fits everything")

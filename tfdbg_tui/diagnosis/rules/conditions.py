@@ -54,7 +54,9 @@ def known(case: Case, certainty: Certainty) -> Certainty:
     return "likely" if certainty == "proved" and case.inferred else certainty
 
 
-def identity(source: str, *results: str, slot: int = 0, definite: bool = False) -> Test:
+def identity(
+    source: str, *results: str, slot: int = 0, definite: bool = False, overflows: bool = False
+) -> Test:
     """Test for: as many `source` values in an input as `results` in the output, element by element.
 
     Args:
@@ -63,6 +65,7 @@ def identity(source: str, *results: str, slot: int = 0, definite: bool = False) 
         slot: The input.
         definite: Whether by the op's definition these results cannot come from anything else, not
             even from a bad input.
+        overflows: Whether numbers too large or too small can give these results as well.
     """
 
     def test(case: Case) -> Match | None:
@@ -76,7 +79,8 @@ def identity(source: str, *results: str, slot: int = 0, definite: bool = False) 
         given = total(case.summary(slot), source)
         out = f"{_counted(case.out, *results)} out"
         if given is None:
-            return _from_definition(case, source, out, forced=forced)
+            match = _from_definition(case, source, out, forced=forced)
+            return match.doubted() if overflows else match
         if not given:
             return None
         sentence = f"{amount(given, source)} in → {out}"
@@ -277,16 +281,29 @@ def either(*tests: Test) -> Test:
     return first
 
 
-def downgraded(test: Test, certainty: Certainty = "likely") -> Test:
-    """Return a test whose answer is at most of a certainty."""
+def downgraded(test: Test, unless: Callable[[Case], bool] = lambda case: False) -> Test:
+    """Return a test whose answer is no proof, unless a condition holds."""
 
     def lower(case: Case) -> Match | None:
         match = test(case)
-        if match is None or match.certainty != "proved":
-            return match
-        return Match(certainty, match.evidence)
+        return match.doubted() if match is not None and not unless(case) else match
 
     return lower
+
+
+def none(field: str, *, slot: int = 0) -> Callable[[Case], bool]:
+    """Condition: an input is known to hold no values of a kind."""
+    return lambda case: total(case.summary(slot), field) == 0
+
+
+def only(field: str, *, slot: int = 0) -> Callable[[Case], bool]:
+    """Condition: all values of an input are known to be of a kind."""
+
+    def condition(case: Case) -> bool:
+        given = case.summary(slot)
+        return given is not None and given.size is not None and total(given, field) == given.size
+
+    return condition
 
 
 def made_by(*op_types: str, slot: int = 0) -> Callable[[Case], bool]:

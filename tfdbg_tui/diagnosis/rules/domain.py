@@ -6,10 +6,11 @@ from tfdbg_tui.diagnosis.fixes import Edit
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     behind,
-    either,
+    downgraded,
     identity,
     in_forward,
     made_by,
+    only,
     outside,
 )
 from tfdbg_tui.diagnosis.rules.model import Rule, ops
@@ -24,6 +25,11 @@ _CLIP_ONE = Edit(
 )
 
 _LOG_ZERO = identity("zero", "neg_inf", definite=True)
+
+# A large base overflows as well, and 0 to another power is finite.
+ZERO_TO_NEGATIVE_POWER = downgraded(
+    identity("zero", "pos_inf", "neg_inf", overflows=True), unless=only("neg", slot=1)
+)
 
 RULES = (
     Rule(
@@ -143,7 +149,7 @@ RULES = (
         "pow-of-negative",
         "Fractional power of a negative number",
         ops("Pow"),
-        either(identity("neg", "nan")),
+        identity("neg", "nan"),
         "A negative number to a power that is no integer is not defined.",
         "Take the power of the absolute value (and restore the sign), or keep the base positive.",
         (
@@ -155,7 +161,7 @@ RULES = (
         "pow-of-zero",
         "Negative power of zero",
         ops("Pow"),
-        also(identity("zero", "pos_inf", "neg_inf"), in_forward),
+        also(ZERO_TO_NEGATIVE_POWER, in_forward),
         "0 to a negative power is 1 / 0.",
         "Add a small number to the base.",
         (
@@ -242,7 +248,7 @@ RULES = (
         "xlogy-of-negative",
         "xlogy with a log of 0 or less",
         ops("Xlogy", "Xlog1py"),
-        outside("not 0 while the other one was 0 or less", "nan", "neg_inf", "pos_inf"),
+        downgraded(outside("not 0 while the other one was 0 or less", "nan", "neg_inf", "pos_inf")),
         "xlogy(x, y) is x · log(y): it is 0 where x is 0, but not defined for other x at y ≤ 0.",
         "Clip the second argument.",
         (Edit(("xlogy",), "", "{function}({0}, tf.maximum({1}, 1e-7))"),),
@@ -255,7 +261,7 @@ RULES = (
             "BesselK1", "BesselY0", "BesselY1", "BesselI0", "BesselI1", "BesselK0e", "BesselK1e",
             "Tan", "Dawsn", "Expint", "Fresnel_cos", "Fresnel_sin", "Spence", "RandomGammaGrad",
         ),
-        outside("outside of its domain", "nan", "pos_inf", "neg_inf"),
+        downgraded(outside("outside of its domain, or too large", "nan", "pos_inf", "neg_inf")),
         "The function is not defined, or infinite, at this argument.",
         "Keep the arguments inside the domain; see the function's documentation.",
     ),

@@ -12,6 +12,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     in_backward,
     outside,
 )
+from tfdbg_tui.diagnosis.rules.domain import ZERO_TO_NEGATIVE_POWER
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 
 _SAFE_SQRT = (
@@ -20,9 +21,7 @@ _SAFE_SQRT = (
     Edit(("reduce_std",), "", "tf.sqrt(tf.math.reduce_variance({0}) + 1e-12)"),
 )
 
-_AT_ZERO = either(
-    identity("zero", "nan", "pos_inf", "neg_inf"),
-)
+_AT_ZERO = identity("zero", "nan", "pos_inf", "neg_inf", overflows=True)
 
 
 def _backward_function(case: Case) -> Match | None:
@@ -64,7 +63,7 @@ RULES = (
         "gradient-of-power-at-zero",
         "Gradient of a power at zero",
         ops("Pow"),
-        also(identity("zero", "pos_inf", "neg_inf"), in_backward),
+        also(ZERO_TO_NEGATIVE_POWER, in_backward),
         "The slope of x^p for p < 1 is p · x^(p-1): infinite at 0.",
         "Add a small epsilon to the base, or keep it away from 0.",
         (
@@ -77,7 +76,10 @@ RULES = (
         "Gradient of acos or asin at ±1",
         ops("Rsqrt", "RealDiv"),
         also(
-            either(identity("zero", "pos_inf"), identity("zero", "pos_inf", "neg_inf", slot=1)),
+            either(
+                identity("zero", "pos_inf"),
+                identity("zero", "pos_inf", "neg_inf", slot=1, overflows=True),
+            ),
             in_backward,
             behind("Sub", "Sqrt", depth=1),
         ),

@@ -48,6 +48,7 @@ class Case:
         inputs: The op's inputs, by slot.
         open: Whether an input that holds values is unknown.
         bad_input: Whether an input is known to be bad: ∞ that the program wrote down.
+        unsure: Whether the inputs, finite as they are, may be consequences of an earlier root.
         backward: Whether the op belongs to a gradient.
         eager: Whether it is an execution.
         function: Whether it is the execution of a function.
@@ -66,6 +67,7 @@ class Case:
     inputs: tuple[Input, ...]
     open: bool = False
     bad_input: bool = False
+    unsure: bool = False
     backward: bool = False
     eager: bool = False
     function: bool = False
@@ -113,6 +115,10 @@ class Match:
 
     certainty: Certainty
     evidence: str
+
+    def doubted(self) -> Match:
+        """Return the answer without proof."""
+        return Match("likely", self.evidence) if self.certainty == "proved" else self
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,193 @@
+"""Roots: which births of bad values are one bug, which are consequences, which do no harm.
+
+A bad value may come out of an op as a finite one: 1 / ∞ is 0.  What goes wrong with that one later
+is a consequence as well, although no bad tensor leads there.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.containment import Containment
+from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of
+from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.same_bug import SameBug
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfdbg_tui.diagnosis.badsites import BadSite, Summaries
+    from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run
+
+_ANCESTORS = 400  # tensors: so many that a root was made from are looked at
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A place with alerts, and where its trouble comes from.
+
+    Attributes:
+        site: The place.
+        time: When its first alert happened: a time, and a finer one within a call.
+        parent: The place whose bad tensor came in; None for a root.
+        inferred: Whether the link to the parent is a conclusion.
+        open: Whether an input is unknown, so that the trouble may have come from there.
+    """
+
+    site: BadSite
+    time: tuple[float, float]
+    parent: Node | None = None
+    inferred: bool = False
+    open: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Root:
+    """What made a group of alerts.
+
+    Attributes:
+        node: The place where the first of them was born.
+        members: Places of all of them, in order of time.
+        contained: Whether no bad value got anywhere that matters.
+        births: The first tensor, and those of other places where the same bug struck.
+        unsure: Whether its inputs, finite as they are, may be consequences of an earlier root.
+    """
+
+    node: Node
+    members: list[Node] = field(default_factory=list)
+    contained: bool = False
+    births: list[TensorEvent] = field(default_factory=list)
+    unsure: bool = False
+
+    @property
+    def event(self) -> TensorEvent:
+        """The first bad tensor."""
+        return self.node.site.first
+
+    @property
+    def alerts(self) -> int:
+        """Number of alerts that come from it."""
+        return sum(node.site.alerts for node in self.members)
+
+
+class Merging:
+    """Merges the groups of alerts that have a birth of their own.
+
+    Args:
+        run: The run.
+        dataflow: Where its tensors come from.
+        summaries: Returns what was recorded of a tensor.
+        finite: Tells whether an input of an event is known to be finite.
+        node_of: Returns the place that an alert belongs to.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        dataflow: Dataflow,
+        summaries: Summaries,
+        finite: Callable[[TensorEvent, Producer], bool],
+        node_of: Callable[[TensorEvent], Node | None],
+    ) -> None:
+        self._run = run
+        self._dataflow = dataflow
+        self._summaries = summaries
+        self._node_of = node_of
+        self._containment = Containment(run, dataflow, summaries)
+        self._same = SameBug(run, dataflow, summaries, finite)
+
+    def merge(self, groups: list[Root]) -> list[Root]:
+        """Lay consequences at the door of earlier trouble, and join what is one bug."""
+        kept: list[Root] = []
+        for group in groups:
+            spread = [root for root in kept if not root.contained]
+            if group.node.open and spread:
+                _blame(group, spread[0])
+                continue
+            group.contained = self._contained(group)
+            same = self._same_trouble(group, kept, spread)
+            if same is not None:
+                same.births += group.births
+                same.members += group.members
+                continue
+            before = None if group.contained or not spread else self._ancestor(group, spread)
+            if before is not None:
+                _blame(group, before)
+            else:
+                kept.append(group)
+        for root in kept:
+            root.members.sort(key=lambda node: node.time)
+            if len(root.births) > 1 and not root.contained:
+                # What one birth alone did not show, that the program looks out for it, all may.
+                root.contained = self._contained(root)
+        return kept
+
+    def _contained(self, group: Root) -> bool:
+        sites = [member.site for member in group.members]
+        return self._containment.contained(group.event, sites, given=group.node.open)
+
+    def _same_trouble(self, group: Root, kept: list[Root], spread: list[Root]) -> Root | None:
+        """Return the earlier root of the same bug, or None."""
+        same = self._same_bug(group, kept if group.contained else spread)
+        if same is None and not group.contained and is_backward(self._run, group.event):
+            # The value hid it, in a tf.where for example, but its gradient did not.
+            same = self._same_bug(group, kept)
+            if same is not None:
+                same.contained = False
+        return same
+
+    def _same_bug(self, group: Root, kept: list[Root]) -> Root | None:
+        """Find an earlier root of the same input, or of the same op traced or placed anew."""
+        forward = self._same.forward_graphs(group.event)
+        for root in kept:
+            if graph_id_of(self._run, root.event) in forward:
+                return root
+            if any(self._same.same(group.event, birth) for birth in root.births):
+                return root
+        return None
+
+    def _ancestor(self, group: Root, spread: list[Root]) -> Root | None:
+        """Return the root of a bad tensor that a group's finite inputs were made from, or None.
+
+        Notes in the group if not all that they were made from can be looked at.
+        """
+        # A constant comes from Python, which may have got it from what is bad.
+        group.unsure = op_type_of(self._run, group.event) == "Const"
+        roots = {id(top_of(node)): root for root in spread for node in root.members}
+        waiting, seen = deque([group.event]), {group.event}
+        while waiting and len(seen) < _ANCESTORS:
+            for producer in self._dataflow.producers(waiting.popleft()):
+                from_python = producer.via == "eager"
+                group.unsure |= producer.lost or (producer.op_type is None and not from_python)
+                if producer.event is None or producer.event in seen:
+                    continue
+                seen.add(producer.event)
+                waiting.append(producer.event)
+                root = roots.get(id(self._born(producer.event)))
+                if root is not None:
+                    return root
+        group.unsure |= bool(waiting)
+        return None
+
+    def _born(self, event: TensorEvent) -> Node | None:
+        """Return where the trouble of a tensor was born; None for a finite one."""
+        summary = self._summaries(event)
+        node = self._node_of(event) if summary is not None and summary.has_inf_or_nan else None
+        return top_of(node) if node is not None else None
+
+
+def top_of(node: Node) -> Node:
+    """Return the place where a place's trouble was born."""
+    while node.parent is not None:
+        node = node.parent
+    return node
+
+
+def _blame(group: Root, root: Root) -> None:
+    """Make a group a consequence of a root."""
+    group.node.parent, group.node.inferred = root.node, True
+    root.members += group.members
