@@ -55,7 +55,7 @@ def perplexity_of_a_codebook():
         train_step()
 
 
-@buggy("Pow", "Mul")
+@buggy("Pow")
 def langevin_sampling_diverges():
     """Steps of 0.5 down a quartic energy jump over the well, further in each iteration; eager."""
     x = tf.random.normal([5, 2]) * 2.0
