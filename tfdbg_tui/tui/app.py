@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App, SystemCommand
+from textual.filter import ANSIToTruecolor
 
 from tfdbg_tui.tui import navigation, theme
 from tfdbg_tui.tui.actions import ACTIONS, BY_ID, Action
@@ -24,8 +25,9 @@ from tfdbg_tui.tui.text import UNICODE, Charset
 from tfdbg_tui.tui.wayfinding import Wayfinder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from textual.filter import LineFilter
     from textual.screen import Screen
 
     from tfdbg_tui.diagnosis.pulse import Phase
@@ -115,6 +117,13 @@ class TfdbgApp(App[int]):
         """See Textual."""
         return self.main
 
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Leave out what turns terminal colours into true ones where all are true: it takes time."""
+        filters = super().get_line_filters()
+        if self.current_theme.ansi:
+            return filters
+        return [kept for kept in filters if not isinstance(kept, ANSIToTruecolor)]
+
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Give themes that are not ours the colours that our CSS names."""
         return theme.variables_for(self.current_theme)
@@ -123,6 +132,7 @@ class TfdbgApp(App[int]):
         """Start reading."""
         self.set_class(self.charset.ascii_only, "-ascii")
         self.set_interval(_TICK_SECONDS, self._tick)
+        self.call_after_refresh(self._ask_terminal)
         self.loader.start()
         self.explainer.start()
 
@@ -186,7 +196,7 @@ class TfdbgApp(App[int]):
         self.call_after_refresh(self._ask_terminal)
 
     def _ask_terminal(self) -> None:
-        if self._driver is not None:
+        if self._driver is not None and not self.is_headless:
             self._driver.write(QUERY)
             self.pace.ask()
 

@@ -74,6 +74,7 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         self._painted: dict[int, Hashable] = {}
         self._head: Sequence[Line] = ()
         self._foot: Sequence[Line] = ()
+        self._height = 0  # at the last update: asking Textual for each line takes time
 
     # ---- What subclasses say
 
@@ -118,6 +119,7 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         self.row_count = self.count_rows()
         self.cursor = self.find_cursor()
         width, height = self.line_width, self.size.height
+        self._height = height
         self._head = self.head(width, height)
         self._foot = self.foot(width, height)
         self._set_length(self.row_count + len(self._head) + len(self._foot))
@@ -155,29 +157,28 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
     @property
     def page_rows(self) -> int:
         """Number of rows in view."""
-        return max(0, self.size.height - len(self._head) - len(self._foot))
+        return max(0, self._height - len(self._head) - len(self._foot))
 
     def _repaint(self) -> None:
-        """Refresh the lines that would now look different."""
-        width = self.line_width
-        for y in range(self.size.height):
-            if self._painted.get(y, self) != self._line_key(y):
-                self.refresh(Region(0, y, width, 1))
+        """Refresh the lines that would now look different, those next to each other at once."""
+        width, start = self.line_width, None
+        for y in range(self._height + 1):
+            changed = y < self._height and self._painted.get(y, self) != self._line_key(y)
+            if changed and start is None:
+                start = y
+            elif not changed and start is not None:
+                self.refresh(Region(0, start, width, y - start))
+                start = None
 
     # ---- Drawing
 
     def _line_key(self, y: int) -> Hashable:
-        if y < len(self._head):
-            return self._head[y]
-        below = y - (self.size.height - len(self._foot))
-        if below >= 0:
-            return self._foot[below]
         row = self._row_at(y)
-        return None if row is None else (row, self.row_state(row))
+        return self._pinned(y) if row is None else (row, self.row_state(row))
 
     def _row_at(self, y: int) -> int | None:
         """Return which row line `y` of the widget shows."""
-        if not len(self._head) <= y < self.size.height - len(self._foot):
+        if not len(self._head) <= y < self._height - len(self._foot):
             return None
         row = self.scroll_offset.y + y - len(self._head)
         return row if row < self.row_count else None
@@ -205,8 +206,8 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
     def _pinned(self, y: int) -> Line:
         if y < len(self._head):
             return self._head[y]
-        below = y - (self.size.height - len(self._foot))
-        return self._foot[below] if below >= 0 else ()
+        below = y - (self._height - len(self._foot))
+        return self._foot[below] if 0 <= below < len(self._foot) else ()
 
     # ---- Events
 
