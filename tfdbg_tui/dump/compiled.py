@@ -24,8 +24,8 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfdbg_tui.dump.groups import Group
-    from tfdbg_tui.dump.instrument import Observed
+    from tfdbg_tui.dump.groups import Group, Values
+    from tfdbg_tui.dump.observed import Observed
 
 _FIELD_BITS = 10
 _FIELD = (1 << _FIELD_BITS) - 1
@@ -63,17 +63,18 @@ class CompiledBuffer:
                 updates=tf.reshape(values, [1, -1]),
             )
 
-    def take(self) -> list[dict[str, Any]]:
+    def take(self) -> list[Values]:
         """Return the values of the runs since the last time, and forget them."""
         buffer = self._variable.numpy()
         written = buffer[buffer[:, 0] > 0]
         if len(written):
             self._variable.assign(tf.zeros_like(self._variable))
         ordered = written[np.argsort(written[:, 0])]
+        rows = len(self.group.rows)
         return [
             {
-                "compiled": run[1:].reshape(len(self.group.rows), -1),
-                **({"iteration": run[:1] - 1} if self._runs > 1 else {}),
+                "compiled": [run[1:].reshape(rows, -1)],
+                **({"iteration": [run[:1] - 1]} if self._runs > 1 else {}),
             }
             for run in ordered
         ]

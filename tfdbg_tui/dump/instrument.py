@@ -1,16 +1,16 @@
-"""Which tensors of a graph are recorded, and the ops that carry their values out of it.
+"""The ops that carry the values of observed tensors out of a graph.
 
-The tensors of a graph are observed in groups.  A group costs one cheap op a tensor (TensorFlow's
-``DebugNumericSummaryV2`` in its CURT_HEALTH mode, which runs at memory speed), one Pack, and one
-PyFunc, the *sink*, that appends the packed array to a queue.  Only when a tensor of the group is
-bad, an If runs a second Python function, which gets the tensors themselves (they are still alive)
-and counts everything about the bad ones.  Groups are small enough that little is kept alive and
-that little is lost when an op raises in the middle of a graph.
+The tensors of a graph are observed in groups.  A group costs one look at its large tensors, by
+TensorFlow's ``DebugNumericSummaryV2`` in its CURT_HEALTH mode, which runs at memory speed, and one
+at each *pack* of small tensors of one shape.  `coverage` tells which large ones need no look of
+their own.  Only when something in the group is bad, an If runs a Python function, which gets the
+tensors themselves (they are still alive) and counts everything about the bad ones.  One PyFunc,
+the *sink*, takes what was found.  Groups are limited, so that not too much is kept alive, and not
+too much is lost when an op raises in the middle of a graph.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -22,16 +22,15 @@ from tensorflow.python.ops import (
     gen_script_ops,
 )
 
-from tfdbg_tui.dump import skipped_ops, summaries, tensorflow_hooks
+from tfdbg_tui.dump import coverage, summaries, tensorflow_hooks
 from tfdbg_tui.dump.graphs import OWN_SCOPE
 from tfdbg_tui.dump.groups import DETAIL_WIDTH, Group, Row
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
-    from tfdbg_tui.dump.graphs import RecordedOp
-    from tfdbg_tui.dump.options import Options
+    from tfdbg_tui.dump.observed import Observed
 
 _REARRANGING_OPS = frozenset(
     (
@@ -47,91 +46,10 @@ _REARRANGING_OPS = frozenset(
 )
 """Ops whose output has the elements of their first input."""
 
-_GROUP_ROWS = 64
-_GROUP_BYTES = 256 << 20
-_ASSUMED_DIMENSION = 128
-"""Stands for an unknown dimension when the bytes of a group are estimated."""
-_SMALL = 512
-"""Up to so many elements, one FULL_HEALTH kernel is cheaper than several fast ones."""
+_PACKED_ELEMENTS = 4096
+"""Up to so many elements, to copy a tensor into a pack is cheaper than an op of its own."""
 _EXACT_FLOAT32 = 1 << 24
 """A float32 sum of ones is exact up to here; larger tensors are counted by the detail function."""
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """A symbolic tensor to record, and what is known of it while tracing."""
-
-    tensor: Any
-    row: Row
-    inputs: tuple[Any, ...]
-
-
-def observed_tensors(
-    ops: Sequence[RecordedOp], graph_id: str, options: Options
-) -> Iterator[Observed]:
-    """Yield the tensors among the outputs of some ops that the mode and filters let through."""
-    for recorded in ops:
-        op = recorded.op
-        if op.type in skipped_ops.GRAPH:
-            continue
-        inputs = tuple(op.inputs)
-        for slot, tensor in enumerate(op.outputs):
-            if _is_recorded(tensor.dtype.base_dtype, options) and options.keeps(
-                op.type, tensor.dtype
-            ):
-                row = row_of(tensor, graph_id, recorded.tensor_ids[slot], options)
-                yield Observed(tensor, row, inputs)
-
-
-def row_of(tensor: Any, graph_id: str, tensor_id: int, options: Options) -> Row:
-    """Return what is known of a symbolic tensor while tracing."""
-    shape = tensor.shape
-    known = shape.as_list() if shape.rank is not None else None
-    return Row(
-        graph_id=graph_id,
-        op_name=tensor.op.name,
-        slot=tensor.value_index,
-        tensor_id=tensor_id,
-        dtype=tensor.dtype.base_dtype.as_datatype_enum,
-        shape=tuple(known) if known is not None and None not in known else None,
-        rank=shape.rank,
-        device=tensorflow_hooks.full_device_name(tensor.device),
-        watched=options.keeps(tensor.op.type, tensor.dtype),
-    )
-
-
-def _is_recorded(dtype: Any, options: Options) -> bool:
-    if options.watches_health:
-        return bool(dtype.is_floating or dtype.is_complex)
-    if options.mode is TensorDebugMode.SHAPE:
-        return bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
-    return bool(dtype.is_numpy_compatible)
-
-
-def groups_of(observed: Sequence[Observed]) -> Iterator[list[Observed]]:
-    """Split tensors into groups of one device, limited in number and in (estimated) bytes."""
-    by_device: dict[str, list[Observed]] = {}
-    sizes: dict[str, int] = {}
-    for item in observed:
-        device = item.tensor.device
-        group = by_device.setdefault(device, [])
-        size = _estimated_bytes(item.tensor)
-        if group and (len(group) >= _GROUP_ROWS or sizes[device] + size > _GROUP_BYTES):
-            yield group
-            group = by_device[device] = []
-        if not group:
-            sizes[device] = 0
-        group.append(item)
-        sizes[device] += size
-    yield from (group for group in by_device.values() if group)
-
-
-def _estimated_bytes(tensor: Any) -> int:
-    dimensions = tensor.shape.as_list() if tensor.shape.rank is not None else [None]
-    count = 1
-    for dimension in dimensions:
-        count *= _ASSUMED_DIMENSION if dimension is None else dimension
-    return count * int(tensor.dtype.size or 8)
 
 
 def add_group(
@@ -186,6 +104,7 @@ class _GroupBuilder:
         self._group = group
         self._iteration = iteration
         self._input_row = input_row
+        self._row_numbers: dict[str, int] = {}
         self._columns: list[tuple[str, Any]] = []
 
     def build(self, after: Sequence[Any]) -> Any:
@@ -218,46 +137,84 @@ class _GroupBuilder:
         self._add("shape", [_summary(i.tensor, TensorDebugMode.SHAPE) for i in unknown])
         return [item.tensor.op for item in self._items if item.row.shape is not None]
 
+    # ---- Health --------------------------------------------------------------------------------
+
     def _add_health(self) -> None:
         group = self._group
+        small = self._sort_rows()
+        large = [self._items[row] for row in group.large]
         full = group.mode is TensorDebugMode.FULL_HEALTH
-        self._sort_rows(full)
-        small = [self._items[i].tensor for i in group.small]
-        self._add("full", [_summary(t, TensorDebugMode.FULL_HEALTH) for t in small])
-        fast = [self._items[i] for i in group.fast]
-        if not fast:
-            return
-        curt = self._add("curt", [_curt(item.tensor) for item in fast])
-        if group.mode is TensorDebugMode.CURT_HEALTH:
-            return
-        unsized = [item.tensor for item in fast if item.row.size is None]
-        sizes = self._add("size", [tf.raw_ops.Size(input=t, out_type=tf.int64) for t in unsized])
+        packs = self._packs(small)
         if full:
-            self._add_signs(fast)
-        self._add_details(fast, curt, sizes)
+            self._columns += [("tensor", pack) for pack in packs]
+        if not (packs or large):
+            return
+        sizes = self._add_sizes(large) if group.mode is not TensorDebugMode.CURT_HEALTH else None
+        if full and large:
+            self._add_signs(large)
+        self._add_details(packs, sizes)
 
-    def _sort_rows(self, full: bool) -> None:
-        """Decide how each row is summarised; constants and mere rearrangements cost nothing."""
+    def _add_sizes(self, large: Sequence[Observed]) -> Any | None:
+        unsized = [item.tensor for item in large if item.row.size is None]
+        if self._group.mode is TensorDebugMode.FULL_HEALTH:
+            unranked = [item.tensor for item in large if item.row.rank is None]
+            self._add("rank", [tf.raw_ops.Rank(input=tensor) for tensor in unranked])
+        sizes = [tf.raw_ops.Size(input=tensor, out_type=tf.int64) for tensor in unsized]
+        return self._add("size", sizes)
+
+    def _sort_rows(self) -> list[int]:
+        """Decide how each row is looked at; return those that are small.
+
+        Constants, mere rearrangements and what others cover cost nothing.
+        """
         group = self._group
-        sources: dict[str, int] = {}
+        small = []
         for number, item in enumerate(self._items):
-            source = self._source(item, sources)
+            source = self._source(item)
             if source is not None:
                 group.aliases.append((number, source))
-                sources[item.tensor.name] = source
+                self._row_numbers[item.tensor.name] = source
                 continue
-            value = tf.get_static_value(item.tensor) if item.tensor.op.type == "Const" else None
-            if value is not None:
-                group.constants[number] = summaries.health_counts(value, extremes=group.adaptive)
-                continue
-            (group.small if full and _has_full_kernel(item) else group.fast).append(number)
-            sources[item.tensor.name] = number
+            self._row_numbers[item.tensor.name] = number
+            counts = _known_counts(item, extremes=group.adaptive)
+            if counts is not None:
+                group.constants[number] = counts
+            elif item.row.size is not None and item.row.size <= _PACKED_ELEMENTS:
+                small.append(number)
+            else:
+                group.large.append(number)
+            if counts is None and not item.row.slot:
+                self._cover_inputs(number, item)
+        return small
 
-    def _source(self, item: Observed, sources: dict[str, int]) -> int | None:
+    def _source(self, item: Observed) -> int | None:
         """Return the row that has the same elements as a tensor, or None."""
-        if item.tensor.op.type not in _REARRANGING_OPS or item.row.rank is None:
+        if item.row.rank is None:
             return None
-        return sources.get(item.inputs[0].name)
+        if item.tensor.op.type == "IdentityN":
+            return self._row_numbers.get(item.inputs[item.row.slot].name)
+        if item.tensor.op.type in _REARRANGING_OPS:
+            return self._row_numbers.get(item.inputs[0].name)
+        return None
+
+    def _cover_inputs(self, number: int, item: Observed) -> None:
+        large = self._group.large
+        for slot in coverage.covered_inputs(item.tensor.op):
+            source = self._row_numbers.get(item.inputs[slot].name)
+            if source is not None and source in large:
+                self._group.covers.setdefault(source, number)
+
+    def _packs(self, small: Sequence[int]) -> list[Any]:
+        """Pack the small tensors of each shape and type."""
+        alike: dict[Any, list[int]] = {}
+        for number in small:
+            row = self._items[number].row
+            alike.setdefault((row.dtype, row.shape), []).append(number)
+        self._group.packs = list(alike.values())
+        return [
+            tf.raw_ops.Pack(values=[self._items[row].tensor for row in rows], axis=0)
+            for rows in self._group.packs
+        ]
 
     def _add_signs(self, items: Sequence[Observed]) -> None:
         sums: list[Any] = []
@@ -273,55 +230,72 @@ class _GroupBuilder:
         self._add("sign_sum", sums)
         self._add("half_nonzero", squares)
 
-    def _add_details(self, items: Sequence[Observed], curt: Any, sizes: Any) -> None:
+    def _add_details(self, packs: Sequence[Any], sizes: Any) -> None:
         """Add the If that counts everything about the bad tensors of a group."""
         group = self._group
-        full = group.mode is TensorDebugMode.FULL_HEALTH
-        condition = tf.raw_ops.Max(input=curt, axis=[0, 1]) > 0.0
-        force = [full and (item.row.size or 0) > _EXACT_FLOAT32 for item in items]
-        if any(force):
-            condition = tf.constant(True)
-        elif full and sizes is not None:
-            condition |= tf.raw_ops.Max(input=sizes, axis=[0]) > _EXACT_FLOAT32
-        tensors = [item.tensor for item in items]
-        group.detail_inputs = [()] * len(items)
+        scanned = [row for row in group.large if row not in group.covers]
+        group.seen = [*([row] for row in scanned), *group.packs]
+        seen = [*(self._items[row].tensor for row in scanned), *packs]
+        group.places = {
+            row: (index, place if index >= len(scanned) else None)
+            for index, rows in enumerate(group.seen)
+            for place, row in enumerate(rows)
+        }
+        tensors = list(seen)
+        for row in group.covers:
+            group.places[row] = len(tensors), None
+            tensors.append(self._items[row].tensor)
         if group.adaptive:
-            self._add_inputs(items, tensors)
-        group.exact_limit = _EXACT_FLOAT32 if full else None
+            self._add_inputs(tensors)
+        curt = tf.raw_ops.Pack(values=[_curt(tensor) for tensor in seen], axis=0)
+        condition = tf.raw_ops.Max(input=curt, axis=[0, 1]) > 0.0
+        if group.mode is TensorDebugMode.FULL_HEALTH:
+            group.exact_limit = _EXACT_FLOAT32
+            condition = self._or_inexact(condition, sizes)
         token = tensorflow_hooks.py_func_token(group.detail)
-        details = _if(condition, [curt, *tensors], token)
-        self._columns.append(("details", details))
+        self._columns.append(("details", _if(condition, [curt, *tensors], token)))
 
-    def _add_inputs(self, items: Sequence[Observed], tensors: list[Any]) -> None:
+    def _or_inexact(self, condition: Any, sizes: Any) -> Any:
+        """Return a condition that holds as well where a tensor is too large for float32 sums."""
+        if any((self._items[row].row.size or 0) > _EXACT_FLOAT32 for row in self._group.large):
+            return tf.constant(True)
+        if sizes is not None:
+            condition |= tf.raw_ops.Max(input=sizes, axis=[0]) > _EXACT_FLOAT32
+        return condition
+
+    def _add_inputs(self, tensors: list[Any]) -> None:
         """Let the details of a bad tensor include those of the inputs of its op."""
         group = self._group
-        known = {item.tensor.name: index for index, item in enumerate(items)}
-        for number, source in group.aliases:
-            known[self._items[number].tensor.name] = known[self._items[source].tensor.name]
-        constants = {self._items[number].tensor.name for number in group.constants}
-        inputs = []
-        for item in items:
-            indices = []
+        for number, item in enumerate(self._items):
+            inputs = []
             for tensor in item.inputs:
                 dtype = tensor.dtype.base_dtype
-                if not (dtype.is_floating or dtype.is_complex) or tensor.name in constants:
-                    continue
-                if tensor.name not in known:
-                    row = self._input_row(tensor)
-                    if row is None:
-                        continue
-                    known[tensor.name] = len(tensors)
-                    tensors.append(tensor)
-                    group.extra_rows.append(row)
-                indices.append(known[tensor.name])
-            inputs.append(tuple(indices))
-        group.detail_inputs = inputs
+                if dtype.is_floating or dtype.is_complex:
+                    row = self._row_numbers.get(tensor.name)
+                    row = self._add_extra_row(tensor, tensors) if row is None else row
+                    inputs += [row] if row is not None else []
+            group.inputs[number] = tuple(inputs)
+
+    def _add_extra_row(self, tensor: Any, tensors: list[Any]) -> int | None:
+        """Return the number of a new row for a tensor from outside of the group."""
+        group = self._group
+        row = self._input_row(tensor)
+        if row is None:
+            return None
+        number = len(group.rows) + len(group.extra_rows)
+        group.extra_rows.append(row)
+        group.places[number] = len(tensors), None
+        tensors.append(tensor)
+        self._row_numbers[tensor.name] = number
+        return number
 
 
-def _has_full_kernel(item: Observed) -> bool:
-    row = item.row
-    cheap = row.rank is None or (row.size is not None and row.size <= _SMALL)
-    return cheap and row.dtype in summaries.KERNEL_FLOATS
+def _known_counts(item: Observed, *, extremes: bool) -> summaries.HealthCounts | None:
+    """Return the counts of a tensor that is the same in every execution of its graph."""
+    if item.row.size == 0:
+        return summaries.HealthCounts()
+    value = tf.get_static_value(item.tensor) if item.tensor.op.type == "Const" else None
+    return summaries.health_counts(value, extremes=extremes) if value is not None else None
 
 
 def _summary(tensor: Any, mode: TensorDebugMode) -> Any:

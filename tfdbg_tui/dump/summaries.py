@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 _CHUNK = 1 << 16
 """Elements that one pass looks at, so that its temporary arrays stay in the CPU's cache."""
@@ -103,6 +104,11 @@ def all_finite(array: Any) -> bool:
     return not bits.size or int((bits & (layout.sign - 1)).max()) < layout.infinity
 
 
+def is_bad(array: Any) -> bool:
+    """Return whether a floating or complex array has NaN or infinity."""
+    return not all_finite(array) and health_counts(array).bad > 0
+
+
 def health_counts(array: Any, *, extremes: bool = False) -> HealthCounts:
     """Count the elements of a floating or complex array.
 
@@ -158,6 +164,29 @@ def _count_complex(flat: Any, counts: HealthCounts) -> None:
     counts.neg_inf = int(np.count_nonzero(neg_inf))
     counts.zero = int(np.count_nonzero(flat == 0))
     counts.pos = counts.size - counts.bad - counts.zero
+
+
+def sign_counts(pack: Any) -> npt.NDArray[np.int64]:
+    """Count the negative, zero and positive elements of several small arrays of one shape.
+
+    Args:
+        pack: ``[arrays, ...]``, floating or complex.
+
+    Returns:
+        ``[arrays, 3]``; of those that have NaN or infinity the numbers mean nothing.
+    """
+    rows = pack.reshape(len(pack), -1)
+    if rows.dtype.kind == "c":
+        positive = np.count_nonzero(rows, axis=1)
+        negative = np.zeros_like(positive)
+    else:
+        if rows.dtype.name not in _LAYOUTS or rows.dtype.name == "bfloat16":
+            rows = rows.astype(np.float32)
+        layout = _LAYOUTS[rows.dtype.name]
+        smallest = np.array(layout.smallest_counted, layout.unsigned).view(rows.dtype)
+        positive = np.count_nonzero(rows >= smallest, axis=1)
+        negative = np.count_nonzero(rows <= -smallest, axis=1)
+    return np.stack((negative, rows.shape[1] - negative - positive, positive), axis=1)
 
 
 def padded_shape(shape: tuple[int, ...]) -> tuple[int, ...]:

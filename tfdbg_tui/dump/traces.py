@@ -27,6 +27,7 @@ _STEP_BYTES = 5
 MAX_STEP = (1 << 7 * _STEP_BYTES) - 1
 
 UInt8Array = npt.NDArray[np.uint8]
+UInt32Array = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,30 +90,32 @@ class TraceTemplates:
         extremes: bool,
     ) -> None:
         self.length = len(VALUE_VECTORS.get(mode, ()))
-        self._stepped, self._iterated, self._extremes = stepped, iterated, extremes
-        records, starts, holes = [], [], []
-        position = 0
+        self.stepped, self.iterated, self._extremes = stepped, iterated, extremes
+        records, bounds = [], [0]
+        values: list[list[int]] = []
+        stamps: list[list[int]] = []
         for site in sites:
-            record, record_holes = self._template(site, mode)
+            record, *holes = self._template(site, mode)
+            for hole, into in zip(holes, (values, stamps), strict=True):
+                into.append([bounds[-1] + offset for offset in hole])
             records.append(record)
-            starts.append(position)
-            holes.append([position + hole for hole in record_holes])
-            position += len(record)
-        self._bounds = [*starts, position]
+            bounds.append(bounds[-1] + len(record))
+        self._bounds = bounds
+        ends = np.array(bounds[1:], np.int64) - tfrecord.FOOTER_SIZE
+        self.crc_places = ends[:, None] + np.arange(4)
+        self._values = _Holes(values, ends)
+        self.stamps = _Holes(stamps, ends)
         self._blob = np.frombuffer(b"".join(records), np.uint8)
-        self._holes = np.array(holes, np.int64)
-        ends = np.array([*starts[1:], position], np.int64) - tfrecord.FOOTER_SIZE
-        self._crc_places = ends[:, None] + np.arange(4)
-        distances = ends[:, None] - self._holes - 1
-        self._distances = distances
-        _crc.upto(int(distances.max()))
         self._crcs = np.array(
             [crc32c.crc32c(r[tfrecord.HEADER_SIZE : -tfrecord.FOOTER_SIZE]) for r in records],
             np.uint32,
         )
 
-    def _template(self, site: Site, mode: TensorDebugMode) -> tuple[bytes, list[int]]:
-        """Return a framed record with zeros in its holes, and the offsets of the holes' bytes."""
+    def _template(self, site: Site, mode: TensorDebugMode) -> tuple[bytes, list[int], list[int]]:
+        """Return a framed record with zeros in its holes.
+
+        Also the offsets of the bytes that depend on the values, and on the execution.
+        """
         content = bytes(8 * self.length)
         head = tensor_proto_head(self.length)
         before = codec.bytes_field(1, site.graph_id.encode())
@@ -122,41 +125,64 @@ class TraceTemplates:
         before += codec.tag(5, codec.BYTES) + codec.varint(len(head) + len(content)) + head
         after = codec.bytes_field(6, site.device.encode())
         serial = codec.fixed64_field(1000, 0)
-        iteration = codec.fixed32_field(1001, 0) if self._iterated else b""
+        iteration = codec.fixed32_field(1001, 0) if self.iterated else b""
         extremes = [codec.fixed64_field(n, 0) for n in (1002, 1003)] if self._extremes else []
         trace = before + content + after + serial + iteration + b"".join(extremes)
-        step = codec.tag(2, codec.VARINT) + bytes(_STEP_BYTES) if self._stepped else b""
+        step = codec.tag(2, codec.VARINT) + bytes(_STEP_BYTES) if self.stepped else b""
         prefix = codec.tag(1, codec.FIXED64) + bytes(8) + step
         prefix += codec.tag(10, codec.BYTES) + codec.varint(len(trace))
         payload = prefix + trace
         at = tfrecord.HEADER_SIZE
-        holes = list(range(at + 1, at + 9))
-        if self._stepped:
-            holes += range(at + 10, at + 10 + _STEP_BYTES)
+        stamps = list(range(at + 1, at + 9))
+        if self.stepped:
+            stamps += range(at + 10, at + 10 + _STEP_BYTES)
         at += len(prefix) + len(before)
-        holes += range(at, at + len(content))
+        values = list(range(at, at + len(content)))
         at += len(content) + len(after)
-        for field, width in ((serial, 8), (iteration, 4), *((extreme, 8) for extreme in extremes)):
+        for field, width, holes in (
+            (serial, 8, stamps),
+            (iteration, 4, stamps),
+            *((extreme, 8, values) for extreme in extremes),
+        ):
             if field:
                 at += len(field)
                 holes += range(at - width, at)
         length = struct.pack("<Q", len(payload))
         frame = length + struct.pack("<I", crc32c.masked_crc32c(length))
-        return frame + payload + bytes(4), holes
+        return frame + payload + bytes(4), values, stamps
 
-    def split(self, filled: bytes) -> list[bytes]:
-        """Return the single records in what `fill` returned."""
-        return [filled[a:b] for a, b in itertools.pairwise(self._bounds)]
+    def split(self, records: bytes) -> list[bytes]:
+        """Return the single records in what `FilledTemplates.stamped` returned."""
+        return [records[a:b] for a, b in itertools.pairwise(self._bounds)]
 
-    def fill(
+    def filled(
         self,
-        wall_time: float,
-        step: int | None,
-        serial: int,
-        iteration: int,
         vectors: npt.NDArray[np.float64],
         extremes: npt.NDArray[np.float64] | None = None,
-    ) -> bytes:
+    ) -> FilledTemplates:
+        """Return the records with their values, as often as they are the same.
+
+        Args:
+            vectors: Value vectors, ``[sites, length of the mode's vector]``.
+            extremes: Smallest and largest finite elements, ``[sites, 2]``.
+        """
+        if extremes is not None:
+            vectors = np.concatenate((vectors, extremes), axis=1)
+        data = np.ascontiguousarray(vectors, "<f8").view(np.uint8).reshape(len(self._crcs), -1)
+        blob = self._blob.copy()
+        blob[self._values.places] = data
+        return FilledTemplates(self, blob, self._crcs ^ self._values.crc_changes(data))
+
+
+class FilledTemplates:
+    """Records that lack only what differs in each execution."""
+
+    def __init__(self, templates: TraceTemplates, blob: UInt8Array, crcs: UInt32Array) -> None:
+        self._templates = templates
+        self._blob = blob
+        self._crcs = crcs
+
+    def stamped(self, wall_time: float, step: int | None, serial: int, iteration: int) -> bytes:
         """Return the framed records of one execution of the sites.
 
         Args:
@@ -164,34 +190,52 @@ class TraceTemplates:
             step: Training step; ignored unless the templates carry one.
             serial: Serial of the causing execution; 0 where it is not known.
             iteration: Iteration of the loop; ignored unless the templates carry one.
-            vectors: Value vectors, ``[sites, length of the mode's vector]``.
-            extremes: Smallest and largest finite elements, ``[sites, 2]``.
         """
-        count = len(self._holes)
-        common = struct.pack("<d", wall_time)
-        if self._stepped:
-            common += _fixed_width_varint(step or 0)
-        tail = struct.pack("<Q", serial)
-        if self._iterated:
-            tail += struct.pack("<I", iteration & 0xFFFFFFFF)
-        parts = [_repeat(common, count)]
-        parts.append(np.ascontiguousarray(vectors, "<f8").view(np.uint8).reshape(count, -1))
-        parts.append(_repeat(tail, count))
-        if self._extremes and extremes is not None:
-            parts.append(np.ascontiguousarray(extremes, "<f8").view(np.uint8).reshape(count, 16))
-        filled = np.concatenate(parts, axis=1)
+        templates = self._templates
+        stamp = struct.pack("<d", wall_time)
+        if templates.stepped:
+            stamp += _fixed_width_varint(step or 0)
+        stamp += struct.pack("<Q", serial)
+        if templates.iterated:
+            stamp += struct.pack("<I", iteration & 0xFFFFFFFF)
+        data = np.frombuffer(stamp, np.uint8)
         blob = self._blob.copy()
-        blob[self._holes] = filled
-        changes = np.bitwise_xor.reduce(_crc.tables[self._distances, filled], axis=1)
-        # A zero byte's table entry is zero, so the template's zeros cancel out.
-        crcs = self._crcs ^ changes
+        blob[templates.stamps.places] = data
+        crcs = self._crcs ^ templates.stamps.crc_changes(data)
         masked = ((crcs >> np.uint32(15)) | (crcs << np.uint32(17))) + np.uint32(0xA282EAD8)
-        blob[self._crc_places] = masked.astype("<u4").view(np.uint8).reshape(-1, 4)
+        blob[templates.crc_places] = masked.astype("<u4").view(np.uint8).reshape(-1, 4)
         return blob.tobytes()
 
 
-def _repeat(data: bytes, count: int) -> UInt8Array:
-    return np.broadcast_to(np.frombuffer(data, np.uint8), (count, len(data)))
+class _Holes:
+    """Bytes to be filled into each of some records, which are zero so far.
+
+    Args:
+        places: Where they are, ``[records, bytes]``.
+        ends: Where the checksummed part of each record ends.
+    """
+
+    def __init__(self, places: list[list[int]], ends: npt.NDArray[np.int64]) -> None:
+        self.places = np.array(places, np.int64)
+        # Records of the same length have the same layout, so most share a row.
+        distances, layouts = np.unique(ends[:, None] - self.places - 1, axis=0, return_inverse=True)
+        self._layouts = layouts.reshape(-1)
+        self._distances = distances
+        _crc.upto(int(distances.max(initial=0)))
+
+    def crc_changes(self, data: UInt8Array) -> UInt32Array:
+        """Return what the bytes do to the CRC32C of each record.
+
+        Args:
+            data: ``[records, bytes]``, or ``[bytes]`` for all alike.
+        """
+        # A zero byte's table entry is zero, so the zeros that were there cancel out.
+        tables = _crc.tables
+        if data.ndim == 1:
+            alike = np.bitwise_xor.reduce(tables[self._distances, data], axis=1)
+            return np.asarray(alike[self._layouts], np.uint32)
+        changes = np.bitwise_xor.reduce(tables[self._distances[self._layouts], data], axis=1)
+        return np.asarray(changes, np.uint32)
 
 
 def _fixed_width_varint(value: int) -> bytes:

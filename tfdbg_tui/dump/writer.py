@@ -6,7 +6,7 @@ import dataclasses
 import threading
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump import instrument, stacks, steps, tensorflow_hooks
+from tfdbg_tui.dump import instrument, observed, stacks, steps, tensorflow_hooks
 from tfdbg_tui.dump.compiled import CompiledBuffer
 from tfdbg_tui.dump.eager import BadTensor, EagerExecutions
 from tfdbg_tui.dump.errors import BadTensorError
@@ -19,7 +19,7 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from tfdbg_tui.dump.eager import Call
     from tfdbg_tui.dump.graphs import RecordedOp
-    from tfdbg_tui.dump.groups import Row
+    from tfdbg_tui.dump.groups import Row, Values
     from tfdbg_tui.dump.options import Options
 
 
@@ -235,7 +235,7 @@ class DumpWriter:
             if options.mode is TensorDebugMode.FULL_TENSOR:
                 options = dataclasses.replace(options, mode=TensorDebugMode.CONCISE_HEALTH)
             new_ops = self._graphs.record_ops(graph)
-            items = list(instrument.observed_tensors(new_ops, graph_id, options))
+            items = list(observed.observed_tensors(new_ops, graph_id, options))
             if items:
                 counter = _loop_counter(graph)
                 rows = [item.row for item in items]
@@ -289,7 +289,7 @@ class DumpWriter:
     def _add_segment(
         self, graph: Any, graph_id: str, ops: list[RecordedOp], previous: list[Any]
     ) -> list[Any]:
-        observed = list(instrument.observed_tensors(ops, graph_id, self.options))
+        tensors = list(observed.observed_tensors(ops, graph_id, self.options))
         counter = _loop_counter(graph)
         sinks: list[Any] = []
 
@@ -297,9 +297,9 @@ class DumpWriter:
             number = self._graphs.tensor_id(graph, tensor.op.name, tensor.value_index)
             if number is None:
                 return None
-            return instrument.row_of(tensor, graph_id, number, self.options)
+            return observed.row_of(tensor, graph_id, number, self.options)
 
-        for items in instrument.groups_of(observed):
+        for items in observed.groups_of(tensors):
             rows = [item.row for item in items]
             group = Group(rows, self, self.options.mode, iterated=counter is not None)
             # In a function the sinks wait for each other: records come in order of creation.
@@ -307,20 +307,22 @@ class DumpWriter:
             sinks.append(instrument.add_group(graph, items, group, counter, input_row, after))
         return sinks
 
-    def traces_taken(self, group: Group, values: dict[str, Any]) -> None:
+    def traces_taken(self, group: Group, values: Values) -> None:
         """Queue what the sink of a group got from one execution of its graph."""
         if self._recorder.broken:
             return
         self._queue_traces(group, values, self._eager.cause_of(group.rows[0].graph_id))
 
-    def _queue_traces(self, group: Group, values: dict[str, Any], serial: int) -> None:
+    def _queue_traces(self, group: Group, values: Values, serial: int) -> None:
         self._recorder.traces(Batch(group, values, steps.current, serial))
-        if self._watches_bad and group.has_bad(values):
-            self._recorder.bad_tensor_seen()
-            if self.options.on_bad == "raise" and self._bad_message is None:
-                row, counts = group.describe_bad(values)
-                line = self._locations.user_line(self._graphs.location(row.graph_id, row.op_name))
-                self._bad_message = _describe(f"{row.op_name} (output {row.slot})", counts, line)
+        bad = group.first_bad(values) if self._watches_bad else None
+        if bad is None:
+            return
+        self._recorder.bad_tensor_seen()
+        if self.options.on_bad == "raise" and self._bad_message is None:
+            row, counts = bad
+            line = self._locations.user_line(self._graphs.location(row.graph_id, row.op_name))
+            self._bad_message = _describe(f"{row.op_name} (output {row.slot})", counts, line)
 
 
 def _loop_counter(graph: Any) -> Any:

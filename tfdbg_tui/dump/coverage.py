@@ -1,0 +1,94 @@
+"""Which tensors need no look of their own: what is bad in them shows in a tensor made from them.
+
+``y = x + 1`` is finite only where ``x`` is, so whoever finds no NaN or infinity in ``y`` has looked
+at ``x`` too.  An op belongs in these tables if *every* NaN and infinity in *every* element of the
+input makes some element of its first output NaN or infinite, whatever the other inputs hold.  So
+``Relu`` does not (-∞ becomes 0), nor the denominator of a division (∞ becomes 0), nor a slice.  The
+tests try each entry with the op itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_FLOATS = frozenset((tf.float16, tf.bfloat16, tf.float32, tf.float64))
+
+_ALL_INPUTS = frozenset(("AddN", "ConcatV2", "Pack"))
+"""Ops whose output holds all of every input, or a sum with every element of it."""
+
+_FIRST_INPUT = frozenset(
+    (
+        *("Abs", "Neg", "Square", "Sqrt", "Log", "Log1p", "Cast"),
+        *("Sum", "Mean", "L2Loss", "BiasAdd", "BiasAddGrad", "Pad", "PadV2"),
+    )
+)
+"""The same of the first input: an output without elements means that it has none either."""
+
+_BROADCASTING = {
+    **dict.fromkeys(("Add", "AddV2", "Sub", "Mul", "SquaredDifference"), (0, 1)),
+    "RealDiv": (0,),
+}
+"""Inputs that combine with elements of another, where the output has any elements at all."""
+
+_CONTRACTIONS = frozenset(("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Conv2D"))
+"""Sums of products: ∞ · 0 is NaN, and nothing takes NaN out of a sum."""
+
+
+def covered_inputs(op: Any) -> Iterable[int]:
+    """Return the inputs of an op that are finite wherever its first output is."""
+    if not op.inputs or not op.outputs or op.outputs[0].dtype.base_dtype not in _FLOATS:
+        return ()
+    return [
+        slot
+        for slot in _slots(op)
+        if op.inputs[slot].dtype.base_dtype in _FLOATS and _all_elements_count(op, slot)
+    ]
+
+
+def _slots(op: Any) -> Iterable[int]:
+    if op.type in _ALL_INPUTS or op.type in _CONTRACTIONS:
+        return range(len(op.inputs))
+    if op.type in _FIRST_INPUT:
+        return (0,)
+    return _BROADCASTING.get(op.type, ())
+
+
+def _all_elements_count(op: Any, slot: int) -> bool:
+    """Return whether the output depends on each element of an input, whatever the shapes."""
+    if op.type == "MatMul":
+        # [m, k] · [k, n]: an element of the first is in n sums, one of the second in m.
+        axis = slot if op.get_attr("transpose_a" if slot else "transpose_b") else 1 - slot
+        return bool(_dimension(op.inputs[1 - slot], axis))
+    if op.type not in _CONTRACTIONS:
+        return op.type not in _BROADCASTING or _has_elements(op.outputs[0])
+    if not all(map(_has_elements, (*op.inputs, op.outputs[0]))):
+        return False
+    if op.type == "Einsum":
+        return _has_no_diagonal(op.get_attr("equation").decode())
+    # A stride skips elements of the image, and padding takes taps of the filter out of it.
+    return op.type != "Conv2D" or (slot == 0 and _slides_by_one(op))
+
+
+def _dimension(tensor: Any, axis: int) -> int | None:
+    shape = tensor.shape
+    return shape.as_list()[axis] if shape.rank is not None else None
+
+
+def _has_elements(tensor: Any) -> bool:
+    return bool(tensor.shape.is_fully_defined() and tensor.shape.num_elements())
+
+
+def _has_no_diagonal(equation: str) -> bool:
+    """Return whether no input term names a dimension twice, or leaves one out."""
+    terms = equation.split("->")[0].split(",")
+    return "." not in equation and all(len(set(term)) == len(term) for term in terms)
+
+
+def _slides_by_one(op: Any) -> bool:
+    ones = {*op.get_attr("strides"), *op.get_attr("dilations")} == {1}
+    return ones and op.get_attr("padding") in (b"SAME", b"VALID")

@@ -1,0 +1,115 @@
+"""Which tensors of a graph are recorded, and in which groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.dump import skipped_ops, tensorflow_hooks
+from tfdbg_tui.dump.groups import Row
+from tfdbg_tui.wire.modes import TensorDebugMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfdbg_tui.dump.graphs import RecordedOp
+    from tfdbg_tui.dump.options import Options
+
+_GROUP_ROWS = 256
+_GROUP_BYTES = 256 << 20
+_ASSUMED_DIMENSION = 128
+"""Stands for an unknown dimension when the bytes of a group are estimated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A symbolic tensor to record, and what is known of it while tracing."""
+
+    tensor: Any
+    row: Row
+    inputs: tuple[Any, ...]
+
+
+def observed_tensors(
+    ops: Sequence[RecordedOp], graph_id: str, options: Options
+) -> Iterator[Observed]:
+    """Yield the tensors among the outputs of some ops that the mode and filters let through."""
+    for recorded in ops:
+        op = recorded.op
+        if op.type in skipped_ops.GRAPH:
+            continue
+        inputs = tuple(op.inputs)
+        for slot, tensor in enumerate(op.outputs):
+            if _is_recorded(tensor.dtype.base_dtype, options) and options.keeps(
+                op.type, tensor.dtype
+            ):
+                row = row_of(tensor, graph_id, recorded.tensor_ids[slot], options)
+                yield Observed(tensor, row, inputs)
+
+
+def row_of(tensor: Any, graph_id: str, tensor_id: int, options: Options) -> Row:
+    """Return what is known of a symbolic tensor while tracing."""
+    shape = tensor.shape
+    known = shape.as_list() if shape.rank is not None else None
+    return Row(
+        graph_id=graph_id,
+        op_name=tensor.op.name,
+        slot=tensor.value_index,
+        tensor_id=tensor_id,
+        dtype=tensor.dtype.base_dtype.as_datatype_enum,
+        shape=tuple(known) if known is not None and None not in known else None,
+        rank=shape.rank,
+        device=tensorflow_hooks.full_device_name(tensor.device),
+        watched=options.keeps(tensor.op.type, tensor.dtype),
+    )
+
+
+def _is_recorded(dtype: Any, options: Options) -> bool:
+    if options.watches_health:
+        return bool(dtype.is_floating or dtype.is_complex)
+    if options.mode is TensorDebugMode.SHAPE:
+        return bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
+    return bool(dtype.is_numpy_compatible)
+
+
+def groups_of(observed: Sequence[Observed]) -> Iterator[list[Observed]]:
+    """Split tensors into groups of one device, limited in number and in (estimated) bytes."""
+    by_device: dict[str, list[Observed]] = {}
+    sizes: dict[str, int] = {}
+    for item in observed:
+        device = item.tensor.device
+        group = by_device.setdefault(device, [])
+        size = _estimated_bytes(item.tensor)
+        if group and (len(group) >= _GROUP_ROWS or sizes[device] + size > _GROUP_BYTES):
+            yield group
+            group = by_device[device] = []
+        if not group:
+            sizes[device] = 0
+        group.append(item)
+        sizes[device] += size
+    yield from (group for group in by_device.values() if group)
+
+
+def _estimated_bytes(tensor: Any) -> int:
+    dimensions = tensor.shape.as_list() if tensor.shape.rank is not None else [None]
+    count = 1
+    for dimension in dimensions:
+        count *= _ASSUMED_DIMENSION if dimension is None else dimension
+    return count * int(tensor.dtype.size or 8)
+
+
+def used_ops(graph: Any) -> set[str]:
+    """Return the names of the ops that TensorFlow would run without us: all others are pruned.
+
+    An op is used if an output of the graph, or an op with a side effect, depends on it.
+    """
+    todo = [tensor.op for tensor in graph.outputs] + list(graph.control_outputs)
+    todo += [op for op in graph.get_operations() if op.type == "Placeholder" or op._is_stateful]
+    used: set[str] = set()
+    while todo:
+        op = todo.pop()
+        if op.name not in used:
+            used.add(op.name)
+            todo += [tensor.op for tensor in op.inputs]
+            todo += op.control_inputs
+    return used
