@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import tensorflow as tf
 
@@ -82,20 +84,21 @@ def switch_of_experts_in_a_loop():
     items = tf.constant([4.0, 2.0, 0.0, 0.0])
     routes = tf.constant([0, 1, 2, 1])
 
+    def smooth(x):
+        return 1.0 / (x + 1.0)
+
+    def inverse(x):
+        return 1.0 / x  # BUG
+
+    def guarded(x):
+        return tf.math.divide_no_nan(1.0, x)
+
     @tf.function
     def run(items, routes):
         outputs = tf.TensorArray(tf.float32, 4)
         for i in tf.range(4):
-            x = items[i]
-            output = tf.switch_case(
-                routes[i],
-                [
-                    lambda x=x: 1.0 / (x + 1.0),
-                    lambda x=x: 1.0 / x,  # BUG
-                    lambda x=x: tf.math.divide_no_nan(1.0, x),
-                ],
-            )
-            outputs = outputs.write(i, output)
+            branches = [partial(expert, items[i]) for expert in (smooth, inverse, guarded)]
+            outputs = outputs.write(i, tf.switch_case(routes[i], branches))
         return tf.reduce_sum(outputs.stack())
 
     run(items, routes)

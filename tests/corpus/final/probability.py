@@ -29,13 +29,13 @@ def kumaraswamy_sampling():
     train_step()
 
 
-@buggy("Log")
-def sentence_that_the_grammar_forbids():
-    """All ways lead through a forbidden transition: reduce_logsumexp takes the log of 0."""
+@buggy("Reciprocal", "Log")
+def tag_that_no_way_leads_to():
+    """A tag cannot be reached: its log-sum-exp is rightly -∞, but its slope is 0 · 1 / 0."""
     transition = tf.constant([[0.0, -np.inf, 0.5], [0.2, 0.0, -np.inf], [-np.inf, 0.1, 0.0]])
     emissions = tf.Variable(tf.random.normal([3, 3]))
-    allowed = tf.cast(
-        [[[1, 0, 0], [1, 0, 1], [1, 1, 1]], [[1, 0, 0], [0, 1, 0], [1, 1, 1]]], tf.bool
+    sentences = tf.cast(
+        [[[1, 1, 1], [1, 0, 1], [1, 1, 1]], [[1, 0, 0], [1, 0, 1], [1, 1, 1]]], tf.bool
     )
 
     @tf.function
@@ -45,12 +45,12 @@ def sentence_that_the_grammar_forbids():
             message = scores[0]
             for t in range(1, 3):
                 through = message[:, None] + transition
-                message = tf.reduce_logsumexp(through, axis=0) + scores[t]
-            loss = -tf.reduce_logsumexp(message)  # BUG
-        emissions.assign_sub(0.1 * tape.gradient(loss, emissions))
+                message = tf.reduce_logsumexp(through, axis=0) + scores[t]  # BUG
+            loss = -tf.reduce_logsumexp(message)
+        emissions.assign_sub(0.1 * tape.gradient(loss, emissions))  # ALSO
         return loss
 
-    for sentence in allowed:
+    for sentence in sentences:
         train_step(sentence)
 
 

@@ -81,7 +81,7 @@ def length_penalty_of_an_empty_answer():
     best_beam(log_p)
 
 
-@buggy("ReadVariableOp", "AssignVariableOp", kind="input")
+@buggy("ReadVariableOp", "AssignVariableOp", "Placeholder", kind="input")
 def state_from_a_bad_warm_up():
     """The initial state of a GRU comes from a file of a run that had already diverged."""
     state = np.random.default_rng(1).normal(size=(2, 4)).astype("float32")
