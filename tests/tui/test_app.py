@@ -116,6 +116,56 @@ async def test_filter_help_and_copy(open_app, logdirs) -> None:
         assert "Graph Execution" in opened.screen()
 
 
+async def test_the_diagnosis_is_copied_as_text(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("a", "i", "Y")
+        lines = opened.app.clipboard.splitlines()
+        assert lines[0] == "Logarithm of a softmax that came out as 0 [proved]"
+        assert lines[1].strip().endswith("debug_mnist.py:183 in loss")
+        assert lines[2].strip().startswith("diff = -labels * tf.math.log(probs)")
+        assert "+ tf.math.log(tf.clip_by_value(probs, 1e-7, 1.0))" in opened.app.clipboard
+        assert lines[-1].strip().startswith("mul:0 in loss: 3 NaN")
+        await opened.press("5", "y")
+        assert opened.app.clipboard.endswith("debug_mnist.py:183")
+
+
+async def test_within_tmux_its_buffer_gets_the_text(
+    open_app, logdirs, monkeypatch, tmp_path
+) -> None:
+    tmux = tmp_path / "tmux"
+    tmux.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/called\ncat >> {tmp_path}/called\n')
+    tmux.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("TMUX", "here")
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("a", "y")
+        assert (tmp_path / "called").read_text() == "load-buffer -w -\nLog:0"
+        assert "tmux" in opened.app.query_one(KeyBar).message
+
+
+async def test_a_dump_without_values_does_not_pass_for_healthy(open_app, logdirs) -> None:
+    async with open_app(logdirs["shape"]) as opened:
+        screen = opened.screen()
+        assert "alerts unknown" in screen
+        assert "no alerts" not in screen
+        assert "says nothing about NaN" in screen
+        await opened.press("a")
+        assert "says nothing about NaN" in opened.app.query_one(KeyBar).message
+        await opened.press("3", "w")
+        assert "is finite" not in opened.screen()
+        await opened.press("exclamation_mark")
+        assert "tfdbg-tui run --tensor-debug-mode" in opened.screen()
+        await opened.press("escape")
+        assert opened.active_pane() == "why"
+
+
+async def test_why_in_alerts_is_about_an_alert(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        assert opened.focus.alert is None
+        await opened.press("1", "w")
+        assert "proved" in opened.screen()
+
+
 async def test_opens_where_it_is_told_to(open_app, logdirs) -> None:
     async with open_app(logdirs["mnist"], at="trace:88") as opened:
         assert (opened.focus.graph_execution, opened.focus.pane) == (88, "graph_execution")

@@ -118,7 +118,7 @@ class TfdbgApp(App[int]):
         return self.main
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Leave out what turns terminal colours into true ones where all are true: it takes time."""
+        """Leave out what makes terminal colours true ones where all are: it takes time."""
         filters = super().get_line_filters()
         if self.current_theme.ansi:
             return filters

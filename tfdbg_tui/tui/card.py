@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from tfdbg_tui.diagnosis.values import counts_text
 from tfdbg_tui.tui.way import is_bad
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ _HARM: dict[str, str] = {
     "suspect": "No NaN and no ∞ has come of it so far.",
     "benign": "None: no NaN or ∞ got anywhere that matters.",
 }
+
+_LABEL = 10
 
 PartKind = Literal["title", "source", "text", "removed", "added"]
 
@@ -51,6 +54,26 @@ def fix(finding: Finding) -> str:
     return new or finding.fix
 
 
+def as_text(way: Way) -> str:
+    """Return the whole card, and the way, as lines to paste into a message."""
+    lines: list[str] = []
+    for part in parts(way):
+        if part.kind == "title":
+            certainty = f" [{way.finding.certainty}]" if way.finding else ""
+            lines.append(part.text + certainty)
+            continue
+        mark = {"removed": "- ", "added": "+ "}.get(part.kind, "")
+        lines.append(f"  {part.label:{_LABEL}}{mark}{part.text}")
+        if part.kind == "source" and way.finding and way.finding.location:
+            lines.append(f"  {'':{_LABEL}}    {way.finding.location.code}")
+    for number, link in enumerate(way.links):
+        graph = f" in {link.graph}" if link.graph else ""
+        guess = " (inferred)" if link.inferred else ""
+        label = "chain" if not number else ""
+        lines.append(f"  {label:{_LABEL}}{link.name}{graph}{guess}: {counts_text(link.summary)}")
+    return "\n".join(lines)
+
+
 def _healthy(way: Way) -> tuple[Part, ...]:
     name = way.links[-1].name
     if is_bad(way.links[-1]):
@@ -61,8 +84,9 @@ def _healthy(way: Way) -> tuple[Part, ...]:
             ),
         )
     said = f"{name} is finite, and so are its inputs, as far as they are recorded."
-    if way.links[-1].summary is None:
-        said = f"No value of {name} was recorded, and no NaN or ∞ in its inputs."
+    summary = way.links[-1].summary
+    if summary is None or summary.has_inf_or_nan is None:
+        said = f"Whether {name} held a NaN or ∞ was not recorded, and none in its inputs."
     return Part("", "Nothing bad leads here", "title"), Part("why", said)
 
 

@@ -9,7 +9,7 @@ import subprocess
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui import navigation
+from tfdbg_tui.tui import clipboard, navigation
 from tfdbg_tui.tui.panes.source_code import SourceCode
 
 if TYPE_CHECKING:
@@ -95,8 +95,17 @@ class Commands:
         snapshot = self._session.snapshot
         text = navigation.copy_text(snapshot, self._session.focus) if snapshot else ""
         if text:
-            self._app.copy_to_clipboard(self._app.charset.safe(text))
-            self._app.say(f"copied {text}")
+            where = clipboard.copy(self._app, self._app.charset.safe(text))
+            self._app.say(f"copied{where}: {text}")
+
+    def do_copy_diagnosis(self) -> None:
+        """Copy what made the focused tensor bad, and the fix."""
+        snapshot = self._session.snapshot
+        if snapshot is not None:
+            text = navigation.diagnosis_text(snapshot, self._session.focus)
+            lines = [self._app.charset.sentence(line) for line in text.split("\n")]
+            where = clipboard.copy(self._app, "\n".join(lines))
+            self._app.say(f"copied the diagnosis, {len(lines)} lines{where}")
 
     def do_edit(self) -> None:
         """Open the focused line in the user's editor: the file of that path on this machine."""
@@ -126,6 +135,16 @@ class Commands:
         from tfdbg_tui.tui.screens.help import HelpScreen
 
         self._app.push_screen(HelpScreen())
+
+    def do_notes(self) -> None:
+        """Show what is wrong with the dump."""
+        from tfdbg_tui.tui.screens.notes import NotesScreen
+
+        snapshot = self._session.snapshot
+        if snapshot is None or not snapshot.notes:
+            self._app.say("nothing is wrong with this dump, as far as can be told")
+        else:
+            self._app.push_screen(NotesScreen(snapshot.notes, self._app.charset))
 
     def do_output(self) -> None:
         """Show what the program has printed."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.report import Diagnosis, Finding
+from tfdbg_tui.tui.bad_lines import find_bad_lines
 from tfdbg_tui.tui.way import GroupKind, Way, is_bad, way_to
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Explanation:
     Attributes:
         report: The report.
         alerts: The alerts that it explains, in order of time.
+        bad_lines: The lines of the program whose ops made bad tensors.
         groups: The causes: roots in order of first occurrence, then suspects, then what is benign.
     """
 
@@ -59,6 +61,7 @@ class Explanation:
         self._group_of = np.full(len(self.alerts), -1, np.int64)
         for number, group in enumerate(self.groups):
             self._group_of[group.alerts] = number
+        self.bad_lines = find_bad_lines(snapshot.run, self.report.roots)
         self._ways: dict[TensorEvent, Way] = {}
 
     @property

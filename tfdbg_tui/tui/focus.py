@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -34,6 +35,9 @@ PANES: tuple[PaneName, ...] = (
 
 WHY_PANES: tuple[PaneName, ...] = ("why", "cause")
 """The panes that answer why a tensor is as it is, on demand."""
+
+# Its own modules, and what records: frames in them tell nothing about the program.
+_TENSORFLOW = re.compile(r"[/\\](tensorflow|tfdbg_tui)[/\\]|^<|__autograph_generated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +185,19 @@ def _show_stack(snapshot: Snapshot, focus: Focus) -> Focus:
     frame = _last_in_file(frames, focus.place) if focus.sticky else None
     if frame is None:
         frame = user_frame(frames)
-    return _stand_on(frames, focus, len(frames) - 1 if frame is None else frame)
+    if frame is not None:
+        return _stand_on(frames, focus, frame)
+    focus = _stand_on(frames, focus, _outside_tensorflow(frames))
+    place = snapshot.place_of_user(focus)
+    return focus if place is None else replace(focus, place=place)
+
+
+def _outside_tensorflow(frames: tuple[StackFrame, ...]) -> int:
+    """Return the innermost frame that is not TensorFlow's: Keras' loss, say; else the innermost."""
+    for position in reversed(range(len(frames))):
+        if not _TENSORFLOW.search(frames[position].path or "<"):
+            return position
+    return len(frames) - 1
 
 
 def _stand_on(frames: tuple[StackFrame, ...], focus: Focus, frame: int) -> Focus:

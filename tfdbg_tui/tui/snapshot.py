@@ -11,10 +11,13 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.advice import is_blind
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import summary_of
+from tfdbg_tui.diagnosis.locations import location_of
 from tfdbg_tui.diagnosis.timeline import At
+from tfdbg_tui.tui.focus import Place
 from tfdbg_tui.tui.folding import FrameRow, fold
 from tfdbg_tui.tui.neighbours import Neighbour, neighbours
 
@@ -52,6 +55,7 @@ class Snapshot:
         alert_counts: How many alerts hold NaN, -∞, +∞; over the first `counted_alerts`.
         counted_alerts: How many alerts `alert_counts` covers.
         alerts_by_op_type: Number of alerts of each op type, most first.
+        is_blind: Whether it says nothing about NaN and ∞, having been recorded so.
         dataflow: Where its tensors come from and go to.
         explanation: What diagnosis says of it, or of an earlier state of the run; None until then.
     """
@@ -64,6 +68,7 @@ class Snapshot:
         self.counted_alerts = min(len(self.alerts), _COUNTED_ALERTS)
         self.alert_counts = self._count_alerts(previous)
         self.alerts_by_op_type = self.alerts.by_op_type
+        self.is_blind = is_blind(run)
         self.dataflow = Dataflow(run)
         self.graph_execution = lru_cache(_RECORDS)(self._graph_execution)
         self.execution = lru_cache(_RECORDS)(self._execution)
@@ -74,6 +79,7 @@ class Snapshot:
         self.computation = lru_cache(_RECORDS)(self._computation)
         self.next_computation = lru_cache(_RECORDS)(self._next_computation)
         self._stack = lru_cache(256)(run.stack)
+        self._location = lru_cache(256)(lambda stack_id: location_of(run, stack_id))
         self._folded = lru_cache(256)(lambda stack_id: fold(self._stack(stack_id)))
         self.source = lru_cache(16)(self._source)
 
@@ -89,6 +95,13 @@ class Snapshot:
         twin = copy(self)
         twin.explanation = explanation
         return twin
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is wrong with the dump, and, once it is diagnosed, what it cannot tell."""
+        if self.explanation is not None:
+            return self.explanation.report.problems
+        return tuple(map(str, self.run.problems))
 
     def frames(self, focus: Focus) -> tuple[StackFrame, ...]:
         """Return the stack trace of what was focused last, outermost frame first."""
@@ -107,6 +120,15 @@ class Snapshot:
             op = self.run.op(focus.op.graph_id, focus.op.name)
             return op.stack_id if op else None
         return None
+
+    def place_of_user(self, focus: Focus) -> Place | None:
+        """Return the user's line behind a stack trace that does not show it, where it is known."""
+        stack_id = self._stack_id(focus)
+        location = None if stack_id is None else self._location(stack_id)
+        if location is None:
+            return None
+        host = self._stack(stack_id)[0].host if stack_id is not None else ""
+        return Place(host, location.file, location.line)
 
     def graph_name(self, graph_id: str | None) -> str:
         """Return a graph's name, or words for it."""

@@ -38,6 +38,8 @@ class Charset:
         right: From here to there.
         inside: From a graph to one built in it.
         branch: From an op down to those that use its output.
+        bad: Marks a source line whose ops made NaN or ∞.
+        root: Marks such a line that the trouble began with.
         sticky: The frame follows the innermost one of its file.
         bars: From low to high, for overviews.
     """
@@ -55,6 +57,8 @@ class Charset:
     right: str
     inside: str
     branch: str
+    bad: str
+    root: str
     sticky: str
     bars: str
 
@@ -114,6 +118,8 @@ UNICODE = Charset(
     right="→",
     inside="▸",
     branch="╰",
+    bad="▌",
+    root="█",
     sticky="⤓",
     bars=" ▁▂▃▄▅▆▇█",
 )
@@ -132,6 +138,8 @@ ASCII = Charset(
     right="->",
     inside=">",
     branch="`",
+    bad="!",
+    root="#",
     sticky="v",
     bars=" .:-=+*%#",
 )

@@ -198,6 +198,7 @@ _CELLS: dict[str, tuple[str | None, str | None, str]] = {
     "bold": (None, None, "bold"),
     "underline": (None, None, "underline"),
     "bad": ("bad", None, "bold"),
+    "bad-mark": ("bad-back", None, "bold"),
     "chip": ("foreground", "box-back", ""),
     "chip-bad": ("bad-text", "bad-back", "bold"),
     "good": ("good", None, ""),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tfdbg_tui.tui.navigation.alerts import first_alert, step_alert
 from tfdbg_tui.tui.navigation.asking_why import close_why, stand_on_root, why
-from tfdbg_tui.tui.navigation.copying import copy_text
+from tfdbg_tui.tui.navigation.copying import copy_text, diagnosis_text
 from tfdbg_tui.tui.navigation.drilling import click, enter
 from tfdbg_tui.tui.navigation.finding import find_place, goto, search
 from tfdbg_tui.tui.navigation.links import neighbour_event, to_consumer, to_producer
@@ -36,6 +36,7 @@ __all__ = [
     "close_why",
     "copy_text",
     "cycle_pane",
+    "diagnosis_text",
     "enter",
     "find_place",
     "first_alert",

@@ -19,6 +19,8 @@ def step_alert(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
         NowhereError: There is none.
     """
     alerts = snapshot.alerts
+    if not len(alerts) and snapshot.is_blind:
+        raise NowhereError("this dump says nothing about NaN and ∞: ! tells what to record")
     if not len(alerts):
         raise NowhereError("no tensor with NaN or ∞ has been recorded")
     position = alerts.position(focus.alert) if focus.alert else None

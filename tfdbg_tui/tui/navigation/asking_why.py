@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.focus import WHY_PANES, Focus, focus_event, focused_event
-from tfdbg_tui.tui.lists import NEIGHBOURS
+from tfdbg_tui.tui.lists import ALERTS, NEIGHBOURS
 from tfdbg_tui.tui.navigation.links import neighbour_event
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
 from tfdbg_tui.tui.why_rows import shown_way
@@ -24,7 +24,7 @@ def why(snapshot: Snapshot, focus: Focus) -> Focus:
     """
     if focus.pane in WHY_PANES:
         return close_why(snapshot, focus)
-    event = _asked_about(snapshot, focus)
+    event = asked_about(snapshot, focus)
     if event is None:
         raise NowhereError("no tensor is focused")
     focus = replace(focus, why=event, why_from=focus.pane, pane="why", link=None, part=0)
@@ -48,10 +48,10 @@ def close_why(snapshot: Snapshot, focus: Focus) -> Focus:
     return replace(focus, why=None, pane=pane)
 
 
-def _asked_about(snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
+def asked_about(snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
     """Return the tensor that the user looks at."""
-    if focus.pane == "alerts" and focus.alert is not None:
-        return focus.alert
+    if focus.pane == "alerts" and ALERTS.count(snapshot, focus):
+        return focus.alert or ALERTS.event(snapshot, ALERTS.at(snapshot, focus, 0))
     if focus.pane == "graph_structure" and focus.op is not None:
         row = NEIGHBOURS.position(snapshot, focus)
         found = neighbour_event(snapshot, focus, row or 0)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.tui import card
 from tfdbg_tui.tui.focus import WHY_PANES, Focus, focused_event
+from tfdbg_tui.tui.navigation.asking_why import asked_about
+from tfdbg_tui.tui.navigation.nowhere import NowhereError
 from tfdbg_tui.tui.why_rows import shown_way
 
 if TYPE_CHECKING:
@@ -24,3 +26,17 @@ def copy_text(snapshot: Snapshot, focus: Focus) -> str:
         return focus.op.name if focus.op else ""
     event = focused_event(snapshot, focus)
     return name_of(snapshot.run, event) if event else ""
+
+
+def diagnosis_text(snapshot: Snapshot, focus: Focus) -> str:
+    """Return all that is known of why the focused tensor is as it is, to paste into a message.
+
+    Raises:
+        NowhereError: No tensor is focused, or the run has not been diagnosed yet.
+    """
+    event = asked_about(snapshot, focus) if focus.why is None else focus.why
+    if event is None:
+        raise NowhereError("no tensor is focused")
+    if snapshot.explanation is None:
+        raise NowhereError("the run has not been diagnosed yet")
+    return card.as_text(snapshot.explanation.find_way(event))

@@ -38,6 +38,15 @@ class Alerts(Pane):
     TITLE = "Alerts"
     EMPTY = "No NaN and no ∞ recorded."
 
+    @property
+    def reason_when_empty(self) -> str:
+        """See `Pane`."""
+        snapshot = self.session.snapshot
+        if snapshot is None or not snapshot.run.progress.complete or not snapshot.notes:
+            return super().reason_when_empty
+        notes = " ".join(snapshot.notes)
+        return notes if snapshot.is_blind else f"{self.EMPTY} {notes}"
+
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
         assert self.session.snapshot is not None

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.text import Charset
     from tfdbg_tui.tui.widgets.cells import Line
 
+_CENTRED = 2  # lines of a sentence; more of them begin below each other
+
 
 class AsciiScrollBar(ScrollBarRender):
     """A scrollbar without fractions of a cell."""
@@ -133,8 +135,12 @@ class Pane(VirtualList):
         lines = _wrap(self.charset.safe(text), max(10, width - 4))
         above = max(0, (height - len(lines)) // 2)
         blank: tuple[Line, ...] = ((),) * above
-        centred = tuple((((" " * ((width - cell_len(s)) // 2) + s), "dim"),) for s in lines)
-        return (blank + centred)[:height]
+        if len(lines) <= _CENTRED:
+            starts = [(width - cell_len(line)) // 2 for line in lines]
+        else:
+            starts = [(width - max(map(cell_len, lines))) // 2] * len(lines)
+        shown = tuple(((" " * n + line, "dim"),) for n, line in zip(starts, lines, strict=True))
+        return (blank + shown)[:height]
 
 
 def _wrap(text: str, width: int) -> list[str]:

@@ -8,10 +8,13 @@ from textual.message import Message
 
 from tfdbg_tui.tui.lists import SOURCE_LINES
 from tfdbg_tui.tui.panes.base import Pane
+from tfdbg_tui.tui.text import compact
+from tfdbg_tui.tui.widgets.cells import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    from tfdbg_tui.tui.bad_lines import BadLine
     from tfdbg_tui.tui.session import Session
     from tfdbg_tui.tui.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
@@ -51,8 +54,31 @@ class SourceCode(Pane):
         focused = row == self.cursor
         digits = max(3, len(str(self.row_count)))
         mark = self.charset.focus if focused else " "
-        gutter = (f"{mark}{row + 1:>{digits}}  ", "" if focused else "faint")
-        return (gutter, *self._text(row)), "focus" if focused else ""
+        number: Cell = (f"{mark}{row + 1:>{digits}}", "" if focused else "faint")
+        bad = self._bad_line(row + 1)
+        sign = " " if bad is None else self.charset.root if bad.is_root else self.charset.bad
+        margin: Cell = (sign + " ", "bad-mark")
+        text = self._text(row)
+        room = width - digits - 3 - width_of(text)
+        return (number, margin, *text, *self._told(bad, room)), "focus" if focused else ""
+
+    def _bad_line(self, number: int) -> BadLine | None:
+        snapshot, place = self.session.snapshot, self.focus_.place
+        if snapshot is None or snapshot.explanation is None or place is None:
+            return None
+        return snapshot.explanation.bad_lines.get(place.path, {}).get(number)
+
+    def _told(self, bad: BadLine | None, room: int) -> Line:
+        """Return what stands at the end of a line whose ops made bad tensors, if it fits."""
+        if bad is None:
+            return ()
+        root = "root" if bad.is_root else ""
+        count = f"{compact(bad.tensors)} bad" if bad.tensors else ""
+        for words in ((root, count), (root or count,)):
+            text = f" {', '.join(filter(None, words))} "
+            if len(text) < room:
+                return ((" " * (room - len(text)), ""), (text, "chip-bad"))
+        return ()
 
     def _text(self, row: int) -> Line:
         assert self.session.snapshot is not None

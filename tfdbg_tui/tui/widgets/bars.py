@@ -59,7 +59,7 @@ class StatusLine(SessionBar):
             left = [
                 (f"{compact(len(run.executions))} executions", "dim"),
                 (f"{compact(len(run.graph_executions))} graph executions", "dim"),
-                (self._problems(len(run.problems)), "match"),
+                (self._notes(snapshot), "match"),
                 (self.charset.safe(run.files.label), "faint"),
                 (self.charset.safe(f"TensorFlow {version}") if version else "", "faint"),
             ]
@@ -72,8 +72,9 @@ class StatusLine(SessionBar):
         gap = max(1, width - width_of(start) - width_of(right) - 1)
         return (*start, (" " * gap, ""), *right)
 
-    def _problems(self, number: int) -> str:
-        return "" if not number else f"{number} problem{'s' if number > 1 else ''}"
+    def _notes(self, snapshot: Snapshot) -> str:
+        number = len(snapshot.notes)
+        return "" if not number else f"{number} note{'s' if number > 1 else ''}: !"
 
     def _right(self, snapshot: Snapshot | None) -> Line:
         """Return what is going on: reading, paused, following; and the number of alerts."""
@@ -93,6 +94,8 @@ class StatusLine(SessionBar):
         count = len(snapshot.alerts)
         if count:
             cells.append((f" {count:,} alert{'s' if count > 1 else ''} ", "chip-bad"))
+        elif snapshot.is_blind:
+            cells.append(("alerts unknown", "match"))
         elif progress.complete:
             cells.append(("no alerts", "good"))
         return (*joined(cells, " "), *self._causes(snapshot))
@@ -100,8 +103,10 @@ class StatusLine(SessionBar):
     def _causes(self, snapshot: Snapshot) -> Line:
         """Return how many causes there are, once the run has been diagnosed."""
         report = snapshot.explanation.report if snapshot.explanation else None
-        if report is None or not (report.roots or report.suspects):
+        if report is None:
             return ()
+        if not (report.roots or report.suspects):
+            return ((" harmless", "good"),) if len(snapshot.alerts) else ()
         number, word = len(report.roots), "root"
         if not number:
             number, word = len(report.suspects), "suspect"

@@ -1,0 +1,78 @@
+"""The lines of the program whose ops made tensors with NaN or ∞, for the margin of Source Code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.locations import location_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tfdbg_tui.diagnosis.report import Finding
+    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.columns import Int64Array
+
+_STACKS = 10_000  # that are looked at: each has a line to be found
+
+
+@dataclass(slots=True)
+class BadLine:
+    """A line of the program.
+
+    Attributes:
+        tensors: How many bad tensors its ops have made.
+        is_root: Whether one of them was bad though all that went in was finite.
+    """
+
+    tensors: int = 0
+    is_root: bool = False
+
+
+BadLines = dict[str, dict[int, BadLine]]
+"""By path of the source file and number of the line."""
+
+
+def find_bad_lines(run: Run, roots: Iterable[Finding]) -> BadLines:
+    """Return the lines of the user's code whose ops made bad tensors.
+
+    Args:
+        run: The run.
+        roots: Causes; their lines are marked as roots.
+    """
+    lines: BadLines = {}
+    for stack_id, tensors in _tensors_by_stack(run).most_common(_STACKS):
+        location = location_of(run, stack_id)
+        if location is not None:
+            _line(lines, location.file, location.line).tensors += tensors
+    for finding in roots:
+        if finding.location is not None:
+            _line(lines, finding.location.file, finding.location.line).is_root = True
+    return lines
+
+
+def _line(lines: BadLines, path: str, number: int) -> BadLine:
+    return lines.setdefault(path, {}).setdefault(number, BadLine())
+
+
+def _tensors_by_stack(run: Run) -> Counter[int]:
+    """Return how many bad tensors were made from each stack."""
+    stacks: Counter[int] = Counter()
+    graph = run.graph_executions
+    for site_id, tensors in _tally(graph.site_ids.take(graph.alert_rows)):
+        site = graph.site_by_id(site_id)
+        op = run.op(site.graph_id, site.op_name)
+        if op is not None and op.stack_id is not None:
+            stacks[op.stack_id] += tensors
+    for stack_id, tensors in _tally(run.executions.stack_ids.take(run.executions.alert_rows)):
+        stacks[stack_id] += tensors
+    return stacks
+
+
+def _tally(numbers: Int64Array) -> Iterator[tuple[int, int]]:
+    values, counts = np.unique(numbers, return_counts=True)
+    yield from zip(values.tolist(), counts.tolist(), strict=True)
