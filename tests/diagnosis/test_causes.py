@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from tiny import Program, floats
 
-from tfdbg_tui.diagnosis.report import diagnose
+from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.report import Diagnosis, diagnose
 
 NAN, INF = np.nan, np.inf
 
@@ -197,3 +198,27 @@ def test_a_later_root_is_proved_only_where_all_that_it_was_made_from_is_known(tm
         program.trace("f", "Neg", floats(0))
         program.trace("f", "Log", floats(-INF))
         assert [r.certainty for r in diagnose(program.open()).roots] == ["proved", certainty]
+
+
+def test_inputs_that_an_eager_op_describes_itself_are_counted(tmp_path):
+    program = Program(tmp_path)
+    program.execution("Pow", [100, 101], {1: floats(INF, 1)}, given=(floats(0, 1), floats(-1)))
+    (root,) = diagnose(program.open()).roots
+    assert (root.certainty, root.evidence) == ("proved", "1 zero in → 1 +∞ out")
+
+
+def test_a_bad_value_that_a_call_keeps_for_its_gradient_was_born_inside(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Placeholder", "x")
+    program.op("f", "Log", "Log", "x:0")
+    program.op("f", "Mean", "Mean", "Log:0")
+    program.op("f", "Identity", "Identity", "Mean:0")
+    program.trace("f", "Log", floats(-INF, 0))
+    program.trace("f", "Mean", floats(-INF))
+    outputs = {1: floats(-INF), 2: floats(-INF, 0)}
+    program.execution("__forward_f_1", [100], outputs)
+    diagnosis = Diagnosis(program.open())
+
+    kept = TensorEvent("execution", 0, 1)
+    assert [link.name for link in diagnosis.chains.to(kept)] == ["Log:0", "__forward_f_1:1"]

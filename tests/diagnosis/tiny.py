@@ -107,7 +107,9 @@ class Program:
         inputs: list[int],
         outputs: dict[int, np.ndarray],
         graph_id: str = "",
+        given: tuple[np.ndarray, ...] = (),
     ) -> None:
+        """Records an execution; `given` are the values of its inputs, where they are recorded."""
         record = events.Execution(
             op_type=op_type,
             num_outputs=len(outputs),
@@ -117,6 +119,7 @@ class Program:
             tensor_debug_mode=TensorDebugMode.FULL_HEALTH,
             tensor_protos=[_proto(value) for value in outputs.values()],
             output_tensor_device_ids=[0] * len(outputs),
+            input_tensor_protos=[_proto(value) for value in given],
         )
         self._add("execution", execution=record.encode())
 

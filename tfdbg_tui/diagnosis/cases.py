@@ -60,7 +60,7 @@ class CaseBuilder:
         )
 
     def _input(self, event: TensorEvent, producer: Producer) -> Input:
-        summary = self._causes.summary(producer.event) if producer.event else None
+        summary = self._causes.input_summary(producer)
         finite = self._causes.health(event, producer) is Health.FINITE
         op_type, made_from = self._made_from(producer, _PATTERN_DEPTH)
         inferred = producer.inferred or self._dataflow.timeline.overtaken(event, producer.event)

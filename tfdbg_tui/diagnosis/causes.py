@@ -59,6 +59,12 @@ class Causes:
             self._summaries[event] = summary_of(self._run, event)
         return self._summaries[event]
 
+    def input_summary(self, producer: Producer) -> TensorSummary | None:
+        """Return what was recorded of an input, by the op that took it or the one that made it."""
+        if producer.given is not None:
+            return producer.given
+        return self.summary(producer.event) if producer.event else None
+
     def health(self, event: TensorEvent, producer: Producer) -> Health:
         """Return what is known of an input of an event."""
         op_type = op_type_of(self._run, event)
@@ -67,14 +73,15 @@ class Causes:
             slots = value_inputs(op_type, number)
             if producer.input_slot not in slots:
                 return Health.NO_VALUES
-        if producer.event is not None:
-            summary = self.summary(producer.event)
-            if summary is not None and summary.has_inf_or_nan is not None:
-                if summary.has_inf_or_nan:
-                    return Health.BAD
-                # Of the tensors in a list only one is looked at.
-                in_list = (producer.op_type or "").startswith("TensorList")
-                return Health.UNKNOWN if in_list else Health.FINITE
+        if not producer.is_number:
+            return Health.NO_VALUES
+        summary = self.input_summary(producer)
+        if summary is not None and summary.has_inf_or_nan is not None:
+            if summary.has_inf_or_nan:
+                return Health.BAD
+            # Of the tensors in a list only one is looked at.
+            in_list = (producer.op_type or "").startswith("TensorList")
+            return Health.UNKNOWN if in_list else Health.FINITE
         if producer.lost or producer.op_type is None or unrecorded(producer.op_type):
             return Health.UNKNOWN
         if op_type in ONE_TYPE and producer.op_type != "Const":
@@ -142,7 +149,7 @@ class Causes:
                 parent = self.node_of(producer.event)
                 if parent is not None and parent is not node and not _leads_to(parent, node):
                     bad.append((parent, producer))
-            elif health is Health.UNKNOWN:
+            elif health in (Health.UNKNOWN, Health.BAD):
                 node.open = True
         if op_type_of(self._run, event) in SOURCES - {"Const"}:
             node.open = True
@@ -152,8 +159,7 @@ class Causes:
             node.parent, node.inferred = parent, producer.inferred
 
     def _explains(self, producer: Producer, node: Node) -> int:
-        source = self.summary(producer.event) if producer.event else None
-        return explains(source, node.site.kinds)
+        return explains(self.input_summary(producer), node.site.kinds)
 
     def _nan_of_constant_infinity(self, event: TensorEvent, parents: list[Node]) -> bool:
         """Whether NaN was made of nothing but ∞ that the program wrote down as a constant.

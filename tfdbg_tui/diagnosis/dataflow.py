@@ -9,8 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tfdbg_tui.diagnosis.calls import Calls
-from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
+from tfdbg_tui.diagnosis.events import (
+    TensorEvent,
+    graph_op_of,
+    name_of,
+    op_type_of,
+    read_graph_execution,
+    summary_of,
+)
 from tfdbg_tui.diagnosis.links import PASS_THROUGH, Producer, Use
 from tfdbg_tui.diagnosis.resolve import MAX_DEPTH, Resolver
 from tfdbg_tui.diagnosis.timeline import At, Timeline
@@ -19,10 +28,11 @@ from tfdbg_tui.diagnosis.variables import Variables
 from tfdbg_tui.logdir.graphs import TensorRef
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
 
 __all__ = ["PASS_THROUGH", "Dataflow", "Producer", "Use"]
+
+_KEPT = 2000  # alerts of a call among which a value that it kept is looked for
 
 
 class Dataflow:
@@ -78,7 +88,7 @@ class Dataflow:
     def _of_execution(self, event: TensorEvent) -> tuple[Producer, ...]:
         execution = self.timeline.execution(event.index)
         if self._run.executions.kind(event.index).is_function:
-            inside = self._function_output(event)
+            inside = self._function_output(event) or self._kept_value(event)
             if inside is not None:
                 return (inside,)
         producers = []
@@ -86,7 +96,11 @@ class Dataflow:
             made = self.timeline.maker(tensor_id, event.index)
             op_type = self._run.executions.kind(made.index).op_type if made else None
             name = f"{op_type}:{made.slot}" if made else f"tensor {tensor_id}"
-            producers.append(Producer(slot, name, made, False, "eager", op_type))
+            given = execution.inputs[slot] if slot < len(execution.inputs) else None
+            is_number = given is not None or slot >= len(execution.inputs)
+            producers.append(
+                Producer(slot, name, made, False, "eager", op_type, False, given, is_number)
+            )
         if execution.op_type == "ReadVariableOp" and execution.input_tensor_ids:
             found = self.variables.last_eager_assignment(execution.input_tensor_ids[0], event.index)
             return (Producer(0, producers[0].name, found, False, "variable", "VarHandleOp"),)
@@ -111,6 +125,32 @@ class Dataflow:
                 ):
                     return replace(found, via="output")
         return None
+
+    def _kept_value(self, event: TensorEvent) -> Producer | None:
+        """Return the bad tensor inside a function that it most likely gives back for its gradient.
+
+        TensorFlow does not record which tensors those are: it is one with the same counts.
+        """
+        summary = summary_of(self._run, event)
+        kind = self._run.executions.kind(event.index)
+        if summary is None or not summary.has_inf_or_nan or "__forward_" not in kind.op_type:
+            return None
+        traces = self._run.graph_executions
+        graphs = {kind.graph_id} if kind.graph_id else set(self.calls.function_graphs(kind.op_type))
+        end = int(np.searchsorted(traces.alert_rows, self._row_at(event.index)))
+        found = None
+        for row in traces.alert_rows[max(0, end - _KEPT) : end].tolist()[::-1]:
+            if traces.site(row).graph_id not in graphs:
+                continue
+            if self.timeline.execution_of(row) != event.index:
+                break
+            trace = read_graph_execution(self._run, row)
+            if trace is not None and trace.summary == summary:
+                found = trace
+        if found is None:
+            return None
+        inside = TensorEvent("graph_execution", found.index, found.output_slot)
+        return Producer(0, name_of(self._run, inside), inside, True, "output", found.op_type)
 
     def _row_at(self, index: int) -> int:
         """Return the first row recorded after an execution had finished."""

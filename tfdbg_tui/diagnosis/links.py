@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import TensorSummary
 
 PASS_THROUGH = frozenset(
     {"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics"}
@@ -33,6 +34,9 @@ class Producer:
             where nothing was recorded.
         lost: Whether the tensor is recorded at other times, but not then: a ring buffer has
             dropped it.
+        given: What the event's own record says of it: this project's writer describes the inputs
+            of bad eager ops.
+        is_number: Whether it is, by that record, a floating-point tensor.
     """
 
     input_slot: int
@@ -42,6 +46,8 @@ class Producer:
     via: str
     op_type: str | None = None
     lost: bool = False
+    given: TensorSummary | None = None
+    is_number: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ class Merging:
             same = self._same_trouble(group, kept, spread)
             if same is not None:
                 same.births += group.births
-                same.members += group.members
+                _blame(group, same)
                 continue
             before = None if group.contained or not spread else self._ancestor(group, spread)
             if before is not None:
@@ -157,7 +157,7 @@ class Merging:
         """
         # A constant comes from Python, which may have got it from what is bad.
         group.unsure = op_type_of(self._run, group.event) == "Const"
-        roots = {id(top_of(node)): root for root in spread for node in root.members}
+        roots = {id(root.node): root for root in spread}
         waiting, seen = deque([group.event]), {group.event}
         while waiting and len(seen) < _ANCESTORS:
             for producer in self._dataflow.producers(waiting.popleft()):
@@ -188,6 +188,6 @@ def top_of(node: Node) -> Node:
 
 
 def _blame(group: Root, root: Root) -> None:
-    """Make a group a consequence of a root."""
+    """Make a group part of a root."""
     group.node.parent, group.node.inferred = root.node, True
     root.members += group.members
