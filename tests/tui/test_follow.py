@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
+from textual import events
 
 from tfdbg_tui.logdir import RunReader, list_runs, open_run
 from tfdbg_tui.program import Program
 from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.carrying import carried
 from tfdbg_tui.tui.focus import Focus
+from tfdbg_tui.tui.pace import Pace
 from tfdbg_tui.tui.widgets.bars import KeyBar
 from tfdbg_tui.wire import tfrecord
 
@@ -174,6 +176,41 @@ async def test_pause_keeps_the_screen_while_capture_goes_on(writer) -> None:
         await live.until(lambda: " new" in live.live_line())
         await live.press("p")
         assert live.num_traces > shown
+
+
+async def test_no_frame_goes_out_before_the_terminal_has_drawn_the_last(writer) -> None:
+    writer.start()
+    writer.write(2)
+    async with watched(writer.logdir) as live:
+        await live.until(lambda: live.is_read)
+        live.app.pace.answered()  # this terminal answers
+        for of in (5, 2):
+            live.app.pace.ask()
+            shown = live.num_traces
+            writer.write(of=of)
+            await live.pilot.pause(0.5)
+            assert live.num_traces == shown
+            live.app.post_message(events.CursorPosition(0, 0))
+            await live.until(lambda shown=shown: live.num_traces > shown)
+
+
+def test_the_way_stays_free_for_as_long_as_a_frame_took() -> None:
+    now = 0.0
+    pace = Pace(lambda: now)
+    assert pace.is_ready()
+    pace.ask()
+    assert not pace.is_ready()
+    now = 2.0
+    assert pace.is_ready(), "a terminal that has never answered is waited for only a moment"
+    pace.answered()
+    assert not pace.is_ready()
+    now = 4.0
+    assert pace.is_ready()
+    pace.ask()
+    now = 14.0
+    assert not pace.is_ready()
+    now = 35.0
+    assert pace.is_ready(), "the answer got lost"
 
 
 async def test_until_bad_stops_at_the_root(writer) -> None:

@@ -4,7 +4,7 @@ What is drawn because a program records must not fill the buffers on the way, wh
 key would wait behind it.  So after each such frame the terminal is asked where its cursor is: the
 "Device Status Report", which terminals since the VT100 answer.  The next frame is not drawn before
 it has answered, and the way stays free for as long as that took.  A terminal that has never
-answered is not waited for.
+answered is waited for only a moment.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 QUERY = "\x1b[6n"
 
 _LONGEST_WAIT = 30.0  # seconds; an answer that has not come by then got lost
+_LONGEST_FIRST_WAIT = 1.0
 _LONGEST_PAUSE = 2.0
 
 
@@ -50,8 +51,6 @@ class Pace:
     def is_ready(self) -> bool:
         """Return whether the next frame may be drawn."""
         now, asked_at = self._clock(), self._asked_at
-        if not self._answers:
-            return True
         if asked_at is not None:
-            return now - asked_at > _LONGEST_WAIT
+            return now - asked_at > (_LONGEST_WAIT if self._answers else _LONGEST_FIRST_WAIT)
         return now >= self._free_until
