@@ -33,7 +33,7 @@ def test_keys_have_the_names_that_users_know() -> None:
 def test_the_key_table_has_every_action() -> None:
     table = key_table().splitlines()
     assert len(table) == len(ACTIONS) + 2
-    assert "| `]` | go to the next alert |" in table
+    assert "| `]` | go to the next alert | `next_alert` |" in table
 
 
 @pytest.mark.parametrize("pane", PANES)

@@ -45,7 +45,7 @@ def run_app(
             way of watching it.
 
     Returns:
-        0, or 2 where this terminal cannot show the app.
+        0, or 2 where this terminal cannot show the app, or the user's keys cannot be read.
 
     Raises:
         LogdirError: `logdir` is no directory, or holds no run called `run`; with `follow` it need
@@ -61,12 +61,18 @@ def run_app(
     if not follow:
         _check(logdir, run)
     from tfdbg_tui.tui.app import TfdbgApp
+    from tfdbg_tui.tui.keymap import KeymapError, keymap_path, read_keymap
     from tfdbg_tui.tui.text import ASCII, UNICODE
     from tfdbg_tui.tui.theme import DARK, WITHOUT_COLOR, known_themes
 
     if theme is not None and theme not in known_themes():
         names = ", ".join(known_themes())
         print(f"tfdbg-tui: no theme is called {theme!r}; there are {names}", file=sys.stderr)
+        return 2
+    try:
+        keymap = read_keymap(keymap_path())
+    except KeymapError as error:
+        print(f"tfdbg-tui: {error}", file=sys.stderr)
         return 2
     if ascii_only is None:
         ascii_only = not _locale_has_unicode()
@@ -80,6 +86,7 @@ def run_app(
         bell=bell,
         slow="SSH_CONNECTION" in os.environ if slow is None else slow,
         program=program,
+        keymap=keymap,
         theme_name=WITHOUT_COLOR if os.environ.get("NO_COLOR") else theme or DARK.name,
     )
     if program is not None:

@@ -379,8 +379,8 @@ def footer_actions(pane: PaneName) -> list[Action]:
 
 def key_table() -> str:
     """Return all actions as a Markdown table, as the README has it."""
-    lines = ["| Key | What it does |", "|---|---|"]
+    lines = ["| Key | What it does | Name in `~/.config/tfdbg-tui/keys.toml` |", "|---|---|---|"]
     for action in ACTIONS:
         keys = " ".join(f"`{key_name(key)}`" for key in action.keys)
-        lines.append(f"| {keys} | {action.help} |")
+        lines.append(f"| {keys} | {action.help} | `{action.id}` |")
     return "\n".join(lines)

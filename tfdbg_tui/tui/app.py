@@ -14,6 +14,7 @@ from tfdbg_tui.tui import navigation, theme
 from tfdbg_tui.tui.actions import ACTIONS, BY_ID, Action
 from tfdbg_tui.tui.commands import Commands
 from tfdbg_tui.tui.explainer import Explained, Explainer
+from tfdbg_tui.tui.keymap import Keymap
 from tfdbg_tui.tui.loader import FAST, SLOW, Loaded, Loader, NewRun, RunsFound, Waiting
 from tfdbg_tui.tui.news import News
 from tfdbg_tui.tui.pace import QUERY, Pace
@@ -58,6 +59,7 @@ class TfdbgApp(App[int]):
         slow: Whether the way to the terminal is slow: fewer updates then.
         program: The program that writes the logdir, where this debugger starts it.
         charset: The characters to draw with.
+        keymap: The keys; None for those of the actions themselves.
         theme_name: The theme to start with.
     """
 
@@ -77,6 +79,7 @@ class TfdbgApp(App[int]):
         slow: bool = False,
         program: Program | None = None,
         charset: Charset = UNICODE,
+        keymap: Keymap | None = None,
         theme_name: str = theme.DARK.name,
     ) -> None:
         # Textual decides how to leave out colours (NO_COLOR) before it knows the theme.
@@ -90,6 +93,8 @@ class TfdbgApp(App[int]):
             self.session.follow(True)
         self.session.live.program = program
         self.charset = charset
+        self.keymap = keymap or Keymap()
+        self.set_keymap(self.keymap.for_textual())
         self.pace = Pace()
         self.loader = Loader(
             logdir,
@@ -111,7 +116,7 @@ class TfdbgApp(App[int]):
         self._news = News(self.session, charset)
         self._wayfinder = Wayfinder(self.session, self.post_message)
         self.session.listen(self._find_way)
-        self.main = MainScreen(self.session, charset, logdir)
+        self.main = MainScreen(self.session, charset, self.keymap, logdir)
 
     def get_default_screen(self) -> Screen[Any]:
         """See Textual."""

@@ -134,7 +134,7 @@ class Commands:
         """Show all keys."""
         from tfdbg_tui.tui.screens.help import HelpScreen
 
-        self._app.push_screen(HelpScreen())
+        self._app.push_screen(HelpScreen(self._app.keymap))
 
     def do_notes(self) -> None:
         """Show what is wrong with the dump."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from tfdbg_tui.tui.keymap import Keymap
+
 
 class HelpScreen(ModalScreen[None]):
     """All keys, by what they are for."""
@@ -44,6 +46,10 @@ class HelpScreen(ModalScreen[None]):
     }
     """
 
+    def __init__(self, keymap: Keymap) -> None:
+        super().__init__()
+        self._keymap = keymap
+
     def compose(self) -> ComposeResult:
         """See Textual."""
         box = VerticalScroll(Static(self._table()))
@@ -63,7 +69,7 @@ class HelpScreen(ModalScreen[None]):
         for group, actions in groupby(sorted(ACTIONS, key=_group), key=lambda a: a.group):
             table.add_row(Text(group, style="bold"), "")
             for action in actions:
-                keys = " ".join(map(key_name, action.keys))
+                keys = " ".join(map(key_name, self._keymap.keys(action)))
                 table.add_row(Text(keys, style=variables["rule-active"]), Text(action.help))
             table.add_row("", "")
         return table

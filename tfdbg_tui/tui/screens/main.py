@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from textual.geometry import Size
 
     from tfdbg_tui.tui.focus import PaneName
+    from tfdbg_tui.tui.keymap import Keymap
     from tfdbg_tui.tui.layout import Layout
     from tfdbg_tui.tui.session import Session
     from tfdbg_tui.tui.text import Charset
@@ -48,6 +49,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     Args:
         session: What is shown.
         charset: The characters to draw with.
+        keymap: The keys to name.
         logdir: The directory, for the status line.
 
     Attributes:
@@ -60,13 +62,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         for action in ACTIONS
     ]
 
-    def __init__(self, session: Session, charset: Charset, logdir: str) -> None:
+    def __init__(self, session: Session, charset: Charset, keymap: Keymap, logdir: str) -> None:
         super().__init__(id="main")
         self._session = session
         self._charset = charset
         self._logdir = logdir
         self.panes: dict[PaneName, Pane] = {}
-        self.keys = KeyBar(session, charset, id="keys")
+        self.keys = KeyBar(session, charset, keymap, id="keys")
         self._live_line = LiveLine(session, charset, id="live")
         self._why_view = Container(id="why_view")
         self._bars: list[Bar] = []

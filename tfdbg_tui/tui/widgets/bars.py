@@ -15,6 +15,7 @@ from tfdbg_tui.tui.widgets.overview import overview
 if TYPE_CHECKING:
     from textual import events
 
+    from tfdbg_tui.tui.keymap import Keymap
     from tfdbg_tui.tui.session import Session
     from tfdbg_tui.tui.snapshot import Snapshot
     from tfdbg_tui.tui.text import Charset
@@ -187,6 +188,17 @@ class KeyBar(SessionBar):
             super().__init__()
             self.action_id = action_id
 
+    def __init__(
+        self,
+        session: Session,
+        charset: Charset,
+        keymap: Keymap,
+        *,
+        id: str,  # noqa: A002
+    ) -> None:
+        super().__init__(session, charset, id=id)
+        self._keymap = keymap
+
     _SECONDS = 5.0
 
     message = ""
@@ -226,11 +238,12 @@ class KeyBar(SessionBar):
             (
                 action.id,
                 (
-                    (f" {self._key(action.keys[0])}", "key"),
+                    (f" {self._key(keys[0])}", "key"),
                     (f" {self.charset.safe(action.label)} ", "dim"),
                 ),
             )
             for action in footer_actions(self.session.focus.pane)
+            if (keys := self._keymap.keys(action))
         ]
         while len(labels) > 2 and sum(width_of(cells) for _, cells in labels) > width:
             del labels[-3]
