@@ -16,7 +16,6 @@ from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import summary_of
 from tfdbg_tui.diagnosis.locations import location_of
-from tfdbg_tui.diagnosis.timeline import At
 from tfdbg_tui.tui.focus import Place
 from tfdbg_tui.tui.folding import FrameRow, fold
 from tfdbg_tui.tui.neighbours import Neighbour, neighbours
@@ -198,9 +197,9 @@ class Snapshot:
         return max((row for row in rows if row is not None), default=None)
 
     def _next_computation(self, op: OpName, after: int) -> TensorEvent | None:
-        """Return the first tensor that an op made after a row, on the same device first."""
-        at = At(after, self.run.graph_executions.site(after).device)
-        return self.dataflow.timeline.next(op.graph_id, op.name, at)
+        """Return the first tensor that an op made after a row, in the same call where known."""
+        timeline = self.dataflow.timeline
+        return timeline.next(op.graph_id, op.name, timeline.at(after))
 
     def _source(self, host: str, path: str) -> SourceFile | None:
         try:
