@@ -78,6 +78,19 @@ def test_nan_that_is_selected_away_is_harmless_and_nan_that_is_clipped_away_is_n
         assert diagnose(program.open()).verdict == verdict, op_type
 
 
+def test_nan_in_data_that_a_function_leaves_out_is_harmless(tmp_path):
+    for recorded, verdict in ((True, "clean"), (False, "bad")):
+        program = Program(tmp_path / verdict)
+        program.execution("IteratorGetNext", [100], {1: floats(NAN, 1)})
+        if recorded:
+            function(program)
+            program.op("f", "Placeholder", "x")
+            program.op("f", "SelectV2", "SelectV2", "condition:0", "x:0", "y:0")
+            program.trace("f", "SelectV2", floats(0, 1))
+        program.execution("__inference_f_1", [1], {2: floats(0, 1)})
+        assert diagnose(program.open()).verdict == verdict
+
+
 def test_unknown_inputs_are_blamed_on_earlier_trouble_only_if_there_was_some(tmp_path):
     program = Program(tmp_path)
     program.execution("Mul", [100, 101], {1: floats(NAN)})

@@ -165,7 +165,7 @@ class Containment:
             return manner is not _Manner.LEFT_OUT
         if assigns(op_type):
             return manner is _Manner.KEPT
-        if op_type in CONTROL or use.via == "argument":
+        if op_type in CONTROL or use.via == "argument" or self._goes_into_function(use):
             return True  # what is done with it inside is looked at by itself
         if use.event is None and op_type and not unrecorded(op_type):
             return manner is not _Manner.LEFT_OUT  # it becomes an index, a sample, a condition
@@ -179,6 +179,14 @@ class Containment:
         if manner is _Manner.LOGARITHM:
             return op_type in OUT_OF_LOGARITHMS | COMPARES_AND_ADDS
         return manner is not _Manner.LEFT_OUT
+
+    def _goes_into_function(self, use: Use) -> bool:
+        """Whether Python gives a tensor to a function that has left a record of its inside."""
+        name = use.op_type or ""
+        calls, timeline = self._dataflow.calls, self._dataflow.timeline
+        return (use.via == "eager" and name.startswith("__")) and any(
+            timeline.recorded_whole(graph_id) for graph_id in calls.function_graphs(name)
+        )
 
     def _bounded(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
         """Whether the program sets a bound to ∞, and so reckons with it, also in the gradient."""
