@@ -24,7 +24,7 @@ def test_consumers_in_graph_structure_are_of_the_same_call(tmp_path: Path) -> No
         return p * tf.math.log(p)
 
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    for values in ([0.5, 0.5], [1.0, 0.0], [0.25, 0.75]):
+    for values in ([0.5, 0.5], [0.25, 0.75], [1.0, 0.0]):
         entropy(tf.constant(values))
     tfdbg_tui.disable_dump_debug_info()
 
