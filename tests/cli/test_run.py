@@ -86,3 +86,38 @@ def test_stop_on_bad_ends_the_program_there(tmp_path: Path) -> None:
     assert result.returncode == 1
     assert "step 0" in result.stderr
     assert "step 1" not in result.stderr
+
+
+def test_a_missing_module_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--headless", "-m", "no_such_package.train"]) == 2
+    assert "no_such_package.train: no such module" in capsys.readouterr().err
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize(
+    ("program", "exit_code", "said"),
+    [
+        ("import tensorflow as tf; tf.square(2.0); raise SystemExit(7)", 3, "exit code 7"),
+        ("print('no op')", 2, "nothing was recorded"),
+        (
+            "import tensorflow as tf; tf.debugging.enable_check_numerics()\n"
+            "tf.function(lambda x: tf.math.log(x), autograph=False)(tf.constant([1.0, 0.0]))",
+            1,
+            "Tensor had -Inf values",
+        ),
+    ],
+    ids=["fails", "records nothing", "checks by itself"],
+)
+def test_headless_exit_codes(tmp_path: Path, program: str, exit_code: int, said: str) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(program)
+    command = [sys.executable, "-m", "tfdbg_tui", "run", "--headless", "--logdir"]
+    result = subprocess.run(
+        [*command, str(tmp_path / "logdir"), str(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == exit_code, result.stderr
+    assert said in result.stderr

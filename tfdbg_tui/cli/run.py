@@ -6,8 +6,8 @@
 
 The program runs in a process of its own, with this Python and its TensorFlow.  What it prints is
 kept in program.log in the logdir.  With --headless there is no app: the program's output goes to
-standard error, the diagnosis to standard output, and the exit code is that of `diagnose`: 0 clean,
-1 alerts, 2 nothing was recorded.
+standard error, the diagnosis to standard output, and the exit code is 0 clean, 1 alerts, 2 nothing
+was recorded, 3 clean as far as it got, but the program failed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ import os
 import shutil
 import sys
 import time
+from importlib.machinery import PathFinder
 
 from tfdbg_tui.cli.view import add_app_arguments, add_live_arguments, app_options, live_options
-from tfdbg_tui.logdir import LogdirError
+from tfdbg_tui.logdir import LogdirError, open_run
 from tfdbg_tui.program import Program, new_logdir
 
 _COPY_SECONDS = 0.1
+_NOTHING_RECORDED, _FAILED = 2, 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,8 +56,7 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         LogdirError: There is no such program, or its logdir cannot be made.
     """
-    if not args.is_module and not os.path.isfile(args.script):
-        raise LogdirError(f"{args.script}: no such program; give the path of a Python script")
+    _check_program(args)
     try:
         logdir = args.logdir or new_logdir(args.script)
         os.makedirs(logdir, exist_ok=True)
@@ -65,6 +66,24 @@ def run(args: argparse.Namespace) -> int:
     if args.headless:
         return _run_headless(program, as_json=args.json)
     return _run_with_app(program, args)
+
+
+def _check_program(args: argparse.Namespace) -> None:
+    if args.is_module:
+        package = args.script.partition(".")[0]
+        if not package.isidentifier() or not _finds(package):
+            raise LogdirError(f"{args.script}: no such module; give the name as for python -m")
+    elif os.path.isdir(args.script):
+        if not os.path.isfile(os.path.join(args.script, "__main__.py")):
+            raise LogdirError(f"{args.script}: a directory without a __main__.py")
+    elif not os.path.isfile(args.script):
+        raise LogdirError(f"{args.script}: no such program; give the path of a Python script")
+
+
+def _finds(package: str) -> bool:
+    """Whether there is a package or module, where the program would look for it."""
+    path = [os.getcwd(), *sys.path]
+    return package in sys.builtin_module_names or bool(PathFinder.find_spec(package, path))
 
 
 def _run_with_app(program: Program, args: argparse.Namespace) -> int:
@@ -108,10 +127,19 @@ def _run_headless(program: Program, *, as_json: bool) -> int:
     _report(program)
     parser = argparse.ArgumentParser()
     diagnose.add_arguments(parser)
-    exit_code: int = diagnose.run(
+    verdict: int = diagnose.run(
         parser.parse_args([program.logdir, *(["--json"] if as_json else [])])
     )
-    return exit_code
+    if verdict:
+        return verdict
+    if not open_run(program.logdir).num_events:
+        print(
+            "tfdbg-tui: nothing was recorded: the program executed no TensorFlow op, or not in "
+            "the process that was started",
+            file=sys.stderr,
+        )
+        return _NOTHING_RECORDED
+    return _FAILED if program.exit_code else 0
 
 
 def _copy_output(program: Program) -> None:

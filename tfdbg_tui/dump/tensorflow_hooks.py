@@ -341,12 +341,13 @@ class Hooks:
         outputs: Any,
         op_name: str | None = None,
         graph: Any = None,
-    ) -> None:
+    ) -> Any:
         if graph is None:
             try:
                 self._listener.eager_op(op_type, inputs, outputs)
             except Exception as error:
                 self._listener.hook_failed(error)
+        return outputs  # in a graph, TensorFlow gives the next callback what this one returns
 
     # ---- The wrappers --------------------------------------------------------------------------
 
