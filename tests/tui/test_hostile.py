@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
+from tfdbg_tui.logdir import TensorSummary
 from tfdbg_tui.tui.text import ASCII, UNICODE, compact, short_device
+from tfdbg_tui.tui.widgets.chips import chips
 from tfdbg_tui.wire import events
 from tfdbg_tui.wire.tfrecord import frame
 
@@ -128,6 +131,24 @@ def test_a_long_name_keeps_its_last_scope() -> None:
 def test_counts_fit_five_characters(count, text) -> None:
     assert compact(count) == text
     assert len(text) <= 5
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        (
+            {"nan": 1, "pos": 2, "minimum": 0.05, "maximum": 5.125},
+            "NaN×1   +×2   finite: 0.05 to 5.125",
+        ),
+        ({"neg": 2, "minimum": -1e-9, "maximum": -1e-9}, "−×2   finite: −1e−09"),
+        ({"nan": 2, "minimum": math.nan, "maximum": math.nan}, "NaN×2"),
+        ({"size": 3}, "finite"),
+        ({"size": 0}, "empty"),
+    ],
+)
+def test_values_are_summed_up_in_a_line(fields, text) -> None:
+    summary = TensorSummary(4, **{"has_inf_or_nan": False, "nan": 0, "size": 3, **fields})
+    assert "".join(cell for cell, _ in chips(summary, UNICODE)).strip() == text
 
 
 def test_devices_are_named_by_what_tells_them_apart() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tfdbg_tui.diagnosis.chain import Link
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of
+from tfdbg_tui.logdir import TensorSummary
 from tfdbg_tui.tui import card, navigation, way
 from tfdbg_tui.tui.explainer import _worth_it
 from tfdbg_tui.tui.focus import Focus, first_focus, focused_event
@@ -202,6 +203,25 @@ def test_enter_unfolds_a_run_of_copies_and_left_folds_it(two_roots: Snapshot) ->
     closed = navigation.unfold(two_roots, last, unfolded=False)
     assert WAY.rows(two_roots, closed) == rows
     assert WAY.position(two_roots, closed) == folded
+
+
+def test_a_root_shows_its_inputs_as_it_took_them(monkeypatch) -> None:
+    root = TensorEvent("execution", 7, 0)
+    before = tuple(link(i, "Mul", passes_on=False) for i in range(2))
+    zeros = TensorSummary(4, has_inf_or_nan=False, size=2, zero=2)
+    execution = SimpleNamespace(inputs=(None, zeros))
+    monkeypatch.setattr(way, "read_execution", lambda *_: execution)
+    diagnosis = SimpleNamespace(
+        dataflow=SimpleNamespace(
+            origin=lambda event: event,
+            producers=lambda _: [
+                SimpleNamespace(event=made.event, input_slot=slot)
+                for slot, made in enumerate(before)
+            ],
+        )
+    )
+    first, second = way._as_taken(None, diagnosis, before, root)
+    assert (first, second.summary) == (before[0], zeros)
 
 
 # The card

@@ -111,9 +111,9 @@ class Explanation:
             numbers = map(self.group_of, bad)
             number = next((found for found in numbers if found is not None), None)
         if number is None:
-            return way_to(self._diagnosis, event)
+            return way_to(self._run, self._diagnosis, event)
         group = self.groups[number]
-        return way_to(self._diagnosis, event, group.finding, group.kind)
+        return way_to(self._run, self._diagnosis, event, group.finding, group.kind)
 
     def _find_groups(self) -> tuple[Group, ...]:
         report, roots = self.report, self._diagnosis.causes.roots

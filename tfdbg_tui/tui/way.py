@@ -6,19 +6,21 @@ Ops that only pass values on are folded into one row, however many follow each o
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from tfdbg_tui.diagnosis.causes import Health
 from tfdbg_tui.diagnosis.dataflow import PASS_THROUGH
+from tfdbg_tui.diagnosis.events import read_execution
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.chain import Link
     from tfdbg_tui.diagnosis.dataflow import Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.report import Diagnosis, Finding
+    from tfdbg_tui.logdir import Run
 
 GroupKind = Literal["root", "suspect", "benign"]
 """What became of a cause: trouble; trouble so far without NaN or ∞; nothing that matters."""
@@ -75,6 +77,7 @@ class WayRow:
 
 
 def way_to(
+    run: Run,
     diagnosis: Diagnosis,
     event: TensorEvent,
     finding: Finding | None = None,
@@ -83,7 +86,8 @@ def way_to(
     """Return the way to a tensor.
 
     Args:
-        diagnosis: What is known of the run.
+        run: The run.
+        diagnosis: What is known of it.
         event: The tensor.
         finding: The cause that its trouble goes back to; None where it has no trouble.
         kind: What became of that trouble.
@@ -100,7 +104,8 @@ def way_to(
     if root == 0:
         inputs = _inputs(diagnosis, links[0].event)
         links, root = (*inputs, *links), len(inputs)
-    return Way(links, root, finding, kind)
+    inputs = list(_as_taken(run, diagnosis, links[:root], links[root].event))
+    return Way((*inputs, *links[root:]), root, finding, kind)
 
 
 def rows(way: Way, unfolded: Collection[TensorEvent]) -> list[WayRow]:
@@ -196,6 +201,25 @@ def _inputs(diagnosis: Diagnosis, event: TensorEvent) -> list[Link]:
         for producer in given[:_INPUTS]
         if producer.event is not None
     ]
+
+
+def _as_taken(
+    run: Run, diagnosis: Diagnosis, inputs: Sequence[Link], root: TensorEvent
+) -> Iterator[Link]:
+    """Yield the inputs of a root with what the dump says of them as it took them.
+
+    An execution in adaptive mode says more of its inputs than their own records do.
+    """
+    taken = read_execution(run, root.index).inputs if root.kind == "execution" else ()
+    slots = {
+        diagnosis.dataflow.origin(producer.event): producer.input_slot
+        for producer in diagnosis.dataflow.producers(root)
+        if taken and producer.event is not None
+    }
+    for link in inputs:
+        slot = slots.get(link.event)
+        summary = taken[slot] if slot is not None and slot < len(taken) else None
+        yield link if summary is None else replace(link, summary=summary)
 
 
 def _healthy(diagnosis: Diagnosis, event: TensorEvent) -> tuple[Link, ...]:

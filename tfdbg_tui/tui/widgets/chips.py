@@ -5,6 +5,7 @@ The order is Debugger V2's.  Bad values are told by word and by weight as well a
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.text import Charset, compact
@@ -94,7 +95,24 @@ def chips(summary: TensorSummary | None, charset: Charset) -> Line:
         if count:
             cells.append((f" {label}{charset.times}{count:,} ", "chip-bad" if bad else "chip"))
             cells.append((" ", ""))
-    return tuple(cells) or (("finite" if summary.size else "empty", "faint"),)
+    extent = _extent(summary, charset)
+    if not cells and not extent:
+        return (("finite" if summary.size else "empty", "faint"),)
+    return (*cells, (extent, "dim"))
+
+
+def _extent(summary: TensorSummary, charset: Charset) -> str:
+    """Return between which numbers the finite elements are, where that was recorded."""
+    low, high = summary.minimum, summary.maximum
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return ""
+    if low == high:
+        return f" finite: {_number(low, charset)}"
+    return f" finite: {_number(low, charset)} to {_number(high, charset)}"
+
+
+def _number(value: float, charset: Charset) -> str:
+    return f"{value:.4g}".replace("-", charset.minus)
 
 
 def brief(summary: TensorSummary | None, charset: Charset) -> Line:
