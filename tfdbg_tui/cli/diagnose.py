@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.pulse import Vitals
     from tfdbg_tui.logdir import Run, RunFiles
 
-_LOOK_SECONDS = 0.5
-_CONFIRM_SECONDS = 1.0
+_LOOK_SECONDS = 0.2
+_CONFIRM_SECONDS = 0.4
 _COUNT_SECONDS = 10.0  # between two counts on standard error
 _SILENCE_SECONDS = 60.0  # that are worth a word
 _SILENT = (

@@ -120,10 +120,7 @@ def _run_headless(program: Program, *, as_json: bool) -> int:
     from tfdbg_tui.cli import diagnose
 
     program.start()
-    try:
-        _copy_output(program)
-    finally:
-        program.stop()
+    _copy_output(program)
     _report(program)
     parser = argparse.ArgumentParser()
     diagnose.add_arguments(parser)
@@ -143,10 +140,16 @@ def _run_headless(program: Program, *, as_json: bool) -> int:
 
 
 def _copy_output(program: Program) -> None:
-    """Copy what the program prints to standard error until it ends."""
+    """Copy what the program prints to standard error until it ends; Ctrl-C stops it."""
     with open(program.log_path, "rb") as log:
-        while program.running:
-            shutil.copyfileobj(log, sys.stderr.buffer)
-            sys.stderr.flush()
-            time.sleep(_COPY_SECONDS)
+        try:
+            while program.running:
+                shutil.copyfileobj(log, sys.stderr.buffer)
+                sys.stderr.flush()
+                time.sleep(_COPY_SECONDS)
+        except KeyboardInterrupt:
+            print("\ntfdbg-tui: stopping the program", file=sys.stderr, flush=True)
+        finally:
+            program.stop()
         shutil.copyfileobj(log, sys.stderr.buffer)
+        sys.stderr.flush()
