@@ -39,7 +39,7 @@ def flatness_of_a_silent_frame():
 
 @buggy("SqrtGrad")
 def magnitude_loss_in_training():
-    """sqrt(re² + im²) of a spectrum whose highest bin becomes 0 in a step; its slope is 1 / 0."""
+    """sqrt(re² + im²) of a spectrum that is 0 in one step, as the gain is: its slope is 1 / 0."""
     target = tf.abs(tf.signal.rfft(tf.sin(tf.range(8.0))))
     w = tf.Variable([0.3, -0.2, 0.5, 0.1, -0.4, 0.2, 0.1, 0.3])
 
