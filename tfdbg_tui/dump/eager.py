@@ -10,11 +10,9 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tensorflow.python.ops import gen_debug_ops
-
-from tfdbg_tui.dump import skipped_ops, stacks, steps, summaries, tensorflow_hooks, traces
+from tfdbg_tui.dump import eager_tensors, skipped_ops, stacks, steps, summaries, tensorflow_hooks
 from tfdbg_tui.wire import codec, events, filesets
-from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,8 +26,6 @@ _WALL_TIME = struct.Struct("<Bd")
 _SERIAL_AND_THREAD = struct.Struct("<2sQ2sI")
 _SERIAL_TAG = codec.tag(1000, codec.FIXED64)
 _THREAD_TAG = codec.tag(1001, codec.FIXED32)
-_TENSOR_PROTO_TAG = codec.tag(7, codec.BYTES)
-_NO_PROTO = codec.bytes_field(7, b"")
 _CODE_LOCATION_TAG = codec.tag(8, codec.BYTES)
 _NUM_OUTPUTS_TAG = codec.tag(2, codec.VARINT)
 _MODE_FIELDS = {mode: codec.varint_field(6, mode) for mode in TensorDebugMode}
@@ -58,11 +54,6 @@ def _packed(tag: bytes, values: Sequence[int]) -> bytes:
     return _sized(tag, b"".join([_varint(value) for value in values])) if values else b""
 
 
-_VECTOR_HEADS = {
-    mode: traces.tensor_proto_head(len(columns)) for mode, columns in VALUE_VECTORS.items()
-}
-
-
 @dataclass(slots=True)
 class BadTensor:
     """The first bad output of an execution.  `counts` is None where the mode does not count."""
@@ -71,10 +62,6 @@ class BadTensor:
     slot: int
     counts: summaries.HealthCounts | None
     location: bytes
-
-
-_Values = tuple[TensorDebugMode, bytes, bytes, int | None, "summaries.HealthCounts | None"]
-"""Mode, tensor protos, extension fields, and slot and counts of the first bad output."""
 
 
 @dataclass(slots=True)
@@ -105,24 +92,16 @@ class EagerExecutions:
         locations: stacks.CodeLocations,
         muted: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        self._options = options
         self._recorder = recorder
         self._graphs = graphs
         self._locations = locations
-        self._muted = muted
         self._serials = itertools.count(1)
         self._devices: dict[str, int] = {}
         self._threads = threading.local()
         self._thread_numbers = itertools.count()
         self._heads: dict[Any, bytes] = {}
         self._location_fields: dict[bytes, bytes] = {}
-        length = len(VALUE_VECTORS.get(options.mode, ()))
-        vector_head = traces.tensor_proto_head(length)
-        self._vector_field = (
-            _TENSOR_PROTO_TAG + _varint(len(vector_head) + 8 * length) + vector_head
-        )
-        self._accelerated = tensorflow_hooks.has_accelerator()
-        self._filtered = options.op_regex is not None or options.tensor_dtypes is not None
+        self._tensors = eager_tensors.EagerTensors(options, muted)
         self.calls: dict[int, Call] = {}
 
     # ---- Function calls ------------------------------------------------------------------------
@@ -188,7 +167,7 @@ class EagerExecutions:
         if location_field is None:
             location_field = _sized(_CODE_LOCATION_TAG, location)
             self._location_fields[location] = location_field
-        mode, protos, details, bad_slot, counts = self._values(op_type, inputs, outputs)
+        values = self._tensors.values(op_type, inputs, outputs)
         try:
             thread = self._threads.number
         except AttributeError:
@@ -200,12 +179,12 @@ class EagerExecutions:
                 _varint(len(outputs)),
                 _packed(_INPUT_IDS_TAG, [t._id for t in inputs]),
                 _packed(_OUTPUT_IDS_TAG, [t._id for t in outputs]),
-                _MODE_FIELDS[mode],
-                protos,
+                _MODE_FIELDS[values.mode],
+                values.protos,
                 location_field,
                 _packed(_DEVICES_TAG, [self._device(t.device) for t in outputs]),
                 _SERIAL_AND_THREAD.pack(_SERIAL_TAG, serial, _THREAD_TAG, thread),
-                details,
+                values.details,
                 extension,
             )
         )
@@ -217,7 +196,9 @@ class EagerExecutions:
             + _varint(len(body))
             + body
         )
-        return None if bad_slot is None else BadTensor(op_type, bad_slot, counts, location)
+        if values.bad_slot is None:
+            return None
+        return BadTensor(op_type, values.bad_slot, values.counts, location)
 
     def _head(self, op_type: Any) -> bytes:
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
@@ -236,144 +217,3 @@ class EagerExecutions:
                 payload = events.DebuggedDevice(name, number).encode()
                 self._recorder.define(filesets.GRAPHS, events.DebugEvent(debugged_device=payload))
         return number
-
-    # ---- Values --------------------------------------------------------------------------------
-
-    def _values(self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> _Values:
-        mode = self._options.mode
-        if mode is TensorDebugMode.NO_TENSOR:
-            return mode, b"", b"", None, None
-        if self._options.watches_health:
-            return self._health(op_type, inputs, outputs)
-        protos = b"".join(
-            _sized(_TENSOR_PROTO_TAG, self._whole(t))
-            if self._is_recorded(op_type, t.dtype)
-            else _NO_PROTO
-            for t in outputs
-        )
-        return mode, protos, b"", None, None
-
-    def _is_recorded(self, op_type: str, dtype: Any) -> bool:
-        if self._filtered and not self._options.keeps(_text(op_type), dtype):
-            return False
-        if self._options.mode is TensorDebugMode.SHAPE:
-            return bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
-        return bool(dtype.is_numpy_compatible)
-
-    def _whole(self, tensor: Any) -> bytes:
-        number = tensor.dtype.as_datatype_enum
-        if self._options.mode is TensorDebugMode.FULL_TENSOR:
-            return traces.tensor_content_proto(number, _elements(tensor))
-        shape = tuple(tensor.shape)
-        vector = summaries.shape_vector(-1, number, shape, int(tensor._num_elements()))
-        return _VECTOR_HEADS[TensorDebugMode.SHAPE] + vector
-
-    def _health(self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> _Values:
-        mode = self._options.mode
-        head = self._vector_field
-        protos = []
-        bad_slot: int | None = None
-        bad_counts: summaries.HealthCounts | None = None
-        for slot, tensor in enumerate(outputs):
-            number = tensor._datatype_enum()
-            if number not in summaries.WATCHED or (
-                self._filtered and not self._options.keeps(_text(op_type), tensor.dtype)
-            ):
-                protos.append(_NO_PROTO)
-                continue
-            vector, counts = self._vector(mode, tensor, number)
-            if counts is not None and counts.bad and bad_slot is None:
-                bad_slot, bad_counts = slot, counts
-            protos.append(head + vector)
-        if bad_slot is not None and self._options.adaptive:
-            return self._detailed(inputs, outputs, bad_slot, bad_counts)
-        return mode, b"".join(protos), b"", bad_slot, bad_counts
-
-    def _vector(
-        self, mode: TensorDebugMode, tensor: Any, number: int
-    ) -> tuple[bytes, summaries.HealthCounts | None]:
-        """Return the value vector of a tensor, and its counts if it may be bad."""
-        if self._accelerated and "CPU" not in tensor.device and number in summaries.KERNEL_FLOATS:
-            return self._device_vector(mode, tensor)
-        array = _elements(tensor)
-        if mode is TensorDebugMode.FULL_HEALTH:
-            counts = summaries.health_counts(array)
-            return summaries.full_vector(-1, number, array.ndim, counts), counts
-        if summaries.all_finite(array):
-            if mode is TensorDebugMode.CURT_HEALTH:
-                return summaries.curt_vector(-1, bad=False), None
-            return summaries.healthy_concise_vector(array.size), None
-        counts = summaries.health_counts(array)
-        if mode is TensorDebugMode.CURT_HEALTH:
-            return summaries.curt_vector(-1, bad=counts.bad > 0), counts
-        return summaries.concise_vector(-1, counts), counts
-
-    def _device_vector(
-        self, mode: TensorDebugMode, tensor: Any
-    ) -> tuple[bytes, summaries.HealthCounts | None]:
-        """Return what `_vector` does, computed where the tensor is: on an accelerator."""
-        import tensorflow as tf
-
-        with self._muted():
-            # There is no bfloat16 kernel of the summary op for GPUs.
-            plain = tf.cast(tensor, tf.float32) if tensor.dtype == tf.bfloat16 else tensor
-            summary = gen_debug_ops.debug_numeric_summary_v2(
-                plain, tensor_debug_mode=int(mode), output_dtype=tf.float64
-            )
-            vector = summary.numpy()
-        counts = summaries.HealthCounts(size=-1)
-        if mode is TensorDebugMode.CURT_HEALTH:
-            counts.nan = int(vector[1])
-        elif mode is TensorDebugMode.CONCISE_HEALTH:
-            counts = summaries.HealthCounts(*map(int, vector[1:]))
-        else:
-            vector[2] = tensor.dtype.as_datatype_enum
-            counts = summaries.HealthCounts(*map(int, vector[4:]))
-        return vector.tobytes(), counts
-
-    def _detailed(
-        self,
-        inputs: Sequence[Any],
-        outputs: Sequence[Any],
-        bad_slot: int,
-        counts: summaries.HealthCounts | None,
-    ) -> _Values:
-        """Say everything about the outputs of an op that made a bad tensor, and its inputs."""
-        out, low, high = self._details(outputs)
-        inner, in_low, in_high = self._details(inputs)
-        protos = b"".join(_sized(_TENSOR_PROTO_TAG, proto) for proto in out)
-        extension = events.Execution(
-            minima=low,
-            maxima=high,
-            input_tensor_protos=inner,
-            input_minima=in_low,
-            input_maxima=in_high,
-        )
-        return TensorDebugMode.FULL_HEALTH, protos, extension.encode(), bad_slot, counts
-
-    def _details(self, tensors: Sequence[Any]) -> tuple[list[bytes], list[float], list[float]]:
-        protos, minima, maxima = [], [], []
-        head = _VECTOR_HEADS[TensorDebugMode.FULL_HEALTH]
-        for tensor in tensors:
-            dtype = tensor.dtype
-            counts = summaries.HealthCounts()
-            proto = b""
-            if dtype.is_floating or dtype.is_complex:
-                array = _elements(tensor)
-                counts = summaries.health_counts(array, extremes=True)
-                number = dtype.as_datatype_enum
-                proto = head + summaries.full_vector(-1, number, array.ndim, counts)
-            protos.append(proto)
-            minima.append(counts.minimum)
-            maxima.append(counts.maximum)
-        return protos, minima, maxima
-
-
-def _elements(tensor: Any) -> Any:
-    """Return a tensor's elements; without a copy where they are in this process's memory."""
-    return tensor._numpy()
-
-
-def _text(op_type: Any) -> str:
-    """Return an op type in str: TensorFlow's slower paths name ops in bytes."""
-    return op_type.decode() if isinstance(op_type, bytes) else str(op_type)

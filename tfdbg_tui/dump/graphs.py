@@ -44,6 +44,7 @@ class _GraphState:
     graph_id: str
     ops_seen: int = 0
     output_ids: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    unused: list[RecordedOp] = field(default_factory=list)
 
 
 class GraphDefinitions:
@@ -114,6 +115,17 @@ class GraphDefinitions:
         new = [op for op in ops[state.ops_seen :] if not op.name.startswith(OWN_SCOPE + "/")]
         state.ops_seen = len(ops)
         return [self._record_op(graph, state, op) for op in new]
+
+    def used_ops(self, graph: Any, new: list[RecordedOp]) -> list[RecordedOp]:
+        """Return the ops that the graph uses among new ones and those that it did not use before.
+
+        A gradient, for one, makes outputs of what was of no use while the graph was traced.
+        """
+        state = self._state(graph)
+        names = _used_names(graph)
+        ops = state.unused + new
+        state.unused = [recorded for recorded in ops if recorded.op.name not in names]
+        return [recorded for recorded in ops if recorded.op.name in names]
 
     def all_ops(self, graph: Any) -> list[RecordedOp]:
         """Return all ops of a graph, recording those that are new."""
@@ -191,6 +203,23 @@ class GraphDefinitions:
             if _eager_tensor_id(tensor) < 0 and hasattr(tensor, "graph"):
                 return self.graph_id(tensor.graph)
         return ""
+
+
+def _used_names(graph: Any) -> set[str]:
+    """Return the names of the ops that TensorFlow would run without us; it prunes the others.
+
+    An op is used if an output of the graph, or an op with a side effect, depends on it.
+    """
+    todo = [tensor.op for tensor in graph.outputs] + list(graph.control_outputs)
+    todo += [op for op in graph.get_operations() if op.type == "Placeholder" or op._is_stateful]
+    used: set[str] = set()
+    while todo:
+        op = todo.pop()
+        if op.name not in used:
+            used.add(op.name)
+            todo += [tensor.op for tensor in op.inputs]
+            todo += op.control_inputs
+    return used
 
 
 def _eager_tensor_id(tensor: Any) -> int:

@@ -96,20 +96,3 @@ def _estimated_bytes(tensor: Any) -> int:
     for dimension in dimensions:
         count *= _ASSUMED_DIMENSION if dimension is None else dimension
     return count * int(tensor.dtype.size or 8)
-
-
-def used_ops(graph: Any) -> set[str]:
-    """Return the names of the ops that TensorFlow would run without us: all others are pruned.
-
-    An op is used if an output of the graph, or an op with a side effect, depends on it.
-    """
-    todo = [tensor.op for tensor in graph.outputs] + list(graph.control_outputs)
-    todo += [op for op in graph.get_operations() if op.type == "Placeholder" or op._is_stateful]
-    used: set[str] = set()
-    while todo:
-        op = todo.pop()
-        if op.name not in used:
-            used.add(op.name)
-            todo += [tensor.op for tensor in op.inputs]
-            todo += op.control_inputs
-    return used

@@ -80,11 +80,6 @@ class HealthCounts:
         return dataclasses.astuple(self)
 
 
-@np.errstate(all="ignore")
-def _square_sum(array: Any) -> float:
-    return float(np.vdot(array, array))
-
-
 def all_finite(array: Any) -> bool:
     """Return whether a floating or complex array surely has no NaN or infinity.
 
@@ -94,7 +89,7 @@ def all_finite(array: Any) -> bool:
     if dtype is _FLOAT32 or dtype is _FLOAT64:
         if array.size == 1:
             return math.isfinite(array.item())
-        return math.isfinite(_square_sum(array))
+        return math.isfinite(np.vdot(array, array))
     if dtype.kind == "c":
         return bool(np.isfinite(array).all())
     layout = _LAYOUTS.get(dtype.name)

@@ -260,6 +260,9 @@ class DumpWriter:
         new_ops = self._graphs.record_ops(graph)
         if tensorflow_hooks.is_compiled(graph):
             return
+        if self.options.adaptive:
+            # TensorFlow's own modes record what nothing uses too, at the price of computing it.
+            new_ops = self._graphs.used_ops(graph, new_ops)
         sinks = self._add_groups(graph, graph_id, new_ops)
         # A backward graph has no automatic control dependencies: once TensorFlow has inlined the
         # calls in it, nothing would make the sinks of the called functions run.
