@@ -188,6 +188,13 @@ async def test_every_debug_mode_is_shown(open_app, logdirs, name) -> None:
         assert expected.get(name, "·") in opened.screen()
 
 
+async def test_devices_and_hosts_are_told_apart(open_app, logdirs) -> None:
+    async with open_app(logdirs["mirrored"], (200, 60)) as opened:
+        await opened.press("3", "z")
+        assert "device" in opened.screen()
+        assert "CPU:1" in opened.screen()
+
+
 async def test_several_runs_are_chosen_from(logdirs, tmp_path) -> None:
     for name in ("session", "shape"):
         shutil.copytree(logdirs[name], tmp_path / name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def hostile_logdir(tmp_path: Path) -> Path:
     logdir.mkdir()
     prefix = str(logdir / "tfdbg_events.1.host")
     event, text = events.DebugEvent, HOSTILE
-    proto = events.TensorProto(dtype=2, double_val=list(VECTOR)).encode()
+    proto = events.TensorProto(dtype=2, tensor_content=struct.pack("<11d", *VECTOR)).encode()
     location = events.CodeLocation(host_name=text, stack_frame_ids=["f"]).encode()
     metadata = events.DebugMetadata(
         tensorflow_version=text, file_version="debug.Event:1", tfdbg_run_id=text
@@ -96,6 +97,7 @@ async def test_hostile_strings_are_shown_literally(open_app, hostile_logdir, siz
                 assert "\u202e" not in segment.text
                 assert not (segment.style and segment.style.meta.get("@click"))
         assert "[red]x" in opened.screen(), "markup is text"
+        assert len(opened.snapshot.alerts) == 6
 
 
 @pytest.mark.parametrize("charset", [UNICODE, ASCII])

@@ -24,6 +24,7 @@ _NAME_WIDTH = 16  # the least a tensor's name gets
 _TALL = 9
 # Optional columns, in the order in which they get room: title, width.
 _OPTIONAL = (("function", 14), ("op type", 14), ("size", 6), ("dtype", 9), ("rank", 5))
+_DEVICE = ("device", 13)  # comes first where there are several
 
 
 class GraphExecutionPane(Pane):
@@ -36,6 +37,13 @@ class GraphExecutionPane(Pane):
     def __init__(self, session: Session, charset: Charset) -> None:
         super().__init__(session, charset)
         self._inputs: frozenset[int] = frozenset()
+        self._several_devices = False
+
+    def forget_rows(self) -> None:
+        """See `VirtualList`."""
+        snapshot = self.session.snapshot
+        self._several_devices = snapshot is not None and len(snapshot.run.devices) > 1
+        super().forget_rows()
 
     def update(self) -> None:
         """See `VirtualList`."""
@@ -88,6 +96,7 @@ class GraphExecutionPane(Pane):
         size = summary.size if summary else None
         rank = summary.rank if summary else None
         return {
+            "device": self.charset.safe(short_device(trace.device)),
             "function": snapshot.graph_name(trace.graph_id),
             "op type": trace.op_type or "",
             "size": "" if size is None else f"{compact(size):>5}",
@@ -104,7 +113,7 @@ class GraphExecutionPane(Pane):
         number = max(0, min(chips.NUM_COLUMNS, room // chips.COLUMN))
         room -= number * chips.COLUMN
         chosen = []
-        for title, column in _OPTIONAL:
+        for title, column in ((_DEVICE,) if self._several_devices else ()) + _OPTIONAL:
             if room >= column:
                 chosen.append((title, column))
                 room -= column

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _BOX = 2
+_HOST_WIDTH = 16
 _FUNCTION_PREFIXES = ("__inference_", "__forward_", "__backward_")
 
 
@@ -142,11 +143,13 @@ class Timeline(Pane):
         count_in, count_out = len(execution.input_tensor_ids), execution.num_outputs
         device = next(iter(execution.output_devices), "")
         first = snapshot.execution(0)
+        host = execution.host if len(snapshot.run.hosts) > 1 else ""
         since = execution.wall_time - first.wall_time if first else 0.0
         facts = joined(
             [
                 (f"{count_in} in {self.charset.right} {count_out} out", "dim"),
                 ("" if execution.step is None else f"step {execution.step}", "dim"),
+                (self.charset.fit(host, min(len(host), _HOST_WIDTH)), "dim"),
                 (self.charset.safe(short_device(device)), "dim"),
                 (f"{since:+.3f} s", "dim"),
                 (_mode(execution), "dim"),
