@@ -1,20 +1,25 @@
 """Times the app beside a program that records: latency, throughput, rest, memory, bytes to draw.
 
     python tests/benchmarks/bench_live.py [--rates 2000 50000 200000] [--seconds 10] [--rest 30]
+    python tests/benchmarks/bench_live.py --writers tensorflow tfdbg_tui
 
 A writer in a process of its own repeats the graph executions of a recorded logdir, appending them
 as a dump writer does, every 20 ms; the app follows them in a pseudo terminal of 120x40.  Latency is
 from the writing of a record until its number has been drawn.  The run is synthetic, the records are
-real; what they hold does not change, so nothing becomes bad that was not.  Prints a table.
+real; what they hold does not change, so nothing becomes bad that was not.  With --writers, a real
+program records as fast as it can instead, under TensorFlow's dump writer or ours.  Prints a table.
 """
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import random
 import shutil
 import statistics
+import subprocess
+import sys
 import tarfile
 import tempfile
 import time
@@ -23,6 +28,7 @@ from pathlib import Path
 import bench_tui
 from bench_reader import RECORDED
 
+from tfdbg_tui.logdir import open_run
 from tfdbg_tui.wire import filesets, tfrecord
 
 SIZE = (120, 40)
@@ -144,14 +150,74 @@ def rest(terminal: bench_tui.Terminal, seconds: float) -> tuple[float, float]:
     return (terminal.cpu() - cpu) / used * 100, (len(terminal.output) - drawn) / used
 
 
+TRAINING = """
+import sys, time
+import tensorflow as tf
+writer, logdir, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+if writer == "tensorflow":
+    from tensorflow.debugging.experimental import disable_dump_debug_info, enable_dump_debug_info
+else:
+    from tfdbg_tui import disable_dump_debug_info, enable_dump_debug_info
+enable_dump_debug_info(logdir, tensor_debug_mode="CONCISE_HEALTH", circular_buffer_size=-1)
+
+@tf.function
+def step(x):
+    for _ in range(20):
+        x = tf.tanh(x) * 0.5 + 0.1
+    return x
+
+x, start, steps = tf.ones([100]), time.time(), 0
+while time.time() - start < seconds:
+    x = step(x) * 1.0
+    steps += 1
+ended = time.time()
+disable_dump_debug_info()
+print(steps, ended - start, ended, time.time())
+"""
+
+
+def program(writer: str, scratch: Path, seconds: float) -> str:
+    """Returns a row of the table for a program that records as fast as it can."""
+    logdir = scratch / writer
+    terminal = bench_tui.Terminal(logdir, *SIZE)
+    terminal.until(b"Waiting for a program")
+    command = [sys.executable, "-c", TRAINING, writer, str(logdir), str(seconds)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    drawn: list[tuple[float, int]] = []  # when, and how much had been drawn by then
+    pressed = False
+    while process.poll() is None or time.time() - drawn[-1][0] < 3:
+        if terminal.read(0.02):
+            drawn.append((time.time(), len(terminal.output)))
+        if not pressed and b"following" in terminal.output:
+            os.write(terminal.fd, b"3")
+            pressed = True
+    steps, took, ended, closed = map(float, process.stdout.read().split())
+    run = open_run(logdir)
+    needle = f" of {len(run.graph_executions):,} ".encode()
+    at = terminal.output.index(needle)
+    shown = next(when for when, size in drawn if size > at)
+    terminal.close()
+    return (
+        f"| {writer} | {steps / took:,.0f} | {run.num_events / took:,.0f} "
+        f"| {closed - ended:.2f} | {shown - closed:.2f} |"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rates", type=int, nargs="+", default=[2_000, 50_000, 200_000])
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--rest", type=float, default=30.0)
     parser.add_argument("--records", type=int, default=40, help="whose latency is measured")
+    parser.add_argument("--writers", nargs="+", choices=("tensorflow", "tfdbg_tui"))
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-live-") as scratch:
+        if args.writers:
+            titles = "writer | steps/s | events/s | s to end the dump | last row drawn s after that"
+            print(f"| {titles} |\n|---|---|---|---|---|")
+            for writer in args.writers:
+                print(program(writer, Path(scratch), args.seconds), flush=True)
+            return
         with tarfile.open(RECORDED) as archive:
             archive.extractall(scratch, filter="data")
         recorded = Path(scratch, RECORDED.name.removesuffix(".tar.xz"))

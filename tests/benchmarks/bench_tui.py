@@ -58,6 +58,8 @@ class Terminal:
         data = os.read(self.fd, 1 << 20)
         if b"\x1b[?2026$p" in data:  # it asks for synchronized output: yes
             os.write(self.fd, b"\x1b[?2026;2$y")
+        for _ in range(data.count(b"\x1b[6n")):  # it asks how far this terminal has got
+            os.write(self.fd, b"\x1b[1;1R")
         self.output += data
         return True
 
