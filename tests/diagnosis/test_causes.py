@@ -235,3 +235,29 @@ def test_a_bad_value_that_a_call_keeps_for_its_gradient_was_born_inside(tmp_path
 
     kept = TensorEvent("execution", 0, 1)
     assert [link.name for link in diagnosis.chains.to(kept)] == ["Log:0", "__forward_f_1:1"]
+
+
+def test_bad_data_from_a_pipeline_are_bad_only_if_what_comes_out_of_it_does_harm(tmp_path):
+    for op_type, verdict in (("SelectV2", "clean"), ("Mul", "bad")):
+        program = Program(tmp_path / verdict)
+        function(program)
+        program.graph("map", "Dataset_map_lambda", "root")
+        program.op("map", "RealDiv", "RealDiv", "a:0", "b:0")
+        program.op("map", "Identity", "Identity", "RealDiv:0")
+        program.op("f", "IteratorGetNext", "Next", "iterator:0")
+        program.op("f", op_type, "last", "Next:0", "Next:0")
+        program.trace("map", "RealDiv", floats(NAN, 1))
+        program.trace("f", "Next", floats(NAN, 1))
+        program.trace("f", "last", floats(0 if verdict == "clean" else NAN, 1))
+        program.execution("__inference_f_1", [100], {2: floats(0)}, graph_id="f")
+        report = diagnose(program.open())
+        assert report.verdict == verdict
+        assert [root.op_type for root in report.roots] == ["RealDiv"] * (verdict == "bad")
+
+
+def test_infinity_that_python_wrote_into_masked_places_is_meant_and_its_nan_is_not(tmp_path):
+    program = Program(tmp_path)
+    program.execution("SelectV2", [100, 101, 102], {1: floats(-INF, -INF)})
+    program.execution("Softmax", [1], {2: floats(NAN, NAN)})
+    (root,) = diagnose(program.open()).roots
+    assert (root.rule, root.certainty) == ("softmax-of-nothing", "proved")

@@ -72,6 +72,13 @@ class Calls:
             seen.add(graph_id)
         return graph_id
 
+    def in_pipeline(self, graph_id: str) -> bool:
+        """Whether a graph belongs to an input pipeline (``Dataset.map`` and the like).
+
+        What its functions give back comes out of the pipeline's iterator.
+        """
+        return self._run.graphs[self.outermost(graph_id)].name.startswith("Dataset_")
+
     def called_graphs(self, op: GraphOp) -> tuple[str, ...]:
         """Return the graphs that an op calls: branches; condition and body; the function."""
         return self._control.get((op.graph_id, op.name), ())

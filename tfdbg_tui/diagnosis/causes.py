@@ -17,7 +17,14 @@ from tfdbg_tui.diagnosis.events import (
     op_type_of,
     summary_of,
 )
-from tfdbg_tui.diagnosis.optypes import ONE_TYPE, SOURCES, unrecorded, value_inputs
+from tfdbg_tui.diagnosis.optypes import (
+    COMPARES_AND_ADDS,
+    ONE_TYPE,
+    SOURCES,
+    WRITES,
+    unrecorded,
+    value_inputs,
+)
 from tfdbg_tui.diagnosis.roots import Merging, Node, Root, top_of
 from tfdbg_tui.diagnosis.values import explains
 
@@ -153,7 +160,7 @@ class Causes:
                 node.open = True
         if op_type_of(self._run, event) in SOURCES - {"Const"}:
             node.open = True
-        if bad and not self._nan_of_constant_infinity(event, [parent for parent, _ in bad]):
+        if bad and not self._nan_of_written_infinity(event, [parent for parent, _ in bad]):
             bad.sort(key=lambda link: link[0].time)
             parent, producer = max(bad, key=lambda link: self._explains(link[1], node))
             node.parent, node.inferred = parent, producer.inferred
@@ -161,8 +168,8 @@ class Causes:
     def _explains(self, producer: Producer, node: Node) -> int:
         return explains(self.input_summary(producer), node.site.kinds)
 
-    def _nan_of_constant_infinity(self, event: TensorEvent, parents: list[Node]) -> bool:
-        """Whether NaN was made of nothing but ∞ that the program wrote down as a constant.
+    def _nan_of_written_infinity(self, event: TensorEvent, parents: list[Node]) -> bool:
+        """Whether NaN was made of nothing but ∞ that the program wrote down.
 
         Such an ∞, the -∞ of a mask for example, is meant: the bug is where it turns into NaN.
         """
@@ -173,10 +180,17 @@ class Causes:
             given = self.summary(parent.site.last)
             if given is None or given.nan is None or given.nan:
                 return False
-            top = top_of(parent)
-            if top.open or op_type_of(self._run, top.site.first) != "Const":
+            softmax = op_type_of(self._run, event) in ("Softmax", "LogSoftmax")
+            if not self._is_written(top_of(parent), mask=softmax and not given.pos_inf):
                 return False
         return True
+
+    def _is_written(self, node: Node, *, mask: bool) -> bool:
+        """Whether ∞ comes from a constant: one in a graph, or one that Python gave to an op."""
+        op_type = op_type_of(self._run, node.site.first)
+        if op_type == "Const":
+            return True
+        return node.open and (op_type in WRITES or (mask and op_type in COMPARES_AND_ADDS))
 
     def _groups(self, nodes: list[Node]) -> list[Root]:
         roots: dict[int, Root] = {}

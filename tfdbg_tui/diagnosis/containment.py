@@ -106,6 +106,33 @@ class Containment:
             return False
         return op_type in COMPARES_AND_ADDS | CONTROL or op_type.startswith("__")
 
+    def goes_on_in(self, event: TensorEvent, other: TensorEvent) -> bool:
+        """Whether a tensor may have become an input of another one by a way without record.
+
+        That is out of an input pipeline, or into a function by a call that TensorFlow's writer does
+        not record.
+        """
+        op = graph_op_of(self._run, event)
+        if op is None:
+            return False
+        calls = self._dataflow.calls
+        if calls.in_pipeline(op.graph_id):
+            return op_type_of(self._run, other) in SOURCES
+        there = graph_op_of(self._run, other)
+        return (
+            there is not None
+            and self._goes_into_call(event)
+            and calls.outermost(there.graph_id) == calls.outermost(op.graph_id)
+        )
+
+    def _goes_into_call(self, event: TensorEvent) -> bool:
+        """Whether a tensor that nothing seems to use is data for calls that left no record."""
+        op = graph_op_of(self._run, event)
+        if op is None or op.op_type not in SOURCES or self._dataflow.consumers(event):
+            return False
+        callees = self._dataflow.calls.unrecorded_callees(op.graph_id)
+        return bool(callees) and all(map(self._dataflow.timeline.recorded_whole, callees))
+
     def _is_asked(self, event: TensorEvent) -> bool:
         return any(use.op_type in ASKS for use in self._dataflow.consumers(event))
 
@@ -135,12 +162,15 @@ class Containment:
         elif summary.nan is None and manner is _Manner.KEPT:
             manner = _Manner.ABSORBED  # NaN or ∞: the dump does not tell which
         uses = self._dataflow.consumers(event)
+        if uses and self._leaves_pipeline(event, uses):
+            return True  # what comes out of the pipeline is looked at by itself
         if event.kind == "execution":
             # Whoever only asks may do so to tell the user: what Python does then leaves no record.
             uses = tuple(use for use in uses if use.op_type not in ASKS)
         if not uses:
             statistics = op_type_of(self._run, event) in _STATISTICS and event.slot > 0
-            return statistics or manner is _Manner.KEPT or self._unused(event)
+            harmless = statistics or manner is _Manner.KEPT or self._unused(event)
+            return harmless or self._goes_into_call(event)
         if manner is not _Manner.KEPT and self._bounded(event, uses):
             manner = _Manner.ABSORBED
         return all(self._harmless_use(event, use, manner) for use in uses)
@@ -186,6 +216,14 @@ class Containment:
         calls, timeline = self._dataflow.calls, self._dataflow.timeline
         return (use.via == "eager" and name.startswith("__")) and any(
             timeline.recorded_whole(graph_id) for graph_id in calls.function_graphs(name)
+        )
+
+    def _leaves_pipeline(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
+        op = graph_op_of(self._run, event)
+        return (
+            op is not None
+            and self._dataflow.calls.in_pipeline(op.graph_id)
+            and all(use.op_type == "Identity" and use.event is None for use in uses)
         )
 
     def _bounded(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:

@@ -116,6 +116,9 @@ MOVES = frozenset(
 ASKS = frozenset({"IsNan", "IsInf", "IsFinite"})
 """Ops by which a program asks whether values are finite."""
 
+WRITES = frozenset({"Fill", "Select", "SelectV2", "PadV2", "OneHot", "TensorScatterUpdate"})
+"""Ops by which a program writes a number of its choice into a tensor, ∞ into masked places say."""
+
 NON_FLOAT_RESULT = ASKS | frozenset(
     {
         "Shape", "ShapeN", "Size", "Rank",

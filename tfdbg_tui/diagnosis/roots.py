@@ -108,6 +108,11 @@ class Merging:
             if group.node.open and spread:
                 _blame(group, spread[0])
                 continue
+            source = self._source_of(group, kept)
+            if source is not None:
+                _blame(group, source)
+                source.contained = self._contained(source)
+                continue
             group.contained = self._contained(group)
             same = self._same_trouble(group, kept, spread)
             if same is not None:
@@ -148,6 +153,16 @@ class Merging:
                 return root
             if any(self._same.same(group.event, birth) for birth in root.births):
                 return root
+        return None
+
+    def _source_of(self, group: Root, kept: list[Root]) -> Root | None:
+        """Return the root whose values a group with unknown inputs may have got, or None."""
+        if not group.node.open:
+            return None
+        for root in kept:
+            for node in root.members:
+                if self._containment.goes_on_in(node.site.first, group.event):
+                    return root
         return None
 
     def _ancestor(self, group: Root, spread: list[Root]) -> Root | None:

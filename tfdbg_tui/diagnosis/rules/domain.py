@@ -12,8 +12,9 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     made_by,
     only,
     outside,
+    total,
 )
-from tfdbg_tui.diagnosis.rules.model import Rule, ops
+from tfdbg_tui.diagnosis.rules.model import Case, Rule, ops
 
 _CLIP_LOG = Edit(("log",), "", "{function}(tf.clip_by_value({0}, 1e-7, 1.0))")
 _FLOOR_LOG = Edit(("log",), "", "{function}(tf.maximum({0}, 1e-7))")
@@ -26,9 +27,17 @@ _CLIP_ONE = Edit(
 
 _LOG_ZERO = identity("zero", "neg_inf", definite=True)
 
+
+def _may_be_negative_power(case: Case) -> bool:
+    if case.summary(1) is not None:
+        return only("neg", slot=1)(case)
+    return total(case.summary(0), "zero") == total(case.out, "pos_inf", "neg_inf")
+
+
 # A large base overflows as well, and 0 to another power is finite.
 ZERO_TO_NEGATIVE_POWER = downgraded(
-    identity("zero", "pos_inf", "neg_inf", overflows=True), unless=only("neg", slot=1)
+    also(identity("zero", "pos_inf", "neg_inf", overflows=True), _may_be_negative_power),
+    unless=only("neg", slot=1),
 )
 
 RULES = (
