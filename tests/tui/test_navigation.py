@@ -84,6 +84,27 @@ def test_enter_on_a_neighbour_recentres(mnist: Snapshot, start: Focus) -> None:
     assert (focus.op.name, focus.neighbour) == ("mul", None)
 
 
+def test_the_same_op_is_followed_from_step_to_step(mnist: Snapshot, start: Focus) -> None:
+    softmax = navigation.goto(mnist, start, "trace:19")
+    later = navigation.step_computation(mnist, softmax, 1)
+    assert focused_name(mnist, later) == "Softmax:0"
+    assert later.graph_execution is not None
+    assert later.graph_execution > 19
+    assert navigation.step_computation(mnist, later, -1).graph_execution == 19
+    eager = navigation.goto(mnist, start, "exec:70")
+    again = navigation.step_computation(mnist, eager, 1)
+    assert again.execution is not None
+    assert again.execution > 70
+    assert (again.place, focused_name(mnist, again)) == (eager.place, focused_name(mnist, eager))
+    for step in (-1, 1):
+        rows = [softmax.graph_execution]
+        with contextlib.suppress(NowhereError):
+            while True:
+                focus = navigation.goto(mnist, start, f"trace:{rows[-1]}")
+                rows.append(navigation.step_computation(mnist, focus, step).graph_execution)
+        assert rows == sorted(set(rows), reverse=step < 0), "no row twice, and an end"
+
+
 @pytest.mark.parametrize("pane", PANES)
 def test_moves_stay_within_every_list(mnist: Snapshot, start: Focus, pane) -> None:
     focus = replace(navigation.first_alert(mnist, start), pane=pane)

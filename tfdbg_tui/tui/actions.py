@@ -247,6 +247,22 @@ ACTIONS: tuple[Action, ...] = (
         panes=("timeline", "graph_execution", "graph_structure"),
     ),
     Action(
+        "next_computation",
+        ("right_curly_bracket",),
+        "same op later",
+        "go to the next computation of the same tensor, as in the next step of a training",
+        _NUMERIC,
+        partial(navigation.step_computation, step=1),
+    ),
+    Action(
+        "previous_computation",
+        ("left_curly_bracket",),
+        "same op earlier",
+        "go to the previous computation of the same tensor",
+        _NUMERIC,
+        partial(navigation.step_computation, step=-1),
+    ),
+    Action(
         "frame_up",
         ("u",),
         "caller",
@@ -344,7 +360,11 @@ ACTIONS: tuple[Action, ...] = (
 
 BY_ID = {action.id: action for action in ACTIONS}
 
+_ANSWERS = ("first_alert", "why")
+
 _KEY_NAMES = {
+    "right_curly_bracket": "}",
+    "left_curly_bracket": "{",
     "right_square_bracket": "]",
     "left_square_bracket": "[",
     "slash": "/",
@@ -372,9 +392,12 @@ def key_name(key: str) -> str:
 
 
 def footer_actions(pane: PaneName) -> list[Action]:
-    """Return the actions that the footer shows for a pane, the most specific first."""
+    """Return the actions that the footer shows for a pane.
+
+    Those that answer the question come first, then the most specific to the pane.
+    """
     shown = [action for action in ACTIONS if pane in action.panes]
-    return sorted(shown, key=lambda action: len(action.panes))
+    return sorted(shown, key=lambda action: (action.id not in _ANSWERS, len(action.panes)))
 
 
 def key_table() -> str:

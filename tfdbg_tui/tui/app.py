@@ -11,7 +11,7 @@ from textual.app import App, SystemCommand
 from textual.filter import ANSIToTruecolor
 
 from tfdbg_tui.tui import navigation, theme
-from tfdbg_tui.tui.actions import ACTIONS, BY_ID, Action
+from tfdbg_tui.tui.actions import ACTIONS, BY_ID, Action, key_name
 from tfdbg_tui.tui.commands import Commands
 from tfdbg_tui.tui.explainer import Explained, Explainer
 from tfdbg_tui.tui.keymap import Keymap
@@ -370,5 +370,7 @@ class TfdbgApp(App[int]):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Offer all actions, and the themes, in the command palette."""
         for action in ACTIONS:
-            yield SystemCommand(action.label, action.help, partial(self.action_act, action.id))
+            keys = "  ".join(map(key_name, self.keymap.keys(action)))
+            told = f"{keys}: {action.help}" if keys else action.help
+            yield SystemCommand(action.label, told, partial(self.action_act, action.id))
         yield SystemCommand("theme", "change the colours", self.action_change_theme)

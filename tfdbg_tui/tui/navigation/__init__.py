@@ -1,7 +1,7 @@
 """What keys and clicks do: functions from a snapshot and a focus to the next focus.
 
-`moving` within lists and between panes, `drilling` deeper, `links` along the numbers, `alerts`,
-`asking_why`, `finding` by name or text, `showing` more or less, `copying`.
+`moving` within lists and between panes, `drilling` deeper, `links` along the numbers, `repeats` of
+the same op, `alerts`, `asking_why`, `finding` by name or text, `showing` more or less, `copying`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tfdbg_tui.tui.navigation.moving import (
     step_frame,
 )
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
+from tfdbg_tui.tui.navigation.repeats import step_computation
 from tfdbg_tui.tui.navigation.showing import (
     toggle_bad_only,
     toggle_in_time,
@@ -51,6 +52,7 @@ __all__ = [
     "show_pane",
     "stand_on_root",
     "step_alert",
+    "step_computation",
     "step_frame",
     "to_consumer",
     "to_producer",
