@@ -2,14 +2,16 @@
 
     python tests/benchmarks/bench_dump.py [--programs mnist cnn ...] [--modes ADAPTIVE ...]
 
-Each measurement is a process of its own that times the program first without and then with
-instrumentation, so that a ratio compares two halves of one minute on one machine.  Prints a
-Markdown table: median milliseconds a step, and their ratio to the uninstrumented step.
+Each measurement is a process of its own, in which blocks of steps without and with the dump take
+turns, so that each pair of blocks is timed within seconds of each other.  Prints a Markdown table:
+the milliseconds of a step (median of a block, then of all blocks), and the ratio of the two blocks
+of a pair (median of all pairs, and the lowest and highest).
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import statistics
@@ -17,14 +19,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-STEPS = {"mnist": 60, "cnn": 40, "transformer": 12, "transformer_jit": 12, "eager": 60}
+BLOCKS = 9
+STEPS = {"mnist": 25, "cnn": 40, "transformer": 6, "transformer_jit": 6, "eager": 25}
+"""Steps in a block."""
 EAGER_OPS = 200
 
 
@@ -166,40 +170,46 @@ def times(step: Callable[[], object], count: int, mark: Callable[[int], object])
     return result
 
 
-def measure(program: str, writer: str, mode: str, every: int) -> dict[str, float]:
-    """Time one program with one writer, in this process."""
+@contextlib.contextmanager
+def dumping(writer: str, mode: str, every: int, root: str) -> Iterator[None]:
+    """Dump with one writer."""
     import tensorflow as tf
 
     import tfdbg_tui
 
-    count = STEPS[program]
-    step = PROGRAMS[program]()
+    if writer == "tensorflow":
+        # It can neither go on in a directory, nor instrument or let go of what was traced before.
+        directory = tempfile.mkdtemp(dir=root)
+        tf.debugging.experimental.enable_dump_debug_info(directory, mode, -1)
+        yield
+        tf.debugging.experimental.disable_dump_debug_info()
+    else:
+        tfdbg_tui.enable_dump_debug_info(root, mode, -1, every=every)
+        yield
+        tfdbg_tui.disable_dump_debug_info()
 
-    def mark(number: int) -> object:
-        return tfdbg_tui.step(number)
 
-    times(step, 5, mark)
-    plain = times(step, count, mark)
-    with tempfile.TemporaryDirectory() as directory:
-        if writer == "tensorflow":
-            tf.debugging.experimental.enable_dump_debug_info(directory, mode, -1)
-            step = PROGRAMS[program]()  # Functions traced before are not instrumented.
-        else:
-            tfdbg_tui.enable_dump_debug_info(directory, mode, -1, every=every)
-        times(step, 5 * every if every > 1 else 5, mark)
-        dumped = times(step, count if every == 1 else 4 * every, mark)
-        if writer == "tensorflow":
-            tf.debugging.experimental.disable_dump_debug_info()
-        else:
-            tfdbg_tui.disable_dump_debug_info()
-            times(step, 3, mark)
-            plain += times(step, count, mark)
-        size = sum(entry.stat().st_size for entry in os.scandir(directory))
+def measure(program: str, writer: str, mode: str, every: int) -> dict[str, Any]:
+    """Time one program with one writer, in this process."""
+    import tfdbg_tui
+
+    count = STEPS[program] if every == 1 else 2 * every
     middle = statistics.median if every == 1 else statistics.fmean
-    return {"none": middle(plain), "dumped": middle(dumped), "bytes": size}
+    step = PROGRAMS[program]()
+    times(step, 5, tfdbg_tui.step)
+    none, dumped = [], []
+    with tempfile.TemporaryDirectory() as root:
+        for block in range(BLOCKS):
+            none.append(middle(times(step, count, tfdbg_tui.step)))
+            with dumping(writer, mode, every, root):
+                dumped_step = PROGRAMS[program]() if writer == "tensorflow" else step
+                if writer == "tensorflow" or not block:
+                    times(dumped_step, 2 * every + 3, tfdbg_tui.step)
+                dumped.append(middle(times(dumped_step, count, tfdbg_tui.step)))
+    return {"none": none, "dumped": dumped}
 
 
-def measured(program: str, writer: str, mode: str, every: int) -> dict[str, float] | None:
+def measured(program: str, writer: str, mode: str, every: int) -> dict[str, Any] | None:
     """Run `measure` in a process of its own; None where the program fails."""
     arguments = ["--one", program, writer, mode, str(every)]
     process = subprocess.run(
@@ -224,8 +234,8 @@ def main() -> None:
         program, writer, mode, every = args.one
         print(json.dumps(measure(program, writer, mode, int(every))))
         return
-    print("| program | mode | writer | none, ms | dumped, ms | ratio |")
-    print("|---|---|---|--:|--:|--:|")
+    print("| program | mode | writer | none, ms | dumped, ms | ratio | lowest, highest |")
+    print("|---|---|---|--:|--:|--:|--:|")
     for program in args.programs:
         cases = [(w, m, 1) for m in args.modes for w in args.writers]
         if "ours" in args.writers and args.every > 1:
@@ -236,17 +246,18 @@ def main() -> None:
             result = measured(program, writer, mode, every)
             name = mode if every == 1 else f"{mode}, one step in {every}"
             if result is None:
-                print(f"| {program} | {name} | {writer} | | fails | |", flush=True)
+                print(f"| {program} | {name} | {writer} | | fails | | |", flush=True)
                 continue
-            none, dumped = result["none"], result["dumped"]
+            ratios = [d / n for d, n in zip(result["dumped"], result["none"], strict=True)]
+            none, dumped = (statistics.median(result[key]) for key in ("none", "dumped"))
             print(
                 f"| {program} | {name} | {writer} | {none:.1f} | {dumped:.1f} "
-                f"| {dumped / none:.2f} |",
+                f"| {statistics.median(ratios):.2f} | {min(ratios):.2f}, {max(ratios):.2f} |",
                 flush=True,
             )
             if program == "eager":
                 cost = (dumped - none) * 1e3 / EAGER_OPS
-                print(f"| | added a op | {writer} | | {cost:.1f} us | |", flush=True)
+                print(f"| | added a op | {writer} | | {cost:.1f} us | | |", flush=True)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import tensorflow as tf
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import resource_variable_ops
 
-from tfdbg_tui.dump import tensorflow_hooks
+from tfdbg_tui.dump import tensorflow_internals
 from tfdbg_tui.dump.graphs import OWN_SCOPE
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -46,7 +46,7 @@ class CompiledBuffer:
         self.group = group
         self._runs = 1 if iteration is None else _LOOP_RUNS
         with (
-            tensorflow_hooks.no_graph_callbacks(),
+            tensorflow_internals.no_graph_callbacks(),
             graph.as_default(),
             graph.name_scope(OWN_SCOPE + "/"),
         ):

@@ -10,7 +10,14 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump import eager_tensors, skipped_ops, stacks, steps, summaries, tensorflow_hooks
+from tfdbg_tui.dump import (
+    eager_tensors,
+    skipped_ops,
+    stacks,
+    steps,
+    summaries,
+    tensorflow_internals,
+)
 from tfdbg_tui.wire import codec, events, filesets
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -202,7 +209,7 @@ class EagerExecutions:
 
     def _head(self, op_type: Any) -> bytes:
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
-        if name in skipped_ops.EAGER or tensorflow_hooks.is_function_name(op_type):
+        if name in skipped_ops.EAGER or tensorflow_internals.is_function_name(op_type):
             head = _SKIP
         else:
             head = codec.bytes_field(1, name.encode())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensorflow.python.ops import gen_debug_ops
 
-from tfdbg_tui.dump import summaries, tensorflow_hooks, traces
+from tfdbg_tui.dump import summaries, tensorflow_internals, traces
 from tfdbg_tui.wire import codec, events
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
@@ -55,7 +55,7 @@ class EagerTensors:
         self._mode = options.mode
         self._watches_health = options.watches_health
         self._filtered = options.op_regex is not None or options.tensor_dtypes is not None
-        self._accelerated = tensorflow_hooks.has_accelerator()
+        self._accelerated = tensorflow_internals.has_accelerator()
         length = len(VALUE_VECTORS.get(options.mode, ()))
         head = traces.tensor_proto_head(length)
         size = codec.varint(len(head) + 8 * length)

@@ -12,7 +12,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump import tensorflow_hooks
+from tfdbg_tui.dump import tensorflow_internals
 from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class GraphDefinitions:
         self._define(graph_signature=signature.encode())
 
     def _forward_graph_id(self, graph: Any, attrs: Any) -> str:
-        if tensorflow_hooks.forward_function_name(attrs) is None:
+        if tensorflow_internals.forward_function_name(attrs) is None:
             return ""
         for tensor in graph.external_captures:
             if _eager_tensor_id(tensor) < 0 and hasattr(tensor, "graph"):

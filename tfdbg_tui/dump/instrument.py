@@ -14,22 +14,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
-from tensorflow.python.framework import func_graph as func_graph_module
-from tensorflow.python.ops import (
-    control_flow_util_v2,
-    gen_debug_ops,
-    gen_functional_ops,
-    gen_script_ops,
-)
+from tensorflow.python.ops import gen_script_ops
 
-from tfdbg_tui.dump import coverage, summaries, tensorflow_hooks
+from tfdbg_tui.dump import coverage, summaries, tensor_ops, tensorflow_internals
 from tfdbg_tui.dump.graphs import OWN_SCOPE
-from tfdbg_tui.dump.groups import DETAIL_WIDTH, Group, Row
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tfdbg_tui.dump.groups import Group, Row
     from tfdbg_tui.dump.observed import Observed
 
 _REARRANGING_OPS = frozenset(
@@ -72,7 +66,7 @@ def add_group(
     """
     builder = _GroupBuilder(items, group, iteration, input_row)
     with (
-        tensorflow_hooks.no_graph_callbacks(),
+        tensorflow_internals.no_graph_callbacks(),
         graph.as_default(),
         tf.control_dependencies(None),
         graph.name_scope(OWN_SCOPE + "/"),
@@ -84,7 +78,7 @@ def add_group(
 def make_output_wait(graph: Any, sinks: Sequence[Any]) -> None:
     """Make a loop's condition depend on its sinks: nothing else makes them run."""
     with (
-        tensorflow_hooks.no_graph_callbacks(),
+        tensorflow_internals.no_graph_callbacks(),
         graph.as_default(),
         graph.name_scope(OWN_SCOPE + "/"),
         tf.control_dependencies(sinks),
@@ -121,7 +115,7 @@ class _GroupBuilder:
         if self._iteration is not None:
             self._columns.append(("iteration", self._iteration))
         self._group.columns = tuple(name for name, _ in self._columns)
-        token = tensorflow_hooks.py_func_token(self._group.sink)
+        token = tensorflow_internals.py_func_token(self._group.sink)
         with tf.control_dependencies(after):
             return gen_script_ops.py_func([c for _, c in self._columns], token, Tout=[])
 
@@ -134,7 +128,7 @@ class _GroupBuilder:
 
     def _add_shapes(self) -> list[Any]:
         unknown = [item for item in self._items if item.row.shape is None]
-        self._add("shape", [_summary(i.tensor, TensorDebugMode.SHAPE) for i in unknown])
+        self._add("shape", [tensor_ops.summary(i.tensor, TensorDebugMode.SHAPE) for i in unknown])
         return [item.tensor.op for item in self._items if item.row.shape is not None]
 
     # ---- Health --------------------------------------------------------------------------------
@@ -220,7 +214,7 @@ class _GroupBuilder:
         sums: list[Any] = []
         squares: list[Any] = []
         for item in items:
-            sign = tf.raw_ops.Sign(x=_for_sign(item.tensor))
+            sign = tf.raw_ops.Sign(x=tensor_ops.for_sign(item.tensor))
             flat = tf.raw_ops.Reshape(tensor=sign, shape=[-1])
             total = tf.raw_ops.Sum(input=flat, axis=[0])
             half = tf.raw_ops.L2Loss(t=sign)
@@ -247,13 +241,15 @@ class _GroupBuilder:
             tensors.append(self._items[row].tensor)
         if group.adaptive:
             self._add_inputs(tensors)
-        curt = tf.raw_ops.Pack(values=[_curt(tensor) for tensor in seen], axis=0)
+        curt = tf.raw_ops.Pack(values=[tensor_ops.curt_summary(tensor) for tensor in seen], axis=0)
         condition = tf.raw_ops.Max(input=curt, axis=[0, 1]) > 0.0
         if group.mode is TensorDebugMode.FULL_HEALTH:
             group.exact_limit = _EXACT_FLOAT32
             condition = self._or_inexact(condition, sizes)
-        token = tensorflow_hooks.py_func_token(group.detail)
-        self._columns.append(("details", _if(condition, [curt, *tensors], token)))
+        token = tensorflow_internals.py_func_token(group.detail)
+        self._columns.append(
+            ("details", tensor_ops.details_if_bad(condition, [curt, *tensors], token))
+        )
 
     def _or_inexact(self, condition: Any, sizes: Any) -> Any:
         """Return a condition that holds as well where a tensor is too large for float32 sums."""
@@ -296,70 +292,3 @@ def _known_counts(item: Observed, *, extremes: bool) -> summaries.HealthCounts |
         return summaries.HealthCounts()
     value = tf.get_static_value(item.tensor) if item.tensor.op.type == "Const" else None
     return summaries.health_counts(value, extremes=extremes) if value is not None else None
-
-
-def _summary(tensor: Any, mode: TensorDebugMode) -> Any:
-    with _beside(tensor):
-        return gen_debug_ops.debug_numeric_summary_v2(
-            tensor, tensor_id=0, tensor_debug_mode=int(mode), output_dtype=tf.float64
-        )
-
-
-def _beside(tensor: Any) -> Any:
-    return tf.device(tensor.device or None)
-
-
-def _curt(tensor: Any) -> Any:
-    """Return ``[0, has NaN or infinity]`` of any floating or complex tensor."""
-    dtype = tensor.dtype.base_dtype
-    with _beside(tensor):
-        if dtype.is_complex:
-            tensor = tf.raw_ops.Bitcast(input=tensor, type=dtype.real_dtype)
-        elif dtype.as_datatype_enum not in summaries.KERNEL_FLOATS or (
-            # There is no bfloat16 kernel of the summary op for GPUs.
-            dtype == tf.bfloat16 and tensorflow_hooks.has_accelerator()
-        ):
-            tensor = tf.raw_ops.Cast(x=tensor, DstT=tf.float32)
-    return _summary(tensor, TensorDebugMode.CURT_HEALTH)
-
-
-def _for_sign(tensor: Any) -> Any:
-    """Return a float32 or float64 tensor with the signs of any floating tensor."""
-    dtype = tensor.dtype.base_dtype
-    with _beside(tensor):
-        if dtype.is_complex:
-            return tf.raw_ops.ComplexAbs(x=tensor, Tout=dtype.real_dtype)
-        if dtype in (tf.float32, tf.float64):
-            return tensor
-        return tf.raw_ops.Cast(x=tensor, DstT=tf.float32)
-
-
-def _if(condition: Any, inputs: list[Any], token: str) -> Any:
-    """Return the PyFunc of `inputs` where the condition holds, else an empty array."""
-
-    def then(*arguments: Any) -> Any:
-        result = gen_script_ops.py_func(list(arguments), token, Tout=[tf.float64])[0]
-        result.set_shape([None, DETAIL_WIDTH])
-        return result
-
-    def otherwise(*_: Any) -> Any:
-        return tf.zeros([0, DETAIL_WIDTH], tf.float64)
-
-    specs = [tf.TensorSpec(t.shape, t.dtype) for t in inputs]
-    branches = [_branch(name, f, specs) for name, f in (("then", then), ("else", otherwise))]
-    output = gen_functional_ops._if(condition, inputs, [tf.float64], *branches)[0]
-    if tensorflow_hooks.has_accelerator():
-        # Lowered to Switch and Merge, the tensors stay on the device unless the branch is taken.
-        tensorflow_hooks.set_bool_attribute(output.op, "_lower_using_switch_merge", True)
-    return output
-
-
-def _branch(name: str, function: Any, specs: Sequence[Any]) -> str:
-    unique = control_flow_util_v2.unique_fn_name(OWN_SCOPE + "/", name)
-    graph = func_graph_module.FuncGraph(unique)
-    tensorflow_hooks.mark_as_own(graph)
-    func_graph_module.func_graph_from_py_func(
-        unique, function, [], {}, signature=specs, func_graph=graph, add_control_dependencies=False
-    )
-    created: str = control_flow_util_v2.create_new_tf_function(graph)
-    return created

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump import skipped_ops, tensorflow_hooks
+from tfdbg_tui.dump import skipped_ops, tensorflow_internals
 from tfdbg_tui.dump.groups import Row
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -59,7 +59,7 @@ def row_of(tensor: Any, graph_id: str, tensor_id: int, options: Options) -> Row:
         dtype=tensor.dtype.base_dtype.as_datatype_enum,
         shape=tuple(known) if known is not None and None not in known else None,
         rank=shape.rank,
-        device=tensorflow_hooks.full_device_name(tensor.device),
+        device=tensorflow_internals.full_device_name(tensor.device),
         watched=options.keeps(tensor.op.type, tensor.dtype),
     )
 

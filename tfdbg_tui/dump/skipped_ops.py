@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdbg_tui.dump.tensorflow_hooks import ops_tensorflow_skips
+from tfdbg_tui.dump.tensorflow_internals import ops_tensorflow_skips
 
 EAGER = ops_tensorflow_skips() | {"DebugNumericSummaryV2"}
 """TensorFlow's own list: control flow, and calls, whose ops are recorded instead."""

@@ -14,7 +14,7 @@ import sysconfig
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump import tensorflow_hooks
+from tfdbg_tui.dump import tensorflow_internals
 from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class CodeLocations:
         if location is None:
             self._keep_alive(innermost)
             # TensorFlow's own extraction maps frames of AutoGraph's generated code to the user's.
-            frames = list(tensorflow_hooks.extract_stack())
+            frames = list(tensorflow_internals.extract_stack())
             while frames and frames[-1].filename.startswith(_OWN_DIRECTORY):
                 frames.pop()
             location = self.of_frames((f.filename, f.lineno, f.name) for f in frames)

@@ -6,7 +6,14 @@ import dataclasses
 import threading
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump import instrument, observed, stacks, steps, tensorflow_hooks
+from tfdbg_tui.dump import (
+    instrument,
+    observed,
+    stacks,
+    steps,
+    tensorflow_hooks,
+    tensorflow_internals,
+)
 from tfdbg_tui.dump.compiled import CompiledBuffer
 from tfdbg_tui.dump.eager import BadTensor, EagerExecutions
 from tfdbg_tui.dump.errors import BadTensorError
@@ -184,7 +191,7 @@ class DumpWriter:
         """Return a key of its own for instrumented functions, and one for those XLA compiles."""
         if not (self.active and self._sampled):
             return None
-        return (id(self), tensorflow_hooks.compiling_now())
+        return (id(self), tensorflow_internals.compiling_now())
 
     def graph_built(self, graph: Any) -> None:
         """Instrument a branch or loop body."""
@@ -205,7 +212,7 @@ class DumpWriter:
             self.active
             and self._sampled
             and not self._recorder.broken
-            and not tensorflow_hooks.is_own(graph)
+            and not tensorflow_internals.is_own(graph)
         )
 
     def session_sinks(self, graph: Any, fetches: Any, feeds: Any) -> list[Any]:
@@ -221,7 +228,7 @@ class DumpWriter:
                 recorded
                 for recorded in self._graphs.all_ops(graph)
                 if recorded.op.name in needed
-                and not tensorflow_hooks.is_in_v1_control_flow(recorded.op)
+                and not tensorflow_internals.is_in_v1_control_flow(recorded.op)
             ]
             return self._add_groups(graph, graph_id, ops)
 
@@ -258,7 +265,7 @@ class DumpWriter:
     def _instrument(self, graph: Any) -> None:
         graph_id = self._graphs.graph_id(graph)
         new_ops = self._graphs.record_ops(graph)
-        if tensorflow_hooks.is_compiled(graph):
+        if tensorflow_internals.is_compiled(graph):
             return
         if self.options.adaptive:
             # TensorFlow's own modes record what nothing uses too, at the price of computing it.
@@ -267,7 +274,7 @@ class DumpWriter:
         # A backward graph has no automatic control dependencies: once TensorFlow has inlined the
         # calls in it, nothing would make the sinks of the called functions run.
         sinks += [recorded.op for recorded in new_ops if recorded.calls]
-        if sinks and tensorflow_hooks.is_loop_condition(graph):
+        if sinks and tensorflow_internals.is_loop_condition(graph):
             instrument.make_output_wait(graph, sinks)
         there = {op.name for op in graph.control_outputs}
         graph.control_outputs.extend(op for op in sinks if op.name not in there)
@@ -330,7 +337,7 @@ class DumpWriter:
 
 def _loop_counter(graph: Any) -> Any:
     """Return the iteration counter of a loop's graph: its first argument."""
-    if tensorflow_hooks.is_loop_graph(graph) and graph.inputs:
+    if tensorflow_internals.is_loop_graph(graph) and graph.inputs:
         first = graph.inputs[0]
         if first.dtype.is_integer and first.shape.rank == 0:
             return first

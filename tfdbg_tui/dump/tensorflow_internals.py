@@ -1,0 +1,159 @@
+"""What the dump writer asks of TensorFlow beyond its public interface, besides the hooks.
+
+All of it is there in TensorFlow 2.16 to 2.21; what is not makes the import of this module fail.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from tensorflow import DeviceSpec
+from tensorflow import config as tf_config
+from tensorflow.core.framework import attr_value_pb2
+from tensorflow.python.debug.lib import op_callbacks_common
+from tensorflow.python.eager import context
+from tensorflow.python.eager.polymorphic_function import attributes
+from tensorflow.python.framework import ops
+from tensorflow.python.ops import control_flow_util, control_flow_util_v2
+from tensorflow.python.ops import script_ops as _script_ops
+from tensorflow.python.util import tf_stack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_FUNCTION_PREFIXES = ("__inference_", "__forward_", "__backward_")
+
+
+def extract_stack() -> Iterable[Any]:
+    """Return the frames of the current stack, AutoGraph's mapped to the user's, outermost first."""
+    frames: Iterable[Any] = tf_stack.extract_stack()
+    return frames
+
+
+def is_function_name(op_type: str | bytes) -> bool:
+    """Return whether an eager op type is the name of a traced function.
+
+    TensorFlow's generated Python names ops in bytes, but functions in str.
+    """
+    return isinstance(op_type, str) and op_type.startswith(_FUNCTION_PREFIXES)
+
+
+def is_compiled(graph: Any) -> bool:
+    """Return whether a graph is, or is inside of, a function that XLA will compile."""
+    while graph is not None:
+        if getattr(graph, "_tfdbg_tui_compiled", False):
+            return True
+        if control_flow_util.GraphOrParentsInXlaContext(graph):
+            return True
+        graph = getattr(graph, "outer_graph", None)
+    return False
+
+
+def compiling_now() -> bool:
+    """Return whether the function that is being traced now will be compiled by XLA."""
+    return not context.executing_eagerly() and is_compiled(ops.get_default_graph())
+
+
+def must_compile(attrs: Any) -> bool:
+    """Return whether function attributes ask for compilation by XLA."""
+    value = (attrs or {}).get(attributes.XLA_COMPILE)
+    return bool(getattr(value, "b", value))
+
+
+def forward_function_name(attrs: Any) -> str | None:
+    """Return the name of the forward function that a backward function's attributes give."""
+    value = (attrs or {}).get(attributes.FORWARD_FUNCTION)
+    if value is None:
+        return None
+    name = getattr(value, "s", value)
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def is_loop_graph(graph: Any) -> bool:
+    """Return whether a graph is the condition or body of a While loop."""
+    kinds = (control_flow_util_v2.WhileCondFuncGraph, control_flow_util_v2.WhileBodyFuncGraph)
+    return isinstance(graph, kinds)
+
+
+def is_loop_condition(graph: Any) -> bool:
+    """Return whether a graph is the condition of a While loop."""
+    return isinstance(graph, control_flow_util_v2.WhileCondFuncGraph)
+
+
+def is_control_flow_graph(graph: Any) -> bool:
+    """Return whether a graph is a branch of an If, or the condition or body of a While loop."""
+    return is_loop_graph(graph) or isinstance(graph, control_flow_util_v2.CondBranchFuncGraph)
+
+
+def mark_as_own(graph: Any) -> None:
+    """Keep a graph that the writer builds for itself from being recorded."""
+    graph._tfdbg_tui_own = True
+
+
+def is_own(graph: Any) -> bool:
+    """Return whether a graph was marked by `mark_as_own`."""
+    return getattr(graph, "_tfdbg_tui_own", False)
+
+
+def has_accelerator() -> bool:
+    """Return whether this process computes on anything but CPUs."""
+    return any(d.device_type != "CPU" for d in tf_config.list_logical_devices())
+
+
+def full_device_name(device: str) -> str:
+    """Return the name of a device with job, replica, task and index.
+
+    An op without a device is placed by TensorFlow at run time, on the first accelerator where
+    there is one; the name given here is that default.
+    """
+    address = context.context().host_address_space()
+    spec = DeviceSpec.from_string(address).make_merged_spec(DeviceSpec.from_string(device or ""))
+    if spec.device_type is None:
+        kind = "GPU" if has_accelerator() else "CPU"
+        spec = spec.replace(device_type=kind, device_index=0)
+    return str(spec.replace(device_index=spec.device_index or 0).to_string())
+
+
+def set_bool_attribute(op: Any, name: str, value: bool) -> None:
+    """Set an attribute of an op that its definition does not have."""
+    op._set_attr(name, attr_value_pb2.AttrValue(b=value))
+
+
+def ops_tensorflow_skips() -> frozenset[str]:
+    """Return the op types that TensorFlow's own instrumentation does not record as events."""
+    return frozenset(name.decode() for name in op_callbacks_common.OP_CALLBACK_SKIP_OPS)
+
+
+def is_in_v1_control_flow(op: Any) -> bool:
+    """Return whether an op is inside of a v1 loop or branch."""
+    return op._get_control_flow_context() is not None
+
+
+def has_fixed_captures(graph: Any) -> bool:
+    """Return whether a graph must not capture more: gradients of loops and branches, conditions."""
+    gradients = ("_WhileBodyGradFuncGraph", "_CondGradFuncGraph")
+    return is_loop_condition(graph) or type(graph).__name__ in gradients
+
+
+def py_func_token(function: Callable[..., Any]) -> str:
+    """Register a Python function for the PyFunc op."""
+    _functions.append(function)
+    token: str = _script_ops._py_funcs.insert(function)
+    return token
+
+
+_functions: list[Callable[..., Any]] = []
+"""TensorFlow refers to these weakly, but graphs may call them until the process ends."""
+
+
+@contextlib.contextmanager
+def no_graph_callbacks() -> Iterator[None]:
+    """No op callbacks, whoever's they are, for graph ops that we add in this thread."""
+    eager_context = context.context()
+    before = eager_context.invoking_op_callbacks
+    eager_context.invoking_op_callbacks = True
+    try:
+        yield
+    finally:
+        eager_context.invoking_op_callbacks = before
