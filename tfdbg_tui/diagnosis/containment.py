@@ -130,8 +130,10 @@ class Containment:
         op = graph_op_of(self._run, event)
         if op is None or op.op_type not in SOURCES or self._dataflow.consumers(event):
             return False
+        timeline = self._dataflow.timeline
         callees = self._dataflow.calls.unrecorded_callees(op.graph_id)
-        return bool(callees) and all(map(self._dataflow.timeline.recorded_whole, callees))
+        ran = [graph_id for graph_id in callees if timeline.ran(graph_id)]
+        return bool(ran) and all(map(timeline.recorded_whole, ran))
 
     def _is_asked(self, event: TensorEvent) -> bool:
         return any(use.op_type in ASKS for use in self._dataflow.consumers(event))
@@ -197,6 +199,8 @@ class Containment:
             return manner is _Manner.KEPT
         if op_type in CONTROL or use.via == "argument" or self._goes_into_function(use):
             return True  # what is done with it inside is looked at by itself
+        if use.event is None and self._not_any_more(event, use):
+            return True
         if use.event is None and op_type and not unrecorded(op_type):
             return manner is not _Manner.LEFT_OUT  # it becomes an index, a sample, a condition
         if use.event is None or not self._same_call(event, use.event):
@@ -231,6 +235,19 @@ class Containment:
         made = [self._summaries(u.event) for u in uses if u.event and u.op_type in BOUNDS]
         finite = any(summary is not None and summary.has_inf_or_nan is False for summary in made)
         return finite and not _has_nan(self._summaries(event))
+
+    def _not_any_more(self, event: TensorEvent, use: Use) -> bool:
+        """Whether an op that is recorded at other times has not used a tensor: the program ended.
+
+        Pipelines prepare data that nobody asks for any more.
+        """
+        op = graph_op_of(self._run, event)
+        calls, timeline = self._dataflow.calls, self._dataflow.timeline
+        return (
+            op is not None
+            and calls.in_pipeline(op.graph_id)
+            and bool(timeline.sites(op.graph_id, use.name))
+        )
 
     def _same_call(self, event: TensorEvent, used: TensorEvent) -> bool:
         if event.kind != "graph_execution" or used.kind != "graph_execution":

@@ -70,6 +70,11 @@ class Timeline:
         """Whether any computation of a graph's tensor was recorded."""
         return any(site.output_slot == ref.slot for site, _ in self.sites(graph_id, ref.op_name))
 
+    def ran(self, graph_id: str) -> bool:
+        """Whether anything that a graph has computed was recorded."""
+        graph = self._run.graphs.get(graph_id)
+        return graph is not None and any(self.sites(graph_id, name) for name in list(graph.ops))
+
     def recorded_whole(self, graph_id: str) -> bool:
         """Whether all floating-point tensors of a graph are, as far as can be told, recorded.
 
