@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 
+import numpy as np
 import pytest
 
 from tfdbg_tui.tui.app import TfdbgApp
-from tfdbg_tui.tui.focus import PANES
+from tfdbg_tui.tui.focus import PANES, focused_event
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.widgets.bars import KeyBar
 
@@ -186,6 +187,22 @@ async def test_every_debug_mode_is_shown(open_app, logdirs, name) -> None:
     async with open_app(logdirs[name]) as opened:
         await opened.press("3", "j", "G", "k")
         assert expected.get(name, "·") in opened.screen()
+
+
+async def test_a_tensor_itself_is_shown_where_it_was_recorded(open_app, logdirs) -> None:
+    async with open_app(logdirs["full_tensor"]) as opened:
+        await opened.press("a", "v")
+        event = focused_event(opened.snapshot, opened.focus)
+        tensor = opened.snapshot.tensor(event)
+        bad = np.argwhere(~np.isfinite(tensor)).tolist()
+        assert bad
+        assert f"{len(bad):,} of {tensor.size:,} elements are NaN or infinite" in opened.screen()
+        assert f"{bad[0]}  {tensor[tuple(bad[0])]}" in opened.screen()
+        await opened.press("v")
+        assert opened.active_pane() is not None
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("a", "v")
+        assert "FULL_TENSOR does" in opened.app.query_one(KeyBar).message
 
 
 async def test_devices_and_hosts_are_told_apart(open_app, logdirs) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from tfdbg_tui.logdir.events import Execution, ExecutionKind, TensorSummary
 from tfdbg_tui.logdir.execution_scan import ExecutionScan
 from tfdbg_tui.logdir.rows import Rows
 from tfdbg_tui.logdir.slots import output_slots
-from tfdbg_tui.logdir.summaries import tensor_summary
+from tfdbg_tui.logdir.summaries import recorded_tensor, tensor_summary
 from tfdbg_tui.logdir.walltimes import read_wall_times, sane_time
 from tfdbg_tui.wire import codec, events
 from tfdbg_tui.wire.modes import TensorDebugMode
@@ -313,6 +313,23 @@ class Executions:
             error=record.error or None,
             inputs=inputs_by_slot(record),
         )
+
+    def tensor(self, index: int, slot: int) -> npt.NDArray[Any] | None:
+        """Read an output itself; None in all modes but FULL_TENSOR, and for types without numpy's.
+
+        It is None as well where not all outputs were recorded, so that they cannot be told apart.
+
+        Raises:
+            IndexError: There is no such execution.
+            OSError: The file cannot be read any more.
+            ValueError: The record is, or has become, damaged.
+        """
+        log, row = self._rows.locate(index)
+        event = events.DebugEvent.decode(self._files[log].record(self._offsets[log][row]))
+        record = events.Execution.decode(event.execution)
+        if len(record.tensor_protos) != record.num_outputs or slot >= record.num_outputs:
+            return None
+        return recorded_tensor(record.tensor_debug_mode, record.tensor_protos[slot])
 
     def kind(self, index: int) -> ExecutionKind:
         """Return op type, graph and so on of an execution without reading its record."""

@@ -110,6 +110,17 @@ def _shape(vector: dict[str, int]) -> tuple[int | None, ...]:
     return (None,) * min(rank - 6, 250) + dims
 
 
+def recorded_tensor(mode: int, proto: bytes) -> npt.NDArray[Any] | None:
+    """Return the tensor of a record; None where it holds none, or of a type numpy does not have.
+
+    Raises:
+        codec.DecodeError: Values and shape do not agree.
+    """
+    if mode != TensorDebugMode.FULL_TENSOR or not proto:
+        return None
+    return tensor_value(TensorProto.decode(proto))
+
+
 def tensor_value(proto: TensorProto) -> npt.NDArray[Any] | None:
     """Return the tensor in a FULL_TENSOR record; None for types numpy does not have.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tfdbg_tui.logdir.columns import Column, ColumnView, GrowingArray, Int64Array, OffsetColumn
 from tfdbg_tui.logdir.events import GraphExecution, Site, TensorSummary
 from tfdbg_tui.logdir.rows import Rows
-from tfdbg_tui.logdir.summaries import tensor_summary
+from tfdbg_tui.logdir.summaries import recorded_tensor, tensor_summary
 from tfdbg_tui.logdir.trace_scan import TraceScan
 from tfdbg_tui.logdir.walltimes import read_wall_times, sane_time
 from tfdbg_tui.wire import codec, events
@@ -221,6 +221,19 @@ class GraphExecutions:
             execution_index=self._executions.with_serial(log, record.execution_serial or 0),
             iteration=record.iteration,
         )
+
+    def tensor(self, index: int) -> npt.NDArray[Any] | None:
+        """Read the tensor itself; None in all modes but FULL_TENSOR, and for types without numpy's.
+
+        Raises:
+            IndexError: There is no such row.
+            OSError: The file cannot be read any more.
+            ValueError: The record is, or has become, damaged.
+        """
+        log, row = self._rows.locate(index)
+        event = events.DebugEvent.decode(self._files[log].record(self._offsets[log][row]))
+        record = events.GraphExecutionTrace.decode(event.graph_execution_trace)
+        return recorded_tensor(record.tensor_debug_mode, record.tensor_proto)
 
     def _op_type(self, graph_id: str, op_name: str) -> str | None:
         graph = self._graphs.get(graph_id)

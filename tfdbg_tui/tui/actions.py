@@ -319,6 +319,13 @@ ACTIONS: tuple[Action, ...] = (
         panes=_ALL,
     ),
     Action(
+        "values",
+        ("v",),
+        "values",
+        "show the focused tensor itself, where the dump holds it (FULL_TENSOR)",
+        _SHOW,
+    ),
+    Action(
         "notes",
         ("exclamation_mark",),
         "notes",
@@ -373,6 +380,7 @@ _KEY_NAMES = {
     "ampersand": "&",
     "exclamation_mark": "!",
     "minus": "-",
+    "escape": "Esc",
     "pagedown": "PgDn",
     "pageup": "PgUp",
     "left": "←",

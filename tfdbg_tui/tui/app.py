@@ -193,9 +193,7 @@ class TfdbgApp(App[int]):
         self.session.load(message.snapshot)
         self.explainer.explain(message.snapshot)
         if self._at is not None:
-            with self._acting():
-                self.go(partial(navigation.goto, target=self._at), jump=True)
-            self._at = None
+            self._go_where_told(self._at, complete=message.snapshot.run.progress.complete)
         elif self.session.following and not self.session.paused:
             self.go(navigation.latest, jump=False)
         self.call_after_refresh(self._ask_terminal)
@@ -208,6 +206,18 @@ class TfdbgApp(App[int]):
     def on_cursor_position(self) -> None:
         """Go on drawing: the terminal has got this far."""
         self.pace.answered()
+
+    def _go_where_told(self, target: str, *, complete: bool) -> None:
+        """Go to what the command line names, as soon as it has been read."""
+        with self._acting():
+            try:
+                self.go(partial(navigation.goto, target=target), jump=True)
+            except navigation.NowhereError:
+                if not complete:
+                    return
+                self._at = None
+                raise
+            self._at = None
 
     def on_explained(self, message: Explained) -> None:
         """Show what diagnosis says."""
@@ -314,6 +324,7 @@ class TfdbgApp(App[int]):
     def action_act(self, action_id: str) -> None:
         """Do an action of the registry."""
         self.main.keys.hush()
+        self._at = None  # whoever goes somewhere is not taken elsewhere
         if action_id in _SHOW_THE_BAD:
             self.session.live.announcement = ""
         if self.searching.under_way and action_id not in _SEARCHES:

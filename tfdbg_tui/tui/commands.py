@@ -9,7 +9,9 @@ import subprocess
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.tui import clipboard, navigation
+from tfdbg_tui.tui.focus import focused_event
 from tfdbg_tui.tui.panes.source_code import SourceCode
 
 if TYPE_CHECKING:
@@ -135,6 +137,21 @@ class Commands:
         from tfdbg_tui.tui.screens.help import HelpScreen
 
         self._app.push_screen(HelpScreen(self._app.keymap))
+
+    def do_values(self) -> None:
+        """Show the focused tensor itself."""
+        from tfdbg_tui.tui.screens.values import ValuesScreen
+
+        snapshot = self._session.snapshot
+        event = focused_event(snapshot, self._session.focus) if snapshot else None
+        tensor = snapshot.tensor(event) if snapshot and event else None
+        if snapshot is None or event is None:
+            self._app.say("no tensor is focused")
+        elif tensor is None:
+            self._app.say("its values were not recorded: --tensor-debug-mode FULL_TENSOR does")
+        else:
+            name = name_of(snapshot.run, event)
+            self._app.push_screen(ValuesScreen(name, tensor, self._app.charset))
 
     def do_notes(self) -> None:
         """Show what is wrong with the dump."""

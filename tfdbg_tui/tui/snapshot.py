@@ -9,7 +9,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.advice import is_blind
 from tfdbg_tui.diagnosis.alerts import find_alerts
@@ -21,6 +21,8 @@ from tfdbg_tui.tui.folding import FrameRow, fold
 from tfdbg_tui.tui.neighbours import Neighbour, neighbours
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from tfdbg_tui.diagnosis.alerts import AlertCounts
     from tfdbg_tui.diagnosis.dataflow import Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
@@ -140,6 +142,15 @@ class Snapshot:
         """Return what was recorded of a tensor's values; None where there is nothing."""
         try:
             return summary_of(self.run, event)
+        except (OSError, ValueError):
+            return None
+
+    def tensor(self, event: TensorEvent) -> npt.NDArray[Any] | None:
+        """Return a tensor itself; None where it was not recorded, or cannot be read any more."""
+        try:
+            if event.kind == "graph_execution":
+                return self.run.graph_executions.tensor(event.index)
+            return self.run.executions.tensor(event.index, event.slot)
         except (OSError, ValueError):
             return None
 
