@@ -44,6 +44,8 @@ _STATISTICS = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 # Their range is so small that an overflow, even one that ends in a finite number, is no intent.
 _SMALL_TYPES = frozenset({"float16", "float8_e4m3fn", "float8_e5m2"})
 
+_DATA = SOURCES - {"Placeholder", "PlaceholderWithDefault", "ReadVariableOp", "VarHandleOp"}
+
 _SPREAD = 500  # places: so many bad ones were not contained
 
 
@@ -89,7 +91,7 @@ class Containment:
         summary = self._summaries(root)
         plain = all(self._compares_and_adds(site) for site in sites if site.first != root)
         if op_type in SOURCES | MOVES | {"Fill"} or (given and op_type in COMPARES_AND_ADDS):
-            written = given or op_type in ("Const", "Fill")
+            written = op_type in ("Const", "Fill") or (given and op_type not in _DATA)
             return _Manner.KEPT if written and plain else _Manner.ABSORBED
         if summary is not None and summary.dtype in _SMALL_TYPES:
             return _Manner.LEFT_OUT
@@ -112,13 +114,12 @@ class Containment:
         That is out of an input pipeline, or into a function by a call that TensorFlow's writer does
         not record.
         """
-        op = graph_op_of(self._run, event)
+        op, there = graph_op_of(self._run, event), graph_op_of(self._run, other)
         if op is None:
             return False
         calls = self._dataflow.calls
         if calls.in_pipeline(op.graph_id):
-            return op_type_of(self._run, other) in SOURCES
-        there = graph_op_of(self._run, other)
+            return there is None or not calls.in_pipeline(there.graph_id)
         return (
             there is not None
             and self._goes_into_call(event)

@@ -108,12 +108,12 @@ class Merging:
             if group.node.open and spread:
                 _blame(group, spread[0])
                 continue
-            source = self._source_of(group, kept)
+            group.contained = self._contained(group)
+            source = None if group.contained else self._source_of(group, kept)
             if source is not None:
                 _blame(group, source)
-                source.contained = self._contained(source)
+                source.contained = False
                 continue
-            group.contained = self._contained(group)
             same = self._same_trouble(group, kept, spread)
             if same is not None:
                 same.births += group.births
