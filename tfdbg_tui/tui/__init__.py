@@ -64,6 +64,7 @@ def run_app(
     from tfdbg_tui.tui.keymap import KeymapError, keymap_path, read_keymap
     from tfdbg_tui.tui.text import ASCII, UNICODE
     from tfdbg_tui.tui.theme import DARK, WITHOUT_COLOR, known_themes
+    from tfdbg_tui.tui.worker import end_workers
 
     if theme is not None and theme not in known_themes():
         names = ", ".join(known_themes())
@@ -91,7 +92,10 @@ def run_app(
     )
     if program is not None:
         program.start()
-    app.run(mouse=mouse)
+    try:
+        app.run(mouse=mouse)
+    finally:
+        end_workers()
     return app.return_code or 0
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from textual.message import Message
 
+from tfdbg_tui.tui.worker import Worker
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -59,7 +61,7 @@ class Returned(Message):
         self.errand = errand
 
 
-class Errands(threading.Thread):
+class Errands(Worker):
     """Runs one errand after the other; of those that wait, only the newest counts.
 
     Args:
@@ -67,7 +69,7 @@ class Errands(threading.Thread):
     """
 
     def __init__(self, post: Callable[[Message], object]) -> None:
-        super().__init__(name="tfdbg-tui-errands", daemon=True)
+        super().__init__("errands")
         self._post = post
         self._next: Errand[Any] | None = None
         self._news = threading.Event()

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from tfdbg_tui.tui.worker import Worker
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -30,7 +32,7 @@ class Explained(Message):
         self.reason = reason
 
 
-class Explainer(threading.Thread):
+class Explainer(Worker):
     """Explains the newest snapshot it is given.
 
     Args:
@@ -38,7 +40,7 @@ class Explainer(threading.Thread):
     """
 
     def __init__(self, post: Callable[[Message], object]) -> None:
-        super().__init__(name="tfdbg-tui-explainer", daemon=True)
+        super().__init__("explainer")
         self._post = post
         self._newest: Snapshot | None = None
         self._explained: Snapshot | None = None

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from tfdbg_tui.tui.worker import Worker
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -59,7 +61,7 @@ class NewRun(Message):
         self.files = files
 
 
-class Loader(threading.Thread):
+class Loader(Worker):
     """Finds the runs of a logdir and reads the chosen one for as long as it grows.
 
     Args:
@@ -81,7 +83,7 @@ class Loader(threading.Thread):
         interval: float = FAST,
         ready: Callable[[], bool] = lambda: True,
     ) -> None:
-        super().__init__(name="tfdbg-tui-loader", daemon=True)
+        super().__init__("loader")
         self._logdir = logdir
         self._run = run
         self._post = post
