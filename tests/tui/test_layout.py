@@ -68,6 +68,19 @@ async def test_ascii(open_app, logdirs, monkeypatch) -> None:
         assert opened.screen().isascii()
 
 
+async def test_spaces_cost_no_change_of_style(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        strip = opened.app.query_one("#alerts", Pane).strip
+
+        def texts(*cells: tuple[str, str]) -> list[str]:
+            return [segment.text for segment in strip(cells)][: len(cells)]
+
+        assert texts(("a", "dim"), ("  ", ""), ("b", "faint"))[:2] == ["a  ", "b"]
+        assert texts(("  ", ""), ("b", "bad"))[0] == "  b"
+        assert texts((" a ", "chip-bad"), (" ", ""), (" b ", "chip-bad")) == [" a ", " ", " b "]
+        assert texts(("  ", "underline"), ("b", "")) == ["  ", "b"]
+
+
 def test_layouts() -> None:
     sizes = [(200, 60), (120, 40), (100, 32), (100, 31), (80, 24), (59, 24), (60, 14), (39, 50)]
     expected = ["wide", "normal", "normal", "small", "small", "tiny", "tiny", "nothing"]
