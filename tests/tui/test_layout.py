@@ -66,6 +66,10 @@ async def test_ascii(open_app, logdirs, monkeypatch) -> None:
         await opened.press("a")
         assert_screen(opened.screen(), "ascii_80x24")
         assert opened.screen().isascii()
+        await opened.press("question_mark")
+        assert opened.screen().isascii()
+        await opened.press("escape", "5")
+        assert opened.screen().isascii()
 
 
 async def test_spaces_cost_no_change_of_style(open_app, logdirs) -> None:

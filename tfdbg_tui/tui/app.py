@@ -383,5 +383,6 @@ class TfdbgApp(App[int]):
         for action in ACTIONS:
             keys = "  ".join(map(key_name, self.keymap.keys(action)))
             told = f"{keys}: {action.help}" if keys else action.help
-            yield SystemCommand(action.label, told, partial(self.action_act, action.id))
+            label, told = self.charset.safe(action.label), self.charset.safe(told)
+            yield SystemCommand(label, told, partial(self.action_act, action.id))
         yield SystemCommand("theme", "change the colours", self.action_change_theme)

@@ -136,7 +136,7 @@ class Commands:
         """Show all keys."""
         from tfdbg_tui.tui.screens.help import HelpScreen
 
-        self._app.push_screen(HelpScreen(self._app.keymap))
+        self._app.push_screen(HelpScreen(self._app.keymap, self._app.charset))
 
     def do_values(self) -> None:
         """Show the focused tensor itself."""

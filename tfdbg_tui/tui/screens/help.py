@@ -8,69 +8,43 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.table import Table
 from rich.text import Text
 from textual.binding import Binding
-from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
-from textual.widgets import Static
 
 from tfdbg_tui.tui.actions import ACTIONS, key_name
+from tfdbg_tui.tui.screens.box import BoxScreen
 
 if TYPE_CHECKING:
-    from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from tfdbg_tui.tui.keymap import Keymap
+    from tfdbg_tui.tui.text import Charset
 
 
-class HelpScreen(ModalScreen[None]):
-    """All keys, by what they are for."""
+class HelpScreen(BoxScreen):
+    """All keys, by what they are for.
 
-    AUTO_FOCUS = "*"
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1,backspace", "dismiss", "close"),
-        Binding("j", "scroll(1)", show=False),
-        Binding("k", "scroll(-1)", show=False),
-    ]
-
-    DEFAULT_CSS = """
-    HelpScreen { align: center middle; }
-    HelpScreen > VerticalScroll {
-        width: 84;
-        max-width: 100%;
-        height: auto;
-        max-height: 100%;
-        padding: 0 2;
-        border: round $rule-active;
-        background: $surface;
-        scrollbar-size-vertical: 1;
-    }
+    Args:
+        keymap: The keys.
+        charset: The characters to draw with.
     """
 
-    def __init__(self, keymap: Keymap) -> None:
-        super().__init__()
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark,f1", "dismiss", "close")]
+
+    def __init__(self, keymap: Keymap, charset: Charset) -> None:
+        super().__init__("Keys", charset)
         self._keymap = keymap
 
-    def compose(self) -> ComposeResult:
-        """See Textual."""
-        box = VerticalScroll(Static(self._table()))
-        box.border_title = "Keys"
-        box.border_subtitle = "Esc closes"
-        yield box
-
-    def action_scroll(self, rows: int) -> None:
-        """Scroll by a row."""
-        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
-
-    def _table(self) -> Table:
+    def text(self) -> Table:
+        """See `BoxScreen`."""
         table = Table.grid(padding=(0, 2))
         table.add_column(no_wrap=True)
         table.add_column()
-        variables = self.app.get_css_variables()
+        style = self.app.get_css_variables()["rule-active"]
         for group, actions in groupby(sorted(ACTIONS, key=_group), key=lambda a: a.group):
             table.add_row(Text(group, style="bold"), "")
             for action in actions:
                 keys = " ".join(map(key_name, self._keymap.keys(action)))
-                table.add_row(Text(keys, style=variables["rule-active"]), Text(action.help))
+                told = self.charset.safe(action.help)
+                table.add_row(Text(self.charset.safe(keys), style=style), Text(told))
             table.add_row("", "")
         return table
 

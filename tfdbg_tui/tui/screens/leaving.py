@@ -47,17 +47,19 @@ class LeavingScreen(ModalScreen[Answer]):
         background: $surface;
     }
     LeavingScreen > OptionList:focus { border: round $rule-active; }
-    App.-ascii LeavingScreen > OptionList { border: ascii $rule-active; }
-    App.-ascii LeavingScreen > OptionList:focus { border: ascii $rule-active; }
+    LeavingScreen > OptionList.-ascii { border: ascii $rule-active; }
+    LeavingScreen > OptionList.-ascii:focus { border: ascii $rule-active; }
     """
 
     def __init__(self, outcome: str, charset: Charset) -> None:
         super().__init__()
         self._outcome = charset.safe(outcome)
+        self._ascii = charset.ascii_only
 
     def compose(self) -> ComposeResult:
         """See Textual."""
         options = OptionList(*(Option(words) for _, words in _CHOICES))
+        options.set_class(self._ascii, "-ascii")
         options.border_title = f"The program is {self._outcome}"
         yield options
 

@@ -45,7 +45,7 @@ class OutputScreen(ModalScreen[None]):
         background: $surface;
         scrollbar-size-vertical: 1;
     }
-    App.-ascii OutputScreen > VerticalScroll { border: ascii $rule-active; }
+    OutputScreen > VerticalScroll.-ascii { border: ascii $rule-active; }
     """
 
     def __init__(self, program: Program, charset: Charset) -> None:
@@ -57,7 +57,9 @@ class OutputScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """See Textual."""
-        yield VerticalScroll(Static(id="output", markup=False))
+        box = VerticalScroll(Static(id="output", markup=False))
+        box.set_class(self._charset.ascii_only, "-ascii")
+        yield box
 
     def on_mount(self) -> None:
         """Show the log, now and whenever it has grown."""

@@ -46,6 +46,8 @@ class RunsScreen(ModalScreen[str]):
         text-overflow: ellipsis;
     }
     RunsScreen > OptionList:focus { border: round $rule-active; }
+    RunsScreen > OptionList.-ascii { border: ascii $rule-active; }
+    RunsScreen > OptionList.-ascii:focus { border: ascii $rule-active; }
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class RunsScreen(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         """See Textual."""
         options = OptionList(*(Option(self._describe(files)) for files in self._runs))
+        options.set_class(self._charset.ascii_only, "-ascii")
         options.border_title = "The runs of this logdir: choose one"
         options.border_subtitle = f"Enter opens, {'Esc closes' if self._can_close else 'q quits'}"
         yield options

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from textual.binding import Binding
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Static
+
+from tfdbg_tui.tui.screens.box import BoxScreen
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from tfdbg_tui.tui.text import Charset
@@ -25,7 +23,7 @@ _WIDTH = 72  # fits an 80-column terminal
 _DIGITS = 4
 
 
-class ValuesScreen(ModalScreen[None]):
+class ValuesScreen(BoxScreen):
     """The elements of a tensor.
 
     Args:
@@ -34,44 +32,16 @@ class ValuesScreen(ModalScreen[None]):
         charset: The characters to draw with.
     """
 
-    AUTO_FOCUS = "*"
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,v,backspace", "dismiss", "close"),
-        Binding("j", "scroll(1)", show=False),
-        Binding("k", "scroll(-1)", show=False),
-    ]
-
-    DEFAULT_CSS = """
-    ValuesScreen { align: center middle; }
-    ValuesScreen > VerticalScroll {
-        width: 104;
-        max-width: 100%;
-        height: auto;
-        max-height: 100%;
-        padding: 0 2;
-        border: round $rule-active;
-        background: $surface;
-        scrollbar-size-vertical: 1;
-    }
-    App.-ascii ValuesScreen > VerticalScroll { border: ascii $rule-active; }
-    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("v", "dismiss", "close")]
 
     def __init__(self, name: str, tensor: npt.NDArray[Any], charset: Charset) -> None:
-        super().__init__()
-        self._title = Content(charset.safe(f"{name}  {tensor.dtype} {list(tensor.shape)}"))
-        self._text = Content("\n".join(map(charset.safe, tensor_lines(tensor))))
+        title = charset.safe(f"{name}  {tensor.dtype} {list(tensor.shape)}")
+        super().__init__(Content(title), charset)
+        self._tensor = tensor
 
-    def compose(self) -> ComposeResult:
-        """See Textual."""
-        box = VerticalScroll(Static(self._text))
-        box.border_title = self._title
-        box.border_subtitle = "Esc closes"
-        yield box
-
-    def action_scroll(self, rows: int) -> None:
-        """Scroll by a row."""
-        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
+    def text(self) -> Content:
+        """See `BoxScreen`."""
+        return Content("\n".join(map(self.charset.safe, tensor_lines(self._tensor))))
 
 
 def tensor_lines(tensor: npt.NDArray[Any]) -> list[str]:

@@ -1,0 +1,75 @@
+"""Text in a box over the panes, to scroll and to close."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from tfdbg_tui.tui.panes.base import AsciiScrollBar
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.content import Content
+    from textual.visual import VisualType
+
+    from tfdbg_tui.tui.text import Charset
+
+
+class BoxScreen(ModalScreen[None]):
+    """A box with text; subclasses say which.
+
+    Args:
+        title: What stands on the box.
+        charset: The characters to draw with.
+    """
+
+    AUTO_FOCUS = "*"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,backspace", "dismiss", "close"),
+        Binding("j", "scroll(1)", show=False),
+        Binding("k", "scroll(-1)", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    BoxScreen { align: center middle; }
+    BoxScreen > VerticalScroll {
+        width: 84;
+        max-width: 100%;
+        height: auto;
+        max-height: 100%;
+        padding: 0 2;
+        border: round $rule-active;
+        background: $surface;
+        scrollbar-size-vertical: 1;
+    }
+    BoxScreen > VerticalScroll.-ascii { border: ascii $rule-active; }
+    """
+
+    def __init__(self, title: str | Content, charset: Charset) -> None:
+        super().__init__()
+        self._title = title
+        self.charset = charset
+
+    def text(self) -> VisualType:
+        """Return what is in the box."""
+        raise NotImplementedError
+
+    def compose(self) -> ComposeResult:
+        """See Textual."""
+        box = VerticalScroll(Static(self.text()))
+        box.border_title = self._title
+        box.border_subtitle = "Esc closes"
+        if self.charset.ascii_only:
+            box.add_class("-ascii")
+            box.vertical_scrollbar.renderer = AsciiScrollBar  # type: ignore[misc]  # as documented
+        yield box
+
+    def action_scroll(self, rows: int) -> None:
+        """Scroll by a row."""
+        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
