@@ -54,9 +54,9 @@ def enable_dump_debug_info(
     Args:
         dump_root: Directory for the files; created if needed.
         tensor_debug_mode: TensorFlow's NO_TENSOR, CURT_HEALTH, CONCISE_HEALTH, FULL_HEALTH, SHAPE
-            or FULL_TENSOR; or ADAPTIVE: the counts of CONCISE_HEALTH for every tensor, and for a
-            tensor with NaN or infinity and the inputs of its op those of FULL_HEALTH with the
-            smallest and largest finite element.
+            or FULL_TENSOR; or ADAPTIVE: the counts of CONCISE_HEALTH for every tensor that
+            the program uses, and for a tensor with NaN or infinity and the inputs of its op those
+            of FULL_HEALTH with the smallest and largest finite element.
         circular_buffer_size: How many executions and how many graph execution traces to keep:
             the last ones.  0 or less keeps all.
         op_regex: Record only ops whose type matches (`re.match`).
