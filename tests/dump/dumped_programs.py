@@ -90,6 +90,16 @@ def dtypes() -> Any:
     return [*mixed(tf.constant([-1.0, 0.0, 3.0])), *mixed(large)[:4]]
 
 
+def strings() -> Any:
+    @tf.function
+    def lengths(text):
+        joined = tf.strings.join([text, "0"])
+        return tf.strings.length(joined), tf.strings.to_number(joined + ".5", tf.float32)
+
+    text = tf.strings.join([tf.constant("1"), "2"])
+    return [text, *lengths(text), tf.strings.split("a b\0 c")]
+
+
 def keras_fit() -> Any:
     import keras
 
@@ -108,7 +118,7 @@ def keras_fit() -> Any:
 
 
 PROGRAMS: dict[str, Callable[[], Any]] = {
-    f.__name__: f for f in (eager, functions, gradient, dtypes, keras_fit)
+    f.__name__: f for f in (eager, functions, gradient, dtypes, strings, keras_fit)
 }
 
 

@@ -304,7 +304,7 @@ def test_complex_nan(tmp_path: Path) -> None:
 # ---- Environments ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["NO_TENSOR", "SHAPE", "ADAPTIVE", "FULL_HEALTH"])
+@pytest.mark.parametrize("mode", ["NO_TENSOR", "SHAPE", "ADAPTIVE", "FULL_HEALTH", "FULL_TENSOR"])
 def test_functions_that_xla_compiles(tmp_path: Path, mode: str) -> None:
     def program(x: Any) -> Any:
         y = tf.math.log(x)
@@ -327,9 +327,22 @@ def test_functions_that_xla_compiles(tmp_path: Path, mode: str) -> None:
         "SHAPE": [1, 1, 3, 3, 0, 0, 0, 0, 0],
         "ADAPTIVE": [3, 1, 0, 1],
         "FULL_HEALTH": [-1, 1, 1, 3, 1, 0, 1, 0, 0, 1],
+        "FULL_TENSOR": [3, 1, 0, 1],  # XLA gives no tensors away, only their counts
     }
     assert vector[1:].tolist() == expected[mode]
     assert sum(oracle.traces(oracle.open_reader(str(tmp_path))).values()) == len(traces(tmp_path))
+
+
+def test_exporting_while_dumping(tmp_path: Path) -> None:
+    class Exported(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def __call__(self, x: Any) -> Any:
+            return tf.math.log(x)
+
+    with dumping(tmp_path / "dump"):
+        tf.saved_model.save(Exported(), str(tmp_path / "saved"))
+    loaded = tf.saved_model.load(str(tmp_path / "saved"))
+    assert loaded(tf.constant([1.0])).numpy() == [0.0]
 
 
 def test_keras_fit_eager_jit_and_mixed_precision(tmp_path: Path) -> None:

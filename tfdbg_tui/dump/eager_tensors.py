@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from tensorflow.python.ops import gen_debug_ops
 
 from tfdbg_tui.dump import summaries, tensorflow_internals, traces
@@ -195,7 +196,8 @@ class EagerTensors:
 
 def _elements(tensor: Any) -> Any:
     """Return a tensor's elements; without a copy where they are in this process's memory."""
-    return tensor._numpy()
+    elements = tensor._numpy()
+    return np.array(elements, object) if isinstance(elements, bytes) else elements
 
 
 def _text(op_type: Any) -> str:

@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from tfdbg_tui.dump import summaries, traces
 from tfdbg_tui.dump.records import GroupRecords
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfdbg_tui.dump.writer import DumpWriter
-    from tfdbg_tui.wire.modes import TensorDebugMode
 
 DETAIL_WIDTH = 11
 """A detail: number of the row, rank, and the fields of `HealthCounts` in order."""
@@ -61,6 +61,8 @@ class Group:
     """The rows of a group, and how they are looked at; `instrument` fills in the latter.
 
     Attributes:
+        among_whole_tensors: Whether the trace file takes payloads, not framed records: whole
+            tensors, and the counts of what XLA compiled, where these cannot leave.
         columns: Name of each argument of `sink`; several arrays may share a column.
         constants: Counts of the rows that never change.
         aliases: Pairs of a row and an earlier one that has the same elements.
@@ -87,6 +89,7 @@ class Group:
         self.rows = rows
         self.mode = mode
         self.adaptive = writer.options.adaptive
+        self.among_whole_tensors = writer.options.mode is TensorDebugMode.FULL_TENSOR
         self.iterated = iterated
         self.columns: tuple[str, ...] = ()
         self.constants: dict[int, summaries.HealthCounts] = {}
@@ -111,7 +114,8 @@ class Group:
         if self._writer.active:
             values = defaultdict(list)
             for name, array in zip(self.columns, arrays, strict=True):
-                values[name].append(array.copy())
+                # A string on its own comes as bytes, not as an array.
+                values[name].append(np.array(array, object if isinstance(array, bytes) else None))
             self._writer.traces_taken(self, values)
         return []
 

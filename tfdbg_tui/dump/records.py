@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfdbg_tui.dump import summaries, traces
+from tfdbg_tui.wire import tfrecord
 from tfdbg_tui.wire.modes import BAD_COLUMNS, VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
@@ -50,8 +51,12 @@ class GroupRecords:
         details = self._details(batch.values)
         if details and self._group.adaptive:
             yield self._adaptive(batch, details)
+            return
+        records = self._stamped(self._filled(batch, details), batch)
+        if self._group.among_whole_tensors:
+            yield from ((payload, 1) for _, payload in tfrecord.records(records))
         else:
-            yield self._stamped(self._filled(batch, details), batch), batch.count
+            yield records, batch.count
 
     def _filled(self, batch: Batch, details: _Details) -> traces.FilledTemplates:
         """Return the records of a group but for what differs in each execution."""

@@ -205,7 +205,8 @@ class Hooks:
                 self._listener.eager_op(op_type, inputs, outputs)
             except Exception as error:
                 self._listener.hook_failed(error)
-        return outputs  # in a graph, TensorFlow gives the next callback what this one returns
+            return None
+        return list(outputs)  # handed to the next callback, and then to the program
 
     # ---- The wrappers --------------------------------------------------------------------------
 
