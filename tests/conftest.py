@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+
+from tfdbg_tui.logdir import Run, RunReader, list_runs
+from tfdbg_tui.wire import filesets
 
 _DATA = Path(__file__).parent / "data"
 
@@ -37,3 +40,23 @@ class RecordedLogdirs(Mapping[str, Path]):
 def logdirs(tmp_path_factory: pytest.TempPathFactory) -> RecordedLogdirs:
     """Recorded logdirs by name (tests/data/README.md): for reading; copy one before changing it."""
     return RecordedLogdirs(tmp_path_factory.mktemp("logdirs"))
+
+
+@pytest.fixture
+def growing_run(logdirs: RecordedLogdirs, tmp_path: Path) -> Callable[[str, int], Iterator[Run]]:
+    """Returns the run of a recorded logdir again and again while its events are being written."""
+
+    def grow(name: str, parts: int) -> Iterator[Run]:
+        events = {}
+        for path in logdirs[name].iterdir():
+            held = path.name.endswith((filesets.EXECUTION, filesets.GRAPH_EXECUTION_TRACES))
+            events.update({path.name: path.read_bytes()} if held else {})
+            (tmp_path / path.name).write_bytes(b"" if held else path.read_bytes())
+        (files,) = list_runs(tmp_path)
+        reader = RunReader(files)
+        for part in range(1, parts + 1):
+            for file_name, data in events.items():
+                (tmp_path / file_name).write_bytes(data[: len(data) * part // parts])
+            yield reader.read_all()
+
+    return grow

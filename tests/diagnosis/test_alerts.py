@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.events import name_of, op_type_of, summary_of, wall_time_of
 from tfdbg_tui.logdir import open_run
@@ -17,6 +19,22 @@ def test_alerts_are_all_bad_tensors_in_order_of_time(logdirs):
     assert times == sorted(times)
     assert [alerts.position(event) for event in alerts] == list(range(len(alerts)))
     assert sum(alerts.by_op_type.values()) == len(alerts)
+
+
+@pytest.mark.parametrize("name", ["mnist", "control_flow"])
+def test_alerts_of_a_run_that_grows_are_those_of_a_fresh_one(growing_run, name):
+    first, *runs = growing_run(name, 6)
+    found, alerts = [], find_alerts(first)
+    counts = alerts.count_kinds()
+    for run in runs:
+        before, alerts = alerts, find_alerts(run, alerts)
+        counts = alerts.count_more_kinds(counts, before)
+        found.append((alerts, find_alerts(run)))
+    assert len({len(grown) for grown, _ in found}) > 2
+    for grown, fresh in found:  # what was handed out has not changed since
+        assert list(grown) == list(fresh)
+        assert [grown.position(event) for event in fresh] == list(range(len(fresh)))
+    assert counts == find_alerts(run).count_kinds()
 
 
 def test_first_alert_of_the_tutorial_is_the_log(logdirs):

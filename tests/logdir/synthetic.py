@@ -79,11 +79,11 @@ def content(run: Run) -> dict[str, Any]:
         ],
         "execution times": executions.wall_times(np.arange(len(executions))).tolist(),
         "execution alerts": list(
-            zip(executions.alert_rows.tolist(), executions.alert_slots.tolist(), strict=True)
+            zip(executions.alert_rows[:].tolist(), executions.alert_slots[:].tolist(), strict=True)
         ),
         "traces": [traces.site(i) for i in range(len(traces))],
         "trace times": traces.wall_times(np.arange(len(traces))).tolist(),
-        "trace alerts": traces.alert_rows.tolist(),
+        "trace alerts": traces.alert_rows[:].tolist(),
         "graphs": {graph_id: list(graph.ops) for graph_id, graph in run.graphs.items()},
         "devices": set(run.devices),
         "sources": run.source_paths,

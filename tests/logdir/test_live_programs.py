@@ -119,7 +119,7 @@ def test_inputs_of_bad_eager_ops_under_our_writer(tmp_path) -> None:
     subprocess.run([*command, str(tmp_path / "program.py")], check=True, stderr=subprocess.DEVNULL)
     run = read(tmp_path / "logdir")
     assert content(run) == content(read(tmp_path / "logdir", vectorised=False))
-    bad = [run.executions[i] for i in run.executions.alert_rows.tolist()]
+    bad = [run.executions[i] for i in run.executions.alert_rows[:].tolist()]
     quotients = [execution for execution in bad if execution.op_type == "RealDiv"]
     assert len(quotients) == 20
     for execution in quotients:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from tfdbg_tui.logdir.columns import Column, GrowingArray, OffsetColumn
+from tfdbg_tui.logdir.alertlog import AlertLog
+from tfdbg_tui.logdir.columns import AscendingColumn, Column
 from tfdbg_tui.logdir.merge import Merge
 from tfdbg_tui.logdir.rows import STRIDE, Rows
 
@@ -15,7 +17,7 @@ class Log:
     def __init__(self) -> None:
         self.times = np.zeros(0)
         self.numbers = Column()
-        self.alerts, self.alert_slots = GrowingArray(), GrowingArray()
+        self.alerts = AlertLog()
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -29,8 +31,7 @@ class Log:
 
     def grow(self, times: np.ndarray) -> None:
         bad = np.flatnonzero(times % 100 == 0) + len(self.times)
-        self.alerts.extend(bad)
-        self.alert_slots.extend(np.zeros(len(bad)))
+        self.alerts.extend(bad, times[times % 100 == 0].astype(int), bad % 7)
         self.times = np.concatenate([self.times, times])
         self.numbers.extend(times)
 
@@ -45,14 +46,16 @@ def test_any_growth_ends_in_the_order_of_time() -> None:
             if number != 2 or part % 3 == 2:  # one is written, or read, late
                 since = 10_000 * (part - 2 * (number == 2))
                 log.grow(np.sort(rng.integers(max(0, since), 10_000 * (part + 1), 2500)) * 1.0)
-        merge.update(logs)
+        merge.take_in(logs)
         expected = _expected(logs)
         rows = Rows([len(log) for log in logs], merge)
         _check(rows, expected)
         snapshots.append((rows, expected))
         assert merge.columns[0].view()[:].tolist() == [int(time) for time, _, _ in expected]
         bad = [i for i, (time, _, _) in enumerate(expected) if time % 100 == 0]
-        assert merge.alerts.view().tolist() == bad
+        assert merge.alert_rows.view()[:].tolist() == bad
+        slots = [row % 7 for time, _, row in expected if time % 100 == 0]
+        assert merge.alert_slots.view()[:].tolist() == slots
     assert len(rows) > 4 * STRIDE
     for rows, expected in snapshots:  # what was handed out has not changed since
         _check(rows, expected)
@@ -79,10 +82,13 @@ def _check(rows: Rows, expected: list[tuple[float, int, int]]) -> None:
         assert rows.index(*places[i]) == i
 
 
-def test_first_row_from_a_number() -> None:
-    column = OffsetColumn()
-    assert column.first_from(5) == 0
-    values = np.arange(600_000) // 3 * 2 + 7
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_ascending_numbers_are_found(side) -> None:
+    column = AscendingColumn()
+    assert column.view().searchsorted([5], side).tolist() == [0]
+    values = np.arange(600_000) // 3 * 2 + 7  # equal ones on both sides of a block's end
     column.extend(values)
-    for value in (0, 7, 8, 9, 174_767, 174_769, 349_529, 400_003, 400_005, 10**9):
-        assert column.first_from(value) == np.searchsorted(values, value)
+    wanted = [0, 7, 8, 9, 174_767, 174_769, 349_529, 400_003, 400_005, 10**9, 10**12]
+    found = column.view().searchsorted(wanted, side)
+    assert found.tolist() == np.searchsorted(values, wanted, side).tolist()
+    assert column.view()[262_140:262_150].tolist() == values[262_140:262_150].tolist()

@@ -14,6 +14,7 @@ from synthetic import (
     write_logdir,
 )
 
+from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.logdir import RunReader, list_runs
 from tfdbg_tui.wire import events, tfrecord
 
@@ -74,8 +75,8 @@ def test_merged_by_time(tmp_path):
         times = found.wall_times(np.arange(len(found)))
         assert times.tolist() == [event.wall_time for event in found]
     bad = [i for i, e in enumerate(run.executions) if e.outputs[0].bad]
-    assert run.executions.alert_rows.tolist() == bad
-    assert run.graph_executions.alert_rows.tolist() == [
+    assert run.executions.alert_rows[:].tolist() == bad
+    assert run.graph_executions.alert_rows[:].tolist() == [
         i for i, e in enumerate(run.graph_executions) if e.summary.bad
     ]
     site = run.graph_executions.site_ids[0]
@@ -88,7 +89,7 @@ def by_name(run):
     """Returns the events with names; file sets are numbered in the order in which they joined."""
     executions = [(e.host, e.serial, e.wall_time, e.outputs) for e in run.executions]
     traces = [(t.host, t.op_type, t.wall_time, t.execution_index) for t in run.graph_executions]
-    alerts = run.executions.alert_rows.tolist(), run.graph_executions.alert_rows.tolist()
+    alerts = run.executions.alert_rows[:].tolist(), run.graph_executions.alert_rows[:].tolist()
     return executions, traces, alerts
 
 
@@ -99,7 +100,7 @@ def test_processes_that_write_and_join_late(tmp_path):
     write_logdir(logdir, **{**whole["a"], "traces": b"", "executions": b""})
     (files,) = list_runs(logdir)
     reader = RunReader(files, chunk_bytes=700)
-    snapshots = []
+    snapshots, alerts = [], None
     for part in range(1, 7):
         for host in "abc":
             if host == "a" or part >= 3:
@@ -111,6 +112,9 @@ def test_processes_that_write_and_join_late(tmp_path):
                     write_logdir(logdir, **{**whole[host], **cut})
         run = reader.read_all()
         snapshots.append((run, content(run)))
+        alerts = find_alerts(run, alerts)
+        assert list(alerts) == list(find_alerts(run))
+        assert [alerts.position(event) for event in alerts] == list(range(run.num_alerts))
     assert by_name(snapshots[-1][0]) == by_name(read(logdir))
     assert len(snapshots[-1][0].executions) == len(A_TIMES) + len(B_TIMES) + len(C_TIMES)
     for run, then in snapshots:  # what was handed out has not changed since

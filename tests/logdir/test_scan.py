@@ -93,7 +93,7 @@ def intact(run):
         (run.executions, run.executions.kind),
         (run.graph_executions, run.graph_executions.site),
     ):
-        alerts = set(events.alert_rows.tolist())
+        alerts = set(events.alert_rows[:].tolist())
         for i in range(len(events)):
             try:
                 event = events[i]

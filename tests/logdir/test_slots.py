@@ -38,7 +38,7 @@ def test_known_slots(tmp_path, op_type, num_outputs, protos, slots):
     assert execution.slots_known
     assert len(execution.outputs) == num_outputs
     assert bad == slots
-    assert run.executions.alert_slots.tolist() == bad * 20
+    assert run.executions.alert_slots[:].tolist() == bad * 20
 
 
 def test_unknown_slots_keep_their_order(tmp_path):

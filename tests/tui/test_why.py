@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,13 +13,12 @@ from tfdbg_tui.diagnosis.events import TensorEvent, name_of
 from tfdbg_tui.logdir import TensorSummary
 from tfdbg_tui.tui import card, navigation, way
 from tfdbg_tui.tui.explainer import _worth_it
+from tfdbg_tui.tui.explanation import Explanation
 from tfdbg_tui.tui.focus import Focus, first_focus, focused_event
 from tfdbg_tui.tui.lists import ALERTS, WAY
 from tfdbg_tui.tui.navigation import NowhereError
+from tfdbg_tui.tui.snapshot import Snapshot
 from tfdbg_tui.tui.why_rows import shown_way
-
-if TYPE_CHECKING:
-    from tfdbg_tui.tui.snapshot import Snapshot
 
 
 def focused_name(snapshot: Snapshot, focus: Focus) -> str:
@@ -54,7 +52,8 @@ def test_every_alert_belongs_to_exactly_one_cause(explained, two_roots) -> None:
         positions = np.concatenate([group.alerts for group in explanation.groups])
         assert sorted(positions.tolist()) == list(range(len(snapshot.alerts)))
         for group in explanation.groups:
-            assert len(group.alerts) == group.finding.alerts
+            assert len(group.alerts) == group.num_alerts
+            assert group.kind == "suspect" or group.num_alerts == group.finding.alerts
 
 
 def test_a_cause_is_one_row_until_it_is_unfolded(explained: Snapshot) -> None:
@@ -253,18 +252,36 @@ def test_the_card_says_what_does_no_harm(explained: Snapshot, kind, word) -> Non
 def test_a_growing_run_is_diagnosed_anew_only_when_its_alerts_change() -> None:
     def snapshot(events: int, alerts: int, *, complete: bool = True) -> SimpleNamespace:
         run = SimpleNamespace(
-            executions=range(events),
-            graph_executions=(),
+            num_events=events,
+            num_alerts=alerts,
             files=SimpleNamespace(label="run"),
             progress=SimpleNamespace(complete=complete),
         )
-        return SimpleNamespace(run=run, alerts=range(alerts))
+        return SimpleNamespace(run=run)
 
     assert not _worth_it(snapshot(10, 5, complete=False), None), "not before it has been read"
     assert _worth_it(snapshot(10, 0), None)
     assert not _worth_it(snapshot(15, 0), snapshot(10, 0))
     assert _worth_it(snapshot(30, 0), snapshot(10, 0)), "there may be suspects by now"
     assert _worth_it(snapshot(11, 1), snapshot(10, 0))
+
+
+def test_counting_more_alerts_tells_the_same_as_diagnosing_anew(growing_run) -> None:
+    snapshot, explanation, diagnosed, counted = None, None, 0, 0
+    for run in growing_run("mnist", 12):
+        snapshot = Snapshot(run, snapshot)
+        again = explanation.recounted(snapshot) if explanation else None
+        diagnosed, counted = diagnosed + (again is None), counted + (again is not None)
+        explanation = again or Explanation(snapshot)
+        fresh = Explanation(snapshot)
+        assert explanation.report == fresh.report
+        assert explanation.bad_lines == fresh.bad_lines
+        for told, expected in zip(explanation.groups, fresh.groups, strict=True):
+            assert told.alerts.tolist() == expected.alerts.tolist()
+    assert diagnosed < counted
+    newest = snapshot.alerts[-1]
+    assert explanation.group_of(newest) == 0
+    assert explanation.find_way(newest).links == fresh.find_way(newest).links
 
 
 def test_an_explanation_serves_a_run_that_has_grown(explained, mnist, control_flow) -> None:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import Kind, TensorEvent, summary_of
+from tfdbg_tui.logdir.merge import Order
+from tfdbg_tui.logdir.rows import Rows
+from tfdbg_tui.logdir.traces import GraphExecutions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
     from tfdbg_tui.logdir import Run
 
 _UNKNOWN_OP = "unknown op"
+_KINDS: tuple[Kind, Kind] = ("graph_execution", "execution")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +43,71 @@ class AlertCounts:
     unknown: int
 
 
-class Alerts(Sequence[TensorEvent]):
-    """The alerts of a run, in order of time; rows become events only when asked for."""
+class _FileAlerts:
+    """The alerts of one kind in one file, in its order."""
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._num_graph = len(run.graph_executions.alert_rows)
+    def __init__(self, run: Run, kind: Kind, file_set: int) -> None:
+        self.kind = kind
+        self._file_set = file_set
+        self._events = run.graph_executions if kind == "graph_execution" else run.executions
+        self._alerts = self._events.alert_logs[file_set]
 
     def __len__(self) -> int:
-        return self._num_graph + len(self._run.executions.alert_rows)
+        return len(self._alerts.rows)
+
+    def wall_times(self, numbers: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return when some of them were recorded."""
+        return self._events.wall_times_at(self._file_set, self._alerts.rows.take(numbers))
+
+    def event(self, number: int) -> TensorEvent:
+        """Return one of them."""
+        index = self._events.index_of((self._file_set, self._alerts.rows[number]))
+        if isinstance(self._events, GraphExecutions):
+            return TensorEvent(self.kind, index, self._events.site(index).output_slot)
+        return TensorEvent(self.kind, index, self._alerts.slots[number])
+
+    def numbers(self, row: int) -> range:
+        """Return which of them are of a row of the file."""
+        return range(*self._alerts.rows.searchsorted([row, row + 1]).tolist())
+
+
+class Alerts(Sequence[TensorEvent]):
+    """The alerts of a run, in order of time; rows become events only when asked for.
+
+    Args:
+        run: The run.
+        previous: The alerts of the same run when it was smaller: what has been done for them is
+            not done again, once.
+    """
+
+    def __init__(self, run: Run, previous: Alerts | None = None) -> None:
+        self._run = run
+        # An execution is recorded after what happened inside it: on a tie it comes second.
+        self._files = [
+            _FileAlerts(run, kind, number) for kind in _KINDS for number in range(_file_sets(run))
+        ]
+        self._order = Order(len(self._files))
+        if previous is not None and previous.is_earlier_than(self) and previous._is_newest:
+            self._order = previous._order
+        self._order.update(self._files)
+        self._rows = Rows([len(file) for file in self._files], self._order)
+
+    @property
+    def _is_newest(self) -> bool:
+        """Whether nothing has been added to the order since."""
+        return len(self) == len(self._order.logs)
+
+    def is_earlier_than(self, other: Alerts) -> bool:
+        """Whether all of these are among others, of the same run."""
+        mine, theirs = self._run, other._run
+        return (
+            mine.files == theirs.files
+            and mine.state.generation == theirs.state.generation
+            and all(len(a) <= len(b) for a, b in zip(self._files, other._files, strict=True))
+        )
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
     @overload
     def __getitem__(self, index: int) -> TensorEvent: ...
@@ -53,8 +115,9 @@ class Alerts(Sequence[TensorEvent]):
     def __getitem__(self, index: slice) -> tuple[TensorEvent, ...]: ...
     def __getitem__(self, index: int | slice) -> TensorEvent | tuple[TensorEvent, ...]:
         if isinstance(index, slice):
-            return tuple(self._event(int(number)) for number in self._order[index])
-        return self._event(int(self._order[index]))
+            return tuple(self[number] for number in range(*index.indices(len(self))))
+        file, number = self._rows.locate(index)
+        return self._files[file].event(number)
 
     @property
     def first(self) -> TensorEvent | None:
@@ -65,37 +128,51 @@ class Alerts(Sequence[TensorEvent]):
         """Return where an event is in the sequence; None where it is no alert."""
         graph = event.kind == "graph_execution"
         events = self._run.graph_executions if graph else self._run.executions
-        low, high = np.searchsorted(events.alert_rows, [event.index, event.index + 1]).tolist()
-        for number in range(low, high):
-            number += 0 if graph else self._num_graph
-            if self._event(number).slot == event.slot:
-                return int(self._positions[number])
+        if event.index >= len(events):
+            return None
+        file_set, row = events.place(event.index)
+        file = file_set + _KINDS.index(event.kind) * _file_sets(self._run)
+        for number in self._files[file].numbers(row):
+            if self._files[file].event(number).slot == event.slot:
+                return self._rows.index(file, number)
         return None
 
     def positions(self, kind: Kind) -> npt.NDArray[np.int64]:
         """Return where the alerts of a kind of event are in the sequence, by `alert_rows`."""
-        split = self._num_graph
-        return self._positions[:split] if kind == "graph_execution" else self._positions[split:]
+        mine = [number for number, file in enumerate(self._files) if file.kind == kind]
+        found = [np.flatnonzero(np.isin(logs, mine)) + at for at, logs in self._rows.logs()]
+        return np.concatenate(found) if found else np.zeros(0, np.int64)
 
     @cached_property
     def by_op_type(self) -> dict[str, int]:
         """Number of alerts of each op type (or executed function), most first."""
         run = self._run
         counts: Counter[str] = Counter()
-        rows = run.graph_executions.alert_rows
-        for site_id, number in _tally(run.graph_executions.site_ids.take(rows)):
+        for site_id, tally in run.graph_executions.bad_sites():
             site = run.graph_executions.site_by_id(site_id)
             op = run.op(site.graph_id, site.op_name)
-            counts[op.op_type if op else _UNKNOWN_OP] += number
-        rows = run.executions.alert_rows
-        for kind_id, number in _tally(run.executions.kinds.take(rows)):
-            counts[run.executions.kind_by_id(kind_id).op_type] += number
+            counts[op.op_type if op else _UNKNOWN_OP] += tally.alerts
+        for place, tally in run.executions.bad_places():
+            counts[run.executions.kind_by_id(place.kind).op_type] += tally.alerts
         return dict(counts.most_common())
 
     def count_kinds(self, limit: int | None = None) -> AlertCounts:
         """Count kinds of bad values over the first `limit` alerts; reads each one's record."""
+        return self._count(self if limit is None else self[:limit])
+
+    def count_more_kinds(self, counts: AlertCounts, previous: Alerts) -> AlertCounts:
+        """Add to the counts of all alerts that there were before those that have come since."""
+        fresh = (
+            file.event(number)
+            for file, before in zip(self._files, previous._files, strict=True)
+            for number in range(len(before), len(file))
+        )
+        more = self._count(fresh)
+        return AlertCounts(*(a + b for a, b in zip(astuple(counts), astuple(more), strict=True)))
+
+    def _count(self, events: Iterable[TensorEvent]) -> AlertCounts:
         nan = neg_inf = pos_inf = unknown = 0
-        for event in self if limit is None else self[:limit]:
+        for event in events:
             summary = summary_of(self._run, event)
             if summary is None or summary.nan is None:
                 unknown += 1
@@ -105,39 +182,11 @@ class Alerts(Sequence[TensorEvent]):
             pos_inf += bool(summary.pos_inf)
         return AlertCounts(nan, neg_inf, pos_inf, unknown)
 
-    def _event(self, number: int) -> TensorEvent:
-        """Return the alert with a number: graph executions first, then executions."""
-        if number < self._num_graph:
-            row = int(self._run.graph_executions.alert_rows[number])
-            slot = self._run.graph_executions.site(row).output_slot
-            return TensorEvent("graph_execution", row, slot)
-        number -= self._num_graph
-        executions = self._run.executions
-        return TensorEvent(
-            "execution", int(executions.alert_rows[number]), int(executions.alert_slots[number])
-        )
 
-    @cached_property
-    def _order(self) -> npt.NDArray[np.int64]:
-        graph, eager = self._run.graph_executions, self._run.executions
-        if not len(eager.alert_rows) or not self._num_graph:
-            return np.arange(len(self))
-        # An execution is recorded after what happened inside it: on a tie it comes second.
-        times = [graph.wall_times(graph.alert_rows), eager.wall_times(eager.alert_rows)]
-        return np.argsort(np.concatenate(times), kind="stable")
-
-    @cached_property
-    def _positions(self) -> npt.NDArray[np.int64]:
-        positions = np.empty(len(self), np.int64)
-        positions[self._order] = np.arange(len(self))
-        return positions
+def find_alerts(run: Run, previous: Alerts | None = None) -> Alerts:
+    """Return all tensors of a run that hold a NaN or an infinity; see `Alerts` for `previous`."""
+    return Alerts(run, previous)
 
 
-def find_alerts(run: Run) -> Alerts:
-    """Return all tensors of a run that hold a NaN or an infinity."""
-    return Alerts(run)
-
-
-def _tally(numbers: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-    values, counts = np.unique(numbers, return_counts=True)
-    return list(zip(values.tolist(), counts.tolist(), strict=True))
+def _file_sets(run: Run) -> int:
+    return len(run.executions.alert_logs)

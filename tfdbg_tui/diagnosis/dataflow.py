@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tfdbg_tui.diagnosis.calls import Calls
 from tfdbg_tui.diagnosis.events import (
     TensorEvent,
@@ -137,7 +135,7 @@ class Dataflow:
             return None
         traces = self._run.graph_executions
         graphs = {kind.graph_id} if kind.graph_id else set(self.calls.function_graphs(kind.op_type))
-        end = int(np.searchsorted(traces.alert_rows, self._row_at(event.index)))
+        end = int(traces.alert_rows.searchsorted(self._row_at(event.index)))
         found = None
         for row in traces.alert_rows[max(0, end - _KEPT) : end].tolist()[::-1]:
             if traces.site(row).graph_id not in graphs:

@@ -7,8 +7,7 @@ no memory beyond the values.
 
 from __future__ import annotations
 
-import bisect
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -63,13 +62,14 @@ class ColumnView:
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, IntArray]]:
         """Yield ``(index of first row, values)`` of each block that overlaps ``start .. stop``.
 
-        Only for columns without bases (all but offsets): the values are not copied.
+        Values are copied only from blocks that have a base: those of ascending numbers.
         """
         stop = self._size if stop is None else min(stop, self._size)
         for block in range(start // BLOCK_ROWS, -(-stop // BLOCK_ROWS)):
             first = block * BLOCK_ROWS
             low, high = max(start, first), min(stop, first + BLOCK_ROWS)
-            yield low, self._blocks[block][low - first : high - first]
+            values, base = self._blocks[block][low - first : high - first], self._bases[block]
+            yield low, values + np.int64(base) if base else values
 
     def rows_equal(self, value: int, start: int = 0, stop: int | None = None) -> Int64Array:
         """Return the rows in ``start .. stop`` that hold `value`, ascending."""
@@ -87,6 +87,27 @@ class ColumnView:
                 return int(rows[-1])
             stop, window = start, window * 8
         return None
+
+
+class AscendingView(ColumnView):
+    """An immutable view of a column of ascending numbers."""
+
+    __slots__ = ()
+
+    def searchsorted(
+        self, values: npt.ArrayLike, side: Literal["left", "right"] = "left"
+    ) -> Int64Array:
+        """Return where values are, or would be: see `numpy.searchsorted`."""
+        wanted = np.asarray(values, np.int64)
+        found = np.zeros(wanted.shape, np.int64)
+        which = np.searchsorted(np.array(self._bases, np.int64), wanted, side) - 1
+        for block in np.unique(which[which >= 0]).tolist():
+            start, mine = block * BLOCK_ROWS, which == block
+            numbers = self._blocks[block][: self._size - start]
+            # In the type of the block, or numpy would copy it.
+            relative = np.minimum(wanted[mine] - self._bases[block], np.iinfo(numbers.dtype).max)
+            found[mine] = start + numbers.searchsorted(relative.astype(numbers.dtype), side)
+        return found
 
 
 class Column:
@@ -144,42 +165,8 @@ class Column:
         self._blocks[-1][row : row + len(part)] = part
 
 
-class GrowingArray:
-    """An array of 64-bit integers that is appended to; for what is rare, like alerts."""
-
-    def __init__(self) -> None:
-        self._values = np.zeros(64, np.int64)
-        self._size = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    def extend(self, values: npt.ArrayLike) -> None:
-        """Append `values`, a 1-D array of integers."""
-        array = np.asarray(values, np.int64)
-        size = self._size + len(array)
-        if size > len(self._values):
-            grown = np.zeros(max(size, 2 * len(self._values)), np.int64)
-            grown[: self._size] = self._values[: self._size]
-            self._values = grown
-        self._values[self._size : size] = array
-        self._size = size
-
-    def truncate(self, size: int) -> None:
-        """Drop the values from `size` on; views keep theirs."""
-        if size < self._size:
-            self._values = self._values.copy()
-            self._size = size
-
-    def view(self) -> Int64Array:
-        """Return the values so far; what is appended later does not change them."""
-        values = self._values[: self._size]
-        values.flags.writeable = False
-        return values
-
-
-class OffsetColumn(Column):
-    """A growing column of ascending numbers, four bytes each relative to a block's first."""
+class AscendingColumn(Column):
+    """A growing column of ascending numbers, four bytes each, relative to their block's first."""
 
     _dtype = np.uint32
 
@@ -194,10 +181,6 @@ class OffsetColumn(Column):
             self._blocks[-1] = self._blocks[-1].astype(np.int64)
         self._blocks[-1][row : row + len(part)] = relative
 
-    def first_from(self, value: int) -> int:
-        """Return the first row that holds `value` or more; the number of rows if there is none."""
-        block = max(0, bisect.bisect_left(self._bases, value) - 1)
-        start = block * BLOCK_ROWS
-        values = self._blocks[block][: self._size - start] if self._blocks else ()
-        base = self._bases[block] if self._blocks else 0
-        return start + int(np.searchsorted(values, value - base))
+    def view(self) -> AscendingView:
+        """Return the values so far."""
+        return AscendingView(self._blocks, self._bases, self._size)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.logdir.columns import Column, ColumnView, GrowingArray, Int64Array, OffsetColumn
+from tfdbg_tui.logdir.alertlog import AlertLog, AlertTally, combined
+from tfdbg_tui.logdir.columns import AscendingColumn, Column, ColumnView, Int64Array
 from tfdbg_tui.logdir.events import Execution, ExecutionKind, TensorSummary
 from tfdbg_tui.logdir.execution_scan import ExecutionScan
 from tfdbg_tui.logdir.rows import Rows
@@ -46,6 +47,24 @@ class ExecutionKinds:
         return number
 
 
+class Place(NamedTuple):
+    """What outputs of eager code have in common: numbers, or arrays of them."""
+
+    kind: Any
+    stack: Any
+    slot: Any
+
+    @property
+    def number(self) -> Any:
+        """The three in one: 16 bits of the slot, 24 of the stack, and the kind."""
+        return (self.kind << 24 | self.stack) << 16 | self.slot
+
+    @classmethod
+    def of(cls, number: int) -> Place:
+        """Return the place with a number."""
+        return cls(number >> 40, number >> 16 & 0xFFFFFF, number & 0xFFFF)
+
+
 @dataclass(frozen=True, slots=True)
 class _Decoded:
     """What the index holds of one execution."""
@@ -66,8 +85,7 @@ class ExecutionLog:
         kinds: Number of each execution's `ExecutionKind` in the run.
         stacks: Number of each execution's stack in the run.
         serials: Serial of each execution; empty where the writer records none.
-        alerts: Row of each output that holds a NaN or an infinity.
-        alert_slots: Slot of each such output.
+        alerts: Outputs that hold a NaN or an infinity, by `Place`.
     """
 
     def __init__(
@@ -82,12 +100,11 @@ class ExecutionLog:
     ) -> None:
         self.file = file
         self.definitions = definitions
-        self.offsets = OffsetColumn()
+        self.offsets = AscendingColumn()
         self.kinds = Column()
         self.stacks = Column()
         self.serials = Column()
-        self.alerts = GrowingArray()
-        self.alert_slots = GrowingArray()
+        self.alerts = AlertLog()
         self._kinds = kinds
         self._stacks = stacks
         self._problems = problems
@@ -145,9 +162,8 @@ class ExecutionLog:
         if len(self.serials) or serials.any():
             self.serials.extend(np.zeros(before - len(self.serials), np.int64))
             self.serials.extend(serials[readable] & 0xFFFFFFFF)
-        order = np.lexsort((alerts[1], alerts[0]))
-        self.alerts.extend(rows[alerts[0][order]])
-        self.alert_slots.extend(alerts[1][order])
+        bad, slots = alerts[:, np.lexsort((alerts[1], alerts[0]))]
+        self.alerts.extend(rows[bad], Place(kinds[bad], stacks[bad], slots).number, slots)
 
     def _leave_shifted_slots(
         self, alert_rows: Int64Array, num_outputs: Int64Array, kinds: Int64Array
@@ -252,6 +268,7 @@ class Executions:
         stack_ids: Number of each execution's stack; see `Run.stack`.
         alert_rows: Index of the execution of each alert, ascending; one alert for each bad output.
         alert_slots: Output slot of each alert.
+        alert_logs: The same of each file set, by the rows of its file.
     """
 
     def __init__(
@@ -265,11 +282,11 @@ class Executions:
         self._kinds = kinds.kinds
         self._num_kinds = len(kinds.kinds)
         columns = merge.columns if merge else logs[0].columns
-        alerts = merge or logs[0]
         self.kinds: ColumnView = columns[0].view()
         self.stack_ids: ColumnView = columns[1].view()
-        self.alert_rows: Int64Array = alerts.alerts.view()
-        self.alert_slots: Int64Array = alerts.alert_slots.view()
+        self.alert_logs = [log.alerts.view() for log in logs]
+        self.alert_rows = merge.alert_rows.view() if merge else self.alert_logs[0].rows
+        self.alert_slots = merge.alert_slots.view() if merge else self.alert_logs[0].slots
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -352,13 +369,21 @@ class Executions:
         """Return the index of the row at a place that `place` gave for this or an earlier run."""
         return self._rows.index(*place)
 
+    def bad_places(self) -> Iterator[tuple[Place, AlertTally]]:
+        """Yield each place that has alerts, and their number, first and last index."""
+        for number, tally in combined(self.alert_logs, self._rows.index):
+            yield Place.of(number), tally
+
+    def wall_times_at(self, log: int, rows: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return when some rows of the file of a file set were recorded."""
+        return read_wall_times(self._files[log], self._offsets[log].take(rows))
+
     def wall_times(self, indices: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return when each of some executions had finished, in seconds since the epoch."""
         indices = np.asarray(indices, np.int64)
         times = np.zeros(indices.shape)
         for log, places, rows in self._rows.split(indices.reshape(-1)):
-            offsets = self._offsets[log].take(rows)
-            times.reshape(-1)[places] = read_wall_times(self._files[log], offsets)
+            times.reshape(-1)[places] = self.wall_times_at(log, rows)
         return times
 
     def with_serial(self, log: int, serial: int) -> int | None:

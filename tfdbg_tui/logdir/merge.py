@@ -14,29 +14,19 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.logdir.columns import Column, GrowingArray, Int64Array, OffsetColumn
+from tfdbg_tui.logdir.columns import AscendingColumn, Column, Int64Array
 from tfdbg_tui.logdir.rows import STRIDE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tfdbg_tui.logdir.alertlog import AlertLog
+
 Floats = npt.NDArray[np.float64]
 
 
-class EventLog(Protocol):
-    """What is known of one file's events."""
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """Columns to be merged, the same for all logs."""
-
-    @property
-    def alerts(self) -> GrowingArray:
-        """Rows of alerts, ascending."""
-
-    @property
-    def alert_slots(self) -> GrowingArray:
-        """Output slot of each alert."""
+class TimedLog(Protocol):
+    """Something that has happened in order of time."""
 
     def __len__(self) -> int: ...
 
@@ -44,51 +34,57 @@ class EventLog(Protocol):
         """Return when some rows were recorded."""
 
 
-class Merge:
-    """The merged order of several logs.
+class EventLog(TimedLog, Protocol):
+    """What is known of one file's events."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Columns to be merged, the same for all logs."""
+
+    @property
+    def alerts(self) -> AlertLog:
+        """Its alerts."""
+
+
+class Order:
+    """The order of time of what several logs hold.
 
     Args:
         num_logs: How many there are.
-        num_columns: How many columns each has.
 
     Attributes:
         logs: Number of the log that each row is from.
         tallies: How many rows of each log precede each `STRIDE` rows; shape [strides, logs].
-        columns: The logs' columns, merged.
-        alerts: Merged rows of alerts, ascending.
-        alert_slots: Output slot of each alert.
     """
 
-    def __init__(self, num_logs: int, num_columns: int) -> None:
+    def __init__(self, num_logs: int) -> None:
         self.logs = Column()
         self.tallies = np.zeros((1, num_logs), np.int64)
-        self.columns = tuple(Column() for _ in range(num_columns))
-        self.alerts = GrowingArray()
-        self.alert_slots = GrowingArray()
-        self._keys = OffsetColumn()  # of the merged rows: microseconds
+        self._keys = AscendingColumn()  # of the merged rows: microseconds
         self._counts = [0] * num_logs
         self._last_keys = [0] * num_logs
 
-    def update(self, logs: Sequence[EventLog]) -> None:
-        """Take in the rows that the logs have gained."""
+    def update(self, logs: Sequence[TimedLog]) -> tuple[int, Int64Array, Int64Array] | None:
+        """Take in the rows that the logs have gained.
+
+        Returns:
+            The first row of the order that is new, and of it and all after it the number of the
+            log and the row there; None where there is nothing new.
+        """
         fresh = [self._new_keys(log, number) for number, log in enumerate(logs)]
         first = min((int(keys[0]) for keys in fresh if len(keys)), default=None)
         if first is None:
-            return
-        cut = self._keys.first_from(first)
+            return None
+        cut = int(self._keys.view().searchsorted(first))
         keys, sources, rows = self._cut_back(cut, fresh)
         order = np.argsort(keys, kind="stable")
         sources, rows = sources[order], rows[order]
         self.logs.extend(sources)
         self._keys.extend(keys[order])
         self._tally(cut)
-        for column, parts in zip(
-            self.columns, zip(*(log.columns for log in logs), strict=True), strict=True
-        ):
-            column.extend(_take(parts, sources, rows))
-        self._merge_alerts(logs, cut, sources, rows)
+        return cut, sources, rows
 
-    def _new_keys(self, log: EventLog, number: int) -> Int64Array:
+    def _new_keys(self, log: TimedLog, number: int) -> Int64Array:
         times = log.wall_times(np.arange(self._counts[number], len(log)))
         keys = (times * 1e6).astype(np.int64)
         if len(keys):
@@ -111,8 +107,8 @@ class Merge:
             rows = np.arange(start, start + len(keys))
             parts.append((keys, np.full(len(keys), number), rows))
             self._counts[number] = start + len(keys)
-        for column in (self.logs, self._keys, *self.columns):
-            column.truncate(cut)
+        self.logs.truncate(cut)
+        self._keys.truncate(cut)
         keys, sources, rows = (np.concatenate(part) for part in zip(*parts, strict=True))
         return keys, sources, rows
 
@@ -124,26 +120,60 @@ class Merge:
         later = self.tallies[kept] + np.cumsum(np.transpose(counts), axis=0)
         self.tallies = np.concatenate([self.tallies[: kept + 1], later])
 
+
+class Merge(Order):
+    """The merged order of the events of several processes.
+
+    Args:
+        num_logs: How many there are.
+        num_columns: How many columns each has.
+
+    Attributes:
+        columns: The logs' columns, merged.
+        alert_rows: Merged rows of alerts, ascending.
+        alert_slots: Output slot of each alert, where the logs have them.
+    """
+
+    def __init__(self, num_logs: int, num_columns: int) -> None:
+        super().__init__(num_logs)
+        self.columns = tuple(Column() for _ in range(num_columns))
+        self.alert_rows = AscendingColumn()
+        self.alert_slots = Column()
+
+    def take_in(self, logs: Sequence[EventLog]) -> None:
+        """Take in the events that the logs have gained."""
+        updated = self.update(logs)
+        if updated is None:
+            return
+        cut, sources, rows = updated
+        for column, parts in zip(
+            self.columns, zip(*(log.columns for log in logs), strict=True), strict=True
+        ):
+            column.truncate(cut)
+            column.extend(_take(parts, sources, rows))
+        self._merge_alerts(logs, cut, sources, rows)
+
     def _merge_alerts(
         self, logs: Sequence[EventLog], cut: int, sources: Int64Array, rows: Int64Array
     ) -> None:
         """Place the alerts of the rows that were merged from `cut` on."""
-        kept = int(np.searchsorted(self.alerts.view(), cut))
-        self.alerts.truncate(kept)
+        kept = int(self.alert_rows.view().searchsorted(cut))
+        self.alert_rows.truncate(kept)
         self.alert_slots.truncate(kept)
-        found = []
+        found, slots = [], []
         for number, log in enumerate(logs):
             places = np.flatnonzero(sources == number)
             if not len(places):
                 continue
-            alerts = log.alerts.view()
-            start = int(np.searchsorted(alerts, rows[places[0]]))
-            merged = places[alerts[start:] - rows[places[0]]] + cut
-            found.append(np.array([merged, log.alert_slots.view()[start:]]))
-        merged, slots = np.concatenate(found, axis=1)
+            alerts = log.alerts.rows.view()
+            start = int(alerts.searchsorted(rows[places[0]]))
+            found.append(places[alerts[start:] - rows[places[0]]] + cut)
+            slots.append(log.alerts.slots.view()[start:])
+        merged = np.concatenate(found)
         order = np.argsort(merged, kind="stable")
-        self.alerts.extend(merged[order])
-        self.alert_slots.extend(slots[order])
+        self.alert_rows.extend(merged[order])
+        if any(map(len, slots)):
+            self.alert_slots.extend(np.concatenate(slots)[order])
 
 
 def _take(columns: tuple[Column, ...], sources: Int64Array, rows: Int64Array) -> Int64Array:

@@ -178,8 +178,8 @@ class RunReader:
             self._trace_merge = Merge(len(self._sets), num_columns=1)
             self._merged = logs
         assert self._trace_merge is not None
-        self._execution_merge.update(executions)
-        self._trace_merge.update(traces)
+        self._execution_merge.take_in(executions)
+        self._trace_merge.take_in(traces)
 
     def _progress(self) -> Progress:
         files = self._event_files()

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.logdir.columns import ColumnView, Int64Array, IntArray
-    from tfdbg_tui.logdir.merge import Merge
+    from tfdbg_tui.logdir.merge import Order
 
 STRIDE = 4096
 """Rows from one tally to the next; blocks of columns hold a whole number of them."""
@@ -25,13 +25,13 @@ class Rows:
 
     Args:
         sizes: Number of events of each log.
-        merge: Their order; None for a single log, whose order is its own.
+        order: Their order; None for a single log, whose order is its own.
     """
 
-    def __init__(self, sizes: Sequence[int], merge: Merge | None) -> None:
+    def __init__(self, sizes: Sequence[int], order: Order | None) -> None:
         self._size = sum(sizes)
-        self._logs: ColumnView | None = merge.logs.view() if merge else None
-        self._tallies: Int64Array = merge.tallies if merge else np.zeros((1, 1), np.int64)
+        self._logs: ColumnView | None = order.logs.view() if order else None
+        self._tallies: Int64Array = order.tallies if order else np.zeros((1, 1), np.int64)
 
     def __len__(self) -> int:
         return self._size
@@ -65,6 +65,13 @@ class Rows:
                 rows[part] = self._rows_of(indices[part], logs[part])
         places = [np.flatnonzero(logs == number) for number in range(self._tallies.shape[1])]
         return [(number, where, rows[where]) for number, where in enumerate(places)]
+
+    def logs(self) -> Iterator[tuple[int, IntArray]]:
+        """Yield ``(first row, number of the log of each row)`` for one part after another."""
+        if self._logs is None:
+            yield 0, np.zeros(self._size, np.uint8)
+        else:
+            yield from self._logs.blocks()
 
     def index(self, log: int, row: int) -> int:
         """Return the index of a row of a log."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.logdir.columns import Column, ColumnView, GrowingArray, Int64Array, OffsetColumn
+from tfdbg_tui.logdir.alertlog import AlertLog, AlertTally, combined
+from tfdbg_tui.logdir.columns import AscendingColumn, Column, ColumnView, Int64Array
 from tfdbg_tui.logdir.events import GraphExecution, Site, TensorSummary
 from tfdbg_tui.logdir.rows import Rows
 from tfdbg_tui.logdir.summaries import recorded_tensor, tensor_summary
@@ -58,8 +59,7 @@ class TraceLog:
         definitions: What its records refer to.
         offsets: Where each record starts.
         sites: Number of each record's `Site` in the run.
-        alerts: Rows that hold a NaN or an infinity.
-        alert_slots: Output slot of each of them.
+        alerts: Rows that hold a NaN or an infinity, by site.
     """
 
     def __init__(
@@ -73,10 +73,9 @@ class TraceLog:
     ) -> None:
         self.file = file
         self.definitions = definitions
-        self.offsets = OffsetColumn()
+        self.offsets = AscendingColumn()
         self.sites = Column()
-        self.alerts = GrowingArray()
-        self.alert_slots = GrowingArray()
+        self.alerts = AlertLog()
         self._sites = sites
         self._problems = problems
         self._scan = TraceScan() if vectorised else None
@@ -105,13 +104,9 @@ class TraceLog:
                 sites[row], bad[row] = decoded
         readable = sites >= 0
         alerts = np.flatnonzero(bad[readable])
-        self.alerts.extend(alerts + len(self.offsets))
-        self.alert_slots.extend(self._slots(sites[readable][alerts]))
+        self.alerts.extend(alerts + len(self.offsets), sites[readable][alerts])
         self.offsets.extend(chunk.offsets[readable])
         self.sites.extend(sites[readable])
-
-    def _slots(self, sites: Int64Array) -> Int64Array:
-        return np.array([self._sites.sites[site].output_slot for site in sites.tolist()], np.int64)
 
     def _site_of(self, chunk: Chunk, row: int) -> int | None:
         """Return the site of a record to judge others by; None if it is not to be trusted."""
@@ -164,6 +159,7 @@ class GraphExecutions:
     Attributes:
         site_ids: Number of each row's site; see `site`.
         alert_rows: Rows that hold a NaN or an infinity, ascending.
+        alert_logs: The same of each file set, by the rows of its file.
     """
 
     def __init__(
@@ -184,7 +180,8 @@ class GraphExecutions:
         self._executions = executions
         columns = merge.columns if merge else logs[0].columns
         self.site_ids: ColumnView = columns[0].view()
-        self.alert_rows: Int64Array = (merge or logs[0]).alerts.view()
+        self.alert_logs = [log.alerts.view() for log in logs]
+        self.alert_rows = merge.alert_rows.view() if merge else self.alert_logs[0].rows
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -269,11 +266,18 @@ class GraphExecutions:
         """Return the index of the row at a place that `place` gave for this or an earlier run."""
         return self._rows.index(*place)
 
+    def bad_sites(self) -> Iterator[tuple[int, AlertTally]]:
+        """Yield the number of each site that has alerts, and their number, first and last row."""
+        yield from combined(self.alert_logs, self._rows.index)
+
+    def wall_times_at(self, log: int, rows: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return when some rows of the file of a file set were recorded."""
+        return read_wall_times(self._files[log], self._offsets[log].take(rows))
+
     def wall_times(self, indices: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return when each of some rows was recorded, in seconds since the epoch."""
         indices = np.asarray(indices, np.int64)
         times = np.zeros(indices.shape)
         for log, places, rows in self._rows.split(indices.reshape(-1)):
-            offsets = self._offsets[log].take(rows)
-            times.reshape(-1)[places] = read_wall_times(self._files[log], offsets)
+            times.reshape(-1)[places] = self.wall_times_at(log, rows)
         return times

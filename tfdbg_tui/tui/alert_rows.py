@@ -65,7 +65,8 @@ class AlertList:
         group = explanation.groups[number]
         if focus.cause is None and focus.alert is not None and _listed(group, focus):
             position = explanation.alerts.position(focus.alert)
-            return row + 1 + int(group.alerts.searchsorted(position or 0))
+            if position is not None:
+                return row + 1 + int(group.alerts.searchsorted(position))
         return row
 
     def at(self, snapshot: Snapshot, focus: Focus, row: int) -> AlertRow:
@@ -135,7 +136,7 @@ def unfold(snapshot: Snapshot, focus: Focus, group: Group, *, unfolded: bool) ->
 
 def _listed(group: Group, focus: Focus) -> int:
     """Return how many alerts of a cause are listed."""
-    return len(group.alerts) if group.finding.event in focus.open_causes else 0
+    return group.num_alerts if group.finding.event in focus.open_causes else 0
 
 
 def _matching_alerts(snapshot: Snapshot, text: str) -> BoolArray:
@@ -149,10 +150,10 @@ def _matching_alerts(snapshot: Snapshot, text: str) -> BoolArray:
     names = np.array([matches(text, graph.site_by_id(i).tensor_name) for i in sites], np.bool_)
     positions = snapshot.alerts.positions("graph_execution")
     if len(positions):
-        found[positions] = names[graph.site_ids.take(graph.alert_rows)]
+        found[positions] = names[graph.site_ids.take(graph.alert_rows[:])]
     positions = snapshot.alerts.positions("execution")
     if len(positions):
-        kinds, slots = eager.kinds.take(eager.alert_rows), np.asarray(eager.alert_slots)
+        kinds, slots = eager.kinds.take(eager.alert_rows[:]), eager.alert_slots[:]
         op_types = [eager.kind_by_id(i).op_type for i in range(eager.num_kinds)]
         for slot in np.unique(slots).tolist():
             names = np.array([matches(text, f"{op_type}:{slot}") for op_type in op_types])

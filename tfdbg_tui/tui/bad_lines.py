@@ -6,16 +6,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tfdbg_tui.diagnosis.locations import location_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from tfdbg_tui.diagnosis.report import Finding
     from tfdbg_tui.logdir import Run
-    from tfdbg_tui.logdir.columns import Int64Array
 
 _STACKS = 10_000  # that are looked at: each has a line to be found
 
@@ -63,16 +60,11 @@ def _tensors_by_stack(run: Run) -> Counter[int]:
     """Return how many bad tensors were made from each stack."""
     stacks: Counter[int] = Counter()
     graph = run.graph_executions
-    for site_id, tensors in _tally(graph.site_ids.take(graph.alert_rows)):
+    for site_id, tally in graph.bad_sites():
         site = graph.site_by_id(site_id)
         op = run.op(site.graph_id, site.op_name)
         if op is not None and op.stack_id is not None:
-            stacks[op.stack_id] += tensors
-    for stack_id, tensors in _tally(run.executions.stack_ids.take(run.executions.alert_rows)):
-        stacks[stack_id] += tensors
+            stacks[op.stack_id] += tally.alerts
+    for place, tally in run.executions.bad_places():
+        stacks[place.stack] += tally.alerts
     return stacks
-
-
-def _tally(numbers: Int64Array) -> Iterator[tuple[int, int]]:
-    values, counts = np.unique(numbers, return_counts=True)
-    yield from zip(values.tolist(), counts.tolist(), strict=True)

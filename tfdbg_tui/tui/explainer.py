@@ -1,6 +1,7 @@
 """Diagnoses in a thread of its own what the loader has read, and posts the explanation.
 
-A run that is being recorded is diagnosed anew when its alerts have changed, and not too often.
+A run that is being recorded is diagnosed anew when there is something new to say, and not too
+often.  Where something has gone wrong before, the alerts are only counted until the run rests.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.explanation import Explanation
     from tfdbg_tui.tui.snapshot import Snapshot
 
-_SHORTEST_PAUSE = 3.0  # seconds between two diagnoses
+_SHORTEST_PAUSE = 3.0  # seconds between two explanations
+_REST = 5.0  # seconds without anything new, before what was only counted is diagnosed
 _SHARE = 8  # of the time, diagnosing may take at most one part in this many and one
 
 
@@ -44,6 +46,8 @@ class Explainer(Worker):
         self._post = post
         self._newest: Snapshot | None = None
         self._explained: Snapshot | None = None
+        self._diagnosed: Snapshot | None = None
+        self._explanation: Explanation | None = None
         self._news = threading.Event()
         self._stopped = threading.Event()
 
@@ -60,26 +64,38 @@ class Explainer(Worker):
     def run(self) -> None:
         """Do the work; called by `start`."""
         while not self._stopped.is_set():
-            self._news.wait()
+            counted = self._explained is not self._diagnosed
+            at_rest = not self._news.wait(_REST if counted else None)
             self._news.clear()
             snapshot = self._newest
-            if snapshot is None or not _worth_it(snapshot, self._explained):
+            if snapshot is None or not (at_rest or _worth_it(snapshot, self._explained)):
                 continue
             started = time.monotonic()
-            self._explain(snapshot)
+            self._explain(snapshot, anew=at_rest)
             cost = time.monotonic() - started
             self._stopped.wait(max(_SHORTEST_PAUSE, cost * _SHARE))
 
-    def _explain(self, snapshot: Snapshot) -> None:
-        from tfdbg_tui.tui.explanation import Explanation
-
+    def _explain(self, snapshot: Snapshot, *, anew: bool) -> None:
         self._explained = snapshot
         try:
-            explanation = Explanation(snapshot)
+            self._explanation = (None if anew else self._recounted(snapshot)) or self._new(snapshot)
         except Exception as error:  # whatever it is, the panes go on without an explanation
             self._post(Explained(None, f"The run cannot be diagnosed: {error}"))
         else:
-            self._post(Explained(explanation))
+            self._post(Explained(self._explanation))
+
+    def _recounted(self, snapshot: Snapshot) -> Explanation | None:
+        """Return the explanation before with more alerts, if that is all that has changed."""
+        before, diagnosed = self._explanation, self._diagnosed
+        if before is None or diagnosed is None or not before.is_of(snapshot.run):
+            return None
+        return None if _has_doubled(snapshot, diagnosed) else before.recounted(snapshot)
+
+    def _new(self, snapshot: Snapshot) -> Explanation:
+        from tfdbg_tui.tui.explanation import Explanation
+
+        self._diagnosed = snapshot
+        return Explanation(snapshot)
 
 
 def _worth_it(snapshot: Snapshot, explained: Snapshot | None) -> bool:
@@ -92,10 +108,9 @@ def _worth_it(snapshot: Snapshot, explained: Snapshot | None) -> bool:
         return snapshot.run.progress.complete
     if explained.run.files.label != snapshot.run.files.label:
         return True
-    if len(snapshot.alerts) != len(explained.alerts):
-        return True
-    return _size(snapshot) >= 2 * _size(explained)
+    return snapshot.run.num_alerts != explained.run.num_alerts or _has_doubled(snapshot, explained)
 
 
-def _size(snapshot: Snapshot) -> int:
-    return len(snapshot.run.executions) + len(snapshot.run.graph_executions) + 1
+def _has_doubled(snapshot: Snapshot, before: Snapshot) -> bool:
+    now, then = snapshot.run, before.run
+    return now.num_events > 2 * then.num_events or now.num_alerts > 2 * then.num_alerts

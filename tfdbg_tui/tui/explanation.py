@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import bisect
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.report import Diagnosis, Finding
+from tfdbg_tui.diagnosis.badsites import alerts_of, place_of, recount
+from tfdbg_tui.diagnosis.report import Diagnosis, Finding, Report
 from tfdbg_tui.tui.bad_lines import find_bad_lines
 from tfdbg_tui.tui.way import GroupKind, Way, is_bad, way_to
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from tfdbg_tui.diagnosis.badsites import BadSite
-    from tfdbg_tui.diagnosis.causes import Root
+    from tfdbg_tui.diagnosis.alerts import Alerts
+    from tfdbg_tui.diagnosis.badsites import BadSite, Place
     from tfdbg_tui.diagnosis.events import Kind, TensorEvent
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.columns import Int64Array
@@ -24,19 +29,43 @@ if TYPE_CHECKING:
 _WAYS = 64  # kept
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Group:
     """A cause and the alerts that go back to it.
 
     Attributes:
         kind: What became of it.
         finding: The cause.
-        alerts: Positions of its alerts in `Explanation.alerts`, ascending.
+        sites: The places of its alerts.
     """
 
-    kind: GroupKind
-    finding: Finding
-    alerts: Int64Array
+    def __init__(
+        self, kind: GroupKind, finding: Finding, sites: Sequence[BadSite], run: Run, alerts: Alerts
+    ) -> None:
+        self.kind = kind
+        self.finding = finding
+        self.sites = sites
+        self._run = run
+        self._alerts = alerts
+
+    @property
+    def num_alerts(self) -> int:
+        """Number of its alerts."""
+        return sum(site.alerts for site in self.sites)
+
+    @cached_property
+    def alerts(self) -> Int64Array:
+        """Positions of its alerts in `Explanation.alerts`, ascending; looks at all alerts."""
+        found = [
+            self._alerts.positions(kind)[alerts_of(self._run, kind, self.sites)]
+            for kind in ("graph_execution", "execution")
+            if any(site.place[0] == kind for site in self.sites)
+        ]
+        return np.sort(np.concatenate(found)) if found else np.empty(0, np.int64)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether somebody has asked for `alerts`."""
+        return "alerts" in self.__dict__
 
 
 class Explanation:
@@ -53,16 +82,69 @@ class Explanation:
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self._run = snapshot.run
+        self._diagnosed = snapshot.run
         self._diagnosis = Diagnosis(snapshot.run)
-        self.report = self._diagnosis.report()
-        self.alerts = snapshot.alerts
-        self.groups = self._find_groups()
-        self._group_of = np.full(len(self.alerts), -1, np.int64)
-        for number, group in enumerate(self.groups):
-            self._group_of[group.alerts] = number
-        self.bad_lines = find_bad_lines(snapshot.run, self.report.roots)
         self._ways: dict[TensorEvent, Way] = {}
+        roots = self._diagnosis.causes.roots
+        bad, benign = (
+            [[node.site for node in root.members] for root in roots if root.contained is contained]
+            for contained in (False, True)
+        )
+        self._tell(snapshot, self._diagnosis.report(), bad, benign)
+
+    def recounted(self, snapshot: Snapshot) -> Explanation | None:
+        """Return the same for the run as it has grown, if only the numbers of alerts have changed.
+
+        That takes as long as there are places, however many alerts there are.
+        """
+        sites = [site for group in self.groups for site in group.sites]
+        grown = recount(snapshot.run, sites, snapshot.summary)
+        if grown is None or snapshot.run.num_graph_ops != self._run.num_graph_ops:
+            return None
+        bad, benign = (
+            [[grown[site] for site in group.sites] for group in self.groups if group.kind == kind]
+            for kind in ("root", "benign")
+        )
+        run, advice = snapshot.run, self.report.problems[len(self._run.problems) :]
+        report = replace(
+            self.report,
+            problems=(*map(str, run.problems), *advice),
+            alerts=len(snapshot.alerts),
+            roots=tuple(map(_with_alerts, self.report.roots, bad)),
+            benign=tuple(map(_with_alerts, self.report.benign, benign)),
+        )
+        again = copy(self)
+        again._tell(snapshot, report, bad, benign)
+        for before, group in zip(self.groups, again.groups, strict=True):
+            if before.is_listed:
+                _ = group.alerts  # here, not in the thread that draws
+        return again
+
+    def _tell(
+        self,
+        snapshot: Snapshot,
+        report: Report,
+        bad: Sequence[Sequence[BadSite]],
+        benign: Sequence[Sequence[BadSite]],
+    ) -> None:
+        self._run, self.report = snapshot.run, report
+        self.alerts: Alerts = snapshot.alerts
+        kinds: tuple[tuple[GroupKind, Sequence[Finding], Iterable[Sequence[BadSite]]], ...] = (
+            ("root", report.roots, bad),
+            ("suspect", report.suspects, repeat(())),
+            ("benign", report.benign, benign),
+        )
+        self.groups = tuple(
+            Group(kind, finding, sites, snapshot.run, snapshot.alerts)
+            for kind, findings, of_findings in kinds
+            for finding, sites in zip(findings, of_findings, strict=False)
+        )
+        self._of_place: dict[tuple[Place, int], list[tuple[int, int]]] = {}
+        for number, group in enumerate(self.groups):
+            for site in group.sites:
+                parts = self._of_place.setdefault((site.place, site.slot), [])
+                bisect.insort(parts, (site.first.index, number))
+        self.bad_lines = find_bad_lines(snapshot.run, report.roots)
 
     @property
     def num_roots(self) -> int:
@@ -86,9 +168,11 @@ class Explanation:
 
     def group_of(self, event: TensorEvent) -> int | None:
         """Return which of the groups a tensor belongs to, or None."""
-        position = self.alerts.position(event)
-        if position is not None and self._group_of[position] >= 0:
-            return int(self._group_of[position])
+        if self._covers(event) and self.alerts.position(event) is not None:
+            parts = self._of_place.get((place_of(self._run, event), event.slot), ())
+            found = [number for first, number in parts if first <= event.index]
+            if found:
+                return found[-1]
         of_finding = (i for i, group in enumerate(self.groups) if group.finding.event == event)
         return next(of_finding, None)
 
@@ -105,76 +189,29 @@ class Explanation:
         return way
 
     def _way(self, event: TensorEvent) -> Way:
-        number = self.group_of(event)
+        number, diagnosis = self.group_of(event), self._diagnosis_of(event)
         if number is None:
-            bad = (link.event for link in self._diagnosis.chains.to(event) if is_bad(link))
+            bad = (link.event for link in diagnosis.chains.to(event) if is_bad(link))
             numbers = map(self.group_of, bad)
             number = next((found for found in numbers if found is not None), None)
         if number is None:
-            return way_to(self._run, self._diagnosis, event)
+            return way_to(self._run, diagnosis, event)
         group = self.groups[number]
-        return way_to(self._run, self._diagnosis, event, group.finding, group.kind)
+        return way_to(self._run, diagnosis, event, group.finding, group.kind)
 
-    def _find_groups(self) -> tuple[Group, ...]:
-        report, roots = self.report, self._diagnosis.causes.roots
-        none = np.empty(0, np.int64)
-        positions = self._positions_of_roots(roots)
-        bad = [positions[i] for i, root in enumerate(roots) if not root.contained]
-        benign = [positions[i] for i, root in enumerate(roots) if root.contained]
-        return (
-            *(Group("root", f, p) for f, p in zip(report.roots, bad, strict=True)),
-            *(Group("suspect", finding, none) for finding in report.suspects),
-            *(Group("benign", f, p) for f, p in zip(report.benign, benign, strict=True)),
-        )
+    def _covers(self, event: TensorEvent) -> bool:
+        return event.index < _size(self._run, event.kind)
 
-    def _positions_of_roots(self, roots: Sequence[Root]) -> list[Int64Array]:
-        """Return the positions of the alerts of each root."""
-        places: dict[Kind, _Places] = {
-            "graph_execution": _places_in_graphs(self._run),
-            "execution": _places_outside(self._run),
-        }
-        return [
-            np.sort(
-                np.concatenate([self._positions(places, member.site) for member in root.members])
-            )
-            for root in roots
-        ]
-
-    def _positions(self, places: dict[Kind, _Places], site: BadSite) -> Int64Array:
-        kind = site.first.kind
-        return self.alerts.positions(kind)[places[kind].alerts_of(site)]
+    def _diagnosis_of(self, event: TensorEvent) -> Diagnosis:
+        """Return a diagnosis that knows an event, which may be newer than the one that was made."""
+        if event.index >= _size(self._diagnosed, event.kind) and self._covers(event):
+            self._diagnosis, self._diagnosed = Diagnosis(self._run), self._run
+        return self._diagnosis
 
 
-class _Places:
-    """The alerts of one kind of event, by place."""
-
-    def __init__(self, rows: Int64Array, slots: Int64Array, places: Int64Array) -> None:
-        self._rows = rows
-        self._keys = places * (int(slots.max(initial=0)) + 1) + slots
-        self._slots = slots
-        self._order = np.argsort(self._keys, kind="stable")
-        self._sorted = self._keys[self._order]
-
-    def alerts_of(self, site: BadSite) -> Int64Array:
-        """Return the numbers of the alerts of a place, from its first to its last one."""
-        low, high = np.searchsorted(self._rows, [site.first.index, site.first.index + 1]).tolist()
-        same = np.flatnonzero(self._slots[low:high] == site.slot)
-        first = low + (int(same[0]) if same.size else 0)  # a graph tensor's slot is in its site
-        low, high = np.searchsorted(self._sorted, [self._keys[first], self._keys[first] + 1])
-        members = self._order[low:high]
-        rows = self._rows[members]
-        return members[(rows >= site.first.index) & (rows <= site.last.index)]
+def _size(run: Run, kind: Kind) -> int:
+    return len(run.graph_executions if kind == "graph_execution" else run.executions)
 
 
-def _places_in_graphs(run: Run) -> _Places:
-    rows = run.graph_executions.alert_rows
-    sites = run.graph_executions.site_ids.take(rows)
-    return _Places(rows, np.zeros(len(rows), np.int64), sites)
-
-
-def _places_outside(run: Run) -> _Places:
-    executions = run.executions
-    rows = executions.alert_rows
-    stacks = executions.stack_ids.take(rows)
-    places = executions.kinds.take(rows) * (int(stacks.max(initial=0)) + 1) + stacks
-    return _Places(rows, executions.alert_slots, places)
+def _with_alerts(finding: Finding, sites: Sequence[BadSite]) -> Finding:
+    return replace(finding, alerts=sum(site.alerts for site in sites))

@@ -105,7 +105,7 @@ class GraphExecutionList:
         wanted = [self._matches(snapshot, text, i) for i in range(executions.num_sites)]
         if not focus.bad_only:
             return _find_number(executions.site_ids, wanted, start, step)
-        sites = executions.site_ids.take(executions.alert_rows)
+        sites = executions.site_ids.take(executions.alert_rows[:])
         rows = rows_from(start, step, len(sites))
         return next((row for row in rows if wanted[int(sites[row])]), None)
 

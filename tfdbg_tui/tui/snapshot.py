@@ -23,7 +23,7 @@ from tfdbg_tui.tui.neighbours import Neighbour, neighbours
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tfdbg_tui.diagnosis.alerts import AlertCounts
+    from tfdbg_tui.diagnosis.alerts import AlertCounts, Alerts
     from tfdbg_tui.diagnosis.dataflow import Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import (
@@ -65,7 +65,7 @@ class Snapshot:
 
     def __init__(self, run: Run, previous: Snapshot | None = None) -> None:
         self.run = run
-        self.alerts = find_alerts(run)
+        self.alerts: Alerts = find_alerts(run, previous.alerts if previous is not None else None)
         self.counted_alerts = min(len(self.alerts), _COUNTED_ALERTS)
         self.alert_counts = self._count_alerts(previous)
         self.alerts_by_op_type = self.alerts.by_op_type
@@ -85,8 +85,12 @@ class Snapshot:
         self.source = lru_cache(16)(self._source)
 
     def _count_alerts(self, previous: Snapshot | None) -> AlertCounts:
-        if previous is not None and previous.counted_alerts == self.counted_alerts:
-            return previous.alert_counts  # counting reads each alert's record: not twice
+        # Counting reads each alert's record: not twice.
+        if previous is not None and previous.alerts.is_earlier_than(self.alerts):
+            if previous.counted_alerts == self.counted_alerts:
+                return previous.alert_counts
+            if self.counted_alerts == len(self.alerts):
+                return self.alerts.count_more_kinds(previous.alert_counts, previous.alerts)
         return self.alerts.count_kinds(self.counted_alerts)
 
     def explained(self, explanation: Explanation) -> Snapshot:

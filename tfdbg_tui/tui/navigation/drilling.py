@@ -71,7 +71,7 @@ def _enter_alert(snapshot: Snapshot, focus: Focus) -> Focus:
     if focus.cause is not None and not focus.in_time and snapshot.explanation is not None:
         number = snapshot.explanation.group_of(focus.cause)
         group = None if number is None else snapshot.explanation.groups[number]
-    if group is not None and len(group.alerts):
+    if group is not None and group.num_alerts:
         unfolded = focus.cause not in focus.open_causes
         return alert_rows.unfold(snapshot, focus, group, unfolded=unfolded)
     focus = focus_event(snapshot, focus, focus.alert or snapshot.alerts[0])

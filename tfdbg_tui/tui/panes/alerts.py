@@ -89,7 +89,7 @@ class Alerts(Pane):
         opened = finding.event in self.focus_.open_causes
         fold = self.charset.unfolded if opened else self.charset.folded
         style = "strong" if group.kind == "root" else "dim"
-        count = compact(len(group.alerts)) if len(group.alerts) else ""
+        count = compact(group.num_alerts) if group.num_alerts else ""
         kind = _BEHIND.get(group.kind, "")
         behind = f"{kind} {count}".strip()
         count_width = max(_COUNT, len(behind) + 2)
