@@ -19,6 +19,7 @@ from tfdbg_tui.diagnosis.events import (
 )
 from tfdbg_tui.diagnosis.optypes import (
     COMPARES_AND_ADDS,
+    MOVES,
     ONE_TYPE,
     SOURCES,
     WRITES,
@@ -58,6 +59,7 @@ class Causes:
         self._dataflow = dataflow
         self._summaries: dict[TensorEvent, TensorSummary | None] = {}
         self._nodes: dict[Place, list[Node]] = {}
+        self._eager: list[Node] = []
         self.roots: list[Root] = self._find()
 
     def summary(self, event: TensorEvent) -> TensorSummary | None:
@@ -111,6 +113,7 @@ class Causes:
 
     def _find(self) -> list[Root]:
         nodes = self._sorted_nodes()
+        self._eager = [node for node in nodes if node.site.first.kind == "execution"]
         for node in nodes:
             self._link(node)
         merging = Merging(self._run, self._dataflow, self.summary, self._finite, self.node_of)
@@ -155,15 +158,38 @@ class Causes:
             if health is Health.BAD and producer.event is not None:
                 parent = self.node_of(producer.event)
                 if parent is not None and parent is not node and not _leads_to(parent, node):
-                    bad.append((parent, producer))
+                    if self._is_later_list(producer.event, event):
+                        node.open = True
+                    else:
+                        bad.append((parent, producer))
             elif health in (Health.UNKNOWN, Health.BAD):
                 node.open = True
-        if op_type_of(self._run, event) in SOURCES - {"Const"}:
-            node.open = True
+        if op_type_of(self._run, event) in (SOURCES | MOVES) - {"Const"}:
+            node.open = True  # it only passes on what it was given, whatever is known of that
         if bad and not self._nan_of_written_infinity(event, [parent for parent, _ in bad]):
             bad.sort(key=lambda link: link[0].time)
             parent, producer = max(bad, key=lambda link: self._explains(link[1], node))
             node.parent, node.inferred = parent, producer.inferred
+        elif op_type_of(self._run, event) == "Const":
+            node.parent, node.inferred = self._captured(node), True
+
+    def _captured(self, constant: Node) -> Node | None:
+        """Return the eager tensor that a graph's constant is a copy of, as its counts tell.
+
+        A function does not capture small tensors: it gets constants with their values.
+        """
+        summary = self.summary(constant.site.first)
+        if summary is None or summary.size is None:
+            return None
+        for node in reversed(self._eager):
+            if node.time < constant.time and self.summary(node.site.first) == summary:
+                return node
+        return None
+
+    def _is_later_list(self, source: TensorEvent, event: TensorEvent) -> bool:
+        """Whether an input seems to come out of a list that was only complete afterwards."""
+        op_type = op_type_of(self._run, source) or ""
+        return op_type.startswith("TensorList") and source.index > event.index
 
     def _explains(self, producer: Producer, node: Node) -> int:
         return explains(self.input_summary(producer), node.site.kinds)

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.calls import CONTROL
-from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of, stack_id_of
+from tfdbg_tui.diagnosis.calls import CONTROL, LOOPS
+from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.locations import inside_algorithm
 from tfdbg_tui.diagnosis.optypes import (
+    ADDS,
     ASKS,
     BOUNDS,
     COMPARES_AND_ADDS,
@@ -25,6 +26,7 @@ from tfdbg_tui.diagnosis.optypes import (
     LEAVES_OUT,
     MOVES,
     NON_FLOAT_RESULT,
+    ONE_TYPE,
     OUT_OF_LOGARITHMS,
     SOURCES,
     unrecorded,
@@ -53,7 +55,7 @@ class _Manner(Enum):
     """What may become of ∞ for it to count as harmless."""
 
     LEFT_OUT = "only a select or the like may take it out again"
-    LOGARITHM = "an exponential may take it out as well: it is the logarithm of 0"
+    LOGARITHM = "an exponential may take it out as well: it is the logarithm of 0, or a mask"
     ABSORBED = "any op may turn it into a finite number"
     KEPT = "it may also stay: the program wrote it down, and only compares and adds to it"
 
@@ -65,6 +67,7 @@ class Containment:
         self._run = run
         self._dataflow = dataflow
         self._summaries = summaries
+        self._list_is_read = False
 
     def contained(self, root: TensorEvent, sites: list[BadSite], *, given: bool) -> bool:
         """Whether every use of every bad tensor of these places gives finite values again.
@@ -77,6 +80,9 @@ class Containment:
         if len(sites) > _SPREAD:
             return False
         manner = self._manner(root, sites, given=given)
+        self._list_is_read = any(
+            (op_type_of(self._run, site.first) or "").startswith("TensorList") for site in sites
+        )
         asked = any(self._is_asked(site.first) for site in sites)
         # Uses inside graphs are quick to look up, those of eager tensors are not.
         ordered = sorted(sites, key=lambda site: site.first.kind == "execution")
@@ -94,7 +100,9 @@ class Containment:
             written = op_type in ("Const", "Fill") or (given and op_type not in _DATA)
             return _Manner.KEPT if written and plain else _Manner.ABSORBED
         if summary is not None and summary.dtype in _SMALL_TYPES:
-            return _Manner.LEFT_OUT
+            # Two masks of the lowest number add up to -∞, which is still a mask.
+            masks = op_type in ADDS and plain and summary.nan == summary.pos_inf == 0
+            return _Manner.LOGARITHM if masks else _Manner.LEFT_OUT
         if inside_algorithm(self._run, stack_id_of(self._run, root)):
             return _Manner.ABSORBED
         if op_type == "Log" and plain:
@@ -106,7 +114,8 @@ class Containment:
         op_type = op_type_of(self._run, site.first) or ""
         if "nan" in site.kinds or not site.kinds or is_backward(self._run, site.first):
             return False
-        return op_type in COMPARES_AND_ADDS | CONTROL or op_type.startswith("__")
+        passes_on = COMPARES_AND_ADDS | CONTROL | {"Const"}
+        return op_type in passes_on or op_type.startswith("__")
 
     def goes_on_in(self, event: TensorEvent, other: TensorEvent) -> bool:
         """Whether a tensor may have become an input of another one by a way without record.
@@ -195,11 +204,17 @@ class Containment:
         if op_type in NON_FLOAT_RESULT:
             return True
         if op_type in COMPARISONS:
-            return manner is not _Manner.LEFT_OUT
+            return manner is not _Manner.LEFT_OUT or op_type_of(self._run, event) in BOUNDS
         if assigns(op_type):
             return manner is _Manner.KEPT
         if op_type in CONTROL or use.via == "argument" or self._goes_into_function(use):
             return True  # what is done with it inside is looked at by itself
+        in_list = op_type.startswith("TensorList") and self._list_is_read
+        if use.event is None and (in_list or self._goes_round(event, use)):
+            return True  # what is read from the list, or in the next iteration, is too
+        if use.event is None and op_type in ONE_TYPE:
+            # It made a number of it, but which one is not known.
+            return manner in (_Manner.KEPT, _Manner.ABSORBED)
         if use.event is None and self._not_any_more(event, use):
             return True
         if use.event is None and op_type and not unrecorded(op_type):
@@ -222,6 +237,13 @@ class Containment:
         return (use.via == "eager" and name.startswith("__")) and any(
             timeline.recorded_whole(graph_id) for graph_id in calls.function_graphs(name)
         )
+
+    def _goes_round(self, event: TensorEvent, use: Use) -> bool:
+        """Whether a use hands a tensor out of the body of a loop."""
+        site = self._dataflow.calls.call_site(graph_id_of(self._run, event) or "")
+        if site is None or site.op is None:
+            return False
+        return use.op_type == "Identity" and site.op.op_type in LOOPS
 
     def _leaves_pipeline(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
         op = graph_op_of(self._run, event)

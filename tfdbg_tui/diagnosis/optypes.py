@@ -144,10 +144,14 @@ LEAVES_OUT = frozenset(
 BOUNDS = frozenset({"Minimum", "Maximum", "ClipByValue", "Min", "Max"})
 """Ops by which a program sets a bound to ∞, or to a large number."""
 
-COMPARES_AND_ADDS = MOVES | BOUNDS | frozenset(
-    {"AddV2", "Add", "Sub", "Cast", "SegmentMax", "SegmentMin", "UnsortedSegmentMax",
-     "UnsortedSegmentMin"}
-)  # fmt: skip
+ADDS = frozenset({"AddV2", "Add", "Sub"})
+
+COMPARES_AND_ADDS = (
+    MOVES
+    | BOUNDS
+    | ADDS
+    | frozenset({"Cast", "SegmentMax", "SegmentMin", "UnsortedSegmentMax", "UnsortedSegmentMin"})
+)
 """Ops of algorithms in which ∞ is a number like any other: shortest paths, best scores so far."""
 
 OUT_OF_LOGARITHMS = frozenset({"Exp", "Softmax", "Sigmoid", "Expm1"}) | BOUNDS

@@ -126,10 +126,15 @@ class Merging:
                 kept.append(group)
         for root in kept:
             root.members.sort(key=lambda node: node.time)
-            if len(root.births) > 1 and not root.contained:
-                # What one birth alone did not show, that the program looks out for it, all may.
+            # What one birth alone did not show, that the program looks out for it, all may; and
+            # what went into a list is now together with what was read from it.
+            if not root.contained and (len(root.births) > 1 or self._reads_list(root)):
                 root.contained = self._contained(root)
         return kept
+
+    def _reads_list(self, root: Root) -> bool:
+        op_types = (op_type_of(self._run, member.site.first) for member in root.members)
+        return any(op_type is not None and op_type.startswith("TensorList") for op_type in op_types)
 
     def _contained(self, group: Root) -> bool:
         sites = [member.site for member in group.members]

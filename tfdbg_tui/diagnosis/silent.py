@@ -228,6 +228,8 @@ class _Search:
             event = root.event
             if event.kind != "graph_execution" or root.node.site.alerts < _STEPS:
                 continue
+            if not any(is_backward(self._run, member.site.first) for member in root.members):
+                continue  # TensorFlow's own algorithms ask as well
             column = self._run.graph_executions.site_ids
             times = int(column.rows_equal(column[event.index]).size)
             if times == root.node.site.alerts and self._asks_if_finite(root.members[-1].site.first):

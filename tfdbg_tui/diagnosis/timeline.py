@@ -185,8 +185,10 @@ class Timeline:
         Where each follows the last one, every op of the function is computed once between two
         computations of another one.  Threads, and iterations of a loop, may run side by side.
         """
-        if self.grouped or source is None or "execution" in (event.kind, source.kind):
+        if source is None or "execution" in (event.kind, source.kind):
             return False
+        if self.grouped:
+            return self._may_be_another_run(event.index, source.index)
         traces = self._run.graph_executions
         if traces.site(event.index).graph_id != traces.site(source.index).graph_id:
             return False
@@ -194,6 +196,16 @@ class Timeline:
         start = 0 if before is None else before + 1
         runs = traces.site_ids.rows_equal(traces.site_ids[source.index], start, event.index)
         return int(runs.size) != 1
+
+    def _may_be_another_run(self, row: int, source: int) -> bool:
+        """Whether a function ran several times in a call, and not as often as another one."""
+        at = self.at(row)
+        if at.execution is None:
+            return False
+        near = self._nearest(self._run.graph_executions.site_ids[source], row)
+        rows = self._of_execution(near, at.execution)
+        same = [other for other in rows if self._call_of(other)[1] == at.iteration]
+        return len(same) > 1 and len(self._rows_like(at)) != len(same)
 
     def time(self, row: int) -> float:
         """Return when a graph execution was recorded."""
