@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tfdbg_tui.diagnosis.pulse import Pulse, duration
-from tfdbg_tui.logdir import RunReader, list_runs
+from tfdbg_tui.logdir import Progress, RunReader, list_runs
 
 
 class Clocks:
@@ -76,10 +76,24 @@ def test_lag_is_not_told_where_clocks_differ(growing, pulse, clocks):
     reader, grow = growing
     pulse.note(reader.read_all())
     grow(20_000)
-    clocks.day = 1e9
-    pulse.note(reader.read_all())
-    assert pulse.vitals().phase == "recording"
-    assert pulse.vitals().lag is None
+    run = reader.read_all()
+    for lag, prompt, told in (
+        (-5, False, False),
+        (90, False, True),  # in a buffer of TensorFlow's writer
+        (90, True, False),  # our writer keeps nothing back
+        (4, True, True),
+        (7200, False, False),  # a clock that was set back
+    ):
+        run = replace(
+            run,
+            state=replace(run.state, prompt=prompt),
+            progress=Progress(run.progress.bytes_read + 1, run.progress.bytes_total + 1),
+        )
+        clocks.seconds += 1
+        clocks.day = run.newest_wall_time() + lag
+        pulse.note(run)
+        assert pulse.vitals().phase == "recording"
+        assert (pulse.vitals().lag is not None) == told, lag
 
 
 def test_definitions_without_events_are_a_ring(growing, pulse, clocks):

@@ -18,7 +18,8 @@ writer keeps the events to itself; its writer has ended; its files have been del
 
 _WINDOW_SECONDS = 5.0  # that events a second are counted over
 _QUIET_SECONDS = 3.0  # without growth, before a run counts as quiet
-_LONGEST_LAG = 86_400.0  # more than this is a clock that differs, not lag
+_LONGEST_LAG = 600.0  # more than this is a clock that differs, not lag
+_PROMPT_SECONDS = 5.0  # in which our writer brings an event into its file
 
 BUFFERING = (
     "Graphs have been recorded, but no events. TensorFlow's writer keeps the newest ones in memory "
@@ -69,6 +70,7 @@ class Pulse:
         self._grew_at: float | None = None
         self._seen_at = 0.0
         self._lag: float | None = None
+        self._whole_at: float | None = None
 
     def note(self, run: Run) -> None:
         """Take notice of the run's present state."""
@@ -77,6 +79,7 @@ class Pulse:
         if before is None or not _same_events(before, run):
             self._counts.clear()
             self._grew_at, self._seen_at, self._lag = None, now, None
+            self._whole_at = None
             if before is not None and before.files == run.files:
                 self._grew_at = now  # a circular buffer has replaced its file
         elif run.progress.bytes_total != before.progress.bytes_total:
@@ -85,6 +88,8 @@ class Pulse:
             self._counts.append((now, run.num_events))
         if self._grew_at == now and run.progress.complete:
             self._lag = self._find_lag(run)
+        if run.progress.complete:
+            self._whole_at = now
 
     def vitals(self) -> Vitals | None:
         """Return how it is doing now; None before anything has been noted."""
@@ -119,9 +124,17 @@ class Pulse:
         return (last - first) / max(now - start, 0.5)
 
     def _find_lag(self, run: Run) -> float | None:
+        """Return the seconds since the newest event was recorded, unless clocks must be wrong.
+
+        What our writer records arrives at once: it cannot be much older than the last look at which
+        everything had been read.
+        """
         newest = run.newest_wall_time()
         lag = self._now() - newest if newest else -1.0
-        return lag if 0.0 <= lag < _LONGEST_LAG else None
+        longest = _LONGEST_LAG
+        if run.state.prompt and self._whole_at is not None:
+            longest = min(longest, self._clock() - self._whole_at + _PROMPT_SECONDS)
+        return lag if 0.0 <= lag < longest else None
 
     def _is_buffering(self, run: Run) -> bool:
         """Whether definitions are there, and only TensorFlow's ring can explain the rest."""
