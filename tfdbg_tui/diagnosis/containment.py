@@ -120,8 +120,8 @@ class Containment:
     def goes_on_in(self, event: TensorEvent, other: TensorEvent) -> bool:
         """Whether a tensor may have become an input of another one by a way without record.
 
-        That is out of an input pipeline, or into a function by a call that TensorFlow's writer does
-        not record.
+        That is out of an input pipeline, out of a loop or a list, or into a function by a call that
+        TensorFlow's writer does not record.
         """
         op, there = graph_op_of(self._run, event), graph_op_of(self._run, other)
         if op is None:
@@ -129,10 +129,24 @@ class Containment:
         calls = self._dataflow.calls
         if calls.in_pipeline(op.graph_id):
             return there is None or not calls.in_pipeline(there.graph_id)
-        return (
-            there is not None
-            and self._goes_into_call(event)
-            and calls.outermost(there.graph_id) == calls.outermost(op.graph_id)
+        into_call = there is not None and self._goes_into_call(event)
+        return self._same_function(op.graph_id, other) and (into_call or self._leaves_loop(event))
+
+    def _same_function(self, graph_id: str, other: TensorEvent) -> bool:
+        """Whether a tensor was made by the same function that Python called, or is its result."""
+        calls, timeline = self._dataflow.calls, self._dataflow.timeline
+        outermost = calls.outermost(graph_id)
+        if other.kind == "execution":
+            return timeline.runs(self._run.executions.kinds[other.index], outermost)
+        there = graph_op_of(self._run, other)
+        return there is not None and calls.outermost(there.graph_id) == outermost
+
+    def _leaves_loop(self, event: TensorEvent) -> bool:
+        """Whether a tensor goes into a list, or into the next iteration of a loop or out of it."""
+        return any(
+            use.event is None
+            and ((use.op_type or "").startswith("TensorList") or self._goes_round(event, use))
+            for use in self._dataflow.consumers(event)
         )
 
     def _goes_into_call(self, event: TensorEvent) -> bool:
