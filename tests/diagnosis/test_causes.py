@@ -261,3 +261,44 @@ def test_infinity_that_python_wrote_into_masked_places_is_meant_and_its_nan_is_n
     program.execution("Softmax", [1], {2: floats(NAN, NAN)})
     (root,) = diagnose(program.open()).roots
     assert (root.rule, root.certainty) == ("softmax-of-nothing", "proved")
+
+
+def test_a_constant_of_a_function_is_a_copy_of_the_eager_tensor(tmp_path):
+    program = Program(tmp_path)
+    program.execution("RealDiv", [100, 101], {1: floats(INF, 2, 3)})
+    function(program)
+    program.op("f", "Const", "table")
+    program.op("f", "Mul", "Mul", "x:0", "table:0")
+    program.trace("f", "x", floats(0, 1, 1))
+    program.trace("f", "table", floats(INF, 2, 3))
+    program.trace("f", "Mul", floats(NAN, 2, 3))
+    program.execution("__inference_f_1", [102], {2: floats(NAN)}, graph_id="f")
+    (root,) = diagnose(program.open()).roots
+    assert root.op_type == "RealDiv"
+
+
+def test_infinite_bounds_may_be_compared_and_infinite_quotients_may_not(tmp_path):
+    for bound, verdict in (("Minimum", "clean"), ("Mul", "bad")):
+        program = Program(tmp_path / verdict)
+        function(program)
+        program.op("f", "Abs", "Abs", "x:0")
+        program.op("f", "Reciprocal", "Reciprocal", "Abs:0")
+        program.op("f", bound, "bound", "Reciprocal:0", "Reciprocal:0")
+        program.op("f", "Greater", "Greater", "bound:0", "Abs:0")
+        program.trace("f", "Abs", floats(0, 1))
+        program.trace("f", "Reciprocal", floats(INF, 1))
+        program.trace("f", "bound", floats(INF, 1))
+        assert diagnose(program.open()).verdict == verdict, bound
+
+
+def test_masks_of_the_lowest_half_add_up_and_the_highest_overflow(tmp_path):
+    for sign, verdict in ((-1, "clean"), (1, "bad")):
+        program = Program(tmp_path / verdict)
+        function(program)
+        program.op("f", "Abs", "Abs", "x:0")
+        program.op("f", "AddV2", "add", "Abs:0", "Abs:0")
+        program.op("f", "Softmax", "Softmax", "add:0")
+        program.trace("f", "Abs", np.float16([sign * 65504, 1]))
+        program.trace("f", "add", np.float16([sign * INF, 2]))
+        program.trace("f", "Softmax", np.float16([0, 1]))
+        assert diagnose(program.open()).verdict == verdict, sign
