@@ -333,6 +333,31 @@ def test_functions_that_xla_compiles(tmp_path: Path, mode: str) -> None:
     assert sum(oracle.traces(oracle.open_reader(str(tmp_path))).values()) == len(traces(tmp_path))
 
 
+def test_xla_counts_tensors_of_one_shape_together(tmp_path: Path) -> None:
+    def program(small: Any, large: Any) -> Any:
+        a = tf.math.log(small, name="a")
+        b = tf.math.log(large, name="b")
+        c = tf.math.negative(a, name="c")
+        d = tf.math.negative(b, name="d")
+        return tf.reduce_sum(c) + tf.reduce_sum(d)
+
+    large = np.ones([5003, 2], np.float32)
+    large[:3000, 0] = 0
+    large[3000:, 1] = -1
+    with dumping(tmp_path, "CONCISE_HEALTH"):
+        tf.function(program, jit_compile=True)(tf.constant([0.0, -1.0, 3.0]), large)
+    found = {
+        t.op_name: np.frombuffer(events.TensorProto.decode(t.tensor_proto).tensor_content)
+        for _, t in traces(tmp_path)
+    }
+    assert {name: found[name][1:].tolist() for name in "abcd"} == {
+        "a": [3, 1, 0, 1],
+        "b": [10006, 3000, 0, 2003],
+        "c": [3, 0, 1, 1],
+        "d": [10006, 0, 3000, 2003],
+    }
+
+
 def test_exporting_while_dumping(tmp_path: Path) -> None:
     class Exported(tf.Module):
         @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])

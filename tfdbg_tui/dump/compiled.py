@@ -6,6 +6,9 @@ the last run is seen; of a loop, the last `_LOOP_RUNS` iterations.
 
 Counting NaN, -∞ and +∞ exactly costs one reduction: each element becomes a small integer with one
 field of ten bits a kind, whose sums over a row of less than 1024 elements cannot overflow.
+
+XLA takes time to compile each op, and a training step has a thousand tensors, so tensors of one
+shape share the ops that count, all of them where the tensors are small.
 """
 
 from __future__ import annotations
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 _FIELD_BITS = 10
 _FIELD = (1 << _FIELD_BITS) - 1
 _LOOP_RUNS = 64
+_SMALL = 4096
+"""Elements of a tensor that is cheaper to copy than to count on its own."""
 
 
 class CompiledBuffer:
@@ -50,7 +55,12 @@ class CompiledBuffer:
             graph.as_default(),
             graph.name_scope(OWN_SCOPE + "/"),
         ):
-            rows = [_counts(item.tensor, group.mode) for item in items]
+            alike = _alike([item.tensor for item in items])
+            self._order = np.argsort(np.concatenate(alike))
+            rows = [
+                tf.reshape(_counts([items[i].tensor for i in some], group.mode), [-1])
+                for some in alike
+            ]
             number = tf.constant(0, tf.int64) if iteration is None else tf.cast(iteration, tf.int64)
             values = tf.concat([tf.reshape(number + 1, [1]), *rows], axis=0)
             with ops.init_scope():
@@ -73,37 +83,61 @@ class CompiledBuffer:
         rows = len(self.group.rows)
         return [
             {
-                "compiled": [run[1:].reshape(rows, -1)],
+                "compiled": [run[1:].reshape(rows, -1)[self._order]],
                 **({"iteration": [run[:1] - 1]} if self._runs > 1 else {}),
             }
             for run in ordered
         ]
 
 
-def _counts(tensor: Any, mode: TensorDebugMode) -> Any:
-    """Return what a mode counts of a tensor, as int64 ``[columns]``.
+def _alike(tensors: Sequence[Any]) -> list[list[int]]:
+    """Return the indices of the tensors in groups of one type and known shape."""
+    groups: dict[Any, list[int]] = {}
+    for i, tensor in enumerate(tensors):
+        known = tensor.shape.is_fully_defined()
+        key = (tensor.dtype.base_dtype, tuple(tensor.shape)) if known else i
+        groups.setdefault(key, []).append(i)
+    return list(groups.values())
+
+
+def _counts(tensors: list[Any], mode: TensorDebugMode) -> Any:
+    """Return what a mode counts of tensors that are alike, as int64 ``[tensors, columns]``.
 
     Columns: nothing in NO_TENSOR; rank, size and six dimensions in SHAPE; size, -∞, +∞, NaN in
     the health modes, and negative and zero in FULL_HEALTH.
     """
+    first, number = tensors[0], len(tensors)
     if mode is TensorDebugMode.NO_TENSOR:
-        return tf.zeros([0], tf.int64)
-    size = tf.reshape(tf.size(tensor, tf.int64), [1])
+        return tf.zeros([number, 0], tf.int64)
+    size = tf.size(first, tf.int64)
     if mode is TensorDebugMode.SHAPE:
-        shape = tf.shape(tensor, tf.int64)[-6:]
+        shape = tf.shape(first, tf.int64)[-6:]
         padded = tf.concat([shape, tf.zeros([6], tf.int64)], axis=0)[:6]
-        rank = tf.reshape(tf.cast(tf.rank(tensor), tf.int64), [1])
-        return tf.concat([rank, size, padded], axis=0)
-    real = _as_real(tensor)
-    infinite = tf.math.is_inf(real)
-    code = tf.where(infinite, tf.where(real < 0, _field(0), _field(1)), _field(None))
-    code = tf.where(tf.math.is_nan(real), _field(2), code)
-    columns = [size, _sum_fields(code, 3)]
+        row = tf.concat([[tf.cast(tf.rank(first), tf.int64), size], padded], axis=0)
+        return tf.tile(tf.reshape(row, [1, 8]), [number, 1])
+    small = first.shape.is_fully_defined() and first.shape.num_elements() <= _SMALL
+    blocks = [_as_real(block) for block in ([tf.stack(tensors)] if small else tensors)]
+    width = _row_width(first.shape)
+
+    def sums(codes: list[Any], fields: int) -> Any:
+        rows = [tf.reduce_sum(tf.reshape(code, [-1, width]), axis=1) for code in codes]
+        return _sum_fields(tf.reshape(tf.concat(rows, axis=0), [number, -1]), fields)
+
+    columns = [tf.fill([number, 1], size), sums([_bad_code(block) for block in blocks], 3)]
     if mode is TensorDebugMode.FULL_HEALTH:
-        finite = tf.math.is_finite(real)
-        sign = tf.where(real < 0, _field(0), tf.where(tf.equal(real, 0), _field(1), _field(None)))
-        columns.append(_sum_fields(tf.where(finite, sign, _field(None)), 2))
-    return tf.concat(columns, axis=0)
+        columns.append(sums([_sign_code(block) for block in blocks], 2))
+    return tf.concat(columns, axis=1)
+
+
+def _bad_code(real: Any) -> Any:
+    code = tf.where(tf.equal(real, -np.inf), _field(0), _field(None))
+    code = tf.where(tf.equal(real, np.inf), _field(1), code)
+    return tf.where(tf.math.is_nan(real), _field(2), code)
+
+
+def _sign_code(real: Any) -> Any:
+    sign = tf.where(real < 0, _field(0), tf.where(tf.equal(real, 0), _field(1), _field(None)))
+    return tf.where(tf.math.is_finite(real), sign, _field(None))
 
 
 def _as_real(tensor: Any) -> Any:
@@ -121,16 +155,13 @@ def _field(index: int | None) -> Any:
     return tf.constant(0 if index is None else 1 << _FIELD_BITS * index, tf.int32)
 
 
-def _sum_fields(code: Any, fields: int) -> Any:
-    """Return how many elements of a tensor of codes have each field set: int64 ``[fields]``."""
-    width = _row_width(code.shape)
-    rows = tf.reshape(code, [-1, width]) if width > 1 else tf.reshape(code, [-1])
-    sums = tf.reduce_sum(rows, axis=1) if width > 1 else rows
+def _sum_fields(sums: Any, fields: int) -> Any:
+    """Return the totals of the fields: int32 ``[tensors, rows]`` to int64 ``[tensors, fields]``."""
     split = [
         tf.bitwise.bitwise_and(tf.bitwise.right_shift(sums, _FIELD_BITS * i), _FIELD)
         for i in range(fields)
     ]
-    return tf.cast(tf.reduce_sum(tf.stack(split), axis=1), tf.int64)
+    return tf.cast(tf.reduce_sum(tf.stack(split, axis=1), axis=2), tf.int64)
 
 
 def _row_width(shape: Any) -> int:
