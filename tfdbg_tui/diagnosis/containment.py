@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.calls import CONTROL, LOOPS
+from tfdbg_tui.diagnosis.calls import BRANCHES, CONTROL, LOOPS
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.locations import inside_algorithm
@@ -24,10 +24,12 @@ from tfdbg_tui.diagnosis.optypes import (
     COMPARISONS,
     EXPONENTIALS,
     LEAVES_OUT,
+    LIMITS,
     MOVES,
     NON_FLOAT_RESULT,
     ONE_TYPE,
     OUT_OF_LOGARITHMS,
+    SCALES,
     SOURCES,
     unrecorded,
 )
@@ -95,7 +97,7 @@ class Containment:
     def _manner(self, root: TensorEvent, sites: list[BadSite], *, given: bool) -> _Manner:
         op_type = op_type_of(self._run, root) or ""
         summary = self._summaries(root)
-        plain = all(self._compares_and_adds(site) for site in sites if site.first != root)
+        plain = all(self._passes_on(site) for site in sites if site.first != root)
         if op_type in SOURCES | MOVES | {"Fill"} or (given and op_type in COMPARES_AND_ADDS):
             written = op_type in ("Const", "Fill") or (given and op_type not in _DATA)
             return _Manner.KEPT if written and plain else _Manner.ABSORBED
@@ -105,16 +107,18 @@ class Containment:
             return _Manner.LOGARITHM if masks else _Manner.LEFT_OUT
         if inside_algorithm(self._run, stack_id_of(self._run, root)):
             return _Manner.ABSORBED
-        if op_type == "Log" and plain:
+        if op_type == "Log" and all(
+            self._passes_on(site, SCALES) for site in sites if site.first != root
+        ):
             return _Manner.LOGARITHM
         return _Manner.ABSORBED if op_type in EXPONENTIALS else _Manner.LEFT_OUT
 
-    def _compares_and_adds(self, site: BadSite) -> bool:
+    def _passes_on(self, site: BadSite, also: frozenset[str] = frozenset()) -> bool:
         """Whether a place only passes on ∞ as algorithms do that reckon with it."""
         op_type = op_type_of(self._run, site.first) or ""
         if "nan" in site.kinds or not site.kinds or is_backward(self._run, site.first):
             return False
-        passes_on = COMPARES_AND_ADDS | CONTROL | {"Const"}
+        passes_on = COMPARES_AND_ADDS | CONTROL | {"Const"} | also
         return op_type in passes_on or op_type.startswith("__")
 
     def goes_on_in(self, event: TensorEvent, other: TensorEvent) -> bool:
@@ -145,7 +149,7 @@ class Containment:
         """Whether a tensor goes into a list, or into the next iteration of a loop or out of it."""
         return any(
             use.event is None
-            and ((use.op_type or "").startswith("TensorList") or self._goes_round(event, use))
+            and ((use.op_type or "").startswith("TensorList") or self._goes_out(event, use))
             for use in self._dataflow.consumers(event)
         )
 
@@ -224,8 +228,8 @@ class Containment:
         if op_type in CONTROL or use.via == "argument" or self._goes_into_function(use):
             return True  # what is done with it inside is looked at by itself
         in_list = op_type.startswith("TensorList") and self._list_is_read
-        if use.event is None and (in_list or self._goes_round(event, use)):
-            return True  # what is read from the list, or in the next iteration, is too
+        if use.event is None and (in_list or self._comes_again(event, use)):
+            return True  # what is read from the list, or outside, is too
         if use.event is None and op_type in ONE_TYPE:
             # It made a number of it, but which one is not known.
             return manner in (_Manner.KEPT, _Manner.ABSORBED)
@@ -240,6 +244,8 @@ class Containment:
             return manner is _Manner.KEPT
         if made.has_inf_or_nan or op_type in LEAVES_OUT:
             return True  # bad again: an alert of its own, which is looked at as well
+        if op_type in LIMITS and not _has_nan(self._summaries(event)):
+            return True
         if manner is _Manner.LOGARITHM:
             return op_type in OUT_OF_LOGARITHMS | COMPARES_AND_ADDS
         return manner is not _Manner.LEFT_OUT
@@ -252,12 +258,18 @@ class Containment:
             timeline.recorded_whole(graph_id) for graph_id in calls.function_graphs(name)
         )
 
-    def _goes_round(self, event: TensorEvent, use: Use) -> bool:
-        """Whether a use hands a tensor out of the body of a loop."""
+    def _comes_again(self, event: TensorEvent, use: Use) -> bool:
+        """Whether a use keeps ∞ for the gradient, or hands it out of a loop's body or a branch."""
+        if _has_nan(self._summaries(event)):
+            return False
+        return use.op_type == "TensorListPushBack" or self._goes_out(event, use)
+
+    def _goes_out(self, event: TensorEvent, use: Use) -> bool:
+        """Whether a use hands a tensor out of the body of a loop, or out of a branch."""
         site = self._dataflow.calls.call_site(graph_id_of(self._run, event) or "")
         if site is None or site.op is None:
             return False
-        return use.op_type == "Identity" and site.op.op_type in LOOPS
+        return use.op_type == "Identity" and site.op.op_type in LOOPS | BRANCHES
 
     def _leaves_pipeline(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
         op = graph_op_of(self._run, event)

@@ -146,6 +146,11 @@ BOUNDS = frozenset({"Minimum", "Maximum", "ClipByValue", "Min", "Max"})
 
 ADDS = frozenset({"AddV2", "Add", "Sub"})
 
+SCALES = frozenset({"Mul", "RealDiv"})
+
+LIMITS = frozenset({"Atan"})
+"""Ops that are asked for their limit at ∞: the angle of a vertical line is 90 degrees."""
+
 COMPARES_AND_ADDS = (
     MOVES
     | BOUNDS
