@@ -228,7 +228,8 @@ class Containment:
         if op_type in CONTROL or use.via == "argument" or self._goes_into_function(use):
             return True  # what is done with it inside is looked at by itself
         in_list = op_type.startswith("TensorList") and self._list_is_read
-        if use.event is None and (in_list or self._comes_again(event, use)):
+        again = manner is not _Manner.LEFT_OUT and self._comes_again(event, use)
+        if use.event is None and (in_list or again):
             return True  # what is read from the list, or outside, is too
         if use.event is None and op_type in ONE_TYPE:
             # It made a number of it, but which one is not known.
