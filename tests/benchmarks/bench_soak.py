@@ -1,11 +1,13 @@
 """Measures what a long recording costs: memory and processor time for each event, without a screen.
 
     python tests/benchmarks/bench_soak.py [--events 2000000] [--bad 0 0.5 1] [--step 20000]
+    python tests/benchmarks/bench_soak.py --rates 500 5000 [--seconds 60] [--bad 0 1]
 
 appends the events of a recorded logdir again and again, with times that go on, and after each
 step does what the app does: reads, makes a snapshot, and has it explained in a thread of its own.
 The events of the recorded run are healthy first; from then on a share of them is bad, as in a
-training run that has died.  One execution comes with every 20 graph executions.  Prints a table.
+training run that has died.  One execution comes with every 20 graph executions.  With --rates, the
+app follows in a pseudo terminal instead, at so many events a second.  Prints a table.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ import time
 import tracemalloc
 from pathlib import Path
 
+import bench_tui
 import numpy as np
+from bench_live import TICK
 from bench_reader import RECORDED
 
 from tfdbg_tui.logdir import RunReader, list_runs, open_run
@@ -153,23 +157,60 @@ def soak(recorded: Path, scratch: Path, shares: list[float], events: int, step: 
     session.close()
 
 
+def watch(
+    recorded: Path, scratch: Path, shares: list[float], rates: list[int], seconds: float
+) -> None:
+    """Print a row of the table for each share of bad events and each rate, in one app."""
+    recording = Recording(recorded, scratch / "watched")
+    terminal = bench_tui.Terminal(recording.directory, 120, 40)
+    terminal.until(b"following")
+    terminal.press(b"3")
+    for bad in shares:
+        for rate in rates:
+            memory, cpu, before = terminal.memory(), terminal.cpu(), recording.events
+            start = now = time.perf_counter()
+            while now - start < seconds:
+                due = int(rate * (now - start)) - (recording.events - before)
+                if due:
+                    recording.grow(due, bad)
+                terminal.read(TICK)
+                now = time.perf_counter()
+            used = terminal.cpu() - cpu
+            print(
+                f"| {bad:.0%} | {rate:,} | {recording.events:,} | {used / (now - start) * 100:.1f} "
+                f"| {memory:.0f} | {terminal.memory():.0f} |",
+                flush=True,
+            )
+            terminal.output = b""
+    terminal.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bad", type=float, nargs="+", default=[0.0, 0.5, 1.0])
     parser.add_argument("--events", type=int, default=2_000_000, help="for each share")
     parser.add_argument("--step", type=int, default=20_000, help="events from look to look")
+    parser.add_argument("--rates", type=int, nargs="+", help="events a second, in the app")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for each rate")
     parser.add_argument("--trace", action="store_true", help="tell where memory was allocated")
     args = parser.parse_args()
-    titles = "bad | events | alerts | bytes an event | CPU µs an event"
-    print(f"| {titles} | longest snapshot, CPU ms | explanations | resident MB |")
-    print("|---|---|---|---|---|---|---|---|")
+    if args.rates:
+        print("| bad | events/s | events | CPU % | resident MB before | after |")
+        print("|---|---|---|---|---|---|")
+    else:
+        titles = "bad | events | alerts | bytes an event | CPU µs an event"
+        print(f"| {titles} | longest snapshot, CPU ms | explanations | resident MB |")
+        print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="bench-soak-") as scratch:
         with tarfile.open(RECORDED) as archive:
             archive.extractall(scratch, filter="data")
         if args.trace:
             tracemalloc.start(8)
         recorded = Path(scratch, RECORDED.name.removesuffix(".tar.xz"))
-        soak(recorded, Path(scratch), args.bad, args.events, args.step)
+        if args.rates:
+            watch(recorded, Path(scratch), args.bad, args.rates, args.seconds)
+        else:
+            soak(recorded, Path(scratch), args.bad, args.events, args.step)
 
 
 if __name__ == "__main__":

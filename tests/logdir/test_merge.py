@@ -7,7 +7,7 @@ import pytest
 
 from tfdbg_tui.logdir.alertlog import AlertLog
 from tfdbg_tui.logdir.columns import AscendingColumn, Column
-from tfdbg_tui.logdir.merge import Merge
+from tfdbg_tui.logdir.merge import Merge, Order
 from tfdbg_tui.logdir.rows import STRIDE, Rows
 
 
@@ -59,6 +59,23 @@ def test_any_growth_ends_in_the_order_of_time() -> None:
     assert len(rows) > 4 * STRIDE
     for rows, expected in snapshots:  # what was handed out has not changed since
         _check(rows, expected)
+
+
+def test_time_goes_on_where_a_clock_was_set_back() -> None:
+    logs = [Log(), Log()]
+    order = Order(len(logs))
+    for start in (10_000, 2_000, 2_100):
+        times = start + np.arange(0, 100.0, 2)
+        times[10] = 0.0  # a record without one
+        logs[0].grow(times)
+        logs[1].grow(start + np.arange(1, 100.0, 2))
+        updated = order.update(logs)
+        assert updated is not None
+        assert len(updated[1]) < 104, "what came before the clock was set stays where it is"
+    rows = Rows([len(log) for log in logs], order)
+    found = [rows.locate(index) for index in range(300)]
+    assert sorted(found) == [(log, row) for log in (0, 1) for row in range(150)]
+    assert all(abs(row - index / 2) < 3 for index, (_, row) in enumerate(found))
 
 
 def _expected(logs: list[Log]) -> list[tuple[float, int, int]]:

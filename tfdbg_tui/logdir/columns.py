@@ -53,7 +53,7 @@ class ColumnView:
         rows = np.asarray(rows, dtype=np.int64)
         out = np.empty(rows.shape, np.int64)
         which = rows // BLOCK_ROWS
-        for block in np.unique(which):
+        for block in np.flatnonzero(np.bincount(which.reshape(-1))).tolist():
             mask = which == block
             values = self._blocks[block][rows[mask] % BLOCK_ROWS]
             out[mask] = values.astype(np.int64) + self._bases[block]
@@ -101,7 +101,7 @@ class AscendingView(ColumnView):
         wanted = np.asarray(values, np.int64)
         found = np.zeros(wanted.shape, np.int64)
         which = np.searchsorted(np.array(self._bases, np.int64), wanted, side) - 1
-        for block in np.unique(which[which >= 0]).tolist():
+        for block in np.flatnonzero(np.bincount(which[which >= 0])).tolist():
             start, mine = block * BLOCK_ROWS, which == block
             numbers = self._blocks[block][: self._size - start]
             # In the type of the block, or numpy would copy it.

@@ -1,7 +1,8 @@
 """The events of several processes in one order: by the time they were recorded.
 
 Each process writes its own file, in order.  The merged order keeps the order within each file and
-otherwise goes by wall time; where a clock steps back inside a file, the latest time so far counts.
+otherwise goes by wall time; where that steps back inside a file, the latest time so far counts, and
+where a clock was set back, by more than threads do it, time goes on from there.
 Rows that arrive late, because a file is read or written later than another, are put where they
 belong: rows after them move up.  So while a run of several processes grows, indices near the end
 may still shift; after everything has been read they are those of a fresh reading.
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.alertlog import AlertLog
 
 Floats = npt.NDArray[np.float64]
+
+
+_SET_BACK = 10_000_000  # microseconds: a clock was set, not just read by several threads
 
 
 class TimedLog(Protocol):
@@ -63,6 +67,8 @@ class Order:
         self._keys = AscendingColumn()  # of the merged rows: microseconds
         self._counts = [0] * num_logs
         self._last_keys = [0] * num_logs
+        self._last_times = [0] * num_logs  # microseconds, as the log's clock had them
+        self._set_back = [0] * num_logs  # microseconds, by which that was in all
 
     def update(self, logs: Sequence[TimedLog]) -> tuple[int, Int64Array, Int64Array] | None:
         """Take in the rows that the logs have gained.
@@ -87,6 +93,12 @@ class Order:
     def _new_keys(self, log: TimedLog, number: int) -> Int64Array:
         times = log.wall_times(np.arange(self._counts[number], len(log)))
         keys = (times * 1e6).astype(np.int64)
+        known = keys[keys > 0]
+        if len(known):
+            steps = np.diff(known, prepend=self._last_times[number])
+            set_back = self._set_back[number] + np.cumsum(np.where(steps < -_SET_BACK, -steps, 0))
+            self._last_times[number], self._set_back[number] = int(known[-1]), int(set_back[-1])
+            keys[keys > 0] += set_back
         if len(keys):
             keys[0] = max(int(keys[0]), self._last_keys[number])
             keys = np.maximum.accumulate(keys)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FAST, SLOW = 0.2, 0.5  # seconds between two snapshots at least
 _SHARE = 4  # of the time, making snapshots may take at most one part in this many and one
+_CPU_SHARE = 8  # of a processor, following may take at most one part in this many
+_LONGEST_INTERVAL = 1.0  # between two snapshots, that this can ask for
 _SHORTEST_WAIT = 0.1
 _LONGEST_WAIT = 1.0  # between two looks at a run that does not grow any more
 _RUNS_SECONDS = 2.0  # between two looks for other runs
@@ -162,14 +164,18 @@ class Loader(Worker):
         snapshot: Snapshot | None = None
         posted: tuple[object, ...] | None = None
         position, next_post, wait = -1, 0.0, _SHORTEST_WAIT
+        pace = _Pace()
         while not self._chosen.is_set():
             run = reader.poll()
             idle = run.progress.complete or run.progress.bytes_read == position
             position = run.progress.bytes_read
             started = time.monotonic()
             due = started >= next_post and self._ready()
+            if run.progress.complete:
+                due = due and pace.allows()
             if due and _state(run) != posted and _is_presentable(run, snapshot):
                 posted = _state(run)
+                pace.begin()
                 snapshot = Snapshot(run, snapshot)
                 self._post(Loaded(snapshot))
                 cost = time.monotonic() - started
@@ -201,6 +207,25 @@ class Loader(Worker):
                 self.choose(found.label)  # its first record has come: now it has a name
             else:
                 self._post(NewRun(found))
+
+
+class _Pace:
+    """Leaves most of a processor to others while a run is followed, above all to its program.
+
+    What drawing a snapshot has cost is known when the next one is due, however it was drawn.
+    """
+
+    def __init__(self) -> None:
+        self._began, self._used = float("-inf"), 0.0
+
+    def begin(self) -> None:
+        """Begin with a snapshot."""
+        self._began, self._used = time.monotonic(), time.process_time()
+
+    def allows(self) -> bool:
+        """Whether it is time for the next one."""
+        cost = time.process_time() - self._used
+        return time.monotonic() - self._began >= min(cost * _CPU_SHARE, _LONGEST_INTERVAL)
 
 
 def _identity(files: RunFiles) -> tuple[str, str]:
