@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FAST, SLOW = 0.2, 0.5  # seconds between two snapshots at least
 _SHARE = 4  # of the time, making snapshots may take at most one part in this many and one
-_CPU_SHARE = 8  # of a processor, following may take at most one part in this many
+_CPU_SHARE = 3  # of a processor, following may take at most one part in this many
 _LONGEST_INTERVAL = 1.0  # between two snapshots, that this can ask for
 _SHORTEST_WAIT = 0.1
 _LONGEST_WAIT = 1.0  # between two looks at a run that does not grow any more
