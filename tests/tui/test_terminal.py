@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -49,7 +50,26 @@ class Terminal:
         deadline = time.monotonic() + _PATIENCE
         while time.monotonic() < deadline and self._read():
             pass
-        return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        return self._exit_code()
+
+    def hang_up(self) -> int:
+        """Closes the terminal as a cut SSH connection does; returns what the program made of it."""
+        os.close(self._fd)
+        return self._exit_code()
+
+    def kill(self, number: signal.Signals) -> None:
+        os.kill(self._pid, number)
+
+    def _exit_code(self) -> int:
+        deadline = time.monotonic() + _PATIENCE
+        while time.monotonic() < deadline:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+            if pid:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.02)
+        os.kill(self._pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
+        raise AssertionError("the program has not ended")
 
     def _read(self) -> bool:
         if select.select([self._fd], [], [], 0.1)[0]:
@@ -79,6 +99,23 @@ def test_start_keys_and_quit(logdirs, environment) -> None:
     if "NO_COLOR" in environment:
         assert b"\x1b[38;" not in terminal.output
         assert b"\x1b[48;" not in terminal.output
+
+
+@pytest.mark.parametrize("action", [signal.SIG_DFL, signal.SIG_IGN], ids=["", "nohup"])
+def test_a_terminal_that_has_gone_ends_it(logdirs, action) -> None:
+    before = signal.signal(signal.SIGHUP, action)
+    terminal = Terminal(str(logdirs["mnist"]))
+    signal.signal(signal.SIGHUP, before)
+    terminal.wait_for("495 alerts")
+    assert terminal.hang_up() == 128 + signal.SIGHUP
+
+
+def test_sigterm_gives_the_terminal_back(logdirs) -> None:
+    terminal = Terminal(str(logdirs["mnist"]))
+    terminal.wait_for("495 alerts")
+    terminal.kill(signal.SIGTERM)
+    assert terminal.finish() == 128 + signal.SIGTERM
+    assert b"\x1b[?1049l" in terminal.output
 
 
 @pytest.mark.parametrize("environment", [{}, {"TERM": "dumb"}])

@@ -22,6 +22,7 @@ from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.screens.main import MainScreen
 from tfdbg_tui.tui.searching import Searching
 from tfdbg_tui.tui.session import Session
+from tfdbg_tui.tui.signals import end_on_signals
 from tfdbg_tui.tui.text import UNICODE, Charset
 from tfdbg_tui.tui.wayfinding import Wayfinder
 
@@ -135,6 +136,8 @@ class TfdbgApp(App[int]):
 
     def on_mount(self) -> None:
         """Start reading."""
+        if not self.is_headless:
+            end_on_signals(self)
         self.set_class(self.charset.ascii_only, "-ascii")
         self.set_interval(_TICK_SECONDS, self._tick)
         self.call_after_refresh(self._ask_terminal)
