@@ -74,7 +74,7 @@ def content(run: Run) -> dict[str, Any]:
     executions, traces = run.executions, run.graph_executions
     return {
         "executions": [
-            (executions.kind(i), run._stacks.locations[executions.stack_ids[i]])
+            (executions.kind(i), run._stacks.values[executions.stack_ids[i]])
             for i in range(len(executions))
         ],
         "execution times": executions.wall_times(np.arange(len(executions))).tolist(),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.events import SourceFile, StackFrame
 from tfdbg_tui.logdir.graphs import Graph, GraphOp, parse_tensor_name
+from tfdbg_tui.logdir.numbering import Numbering
 from tfdbg_tui.logdir.walltimes import sane_time
 from tfdbg_tui.wire import codec, events
 
@@ -30,25 +31,8 @@ _STEP = 2 << 3 | codec.VARINT
 _SOURCE_FILE = 4 << 3 | codec.BYTES
 
 
-class Stacks:
-    """Every distinct stack trace of a run, by number.
-
-    Attributes:
-        locations: File set and serialized CodeLocation of each.
-    """
-
-    def __init__(self) -> None:
-        self.locations: list[tuple[int, bytes]] = []
-        self._numbers: dict[tuple[int, bytes], int] = {}
-
-    def number(self, file_set: int, code_location: bytes) -> int:
-        """Return the number of the stack that a serialized CodeLocation describes."""
-        key = (file_set, code_location)
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self.locations)
-            self.locations.append(key)
-        return number
+Stacks = Numbering[tuple[int, bytes]]
+"""Every distinct stack trace of a run: file set and serialized CodeLocation of each."""
 
 
 class Definitions:
@@ -195,7 +179,7 @@ class Definitions:
                 output_tensor_ids=tuple(record.output_tensor_ids),
                 output_dtypes=tuple(record.output_dtypes),
                 called_graphs=tuple(map(self.graph_id, record.called_graph_ids)),
-                stack_id=self._stacks.number(self.file_set, record.code_location),
+                stack_id=self._stacks.number((self.file_set, record.code_location)),
                 host=self.host,
                 wall_time=sane_time(event.wall_time),
             )

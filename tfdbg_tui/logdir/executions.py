@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.logdir.alertlog import AlertLog, AlertTally, combined
-from tfdbg_tui.logdir.columns import AscendingColumn, Column, ColumnView, Int64Array
-from tfdbg_tui.logdir.events import Execution, ExecutionKind, TensorSummary
+from tfdbg_tui.logdir.alertlog import AlertTally, combined
+from tfdbg_tui.logdir.columns import Column, Int64Array
+from tfdbg_tui.logdir.eventlist import EventList
+from tfdbg_tui.logdir.events import Execution, ExecutionKind
 from tfdbg_tui.logdir.execution_scan import ExecutionScan
-from tfdbg_tui.logdir.rows import Rows
-from tfdbg_tui.logdir.slots import output_slots
-from tfdbg_tui.logdir.summaries import recorded_tensor, tensor_summary
-from tfdbg_tui.logdir.walltimes import read_wall_times, sane_time
+from tfdbg_tui.logdir.recordlog import RecordLog, is_worth_scanning
+from tfdbg_tui.logdir.slots import inputs_by_slot, outputs_by_slot
+from tfdbg_tui.logdir.summaries import recorded_tensor
+from tfdbg_tui.logdir.walltimes import sane_time
 from tfdbg_tui.wire import codec, events
-from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.logdir.definitions import Definitions, Stacks
     from tfdbg_tui.logdir.merge import Merge
+    from tfdbg_tui.logdir.numbering import Numbering
     from tfdbg_tui.logdir.problems import Problems
     from tfdbg_tui.logdir.recordfile import Chunk, RecordFile
-
-_FEW = 8  # records for which setting up the scan is not worth it
-_MAX_OUTPUTS = 1 << 16
-
-
-class ExecutionKinds:
-    """Every distinct kind of execution of a run, by number."""
-
-    def __init__(self) -> None:
-        self.kinds: list[ExecutionKind] = []
-        self._numbers: dict[ExecutionKind, int] = {}
-
-    def number(self, kind: ExecutionKind) -> int:
-        """Return the number of a kind."""
-        number = self._numbers.setdefault(kind, len(self.kinds))
-        if number == len(self.kinds):
-            self.kinds.append(kind)
-        return number
 
 
 class Place(NamedTuple):
@@ -75,61 +57,46 @@ class _Decoded:
     bad_slots: tuple[int, ...]
 
 
-class ExecutionLog:
-    """The index of one .execution file, grown chunk by chunk.
+class ExecutionLog(RecordLog):
+    """The index of one .execution file; its alerts are by `Place`.
 
     Attributes:
-        file: The file.
-        definitions: What its records refer to.
-        offsets: Where each record starts.
         kinds: Number of each execution's `ExecutionKind` in the run.
         stacks: Number of each execution's stack in the run.
         serials: Serial of each execution; empty where the writer records none.
-        alerts: Outputs that hold a NaN or an infinity, by `Place`.
     """
 
     def __init__(
         self,
         file: RecordFile,
         definitions: Definitions,
-        kinds: ExecutionKinds,
+        kinds: Numbering[ExecutionKind],
         stacks: Stacks,
         problems: Problems,
         *,
         vectorised: bool = True,
     ) -> None:
-        self.file = file
-        self.definitions = definitions
-        self.offsets = AscendingColumn()
+        super().__init__(file, definitions, problems)
         self.kinds = Column()
         self.stacks = Column()
         self.serials = Column()
-        self.alerts = AlertLog()
         self._kinds = kinds
         self._stacks = stacks
-        self._problems = problems
         self._scan = ExecutionScan() if vectorised else None
-
-    def __len__(self) -> int:
-        return len(self.offsets)
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns that are merged with those of other processes."""
+        """See `RecordLog`."""
         return self.kinds, self.stacks
 
-    def wall_times(self, rows: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return when some rows were recorded."""
-        return read_wall_times(self.file, self.offsets.view().take(rows))
-
     def ingest(self, chunk: Chunk) -> None:
-        """Index the records of a chunk."""
+        """See `RecordLog`."""
         count = len(chunk)
         kinds = np.full(count, -1, np.int64)
         stacks = np.zeros(count, np.int64)
         serials = np.zeros(count, np.int64)
         alerts = np.zeros((2, 0), np.int64)
-        if self._scan is not None and chunk.large is None and count > _FEW:
+        if self._scan is not None and is_worth_scanning(chunk):
             scanned = self._scan.scan(
                 chunk, lambda row: self._kind_of(chunk, row), self._number_stack
             )
@@ -173,7 +140,7 @@ class ExecutionLog:
         alerting = alerting[kinds[alerting] >= 0]
         for kind in np.unique(kinds[alerting]).tolist():
             rows = alerting[kinds[alerting] == kind]
-            kinds[rows[num_outputs[rows] != self._kinds.kinds[kind].num_outputs]] = -1
+            kinds[rows[num_outputs[rows] != self._kinds.values[kind].num_outputs]] = -1
 
     def _kind_of(self, chunk: Chunk, row: int) -> int | None:
         """Return the kind of a record to judge others by; None if it is not to be trusted."""
@@ -181,7 +148,7 @@ class ExecutionLog:
         return decoded.kind if decoded else None
 
     def _number_stack(self, code_location: bytes) -> int:
-        return self._stacks.number(self.definitions.file_set, code_location)
+        return self._stacks.number((self.definitions.file_set, code_location))
 
     def _decode(self, chunk: Chunk, row: int, *, report: bool = True) -> _Decoded | None:
         """Read one record; None, and a problem, where it is not readable."""
@@ -193,11 +160,7 @@ class ExecutionLog:
             summaries, _ = outputs_by_slot(record)
         except codec.DecodeError as error:
             if report:
-                offset = int(chunk.offsets[row])
-                self._problems.add(
-                    self.file.path,
-                    f"the record at byte {offset:,} is not readable ({error}); it is skipped",
-                )
+                self._skip(chunk, row, error)
             return None
         bad = [slot for slot, summary in enumerate(summaries) if summary and summary.bad]
         serial = record.serial or 0
@@ -218,92 +181,31 @@ class ExecutionLog:
         )
 
 
-def outputs_by_slot(
-    record: events.Execution,
-) -> tuple[tuple[TensorSummary | None, ...], bool]:
-    """Return (the summary of each output by slot, whether the slots are certain)."""
-    protos = record.tensor_protos
-    summaries = _summaries(record.tensor_debug_mode, protos, record.minima, record.maxima)
-    count = min(max(record.num_outputs, len(summaries)), _MAX_OUTPUTS)
-    if len(summaries) in (0, count):
-        return tuple(summaries or [None] * count), True
-    slots = output_slots(
-        record.op_type, count, [(bool(p), s) for p, s in zip(protos, summaries, strict=True)]
-    )
-    known = slots is not None
-    by_slot: list[TensorSummary | None] = [None] * count
-    for slot, summary in zip(slots or range(len(summaries)), summaries, strict=False):
-        by_slot[slot] = summary
-    return tuple(by_slot), known
-
-
-def inputs_by_slot(record: events.Execution) -> tuple[TensorSummary | None, ...]:
-    """Return the summary of each input; empty where the writer recorded none."""
-    protos = record.input_tensor_protos
-    mode = TensorDebugMode.FULL_HEALTH
-    return tuple(_summaries(mode, protos, record.input_minima, record.input_maxima))
-
-
-def _summaries(
-    mode: int, protos: Sequence[bytes], minima: Sequence[float], maxima: Sequence[float]
-) -> list[TensorSummary | None]:
-    bounds: Iterable[tuple[float | None, float | None]] = (
-        (low, high) if low == low else (None, None)
-        for low, high in zip(minima, maxima, strict=False)
-    )
-    bounds = itertools.chain(bounds, itertools.repeat((None, None)))
-    return [
-        tensor_summary(mode, proto, low, high)
-        for proto, (low, high) in zip(protos, bounds, strict=False)
-    ]
-
-
-class Executions:
+class Executions(EventList[Execution]):
     """The executions of a run, in order: ``executions[i]`` reads the i-th from its file.
-
-    Those of several processes are merged: see `merge`.
 
     Attributes:
         kinds: Number of each execution's kind; see `kind`.
         stack_ids: Number of each execution's stack; see `Run.stack`.
-        alert_rows: Index of the execution of each alert, ascending; one alert for each bad output.
         alert_slots: Output slot of each alert.
-        alert_logs: The same of each file set, by the rows of its file.
     """
 
     def __init__(
-        self, logs: Sequence[ExecutionLog], kinds: ExecutionKinds, merge: Merge | None
+        self,
+        logs: Sequence[ExecutionLog],
+        kinds: Numbering[ExecutionKind],
+        merge: Merge | None,
     ) -> None:
-        self._files = [log.file for log in logs]
-        self._definitions = [log.definitions for log in logs]
-        self._offsets = [log.offsets.view() for log in logs]
-        self._serials = [log.serials.view() for log in logs]
-        self._rows = Rows([len(log) for log in logs], merge)
-        self._kinds = kinds.kinds
-        self._num_kinds = len(kinds.kinds)
-        columns = merge.columns if merge else logs[0].columns
-        self.kinds: ColumnView = columns[0].view()
-        self.stack_ids: ColumnView = columns[1].view()
-        self.alert_logs = [log.alerts.view() for log in logs]
-        self.alert_rows = merge.alert_rows.view() if merge else self.alert_logs[0].rows
+        super().__init__(logs, merge)
+        self.kinds, self.stack_ids = self._columns
         self.alert_slots = merge.alert_slots.view() if merge else self.alert_logs[0].slots
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Execution]:
-        return (self[i] for i in range(len(self)))
+        self._serials = [log.serials.view() for log in logs]
+        self._kinds = kinds.values
+        self._num_kinds = len(kinds.values)
 
     def __getitem__(self, index: int) -> Execution:
-        """Read an execution from its file.
-
-        Raises:
-            IndexError: There is no such execution.
-            OSError: The file cannot be read any more.
-            ValueError: The record is, or has become, damaged.
-        """
-        log, row = self._rows.locate(index)
-        event = events.DebugEvent.decode(self._files[log].record(self._offsets[log][row]))
+        """See `EventList`."""
+        log, event = self._read(index)
         record = events.Execution.decode(event.execution)
         definitions = self._definitions[log]
         outputs, slots_known = outputs_by_slot(record)
@@ -341,8 +243,7 @@ class Executions:
             OSError: The file cannot be read any more.
             ValueError: The record is, or has become, damaged.
         """
-        log, row = self._rows.locate(index)
-        event = events.DebugEvent.decode(self._files[log].record(self._offsets[log][row]))
+        _, event = self._read(index)
         record = events.Execution.decode(event.execution)
         if len(record.tensor_protos) != record.num_outputs or slot >= record.num_outputs:
             return None
@@ -361,30 +262,10 @@ class Executions:
         """Return the kind with a number found in `kinds`."""
         return self._kinds[kind_id]
 
-    def place(self, index: int) -> tuple[int, int]:
-        """Return (number of the file set, row in its file) of an execution."""
-        return self._rows.locate(index)
-
-    def index_of(self, place: tuple[int, int]) -> int:
-        """Return the index of the row at a place that `place` gave for this or an earlier run."""
-        return self._rows.index(*place)
-
     def bad_places(self) -> Iterator[tuple[Place, AlertTally]]:
         """Yield each place that has alerts, and their number, first and last index."""
         for number, tally in combined(self.alert_logs, self._rows.index):
             yield Place.of(number), tally
-
-    def wall_times_at(self, log: int, rows: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return when some rows of the file of a file set were recorded."""
-        return read_wall_times(self._files[log], self._offsets[log].take(rows))
-
-    def wall_times(self, indices: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return when each of some executions had finished, in seconds since the epoch."""
-        indices = np.asarray(indices, np.int64)
-        times = np.zeros(indices.shape)
-        for log, places, rows in self._rows.split(indices.reshape(-1)):
-            times.reshape(-1)[places] = self.wall_times_at(log, rows)
-        return times
 
     def with_serial(self, log: int, serial: int) -> int | None:
         """Return the index of the execution of a process with a serial, or None.

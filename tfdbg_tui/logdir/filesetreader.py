@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.logdir.definitions import Definitions, Stacks
-from tfdbg_tui.logdir.executions import ExecutionKinds, ExecutionLog
+from tfdbg_tui.logdir.definitions import Definitions
+from tfdbg_tui.logdir.executions import ExecutionLog
+from tfdbg_tui.logdir.numbering import Numbering
 from tfdbg_tui.logdir.problems import Problems
 from tfdbg_tui.logdir.recordfile import RecordFile, ScanBuffer
-from tfdbg_tui.logdir.traces import Sites, TraceLog
+from tfdbg_tui.logdir.traces import TraceLog
 from tfdbg_tui.logdir.writerprocess import WriterProcess
 from tfdbg_tui.wire import filesets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfdbg_tui.logdir.definitions import Stacks
+    from tfdbg_tui.logdir.events import ExecutionKind, Site
     from tfdbg_tui.logdir.graphs import Graph
+    from tfdbg_tui.logdir.recordlog import RecordLog
     from tfdbg_tui.wire.filesets import FileSet
 
 _DEFINITIONS_CHUNK = 1 << 17
@@ -36,10 +40,10 @@ class Shared:
 
     def __init__(self, chunk_bytes: int) -> None:
         self.problems = Problems()
-        self.stacks = Stacks()
+        self.stacks: Stacks = Numbering()
         self.graphs: dict[str, Graph] = {}
-        self.sites = Sites()
-        self.kinds = ExecutionKinds()
+        self.sites: Numbering[Site] = Numbering()
+        self.kinds: Numbering[ExecutionKind] = Numbering()
         self.buffer = ScanBuffer(chunk_bytes)
 
 
@@ -94,7 +98,7 @@ class FileSetReader:
     def read_events(self, limit: int) -> bool:
         """Read one chunk of graph executions and one of executions; return if there was any."""
         found = False
-        log: TraceLog | ExecutionLog
+        log: RecordLog
         for log in (self.traces, self.executions):
             chunk = log.file.read(self._shared.buffer, limit)
             if chunk is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfdbg_tui.logdir.gather import Bytes, Ints, Words, blocks
+from tfdbg_tui.logdir.numbering import Numbering
 
 _LONGEST = 1 << 14
 """Longer strings are numbered one by one: they are rare, and a group of them would need memory."""
@@ -67,16 +68,13 @@ class Interner:
     """
 
     def __init__(self) -> None:
-        self.strings: list[bytes] = []
-        self._numbers: dict[bytes, int] = {}
+        self._numbering: Numbering[bytes] = Numbering()
+        self.strings = self._numbering.values
         self._known: dict[int, _Known] = {}
 
     def number(self, string: bytes) -> int:
         """Return the number of one string."""
-        number = self._numbers.setdefault(string, len(self.strings))
-        if number == len(self.strings):
-            self.strings.append(string)
-        return number
+        return self._numbering.number(string)
 
     def numbers(self, data: Bytes, starts: Ints, lengths: Ints) -> Ints:
         """Return the number of each ``data[start : start + length]``.

@@ -54,7 +54,7 @@ class DanglingReferences:
             self._shared.problems.discard(path, "frames")
 
     def _look_at_sites(self) -> None:
-        sites, graphs = self._shared.sites.sites, self._shared.graphs
+        sites, graphs = self._shared.sites.values, self._shared.graphs
         candidates = self._sites + list(range(self._sites_seen, len(sites)))
         self._sites_seen = len(sites)
         self._sites = [
@@ -65,7 +65,7 @@ class DanglingReferences:
         ]
 
     def _look_at_stacks(self, definitions: Sequence[Definitions]) -> None:
-        locations = self._shared.stacks.locations
+        locations = self._shared.stacks.values
         for file_set, location in locations[self._stacks_seen :]:
             try:
                 ids = CodeLocation.decode(location).stack_frame_ids

@@ -121,7 +121,7 @@ class Run:
 
     def stack(self, stack_id: int) -> tuple[StackFrame, ...]:
         """Return the frames of a stack, outermost first."""
-        file_set, location = self._stacks.locations[stack_id]
+        file_set, location = self._stacks.values[stack_id]
         try:
             frame_ids = CodeLocation.decode(location).stack_frame_ids
         except codec.DecodeError:

@@ -13,17 +13,60 @@ import itertools
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.op_outputs import OUTPUT_TYPES
+from tfdbg_tui.logdir.summaries import tensor_summary
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tfdbg_tui.logdir.events import TensorSummary
+    from tfdbg_tui.wire import events
 
     Recorded = tuple[bool, TensorSummary | None]
 
 _NEVER_RECORDED = ("resource", "variant")
 _ATTRIBUTE = "?#"
+_MAX_OUTPUTS = 1 << 16
+
+
+def outputs_by_slot(
+    record: events.Execution,
+) -> tuple[tuple[TensorSummary | None, ...], bool]:
+    """Return (the summary of each output by slot, whether the slots are certain)."""
+    protos = record.tensor_protos
+    summaries = _summaries(record.tensor_debug_mode, protos, record.minima, record.maxima)
+    count = min(max(record.num_outputs, len(summaries)), _MAX_OUTPUTS)
+    if len(summaries) in (0, count):
+        return tuple(summaries or [None] * count), True
+    slots = output_slots(
+        record.op_type, count, [(bool(p), s) for p, s in zip(protos, summaries, strict=True)]
+    )
+    known = slots is not None
+    by_slot: list[TensorSummary | None] = [None] * count
+    for slot, summary in zip(slots or range(len(summaries)), summaries, strict=False):
+        by_slot[slot] = summary
+    return tuple(by_slot), known
+
+
+def inputs_by_slot(record: events.Execution) -> tuple[TensorSummary | None, ...]:
+    """Return the summary of each input; empty where the writer recorded none."""
+    protos = record.input_tensor_protos
+    mode = TensorDebugMode.FULL_HEALTH
+    return tuple(_summaries(mode, protos, record.input_minima, record.input_maxima))
+
+
+def _summaries(
+    mode: int, protos: Sequence[bytes], minima: Sequence[float], maxima: Sequence[float]
+) -> list[TensorSummary | None]:
+    bounds: Iterable[tuple[float | None, float | None]] = (
+        (low, high) if low == low else (None, None)
+        for low, high in zip(minima, maxima, strict=False)
+    )
+    bounds = itertools.chain(bounds, itertools.repeat((None, None)))
+    return [
+        tensor_summary(mode, proto, low, high)
+        for proto, (low, high) in zip(protos, bounds, strict=False)
+    ]
 
 
 def output_slots(

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.logdir.alertlog import AlertLog, AlertTally, combined
-from tfdbg_tui.logdir.columns import AscendingColumn, Column, ColumnView, Int64Array
+from tfdbg_tui.logdir.alertlog import AlertTally, combined
+from tfdbg_tui.logdir.columns import Column, Int64Array
+from tfdbg_tui.logdir.eventlist import EventList
 from tfdbg_tui.logdir.events import GraphExecution, Site, TensorSummary
-from tfdbg_tui.logdir.rows import Rows
+from tfdbg_tui.logdir.recordlog import RecordLog, is_worth_scanning
 from tfdbg_tui.logdir.summaries import recorded_tensor, tensor_summary
 from tfdbg_tui.logdir.trace_scan import TraceScan
-from tfdbg_tui.logdir.walltimes import read_wall_times, sane_time
+from tfdbg_tui.logdir.walltimes import sane_time
 from tfdbg_tui.wire import codec, events
 
 if TYPE_CHECKING:
@@ -23,80 +24,42 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.executions import Executions
     from tfdbg_tui.logdir.graphs import Graph
     from tfdbg_tui.logdir.merge import Merge
+    from tfdbg_tui.logdir.numbering import Numbering
     from tfdbg_tui.logdir.problems import Problems
     from tfdbg_tui.logdir.recordfile import Chunk, RecordFile
 
-_FEW = 8  # records for which setting up the scan is not worth it
 
-
-class Sites:
-    """Every distinct site of a run, by number.
+class TraceLog(RecordLog):
+    """The index of one .graph_execution_traces file; its alerts are by site.
 
     Attributes:
-        sites: The sites in the order of their numbers.
-        numbers: The number of each.
-    """
-
-    def __init__(self) -> None:
-        self.sites: list[Site] = []
-        self.numbers: dict[Site, int] = {}
-
-    def number(self, site: Site) -> int:
-        """Return the number of a site."""
-        number = self.numbers.get(site)
-        if number is None:
-            number = len(self.sites)
-            self.sites.append(site)
-            self.numbers[site] = number
-        return number
-
-
-class TraceLog:
-    """The index of one .graph_execution_traces file, grown chunk by chunk.
-
-    Attributes:
-        file: The file.
-        definitions: What its records refer to.
-        offsets: Where each record starts.
         sites: Number of each record's `Site` in the run.
-        alerts: Rows that hold a NaN or an infinity, by site.
     """
 
     def __init__(
         self,
         file: RecordFile,
         definitions: Definitions,
-        sites: Sites,
+        sites: Numbering[Site],
         problems: Problems,
         *,
         vectorised: bool = True,
     ) -> None:
-        self.file = file
-        self.definitions = definitions
-        self.offsets = AscendingColumn()
+        super().__init__(file, definitions, problems)
         self.sites = Column()
-        self.alerts = AlertLog()
         self._sites = sites
-        self._problems = problems
         self._scan = TraceScan() if vectorised else None
-
-    def __len__(self) -> int:
-        return len(self.offsets)
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns that are merged with those of other processes."""
+        """See `RecordLog`."""
         return (self.sites,)
 
-    def wall_times(self, rows: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return when some rows were recorded."""
-        return read_wall_times(self.file, self.offsets.view().take(rows))
-
     def ingest(self, chunk: Chunk) -> None:
-        """Index the records of a chunk."""
+        """See `RecordLog`."""
         sites = np.full(len(chunk), -1, np.int64)
         bad = np.zeros(len(chunk), bool)
-        if self._scan is not None and chunk.large is None and len(chunk) > _FEW:
+        if self._scan is not None and is_worth_scanning(chunk):
             sites, bad = self._scan.scan(chunk, lambda row: self._site_of(chunk, row))
         for row in np.flatnonzero(sites < 0).tolist():
             decoded = self._decode(chunk, row)
@@ -123,11 +86,7 @@ class TraceLog:
             summary = trace_summary(record)
         except codec.DecodeError as error:
             if report:
-                offset = int(chunk.offsets[row])
-                self._problems.add(
-                    self.file.path,
-                    f"the record at byte {offset:,} is not readable ({error}); it is skipped",
-                )
+                self._skip(chunk, row, error)
             return None
         site = Site(
             self.definitions.file_set,
@@ -151,54 +110,31 @@ def trace_summary(record: events.GraphExecutionTrace) -> TensorSummary | None:
     )
 
 
-class GraphExecutions:
+class GraphExecutions(EventList[GraphExecution]):
     """The graph executions of a run, in order: ``[i]`` reads the i-th from its file.
 
-    Those of several processes are merged: see `merge`.
-
     Attributes:
-        site_ids: Number of each row's site; see `site`.
-        alert_rows: Rows that hold a NaN or an infinity, ascending.
-        alert_logs: The same of each file set, by the rows of its file.
+        site_ids: Number of each graph execution's site; see `site`.
     """
 
     def __init__(
         self,
         logs: Sequence[TraceLog],
-        sites: Sites,
+        sites: Numbering[Site],
         graphs: Mapping[str, Graph],
         executions: Executions,
         merge: Merge | None,
     ) -> None:
-        self._files = [log.file for log in logs]
-        self._definitions = [log.definitions for log in logs]
-        self._offsets = [log.offsets.view() for log in logs]
-        self._rows = Rows([len(log) for log in logs], merge)
-        self._sites = sites.sites
-        self._num_sites = len(sites.sites)
+        super().__init__(logs, merge)
+        (self.site_ids,) = self._columns
+        self._sites = sites.values
+        self._num_sites = len(sites.values)
         self._graphs = graphs
         self._executions = executions
-        columns = merge.columns if merge else logs[0].columns
-        self.site_ids: ColumnView = columns[0].view()
-        self.alert_logs = [log.alerts.view() for log in logs]
-        self.alert_rows = merge.alert_rows.view() if merge else self.alert_logs[0].rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[GraphExecution]:
-        return (self[i] for i in range(len(self)))
 
     def __getitem__(self, index: int) -> GraphExecution:
-        """Read a graph execution from its file.
-
-        Raises:
-            IndexError: There is no such row.
-            OSError: The file cannot be read any more.
-            ValueError: The record is, or has become, damaged.
-        """
-        log, row = self._rows.locate(index)
-        event = events.DebugEvent.decode(self._files[log].record(self._offsets[log][row]))
+        """See `EventList`."""
+        log, event = self._read(index)
         record = events.GraphExecutionTrace.decode(event.graph_execution_trace)
         definitions = self._definitions[log]
         graph_id = definitions.graph_id(record.tfdbg_context_id)
@@ -227,8 +163,7 @@ class GraphExecutions:
             OSError: The file cannot be read any more.
             ValueError: The record is, or has become, damaged.
         """
-        log, row = self._rows.locate(index)
-        event = events.DebugEvent.decode(self._files[log].record(self._offsets[log][row]))
+        _, event = self._read(index)
         record = events.GraphExecutionTrace.decode(event.graph_execution_trace)
         return recorded_tensor(record.tensor_debug_mode, record.tensor_proto)
 
@@ -258,26 +193,6 @@ class GraphExecutions:
         """Return the last row before `index` that is a computation of a site, or None."""
         return self.site_ids.last_equal(site_id, index)
 
-    def place(self, index: int) -> tuple[int, int]:
-        """Return (number of the file set, row in its file) of a row."""
-        return self._rows.locate(index)
-
-    def index_of(self, place: tuple[int, int]) -> int:
-        """Return the index of the row at a place that `place` gave for this or an earlier run."""
-        return self._rows.index(*place)
-
     def bad_sites(self) -> Iterator[tuple[int, AlertTally]]:
         """Yield the number of each site that has alerts, and their number, first and last row."""
         yield from combined(self.alert_logs, self._rows.index)
-
-    def wall_times_at(self, log: int, rows: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return when some rows of the file of a file set were recorded."""
-        return read_wall_times(self._files[log], self._offsets[log].take(rows))
-
-    def wall_times(self, indices: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return when each of some rows was recorded, in seconds since the epoch."""
-        indices = np.asarray(indices, np.int64)
-        times = np.zeros(indices.shape)
-        for log, places, rows in self._rows.split(indices.reshape(-1)):
-            times.reshape(-1)[places] = self.wall_times_at(log, rows)
-        return times

@@ -1,0 +1,88 @@
+"""The events of a run in order: what the lists of executions and of traces have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tfdbg_tui.logdir.rows import Rows
+from tfdbg_tui.logdir.walltimes import read_wall_times
+from tfdbg_tui.wire import events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfdbg_tui.logdir.columns import ColumnView
+    from tfdbg_tui.logdir.merge import Merge
+    from tfdbg_tui.logdir.recordlog import RecordLog
+
+Event = TypeVar("Event")
+
+
+class EventList(ABC, Generic[Event]):
+    """Events in order, an immutable view: ``[i]`` reads the i-th from its file.
+
+    Those of several processes are merged: see `merge`.
+
+    Args:
+        logs: The index of each file set.
+        merge: Their order; None where there is only one.
+
+    Attributes:
+        alert_rows: Index of the event of each alert, ascending; one alert for each bad output.
+        alert_logs: The alerts of each file set, by the rows of its file.
+    """
+
+    def __init__(self, logs: Sequence[RecordLog], merge: Merge | None) -> None:
+        self._files = [log.file for log in logs]
+        self._definitions = [log.definitions for log in logs]
+        self._offsets = [log.offsets.view() for log in logs]
+        self._rows = Rows([len(log) for log in logs], merge)
+        columns = merge.columns if merge else logs[0].columns
+        self._columns: list[ColumnView] = [column.view() for column in columns]
+        self.alert_logs = [log.alerts.view() for log in logs]
+        self.alert_rows = merge.alert_rows.view() if merge else self.alert_logs[0].rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Event]:
+        return (self[i] for i in range(len(self)))
+
+    @abstractmethod
+    def __getitem__(self, index: int) -> Event:
+        """Read an event from its file.
+
+        Raises:
+            IndexError: There is no such event.
+            OSError: The file cannot be read any more.
+            ValueError: The record is, or has become, damaged.
+        """
+
+    def _read(self, index: int) -> tuple[int, events.DebugEvent]:
+        """Return (number of the file set, record) of an event; raises as `__getitem__` does."""
+        log, row = self._rows.locate(index)
+        return log, events.DebugEvent.decode(self._files[log].record(self._offsets[log][row]))
+
+    def place(self, index: int) -> tuple[int, int]:
+        """Return (number of the file set, row in its file) of an event."""
+        return self._rows.locate(index)
+
+    def index_of(self, place: tuple[int, int]) -> int:
+        """Return the index of the event at a place that `place` gave for this or an earlier run."""
+        return self._rows.index(*place)
+
+    def wall_times_at(self, log: int, rows: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return when some rows of the file of a file set were recorded."""
+        return read_wall_times(self._files[log], self._offsets[log].take(rows))
+
+    def wall_times(self, indices: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return when each of some events was recorded, in seconds since the epoch."""
+        indices = np.asarray(indices, np.int64)
+        times = np.zeros(indices.shape)
+        for log, places, rows in self._rows.split(indices.reshape(-1)):
+            times.reshape(-1)[places] = self.wall_times_at(log, rows)
+        return times
