@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-PARTS = ("dev", "seen", "held_out", "final")
+PARTS = ("dev", "seen", "held_out", "final", "unseen")
 
 Function = Callable[[], object]
 Kind = Literal["op", "input"]
