@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
+from tiny import Program, floats
 
 from tfdbg_tui.cli import main
 from tfdbg_tui.diagnosis.report import diagnose
@@ -69,6 +71,17 @@ def test_a_dump_without_values_says_so_and_how_to_get_one(
     text = capsys.readouterr().out
     assert "says nothing about NaN" in text
     assert "--tensor-debug-mode FULL_HEALTH" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(("first", "told"), [(1, False), (8, True)])
+def test_what_a_circular_buffer_dropped_is_told(tmp_path, first: int, told: bool):
+    program = Program(tmp_path)
+    for serial in range(first, first + 4):
+        program.execution("Neg", [serial], {serial + 1: floats(np.nan)}, serial=serial)
+    (root,) = (report := diagnose(program.open())).roots
+    assert root.certainty != "proved"
+    assert any("circular buffer" in problem for problem in report.problems) is told
+    assert not any("does not count" in problem for problem in report.problems)
 
 
 @pytest.mark.parametrize(

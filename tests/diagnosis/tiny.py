@@ -108,6 +108,7 @@ class Program:
         outputs: dict[int, np.ndarray],
         graph_id: str = "",
         given: tuple[np.ndarray, ...] = (),
+        serial: int | None = None,
     ) -> None:
         """Records an execution; `given` are the values of its inputs, where they are recorded."""
         record = events.Execution(
@@ -120,6 +121,7 @@ class Program:
             tensor_protos=[_proto(value) for value in outputs.values()],
             output_tensor_device_ids=[0] * len(outputs),
             input_tensor_protos=[_proto(value) for value in given],
+            serial=serial,
         )
         self._add("execution", execution=record.encode())
 

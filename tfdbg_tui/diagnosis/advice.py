@@ -53,22 +53,22 @@ def advice(run: Run, unproved: Sequence[Case]) -> list[str]:
         unproved: The roots that no rule could prove.
     """
     sentences = []
-    modes = modes_of(run)
-    names = " and ".join(mode_name(mode) for mode in sorted(modes))
     if not len(run.executions) and not len(run.graph_executions):
         return ["Nothing was executed, or nothing of it was recorded."]
     if is_blind(run):
         sentences.append(
-            f"This dump was recorded in {names}, which says nothing about NaN and ∞: it can "
-            f"neither find nor exclude them. To settle it: {rerun(run)}"
+            f"This dump was recorded in {_names(modes_of(run))}, which says nothing about NaN "
+            f"and ∞: it can neither find nor exclude them. To settle it: {rerun(run)}"
         )
-    if unproved and modes & set(_COUNTLESS):
-        op_types = {case.op_type for case in unproved} | {
-            given.op_type for case in unproved for given in case.inputs if given.op_type
+    uncounted = [case for case in unproved if case.out.mode in _COUNTLESS]
+    if uncounted:
+        op_types = {case.op_type for case in uncounted} | {
+            given.op_type for case in uncounted for given in case.inputs if given.op_type
         }
+        mode = _names({case.out.mode for case in uncounted})
         sentences.append(
-            f"This dump was recorded in {names}, which does not count zeros and negative numbers: "
-            f"the cause is not proved. To settle it: {rerun(run, op_types)}"
+            f"This was recorded in {mode}, which does not count zeros and negative numbers: the "
+            f"cause is not proved. To settle it: {rerun(run, op_types)}"
         )
     if _looks_circular(run) and (unproved or not run.num_alerts):
         sentences.append(
@@ -79,9 +79,20 @@ def advice(run: Run, unproved: Sequence[Case]) -> list[str]:
     return sentences
 
 
+def _names(modes: Iterable[int]) -> str:
+    return " and ".join(mode_name(mode) for mode in sorted(modes))
+
+
 def _looks_circular(run: Run) -> bool:
-    """Whether events were probably dropped: exactly the usual number of them, or twice the same."""
+    """Whether events were probably dropped.
+
+    Our writer numbers executions.  Of TensorFlow's, there are exactly the usual number, or as many
+    executions as graph executions.
+    """
     executions, traces = len(run.executions), len(run.graph_executions)
+    first = run.executions[0].serial if executions else None
+    if first is not None:
+        return first > 1 and (run.executions[executions - 1].serial or 0) > executions
     return _DEFAULT_BUFFER in (executions, traces) or executions == traces > _FEW
 
 
