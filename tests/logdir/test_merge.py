@@ -7,8 +7,8 @@ import pytest
 
 from tfdbg_tui.logdir.alertlog import AlertLog
 from tfdbg_tui.logdir.columns import AscendingColumn, Column
-from tfdbg_tui.logdir.merge import Merge, Order
-from tfdbg_tui.logdir.rows import STRIDE, Rows
+from tfdbg_tui.logdir.merge import STRIDE, Merge, Order
+from tfdbg_tui.logdir.rows import Rows
 
 
 class Log:

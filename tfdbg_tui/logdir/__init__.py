@@ -3,7 +3,7 @@
 `list_runs` finds the runs in a directory, `open_run` reads one whole, and `RunReader` reads one as
 it grows.  Only an index is kept in memory; values are read from the files on demand.
 
-The way of the bytes: `recordfile` takes a chunk of a file, `frames` finds the records in it,
+The way of the bytes: `recordfile` takes a `chunk` of a file, `frames` finds the records in it,
 `trace_scan` and `execution_scan` index thousands of them at once and leave what they do not
 recognise to the scalar decoders in `traces` and `executions`; `definitions` reads what records
 refer to; `merge` puts the events of several processes in order; `reader` publishes a `Run`.

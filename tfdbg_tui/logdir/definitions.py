@@ -19,8 +19,9 @@ from tfdbg_tui.wire import codec, events
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfdbg_tui.logdir.chunk import Chunk
     from tfdbg_tui.logdir.problems import Problems
-    from tfdbg_tui.logdir.recordfile import Chunk, RecordFile
+    from tfdbg_tui.logdir.recordfile import RecordFile
 
 # Of a source file's record only this much is looked at: its path and host name come first.
 _SOURCE_HEAD = 8192

@@ -253,17 +253,16 @@ class RunState:
 
     Attributes:
         deleted: They are gone from their directory; what had been opened can still be read.
-        replaced: Some of them are other files now: a new run, to be opened anew.
         last_written: When any of them was written last, in seconds since the epoch.
         writing: Whether a process still has them open; None where that cannot be told.
         suspended: Whether a process that has them open is stopped, as by Ctrl-Z.
         prompt: Whether they are known to be of this project's writer, which keeps nothing back.
         generation: How often a file of events was read again from its start, because a circular
-            buffer had replaced it: events of different generations have different indices.
+            buffer had replaced it, or it had become shorter: events of different generations have
+            different indices.
     """
 
     deleted: bool = False
-    replaced: bool = False
     last_written: float | None = None
     writing: bool | None = None
     suspended: bool = False

@@ -13,22 +13,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.logdir.cursor import Cursor
-from tfdbg_tui.logdir.full_tensor_scan import FullTensorScan
-from tfdbg_tui.logdir.gather import Flags, Ints, words
+from tfdbg_tui.logdir.gather import words
+from tfdbg_tui.logdir.health_scan import HealthScan
 from tfdbg_tui.logdir.interning import Interner
-from tfdbg_tui.logdir.summaries import VECTOR_HEADS
-from tfdbg_tui.logdir.vector_scan import bad_protos
-from tfdbg_tui.wire import codec, tfrecord
-from tfdbg_tui.wire.modes import TensorDebugMode
+from tfdbg_tui.logdir.recognition import UNKNOWN, Recognition
+from tfdbg_tui.wire import codec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfdbg_tui.logdir.recordfile import Chunk
+    from tfdbg_tui.logdir.chunk import Chunk
+    from tfdbg_tui.logdir.gather import Flags, Ints
+    from tfdbg_tui.logdir.recognition import Decode
 
-    Decode = Callable[[int], "int | None"]
-
-_UNKNOWN = -1
 _MAX_OUTPUTS = 64  # of records with more, the scalar decoder reads all
 _MAX_INPUTS = 16  # likewise; only those of ops with a bad output are recorded
 
@@ -76,15 +73,39 @@ class ScannedExecutions:
     alert_slots: Ints
 
 
+@dataclass(slots=True)
+class _Outputs:
+    """The outputs of the records of a chunk; see `ScannedExecutions`."""
+
+    counts: Ints
+    alert_rows: Ints
+    alert_slots: Ints
+
+
+@dataclass(slots=True)
+class _Fields:
+    """Where the fields of executions are in their chunk, and how long; each of shape [records]."""
+
+    ok: Flags
+    head: Ints
+    head_size: Ints
+    mode: Ints
+    outputs: _Outputs
+    code_location: Ints
+    code_location_size: Ints
+    has_serial: Flags
+    serial: Ints
+
+
 class ExecutionScan:
     """What the scan of one file has learned."""
 
     def __init__(self) -> None:
         self._heads = Interner()
         self._stacks = Interner()
-        self._kind_of: dict[tuple[int, int], int] = {}
+        self._kinds = Recognition()
         self._stack_of: list[int] = []
-        self._full_tensors = FullTensorScan()
+        self._health = HealthScan()
 
     def scan(
         self, chunk: Chunk, decode: Decode, number_stack: Callable[[bytes], int]
@@ -97,9 +118,28 @@ class ExecutionScan:
                 where the record is not readable.
             number_stack: Returns the number of a serialized CodeLocation in the run.
         """
-        count = len(chunk)
-        start = chunk.bounds[:-1] + tfrecord.HEADER_SIZE
-        end = chunk.bounds[1:] - tfrecord.FOOTER_SIZE
+        count, data, fields = len(chunk), chunk.data, self._walk(chunk)
+        kinds = np.full(count, UNKNOWN, np.int64)
+        stacks, serials = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        rows = np.flatnonzero(fields.ok)
+        heads = self._heads.numbers(data, fields.head[rows], fields.head_size[rows])
+        kinds[rows] = self._kinds.recognise(heads, fields.mode[rows], rows, decode)
+        found = self._stacks.numbers(
+            data, fields.code_location[rows], fields.code_location_size[rows]
+        )
+        for code_location in self._stacks.strings[len(self._stack_of) :]:
+            self._stack_of.append(number_stack(code_location))
+        stacks[rows] = np.array(self._stack_of, np.int64)[found]
+        if fields.has_serial.any():
+            some = np.flatnonzero(fields.ok & fields.has_serial)
+            serials[some] = words(data)[fields.serial[some]].view(np.int64)
+        outputs = fields.outputs
+        return ScannedExecutions(
+            kinds, stacks, serials, outputs.counts, outputs.alert_rows, outputs.alert_slots
+        )
+
+    def _walk(self, chunk: Chunk) -> _Fields:
+        start, end = chunk.payload_bounds(np.arange(len(chunk)))
         cursor = Cursor(chunk.data, start, end)
         cursor.skip_tag(_WALL_TIME)
         cursor.skip(8)
@@ -115,59 +155,21 @@ class ExecutionScan:
         cursor.optional_bytes(_INPUT_IDS)
         cursor.optional_bytes(_OUTPUT_IDS)
         mode = cursor.optional_varint(_MODE)
-        num_outputs, alert_rows, alert_slots = self._outputs(chunk, cursor, mode)
+        outputs = self._outputs(chunk, cursor, mode)
         _, location, location_size = cursor.optional_bytes(_CODE_LOCATION)
         cursor.optional_bytes(_DEVICE_IDS)
-        has_serial, serial_at = cursor.optional_fixed(_SERIAL)
+        has_serial, serial = cursor.optional_fixed(_SERIAL)
         cursor.optional_fixed(_THREAD)
         cursor.optional_tagged_bytes(_MINIMA)
         cursor.optional_tagged_bytes(_MAXIMA)
-        self._skip_inputs(cursor)
+        _skip_inputs(cursor)
         ok = cursor.ok & (cursor.position == end)
-
-        found = ScannedExecutions(
-            kinds=np.full(count, _UNKNOWN, np.int64),
-            stacks=np.zeros(count, np.int64),
-            serials=np.zeros(count, np.int64),
-            num_outputs=num_outputs,
-            alert_rows=alert_rows,
-            alert_slots=alert_slots,
+        return _Fields(
+            ok, head, head_size, mode, outputs, location, location_size, has_serial, serial
         )
-        rows = np.flatnonzero(ok)
-        heads = self._heads.numbers(chunk.data, head[rows], head_size[rows])
-        found.kinds[rows] = self._kinds(heads, mode[rows], rows, decode)
-        stacks = self._stacks.numbers(chunk.data, location[rows], location_size[rows])
-        for code_location in self._stacks.strings[len(self._stack_of) :]:
-            self._stack_of.append(number_stack(code_location))
-        found.stacks[rows] = np.array(self._stack_of, np.int64)[stacks]
-        if has_serial.any():
-            some = np.flatnonzero(ok & has_serial)
-            found.serials[some] = words(chunk.data)[serial_at[some]].view(np.int64)
-        return found
 
-    def _skip_inputs(self, cursor: Cursor) -> None:
-        for _ in range(_MAX_INPUTS):
-            if not cursor.optional_tagged_bytes(_INPUT_PROTO).any():
-                break
-        cursor.optional_tagged_bytes(_INPUT_MINIMA)
-        cursor.optional_tagged_bytes(_INPUT_MAXIMA)
-
-    def _kinds(self, heads: Ints, modes: Ints, rows: Ints, decode: Decode) -> Ints:
-        pairs = heads << 32 | (modes & 0xFFFFFFFF)
-        distinct, first, inverse = np.unique(pairs, return_index=True, return_inverse=True)
-        found = np.empty(len(distinct), np.int64)
-        for i, (pair, at) in enumerate(zip(distinct.tolist(), first.tolist(), strict=True)):
-            key = (pair >> 32, pair & 0xFFFFFFFF)
-            if key not in self._kind_of:
-                kind = decode(int(rows[at]))
-                if kind is not None:
-                    self._kind_of[key] = kind
-            found[i] = self._kind_of.get(key, _UNKNOWN)
-        kinds: Ints = found[inverse.reshape(-1)]
-        return kinds
-
-    def _outputs(self, chunk: Chunk, cursor: Cursor, mode: Ints) -> tuple[Ints, Ints, Ints]:
-        """Walk the outputs; return (number in each record, rows and slots of the bad ones)."""
+    def _outputs(self, chunk: Chunk, cursor: Cursor, mode: Ints) -> _Outputs:
+        """Walk the outputs of all records, slot by slot."""
         rows = np.arange(len(chunk))
         counts = np.zeros(len(chunk), np.int64)
         part = cursor
@@ -181,25 +183,19 @@ class ExecutionScan:
             some = np.flatnonzero(has & part.ok)
             rows, start, size = rows[some], start[some], size[some]
             counts[rows] += 1
-            bad, known = self._health(chunk, mode[rows], start, size)
+            bad, known = self._health.bad(chunk.data, mode[rows], start, size)
             cursor.ok[rows] &= known
             found = rows[bad & known]
             alerts.append(np.array([found, np.full(len(found), slot)]))
             part = cursor.subset(rows)
         alert_rows, alert_slots = np.concatenate(alerts, axis=1)
         order = np.lexsort((alert_slots, alert_rows))
-        return counts, alert_rows[order], alert_slots[order]
+        return _Outputs(counts, alert_rows[order], alert_slots[order])
 
-    def _health(self, chunk: Chunk, modes: Ints, starts: Ints, sizes: Ints) -> tuple[Flags, Flags]:
-        """Return (which outputs are bad, which could be read)."""
-        bad = np.zeros(len(starts), bool)
-        known = (sizes == 0) | (modes == TensorDebugMode.NO_TENSOR)
-        for mode in np.flatnonzero(np.bincount(np.clip(modes[~known], 0, 255))).tolist():
-            some = np.flatnonzero(~known & (modes == mode))
-            if mode == TensorDebugMode.FULL_TENSOR:
-                bad[some], known[some] = self._full_tensors.bad(
-                    chunk.data, starts[some], sizes[some]
-                )
-            elif mode in VECTOR_HEADS:
-                bad[some], known[some] = bad_protos(chunk.data, mode, starts[some], sizes[some])
-        return bad, known
+
+def _skip_inputs(cursor: Cursor) -> None:
+    for _ in range(_MAX_INPUTS):
+        if not cursor.optional_tagged_bytes(_INPUT_PROTO).any():
+            break
+    cursor.optional_tagged_bytes(_INPUT_MINIMA)
+    cursor.optional_tagged_bytes(_INPUT_MAXIMA)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.logdir.chunk import ScanBuffer
 from tfdbg_tui.logdir.definitions import Definitions
 from tfdbg_tui.logdir.executions import ExecutionLog
 from tfdbg_tui.logdir.numbering import Numbering
 from tfdbg_tui.logdir.problems import Problems
-from tfdbg_tui.logdir.recordfile import RecordFile, ScanBuffer
+from tfdbg_tui.logdir.recordfile import RecordFile
 from tfdbg_tui.logdir.traces import TraceLog
 from tfdbg_tui.logdir.writerprocess import WriterProcess
 from tfdbg_tui.wire import filesets

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tfdbg_tui.logdir.columns import AscendingColumn, Column, Int64Array
-from tfdbg_tui.logdir.rows import STRIDE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
+STRIDE = 4096
+"""Rows from one tally to the next; blocks of columns hold a whole number of them."""
 
 _SET_BACK = 10_000_000  # microseconds: a clock was set, not just read by several threads
 

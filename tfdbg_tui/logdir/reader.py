@@ -193,7 +193,6 @@ class RunReader:
         self._ask_processes()
         return RunState(
             deleted=bool(fates) and fates <= {"deleted"},
-            replaced=bool(fates & {"replaced", "truncated"}),
             last_written=max(written, default=None),
             writing=self._writing,
             suspended=self._suspended,

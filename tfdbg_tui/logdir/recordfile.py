@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from tfdbg_tui.logdir import frames
+from tfdbg_tui.logdir.chunk import VERIFIED_BYTES, Chunk, ScanBuffer
 from tfdbg_tui.logdir.fileslice import FileSlice
-from tfdbg_tui.logdir.gather import PADDING, Bytes, Ints
 from tfdbg_tui.wire import tfrecord
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.problems import Problems
 
 CHUNK_BYTES = 8 << 20
-_VERIFIED_BYTES = 1 << 20
 _PATIENCE_SECONDS = 3.0
 """How long zeros count as data that is on its way.
 
@@ -30,59 +28,6 @@ longer than what has arrived of it; what is missing reads as zeros.
 """
 
 _HEADER, _FOOTER, _FRAME = tfrecord.HEADER_SIZE, tfrecord.FOOTER_SIZE, tfrecord.FRAME_SIZE
-
-
-class ScanBuffer:
-    """Memory that all files of a run are scanned through, one chunk at a time."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self._bytes = bytearray(size + PADDING)
-        self.view = memoryview(self._bytes)
-        self.data: Bytes = np.frombuffer(self._bytes, np.uint8)
-
-
-@dataclass(slots=True)
-class Chunk:
-    """Whole records that follow each other in a file; valid until the next one is read.
-
-    Attributes:
-        base: Offset in the file of the first byte of `data`.
-        data: The records, and at least `PADDING` bytes more.
-        bounds: Where each record starts in `data`, and where the last one ends.
-        large: Payload of the only record, where that is too large for memory.
-    """
-
-    base: int
-    data: Bytes
-    bounds: Ints
-    large: FileSlice | None = None
-
-    def __len__(self) -> int:
-        return len(self.bounds) - 1
-
-    @property
-    def offsets(self) -> Ints:
-        """Where each record starts in the file."""
-        return self.bounds[:-1] + self.base
-
-    def payload(self, row: int) -> bytes:
-        """Return the payload of a record; a `FileSlice`, which reads like bytes, if large."""
-        if self.large is not None:
-            return cast("bytes", self.large)
-        start, end = int(self.bounds[row]) + _HEADER, int(self.bounds[row + 1]) - _FOOTER
-        return self.data[start:end].tobytes()
-
-    def is_intact(self, row: int) -> bool:
-        """Return whether a payload matches its checksum; False where it is too long to tell."""
-        start, end = int(self.bounds[row]), int(self.bounds[row + 1])
-        if self.large is not None or end - start > _VERIFIED_BYTES:
-            return False
-        try:
-            tfrecord.verify(self.data[start:end].tobytes(), 0, end - start)
-        except tfrecord.CorruptRecordError:
-            return False
-        return True
 
 
 class RecordFile:
@@ -205,7 +150,7 @@ class RecordFile:
             data += self.bytes_at(offset + len(data), end - len(data))
         if end > len(data):
             raise tfrecord.CorruptRecordError(offset, "the record is cut off")
-        if length <= _VERIFIED_BYTES:
+        if length <= VERIFIED_BYTES:
             tfrecord.verify(data, 0, end)
         return data[_HEADER : end - _FOOTER]
 

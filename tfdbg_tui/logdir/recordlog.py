@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from tfdbg_tui.logdir.chunk import Chunk
     from tfdbg_tui.logdir.columns import Column
     from tfdbg_tui.logdir.definitions import Definitions
     from tfdbg_tui.logdir.problems import Problems
-    from tfdbg_tui.logdir.recordfile import Chunk, RecordFile
+    from tfdbg_tui.logdir.recordfile import RecordFile
 
 _FEW = 8  # records for which setting up a scan is not worth it
 

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfdbg_tui.logdir.merge import STRIDE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.logdir.columns import ColumnView, Int64Array, IntArray
     from tfdbg_tui.logdir.merge import Order
-
-STRIDE = 4096
-"""Rows from one tally to the next; blocks of columns hold a whole number of them."""
 
 
 class Rows:

@@ -20,13 +20,14 @@ from tfdbg_tui.wire import codec, events
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from tfdbg_tui.logdir.chunk import Chunk
     from tfdbg_tui.logdir.definitions import Definitions
     from tfdbg_tui.logdir.executions import Executions
     from tfdbg_tui.logdir.graphs import Graph
     from tfdbg_tui.logdir.merge import Merge
     from tfdbg_tui.logdir.numbering import Numbering
     from tfdbg_tui.logdir.problems import Problems
-    from tfdbg_tui.logdir.recordfile import Chunk, RecordFile
+    from tfdbg_tui.logdir.recordfile import RecordFile
 
 
 class TraceLog(RecordLog):

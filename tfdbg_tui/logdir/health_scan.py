@@ -1,13 +1,40 @@
-"""Which of many value vectors tell of a NaN or an infinity: `TensorSummary.bad`, in bulk."""
+"""Which of many recorded tensors hold a NaN or an infinity: `TensorSummary.bad`, in bulk."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
+from tfdbg_tui.logdir.full_tensor_scan import FullTensorScan
 from tfdbg_tui.logdir.gather import Bytes, Flags, Ints, blocks, column, columns
 from tfdbg_tui.logdir.summaries import VECTOR_HEADS
 from tfdbg_tui.wire.modes import BAD_COLUMNS, TensorDebugMode
+
+
+class HealthScan:
+    """Looks at serialized TensorProtos, whatever the mode they were recorded in."""
+
+    def __init__(self) -> None:
+        self._full_tensors = FullTensorScan()
+
+    def bad(self, data: Bytes, modes: Ints, starts: Ints, sizes: Ints) -> tuple[Flags, Flags]:
+        """Return (which tensors are bad, of which that could be told).
+
+        Args:
+            data: A buffer.
+            modes: Tensor debug mode of each tensor; any number.
+            starts: Where each serialized TensorProto starts.
+            sizes: How long each is; 0 where nothing was recorded.
+        """
+        bad = np.zeros(len(starts), bool)
+        known = (sizes == 0) | (modes == TensorDebugMode.NO_TENSOR)
+        for mode in np.flatnonzero(np.bincount(np.clip(modes[~known], 0, 255))).tolist():
+            some = np.flatnonzero(~known & (modes == mode))
+            if mode == TensorDebugMode.FULL_TENSOR:
+                bad[some], known[some] = self._full_tensors.bad(data, starts[some], sizes[some])
+            elif mode in VECTOR_HEADS:
+                bad[some], known[some] = _bad_protos(data, mode, starts[some], sizes[some])
+        return bad, known
 
 
 def bad_vectors(mode: int, vectors: npt.NDArray[np.float64]) -> Flags:
@@ -33,15 +60,8 @@ def bad_vectors(mode: int, vectors: npt.NDArray[np.float64]) -> Flags:
     return bad
 
 
-def bad_protos(data: Bytes, mode: int, starts: Ints, sizes: Ints) -> tuple[Flags, Flags]:
-    """Return (which value vectors are bad, which are laid out as writers lay them out).
-
-    Args:
-        data: A buffer.
-        mode: A mode that has value vectors.
-        starts: Where each serialized TensorProto starts.
-        sizes: How long each is.
-    """
+def _bad_protos(data: Bytes, mode: int, starts: Ints, sizes: Ints) -> tuple[Flags, Flags]:
+    """Return (which value vectors are bad, which are laid out as writers lay them out)."""
     head = VECTOR_HEADS[mode]
     size = len(head) + head[-1]
     known = sizes == size
