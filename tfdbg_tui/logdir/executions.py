@@ -15,7 +15,7 @@ from tfdbg_tui.logdir.events import Execution, ExecutionKind
 from tfdbg_tui.logdir.execution_scan import ExecutionScan
 from tfdbg_tui.logdir.recordlog import RecordLog, is_worth_scanning
 from tfdbg_tui.logdir.slots import inputs_by_slot, outputs_by_slot
-from tfdbg_tui.logdir.summaries import recorded_tensor
+from tfdbg_tui.logdir.tensors import recorded_tensor
 from tfdbg_tui.logdir.walltimes import sane_time
 from tfdbg_tui.wire import codec, events
 

@@ -14,7 +14,7 @@ import numpy as np
 from tfdbg_tui.logdir.cursor import varints
 from tfdbg_tui.logdir.gather import Bytes, Flags, Ints, blocks, words
 from tfdbg_tui.logdir.interning import Interner
-from tfdbg_tui.logdir.summaries import CONTENT_TAG, tensor_content_size
+from tfdbg_tui.logdir.tensors import CONTENT_TAG, tensor_content_size
 from tfdbg_tui.wire import codec, dtypes
 
 _GATHERED = 4096  # tensors up to this many bytes are looked at together

@@ -12,7 +12,8 @@ from tfdbg_tui.logdir.columns import Column, Int64Array
 from tfdbg_tui.logdir.eventlist import EventList
 from tfdbg_tui.logdir.events import GraphExecution, Site, TensorSummary
 from tfdbg_tui.logdir.recordlog import RecordLog, is_worth_scanning
-from tfdbg_tui.logdir.summaries import recorded_tensor, tensor_summary
+from tfdbg_tui.logdir.summaries import tensor_summary
+from tfdbg_tui.logdir.tensors import recorded_tensor
 from tfdbg_tui.logdir.trace_scan import TraceScan
 from tfdbg_tui.logdir.walltimes import sane_time
 from tfdbg_tui.wire import codec, events
