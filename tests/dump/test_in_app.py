@@ -11,7 +11,8 @@ tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.tui import navigation  # noqa: E402
-from tfdbg_tui.tui.focus import OpName, first_focus  # noqa: E402
+from tfdbg_tui.tui.focus import OpName  # noqa: E402
+from tfdbg_tui.tui.focusing import first_focus  # noqa: E402
 from tfdbg_tui.tui.snapshot import Snapshot  # noqa: E402
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tfdbg_tui.tui.app import TfdbgApp
-from tfdbg_tui.tui.focus import PANES, focused_event
+from tfdbg_tui.tui.focus import PANES
+from tfdbg_tui.tui.focusing import focused_event
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.widgets.bars import KeyBar
 

@@ -10,7 +10,8 @@ import pytest
 
 from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.tui import navigation
-from tfdbg_tui.tui.focus import PANES, Focus, first_focus, focus_frame, focused_event
+from tfdbg_tui.tui.focus import PANES, Focus
+from tfdbg_tui.tui.focusing import first_focus, focus_frame, focused_event
 from tfdbg_tui.tui.lists import FRAMES, LISTS
 from tfdbg_tui.tui.navigation import NowhereError
 

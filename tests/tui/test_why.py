@@ -14,7 +14,8 @@ from tfdbg_tui.logdir import TensorSummary
 from tfdbg_tui.tui import card, navigation, way
 from tfdbg_tui.tui.explainer import _worth_it
 from tfdbg_tui.tui.explanation import Explanation
-from tfdbg_tui.tui.focus import Focus, first_focus, focused_event
+from tfdbg_tui.tui.focus import Focus
+from tfdbg_tui.tui.focusing import first_focus, focused_event
 from tfdbg_tui.tui.lists import ALERTS, WAY
 from tfdbg_tui.tui.navigation import NowhereError
 from tfdbg_tui.tui.snapshot import Snapshot

@@ -1,11 +1,12 @@
 """The terminal app: six panes that show one reactive session.
 
-`run_app` opens it.  Start reading in `session` (what is shown), `focus` (what is looked at) and
-`navigation` (what keys do); `panes` draw, `app` wires.
+`run_app` opens it.  Start reading in `session` (what is shown), `focus` (what is looked at),
+`focusing` (what moves along with it) and `navigation` (what keys do); `panes` draw, `app` wires.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -92,11 +93,18 @@ def run_app(
     )
     if program is not None:
         program.start()
+    _collect_garbage_seldom()
     try:
         app.run(mouse=mouse)
     finally:
         end_workers()
     return app.return_code or 0
+
+
+def _collect_garbage_seldom() -> None:
+    """Look for garbage seldom, and not in what was imported: that took 0.1 s at a time."""
+    gc.freeze()
+    gc.set_threshold(10_000)
 
 
 def _usable_terminal() -> bool:

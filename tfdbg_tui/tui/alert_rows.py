@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import name_of
-from tfdbg_tui.tui.focus import Focus, focus_alert, focus_event
+from tfdbg_tui.tui.focusing import focus_alert, focus_event
 from tfdbg_tui.tui.matching import matches
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.tui.explanation import Explanation, Group
+    from tfdbg_tui.tui.focus import Focus
     from tfdbg_tui.tui.snapshot import Snapshot
 
     BoolArray = npt.NDArray[np.bool_]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.tui import clipboard, navigation
-from tfdbg_tui.tui.focus import focused_event
+from tfdbg_tui.tui.focusing import focused_event
 from tfdbg_tui.tui.panes.source_code import SourceCode
 
 if TYPE_CHECKING:

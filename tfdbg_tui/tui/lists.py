@@ -9,15 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from tfdbg_tui.tui.alert_rows import AlertList
-from tfdbg_tui.tui.focus import (
-    Focus,
-    OpName,
-    PaneName,
-    Place,
-    focus_execution,
-    focus_frame,
-    focus_graph_execution,
-)
+from tfdbg_tui.tui.focus import Focus, OpName, PaneName, Place
+from tfdbg_tui.tui.focusing import focus_execution, focus_frame, focus_graph_execution
 from tfdbg_tui.tui.folding import FrameRow
 from tfdbg_tui.tui.matching import first_match, matches, rows_from
 from tfdbg_tui.tui.why_rows import CauseParts, WayList

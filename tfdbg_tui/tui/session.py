@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.carrying import carried, is_same_run
-from tfdbg_tui.tui.focus import PANES, Focus, first_focus
+from tfdbg_tui.tui.focus import PANES, Focus
+from tfdbg_tui.tui.focusing import first_focus
 from tfdbg_tui.tui.live import Live
 
 if TYPE_CHECKING:

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import card, way
-from tfdbg_tui.tui.focus import Focus, focus_event
+from tfdbg_tui.tui.focusing import focus_event
 from tfdbg_tui.tui.matching import first_match, rows_from
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.tui.focus import Focus
     from tfdbg_tui.tui.snapshot import Snapshot
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.focus import Focus, focus_alert, pane_of_subject
+from tfdbg_tui.tui.focusing import focus_alert, pane_of_subject
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
 
 if TYPE_CHECKING:
+    from tfdbg_tui.tui.focus import Focus
     from tfdbg_tui.tui.snapshot import Snapshot
 
 

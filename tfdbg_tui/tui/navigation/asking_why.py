@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.focus import WHY_PANES, Focus, focus_event, focused_event
+from tfdbg_tui.tui.focus import WHY_PANES, Focus
+from tfdbg_tui.tui.focusing import focus_event, focused_event
 from tfdbg_tui.tui.lists import ALERTS, NEIGHBOURS
 from tfdbg_tui.tui.navigation.links import neighbour_event
 from tfdbg_tui.tui.navigation.nowhere import NowhereError

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.tui import card
-from tfdbg_tui.tui.focus import WHY_PANES, Focus, focused_event
+from tfdbg_tui.tui.focus import WHY_PANES, Focus
+from tfdbg_tui.tui.focusing import focused_event
 from tfdbg_tui.tui.navigation.asking_why import asked_about
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
 from tfdbg_tui.tui.why_rows import shown_way

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import alert_rows
-from tfdbg_tui.tui.focus import (
-    Focus,
-    OpName,
+from tfdbg_tui.tui.focus import Focus, OpName
+from tfdbg_tui.tui.focusing import (
     focus_event,
     focus_execution,
     focus_graph_execution,

@@ -7,15 +7,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.focus import (
-    Focus,
-    OpName,
-    PaneName,
-    Place,
-    focus_alert,
-    focus_graph_execution,
-    focus_op,
-)
+from tfdbg_tui.tui.focus import Focus, OpName, PaneName, Place
+from tfdbg_tui.tui.focusing import focus_alert, focus_graph_execution, focus_op
 from tfdbg_tui.tui.lists import LISTS
 from tfdbg_tui.tui.matching import matches
 from tfdbg_tui.tui.navigation.moving import move_to

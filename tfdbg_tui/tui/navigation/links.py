@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import TensorEvent
-from tfdbg_tui.tui.focus import Focus, OpName, focus_event, focus_op, focused_event, pane_of_subject
+from tfdbg_tui.tui.focus import Focus, OpName
+from tfdbg_tui.tui.focusing import focus_event, focus_op, focused_event, pane_of_subject
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
 
 if TYPE_CHECKING:

@@ -5,15 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.focus import (
-    PANES,
-    WHY_PANES,
-    Focus,
-    PaneName,
-    focus_alert,
-    focus_execution,
-    focus_graph_execution,
-)
+from tfdbg_tui.tui.focus import PANES, WHY_PANES, Focus, PaneName
+from tfdbg_tui.tui.focusing import focus_alert, focus_execution, focus_graph_execution
 from tfdbg_tui.tui.lists import FRAMES, LISTS
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.tui.focus import focus_execution, focus_graph_execution, focused_event
+from tfdbg_tui.tui.focusing import focus_execution, focus_graph_execution, focused_event
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.focus import focused_event
+from tfdbg_tui.tui.focusing import focused_event
 from tfdbg_tui.tui.lists import GRAPH_EXECUTIONS
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.text import compact, short_device
