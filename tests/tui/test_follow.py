@@ -199,17 +199,23 @@ def test_the_way_stays_free_for_as_long_as_a_frame_took() -> None:
     pace = Pace(lambda: now)
     assert pace.is_ready()
     pace.ask()
-    assert not pace.is_ready()
+    assert pace.waits
     now = 2.0
     assert pace.is_ready(), "a terminal that has never answered is waited for only a moment"
+    pace.grow()
     pace.answered()
-    assert not pace.is_ready()
+    assert not pace.waits, "a key may draw"
+    assert not pace.is_ready(), "what is recorded may not yet"
     now = 4.0
     assert pace.is_ready()
     pace.ask()
-    now = 14.0
-    assert not pace.is_ready()
-    now = 35.0
+    now = 5.0
+    pace.answered()
+    assert pace.is_ready(), "the frame of a key keeps nothing back"
+    pace.ask()
+    now = 34.0
+    assert pace.waits
+    now = 36.0
     assert pace.is_ready(), "the answer got lost"
 
 

@@ -21,6 +21,8 @@ from tfdbg_tui.tui import run_app
 
 _RUN = "import sys; from tfdbg_tui.tui import run_app; sys.exit(run_app(sys.argv[1]))"
 _PATIENCE = 30.0
+_SETTLE = 1.0
+_QUERY = b"\x1b[6n"
 
 
 class Terminal:
@@ -30,12 +32,20 @@ class Terminal:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.output = b""
+        self.answering = False  # whether it tells where its cursor is, when it is asked
+        self.owed = 0
         self._pid, self._fd = pty.fork()
         if self._pid == 0:
             env = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}
             os.execve(sys.executable, [sys.executable, "-c", _RUN, logdir], env)
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.mode = termios.tcgetattr(self._fd)[3]
+
+    def run(self, seconds: float) -> None:
+        """Shows what comes within some seconds."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self._read()
 
     def wait_for(self, text: str) -> None:
         deadline = time.monotonic() + _PATIENCE
@@ -72,6 +82,9 @@ class Terminal:
         raise AssertionError("the program has not ended")
 
     def _read(self) -> bool:
+        while self.answering and self.owed:
+            self.send(b"\x1b[1;1R")
+            self.owed -= 1
         if select.select([self._fd], [], [], 0.1)[0]:
             try:
                 data = os.read(self._fd, 1 << 16)
@@ -80,6 +93,7 @@ class Terminal:
             if not data:
                 return False
             self.output += data
+            self.owed += data.count(_QUERY)
             self._stream.feed(data.replace(b"\x1b[>", b"\x1b["))  # pyte knows no such sequence
         return True
 
@@ -99,6 +113,24 @@ def test_start_keys_and_quit(logdirs, environment) -> None:
     if "NO_COLOR" in environment:
         assert b"\x1b[38;" not in terminal.output
         assert b"\x1b[48;" not in terminal.output
+
+
+def test_frames_wait_until_the_terminal_has_drawn_the_last(logdirs) -> None:
+    terminal = Terminal(str(logdirs["mnist"]))
+    terminal.answering = True
+    terminal.wait_for("495 alerts")
+    terminal.run(_SETTLE)
+    terminal.answering = False  # as behind a link that is busy
+    drawn = terminal.output.count(_QUERY)
+    terminal.send(b"3" + 30 * b"j")
+    terminal.run(_SETTLE)
+    assert terminal.output.count(_QUERY) == drawn + 1
+    terminal.answering = True
+    terminal.wait_for("30 of 320")
+    assert terminal.output.count(_QUERY) <= drawn + 3
+    terminal.send(b"jq")
+    assert terminal.finish() == 0
+    assert terminal.owed == 0, "an answer that comes after the end is typed into a shell"
 
 
 @pytest.mark.parametrize("action", [signal.SIG_DFL, signal.SIG_IGN], ids=["", "nohup"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.filter import ANSIToTruecolor
 
 from tfdbg_tui.tui import navigation, theme
@@ -17,7 +17,7 @@ from tfdbg_tui.tui.explainer import Explained, Explainer
 from tfdbg_tui.tui.keymap import Keymap
 from tfdbg_tui.tui.loader import FAST, SLOW, Loaded, Loader, NewRun, RunsFound, Waiting
 from tfdbg_tui.tui.news import News
-from tfdbg_tui.tui.pace import QUERY, Pace
+from tfdbg_tui.tui.pace import PacedApp
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.screens.main import MainScreen
 from tfdbg_tui.tui.searching import Searching
@@ -47,7 +47,7 @@ _SEARCHES = ("search_next", "search_previous")
 _SHOW_THE_BAD = ("first_alert", "next_alert", "previous_alert", "why")
 
 
-class TfdbgApp(App[int]):
+class TfdbgApp(PacedApp):
     """The debugger on one logdir.
 
     Args:
@@ -96,7 +96,6 @@ class TfdbgApp(App[int]):
         self.charset = charset
         self.keymap = keymap or Keymap()
         self.set_keymap(self.keymap.for_textual())
-        self.pace = Pace()
         self.loader = Loader(
             logdir,
             run,
@@ -140,7 +139,6 @@ class TfdbgApp(App[int]):
             end_on_signals(self)
         self.set_class(self.charset.ascii_only, "-ascii")
         self.set_interval(_TICK_SECONDS, self._tick)
-        self.call_after_refresh(self._ask_terminal)
         self.loader.start()
         self.explainer.start()
 
@@ -193,22 +191,13 @@ class TfdbgApp(App[int]):
 
     def on_loaded(self, message: Loaded) -> None:
         """Show what has been read."""
+        self.pace.grow()
         self.session.load(message.snapshot)
         self.explainer.explain(message.snapshot)
         if self._at is not None:
             self._go_where_told(self._at, complete=message.snapshot.run.progress.complete)
         elif self.session.following and not self.session.paused:
             self.go(navigation.latest, jump=False)
-        self.call_after_refresh(self._ask_terminal)
-
-    def _ask_terminal(self) -> None:
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(QUERY)
-            self.pace.ask()
-
-    def on_cursor_position(self) -> None:
-        """Go on drawing: the terminal has got this far."""
-        self.pace.answered()
 
     def _go_where_told(self, target: str, *, complete: bool) -> None:
         """Go to what the command line names, as soon as it has been read."""

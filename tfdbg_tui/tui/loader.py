@@ -170,7 +170,7 @@ class Loader(Worker):
             idle = run.progress.complete or run.progress.bytes_read == position
             position = run.progress.bytes_read
             started = time.monotonic()
-            due = started >= next_post and self._ready()
+            due = started >= next_post and (snapshot is None or self._ready())
             if run.progress.complete:
                 due = due and pace.allows()
             if due and _state(run) != posted and _is_presentable(run, snapshot):

@@ -1,16 +1,22 @@
 """Keeping to the pace of the terminal, however slow the way to it is.
 
-What is drawn because a program records must not fill the buffers on the way, where the answer to a
-key would wait behind it.  So after each such frame the terminal is asked where its cursor is: the
-"Device Status Report", which terminals since the VT100 answer.  The next frame is not drawn before
-it has answered, and the way stays free for as long as that took.  A terminal that has never
-answered is waited for only a moment.
+Frames must not fill the buffers on the way: the answer to a key would wait behind them.  So after
+each frame the terminal is asked where its cursor is: the "Device Status Report", which terminals
+since the VT100 answer.  Until it has answered nothing is drawn, and then all that has changed in
+one frame: a key held down costs no more than the way can carry.  After a frame that is drawn
+because a program records, the way stays free for as long as it took, for the next key.
+
+The first question goes out before the first frame, so that a terminal that answers is known as one
+after a moment.  One that has never answered is waited for only that long.
 """
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual.app import App
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +26,8 @@ QUERY = "\x1b[6n"
 _LONGEST_WAIT = 30.0  # seconds; an answer that has not come by then got lost
 _LONGEST_FIRST_WAIT = 1.0
 _LONGEST_PAUSE = 2.0
+_LONGEST_FAREWELL = 1.0
+_LOOK_SECONDS = 0.5  # between two looks at whether an answer got lost
 
 
 class Pace:
@@ -27,13 +35,21 @@ class Pace:
 
     Args:
         clock: Seconds that never go back.
+
+    Attributes:
+        answers: Whether the terminal has ever answered.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._answers = False
+        self.answers = False
         self._asked_at: float | None = None
+        self._growing = False
         self._free_until = 0.0
+
+    def grow(self) -> None:
+        """Note that the next frame is drawn because a program records."""
+        self._growing = True
 
     def ask(self) -> None:
         """Note that the terminal has been sent a frame and asked."""
@@ -43,14 +59,91 @@ class Pace:
     def answered(self) -> None:
         """Note that the terminal has answered."""
         now, asked_at = self._clock(), self._asked_at
-        if asked_at is not None:
+        if asked_at is not None and self._growing:
             self._free_until = now + min(now - asked_at, _LONGEST_PAUSE)
-        self._answers = True
+            self._growing = False
+        self.answers = True
         self._asked_at = None
 
+    def forget(self) -> None:
+        """Wait no more for an answer: it may have gone elsewhere."""
+        self._asked_at = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether the terminal has yet to answer, and may."""
+        longest = _LONGEST_WAIT if self.answers else _LONGEST_FIRST_WAIT
+        return self._asked_at is not None and self._clock() - self._asked_at <= longest
+
     def is_ready(self) -> bool:
-        """Return whether the next frame may be drawn."""
-        now, asked_at = self._clock(), self._asked_at
-        if asked_at is not None:
-            return now - asked_at > (_LONGEST_WAIT if self._answers else _LONGEST_FIRST_WAIT)
-        return now >= self._free_until
+        """Return whether a frame may be drawn because a program records."""
+        return not self.waits and self._clock() >= self._free_until
+
+
+class PacedApp(App[int]):
+    """An app that draws the next frame when the terminal has drawn the last one.
+
+    Attributes:
+        pace: Knows how far the terminal has got.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.pace = Pace()
+        self._holding = False
+        self._missed = False
+        self._farewell: Callable[[], None] | None = None
+
+    def on_mount(self) -> None:
+        """Ask the terminal for the first time."""
+        if not self.is_headless:
+            self.set_interval(_LOOK_SECONDS, self._go_on)
+            self.app_resume_signal.subscribe(self, self._resume)
+            self._ask()
+
+    def post_display_hook(self) -> None:
+        """See Textual: a frame has been drawn, or left out while drawing is held back."""
+        if self._holding:
+            self._missed = True
+        elif not self.is_headless and self._running:
+            self._ask()
+
+    def _ask(self) -> None:
+        assert self._driver is not None
+        self._driver.write(QUERY)
+        self.pace.ask()
+        if self.pace.waits:
+            self._holding = True
+            self._begin_batch()
+
+    def on_cursor_position(self) -> None:
+        """Go on drawing: the terminal has got this far."""
+        self.pace.answered()
+        self._go_on()
+
+    def _resume(self, _: App[Any]) -> None:
+        """The answer may have gone to whoever had the terminal meanwhile."""
+        self.pace.forget()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if not self._holding or self.pace.waits:
+            return
+        if self._farewell is not None:
+            self._farewell()
+            return
+        self._holding = False
+        self._end_batch()
+        if self._missed:
+            self._missed = False
+            self.screen.refresh()
+        self.screen.check_idle()
+
+    def exit(self, *args: Any, **options: Any) -> None:
+        """See Textual; an answer that is still to come shall not be taken for input by a shell."""
+        farewell = partial(super().exit, *args, **options)
+        if not (self.pace.waits and self.pace.answers):
+            farewell()
+        elif self._farewell is None:
+            self._farewell = farewell
+            self.set_timer(_LONGEST_FAREWELL, farewell)
