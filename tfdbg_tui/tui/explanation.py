@@ -147,11 +147,6 @@ class Explanation:
         self.bad_lines = find_bad_lines(snapshot.run, report.roots)
 
     @property
-    def num_roots(self) -> int:
-        """Number of causes of trouble."""
-        return len(self.report.roots)
-
-    @property
     def root(self) -> TensorEvent | None:
         """The tensor that the trouble began with."""
         return self.report.roots[0].event if self.report.roots else None

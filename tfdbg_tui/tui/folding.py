@@ -1,4 +1,4 @@
-"""Stack traces with the frames of libraries folded away."""
+"""Rows that stand for several things: frames of libraries in a stack trace, copies on a way."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FrameRow:
-    """A row of Stack Trace: one frame, or several library frames folded into one.
+class FoldedRow:
+    """A row of a list: one thing, or several that follow each other folded into one.
 
     Attributes:
-        first: The outermost of its frames.
-        last: The innermost of its frames.
+        first: Position of the first of them.
+        last: Position of the last of them.
     """
 
     first: int
@@ -27,19 +27,19 @@ class FrameRow:
 
     @property
     def folded(self) -> int:
-        """How many frames are folded into the row; 0 for a frame of its own."""
+        """How many are folded into the row; 0 where it is one thing alone."""
         return self.last - self.first + 1 if self.last > self.first else 0
 
 
-def fold(frames: Sequence[StackFrame]) -> list[FrameRow]:
-    """Return rows for the frames of a stack trace; each run of library frames is one row."""
-    rows: list[FrameRow] = []
+def fold_library_frames(frames: Sequence[StackFrame]) -> list[FoldedRow]:
+    """Return the rows of a stack trace, outermost first; each run of library frames is one."""
+    rows: list[FoldedRow] = []
     after_library = False
     for i, frame in enumerate(frames):
         library = is_library_frame(frame)
         if library and after_library:
-            rows[-1] = FrameRow(rows[-1].first, i)
+            rows[-1] = FoldedRow(rows[-1].first, i)
         else:
-            rows.append(FrameRow(i, i))
+            rows.append(FoldedRow(i, i))
         after_library = library
     return rows

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from tfdbg_tui.tui.alert_rows import AlertList
 from tfdbg_tui.tui.focus import Focus, OpName, PaneName, Place
 from tfdbg_tui.tui.focusing import focus_execution, focus_frame, focus_graph_execution
-from tfdbg_tui.tui.folding import FrameRow
+from tfdbg_tui.tui.folding import FoldedRow
 from tfdbg_tui.tui.matching import first_match, matches, rows_from
 from tfdbg_tui.tui.why_rows import CauseParts, WayList
 
@@ -178,10 +178,10 @@ class SourceLines:
 class FrameList:
     """The frames of a stack trace, outermost first."""
 
-    def rows(self, snapshot: Snapshot, focus: Focus) -> Sequence[FrameRow]:
+    def rows(self, snapshot: Snapshot, focus: Focus) -> Sequence[FoldedRow]:
         """Return the rows; runs of library frames are one row unless they are unfolded."""
         if focus.library_frames:
-            return [FrameRow(i, i) for i in range(len(snapshot.frames(focus)))]
+            return [FoldedRow(i, i) for i in range(len(snapshot.frames(focus)))]
         return snapshot.folded_frames(focus)
 
     def count(self, snapshot: Snapshot, focus: Focus) -> int:

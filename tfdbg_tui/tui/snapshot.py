@@ -17,7 +17,7 @@ from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import summary_of
 from tfdbg_tui.diagnosis.locations import location_of
 from tfdbg_tui.tui.focus import Place
-from tfdbg_tui.tui.folding import FrameRow, fold
+from tfdbg_tui.tui.folding import FoldedRow, fold_library_frames
 from tfdbg_tui.tui.neighbours import Neighbour, neighbours
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Snapshot:
         self.next_computation = lru_cache(_RECORDS)(self._next_computation)
         self._stack = lru_cache(256)(run.stack)
         self._location = lru_cache(256)(lambda stack_id: location_of(run, stack_id))
-        self._folded = lru_cache(256)(lambda stack_id: fold(self._stack(stack_id)))
+        self._folded = lru_cache(256)(lambda stack_id: fold_library_frames(self._stack(stack_id)))
         self.source = lru_cache(16)(self._source)
 
     def _count_alerts(self, previous: Snapshot | None) -> AlertCounts:
@@ -113,7 +113,7 @@ class Snapshot:
         stack_id = self._stack_id(focus)
         return () if stack_id is None else self._stack(stack_id)
 
-    def folded_frames(self, focus: Focus) -> list[FrameRow]:
+    def folded_frames(self, focus: Focus) -> list[FoldedRow]:
         """Return the rows of that stack trace when the frames of libraries are folded."""
         stack_id = self._stack_id(focus)
         return [] if stack_id is None else self._folded(stack_id)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from tfdbg_tui.diagnosis.causes import Health
 from tfdbg_tui.diagnosis.dataflow import PASS_THROUGH
 from tfdbg_tui.diagnosis.events import read_execution
+from tfdbg_tui.tui.folding import FoldedRow
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -58,24 +59,6 @@ class Way:
         return self.start if found is None else found
 
 
-@dataclass(frozen=True, slots=True)
-class WayRow:
-    """A row: one tensor, or several folded into one.
-
-    Attributes:
-        first: The first of its links.
-        last: The last of its links.
-    """
-
-    first: int
-    last: int
-
-    @property
-    def folded(self) -> int:
-        """How many tensors are folded into the row; 0 for a tensor of its own."""
-        return self.last - self.first + 1 if self.last > self.first else 0
-
-
 def way_to(
     run: Run,
     diagnosis: Diagnosis,
@@ -108,14 +91,14 @@ def way_to(
     return Way((*inputs, *links[root:]), root, finding, kind)
 
 
-def rows(way: Way, unfolded: Collection[TensorEvent]) -> list[WayRow]:
+def rows(way: Way, unfolded: Collection[TensorEvent]) -> list[FoldedRow]:
     """Return the rows of a way.
 
     Args:
         way: The way.
         unfolded: The first tensors of the folds that are opened.
     """
-    found: list[WayRow] = []
+    found: list[FoldedRow] = []
     run: list[int] = []
     for position, link in enumerate(way.links):
         first = way.start if way.finding else 0
@@ -125,11 +108,11 @@ def rows(way: Way, unfolded: Collection[TensorEvent]) -> list[WayRow]:
             continue
         found += _fold(way.links, run, unfolded)
         run = []
-        found.append(WayRow(position, position))
+        found.append(FoldedRow(position, position))
     return found
 
 
-def fold_name(links: Sequence[Link], row: WayRow) -> str:
+def fold_name(links: Sequence[Link], row: FoldedRow) -> str:
     """Return what a folded row says: ``3 copies``, ``12 pass-through ops``."""
     inside = links[row.first : row.last + 1]
     copies = all(link.op_type in _COPIES for link in inside)
@@ -143,10 +126,10 @@ def is_bad(link: Link) -> bool:
 
 def _fold(
     links: Sequence[Link], run: Sequence[int], unfolded: Collection[TensorEvent]
-) -> list[WayRow]:
+) -> list[FoldedRow]:
     if len(run) > 1 and links[run[0]].event not in unfolded:
-        return [WayRow(run[0], run[-1])]
-    return [WayRow(position, position) for position in run]
+        return [FoldedRow(run[0], run[-1])]
+    return [FoldedRow(position, position) for position in run]
 
 
 def _position(links: Sequence[Link], event: TensorEvent) -> int | None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.tui.focus import Focus
+    from tfdbg_tui.tui.folding import FoldedRow
     from tfdbg_tui.tui.snapshot import Snapshot
 
 
@@ -27,7 +28,7 @@ def shown_way(snapshot: Snapshot, focus: Focus) -> way.Way | None:
 class WayList:
     """The tensors on the way, causes first; runs of copies are one row unless unfolded."""
 
-    def rows(self, snapshot: Snapshot, focus: Focus) -> Sequence[way.WayRow]:
+    def rows(self, snapshot: Snapshot, focus: Focus) -> Sequence[FoldedRow]:
         """Return the rows."""
         shown = shown_way(snapshot, focus)
         return way.rows(shown, focus.open_copies) if shown else ()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import card
 from tfdbg_tui.tui.navigation import find_place
-from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.why_rows import shown_way
+from tfdbg_tui.tui.panes.waypane import WayPane
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -41,35 +40,19 @@ class CardLine:
     first: bool = False
 
 
-class Cause(Pane):
+class Cause(WayPane):
     """The Cause pane."""
 
     NAME = "cause"
     TITLE = "Cause"
-    EMPTY = "Press w on a tensor to see what made it."
 
     def __init__(self, session: Session, charset: Charset) -> None:
         super().__init__(session, charset)
         self._lines: list[CardLine] = []
 
-    @property
-    def reason_when_empty(self) -> str:
-        """See `Pane`."""
-        snapshot = self.session.snapshot
-        if self.focus_.why is None or snapshot is None:
-            return super().reason_when_empty
-        if snapshot.explanation is None:
-            return self.session.unexplained
-        return f"Finding what made it{self.charset.ellipsis}"
-
-    @property
-    def _way(self) -> Way | None:
-        snapshot = self.session.snapshot
-        return shown_way(snapshot, self.focus_) if snapshot else None
-
     def count_rows(self) -> int:
         """See `VirtualList`: a part is several lines."""
-        way = self._way
+        way = self.found_way
         self._lines = self._lay_out(way, self.line_width) if way else []
         return len(self._lines)
 
@@ -98,7 +81,7 @@ class Cause(Pane):
 
     def summary(self) -> str:
         """See `Pane`: how sure it is."""
-        way = self._way
+        way = self.found_way
         return way.finding.certainty if way and way.finding else ""
 
     def _lay_out(self, way: Way, width: int) -> list[CardLine]:

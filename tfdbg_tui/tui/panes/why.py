@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import device_of, name_of
 from tfdbg_tui.tui.lists import WAY
-from tfdbg_tui.tui.panes.base import Pane
+from tfdbg_tui.tui.panes.waypane import WayPane
 from tfdbg_tui.tui.text import short_device
 from tfdbg_tui.tui.way import fold_name
-from tfdbg_tui.tui.why_rows import shown_way
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import joined
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from tfdbg_tui.diagnosis.chain import Link
-    from tfdbg_tui.tui.way import Way, WayRow
+    from tfdbg_tui.tui.folding import FoldedRow
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _NAME_WIDTH = 16  # the least a tensor's name gets
@@ -41,37 +40,18 @@ _CAME_BY = {
 }
 
 
-class Why(Pane):
+class Why(WayPane):
     """The Why pane."""
 
     NAME = "why"
     KEY = "w"
     TITLE = "Why"
-    EMPTY = "Press w on a tensor to see what made it."
-
-    @property
-    def reason_when_empty(self) -> str:
-        """See `Pane`."""
-        snapshot = self.session.snapshot
-        if self.focus_.why is None or snapshot is None:
-            return super().reason_when_empty
-        if snapshot.explanation is None:
-            return self.session.unexplained
-        return f"Finding what made it{self.charset.ellipsis}"
-
-    @property
-    def way(self) -> Way:
-        """The way that is shown, where there are rows."""
-        assert self.session.snapshot is not None
-        way = shown_way(self.session.snapshot, self.focus_)
-        assert way is not None
-        return way
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
         return self.focus_.why, self._row(row), row == self.cursor
 
-    def _row(self, row: int) -> WayRow:
+    def _row(self, row: int) -> FoldedRow:
         assert self.session.snapshot is not None
         return WAY.rows(self.session.snapshot, self.focus_)[row]
 
@@ -95,7 +75,7 @@ class Why(Pane):
             cells += self._fact(title, column, here)
         return (*cells, *self._values(link, width)), "focus" if focused else ""
 
-    def _fact(self, title: str, width: int, here: WayRow) -> Line:
+    def _fact(self, title: str, width: int, here: FoldedRow) -> Line:
         links = self.way.links
         link = links[here.first]
         before = links[here.first - 1] if here.first else None
@@ -113,7 +93,7 @@ class Why(Pane):
             text = link.op_type or ""
         return ((" " + self.charset.fit(text, width - 1), style),)
 
-    def _came_by(self, here: WayRow) -> str:
+    def _came_by(self, here: FoldedRow) -> str:
         way = self.way
         if here.first == way.start and way.finding is not None:
             return "root" if way.finding.event == way.links[way.start].event else ""
@@ -121,7 +101,7 @@ class Why(Pane):
             return "input"
         return _CAME_BY.get(way.links[here.first].via, "")
 
-    def _came_in(self, here: WayRow) -> Line:
+    def _came_in(self, here: FoldedRow) -> Line:
         """Return what came in, short, and an arrow to what came out."""
         way = self.way
         if not self._has_input(here):
@@ -134,7 +114,7 @@ class Why(Pane):
             return (*chips.brief(summary, self.charset), arrow)
         return (*chips.flush_right("finite", chips.BRIEF, "good"), arrow)
 
-    def _has_input(self, here: WayRow) -> bool:
+    def _has_input(self, here: FoldedRow) -> bool:
         """Whether the row before is what went into this one."""
         return here.first > 0 and (self.way.finding is None or here.first >= self.way.start)
 
@@ -190,7 +170,7 @@ class Why(Pane):
         )
         return ((("  ", ""), *facts), (("  ", ""), *self._in_and_out(here)))
 
-    def _in_and_out(self, here: WayRow) -> Line:
+    def _in_and_out(self, here: FoldedRow) -> Line:
         way = self.way
         out = chips.chips(way.links[here.last].summary, self.charset)
         if not self._has_input(here):
