@@ -1,1 +1,1 @@
-"""Screens that cover the panes: help, and the choice of a run."""
+"""The screens: `main` with the panes, and boxes over it with text (`box`) or a choice (`choice`)."""

@@ -34,6 +34,8 @@ class BoxScreen(ModalScreen[None]):
         Binding("escape,q,backspace", "dismiss", "close"),
         Binding("j", "scroll(1)", show=False),
         Binding("k", "scroll(-1)", show=False),
+        Binding("g", "scroll_home", show=False),
+        Binding("G", "scroll_end", show=False),
     ]
 
     DEFAULT_CSS = """
@@ -70,6 +72,19 @@ class BoxScreen(ModalScreen[None]):
             box.vertical_scrollbar.renderer = AsciiScrollBar  # type: ignore[misc]  # as documented
         yield box
 
+    @property
+    def box(self) -> VerticalScroll:
+        """The box."""
+        return self.query_one(VerticalScroll)
+
     def action_scroll(self, rows: int) -> None:
         """Scroll by a row."""
-        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
+        self.box.scroll_relative(y=rows, animate=False)
+
+    def action_scroll_home(self) -> None:
+        """Go to the beginning."""
+        self.box.scroll_home(animate=False)
+
+    def action_scroll_end(self) -> None:
+        """Go to the end."""
+        self.box.scroll_end(animate=False)

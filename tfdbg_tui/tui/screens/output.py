@@ -7,13 +7,12 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tfdbg_tui.tui.screens.box import BoxScreen
+
 if TYPE_CHECKING:
-    from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from tfdbg_tui.program import Program
@@ -24,70 +23,35 @@ _SECONDS = 0.5
 _WITHOUT_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x08+")
 
 
-class OutputScreen(ModalScreen[None]):
-    """The last lines of a program's output; stays at the end unless scrolled away from it."""
+class OutputScreen(BoxScreen):
+    """The last lines of a program's output; stays at the end unless scrolled away from it.
 
-    AUTO_FOCUS = "*"
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,O,backspace", "dismiss", "close"),
-        Binding("j", "scroll(1)", show=False),
-        Binding("k", "scroll(-1)", show=False),
-        Binding("G", "end", show=False),
-        Binding("g", "start", show=False),
-    ]
-
-    DEFAULT_CSS = """
-    OutputScreen > VerticalScroll {
-        width: 100%;
-        height: 100%;
-        border: round $rule-active;
-        background: $surface;
-        scrollbar-size-vertical: 1;
-    }
-    OutputScreen > VerticalScroll.-ascii { border: ascii $rule-active; }
+    Args:
+        program: The program.
+        charset: The characters to draw with.
     """
 
-    def __init__(self, program: Program, charset: Charset) -> None:
-        super().__init__()
-        self._program = program
-        self._charset = charset
-        self._log_size = -1
-        self._state = ""
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("O", "dismiss", "close")]
 
-    def compose(self) -> ComposeResult:
-        """See Textual."""
-        box = VerticalScroll(Static(id="output", markup=False))
-        box.set_class(self._charset.ascii_only, "-ascii")
-        yield box
+    DEFAULT_CSS = "OutputScreen > VerticalScroll { width: 100%; height: 100%; padding: 0; }"
+
+    def __init__(self, program: Program, charset: Charset) -> None:
+        super().__init__("", charset)
+        self._program = program
+        self._log_size = -1
+
+    def text(self) -> Content:
+        """See `BoxScreen`: nothing until the log has been read."""
+        return Content()
 
     def on_mount(self) -> None:
         """Show the log, now and whenever it has grown."""
-        self._refresh_log()
-        self.set_interval(_SECONDS, self._refresh_log)
+        self._show_log()
+        self.set_interval(_SECONDS, self._show_log)
 
-    def action_scroll(self, rows: int) -> None:
-        """Scroll by a row."""
-        self._box.scroll_relative(y=rows, animate=False)
-
-    def action_end(self) -> None:
-        """Go to the end."""
-        self._box.scroll_end(animate=False)
-
-    def action_start(self) -> None:
-        """Go to the beginning of what is shown."""
-        self._box.scroll_home(animate=False)
-
-    @property
-    def _box(self) -> VerticalScroll:
-        return self.query_one(VerticalScroll)
-
-    def _refresh_log(self) -> None:
-        state = f"Output of the program: {self._program.outcome}"
-        if state != self._state:
-            self._state = state
-            self._box.border_title = Content(self._charset.safe(state))
-            self._box.border_subtitle = Content("Esc closes")
+    def _show_log(self) -> None:
+        outcome = self.charset.safe(self._program.outcome)
+        self.box.border_title = Content(f"Output of the program: {outcome}")
         try:
             size = os.path.getsize(self._program.log_path)
             if size == self._log_size:
@@ -96,12 +60,12 @@ class OutputScreen(ModalScreen[None]):
         except OSError as error:
             text = f"{self._program.log_path}: cannot be read: {error.strerror}"
             size = -1
-        at_end = self._log_size < 0 or self._box.scroll_offset.y >= self._box.max_scroll_y
+        at_end = self._log_size < 0 or self.box.scroll_offset.y >= self.box.max_scroll_y
         self._log_size = size
-        lines = [self._charset.safe(line) for line in text.split("\n")]
-        self.query_one("#output", Static).update(Content("\n".join(lines)))
+        lines = [self.charset.safe(line) for line in text.split("\n")]
+        self.query_one(Static).update(Content("\n".join(lines)))
         if at_end:
-            self._box.scroll_end(animate=False)
+            self.action_scroll_end()
 
 
 def _tail(path: str) -> str:
