@@ -8,7 +8,7 @@ import tensorflow as tf
 from ..registry import buggy, healthy
 
 
-@buggy("Placeholder", "IteratorGetNext", kind="input")
+@buggy("Placeholder", "IteratorGetNext", "ConcatV2", kind="input")
 def missing_income_in_a_table():
     """A dictionary of columns from a data frame; an empty cell of one column is NaN; fit."""
     rng = np.random.default_rng(0)
@@ -123,7 +123,7 @@ def default_of_an_absent_feature():
     body_mass_index(records)
 
 
-@buggy("GatherV2", "Const", kind="input")
+@buggy("Placeholder", "GatherV2", "Const", kind="input")
 def class_weights_of_an_absent_class():
     """n / (k · count) was computed by numpy with a count of 0; the weight of class 3 is ∞."""
     counts = np.array([10, 6, 4, 0])
