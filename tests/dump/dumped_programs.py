@@ -100,6 +100,26 @@ def strings() -> Any:
     return [text, *lengths(text), tf.strings.split("a b\0 c")]
 
 
+def wrong_shapes() -> Any:
+    """Nothing but our own ops would notice that the shapes set by hand are wrong."""
+
+    @tf.function
+    def inner(x):
+        return tf.sin(x) * tf.ones([3, 1]), tf.reduce_sum(x)
+
+    @tf.function
+    def outer(x):
+        four = tf.py_function(lambda v: np.full([4], v), [x], tf.float32)
+        four.set_shape([3])
+        right = tf.ones([3]) * x
+        pair = inner(four), inner(right)
+        for _ in tf.range(2):
+            four, right = tf.exp(four) - 1.0, right + x
+        return four, pair, right
+
+    return tf.nest.flatten([outer(tf.constant(0.5)), inner(tf.ones([3]))])
+
+
 def keras_fit() -> Any:
     import keras
 
@@ -118,7 +138,7 @@ def keras_fit() -> Any:
 
 
 PROGRAMS: dict[str, Callable[[], Any]] = {
-    f.__name__: f for f in (eager, functions, gradient, dtypes, strings, keras_fit)
+    f.__name__: f for f in (eager, functions, gradient, dtypes, strings, wrong_shapes, keras_fit)
 }
 
 

@@ -14,7 +14,7 @@ oracle = pytest.importorskip("dump_oracle")
 
 HERE = Path(__file__).parent
 MODES = ("NO_TENSOR", "CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "SHAPE", "FULL_TENSOR")
-PROGRAMS = ("eager", "functions", "gradient", "dtypes", "strings")
+PROGRAMS = ("eager", "functions", "gradient", "dtypes", "strings", "wrong_shapes")
 CASES = [f"{p}:{m}" for m in MODES for p in PROGRAMS] + ["keras_fit:CONCISE_HEALTH"]
 
 

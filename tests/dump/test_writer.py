@@ -358,6 +358,21 @@ def test_xla_counts_tensors_of_one_shape_together(tmp_path: Path) -> None:
     }
 
 
+def test_xla_compiles_in_spite_of_a_wrong_shape(tmp_path: Path) -> None:
+    def program(x: Any) -> Any:
+        x.set_shape([3])
+        return tf.math.log(x) + tf.sin(x)
+
+    with dumping(tmp_path, "CONCISE_HEALTH"):
+        signature = [tf.TensorSpec(None)]
+        tf.function(program, jit_compile=True, input_signature=signature)(tf.zeros([2, 2]))
+    found = {
+        t.op_name: np.frombuffer(events.TensorProto.decode(t.tensor_proto).tensor_content)
+        for _, t in traces(tmp_path)
+    }
+    assert found["Log"][1:].tolist() == [4, 4, 0, 0]
+
+
 def test_exporting_while_dumping(tmp_path: Path) -> None:
     class Exported(tf.Module):
         @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
@@ -486,18 +501,19 @@ def test_full_disk_turns_the_dump_off(
     assert len(traces(tmp_path)) == 2
 
 
+@pytest.mark.parametrize(
+    "place", ["eager.EagerExecutions._record", "groups.Group._take", "groups.Group._details"]
+)
 def test_an_error_of_the_writer_never_reaches_the_program(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    from tfdbg_tui.dump.eager import EagerExecutions
-
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(EagerExecutions, "_record", broken)
+    monkeypatch.setattr(f"tfdbg_tui.dump.{place}", broken)
     with caplog.at_level(logging.WARNING, "tfdbg_tui"), dumping(tmp_path):
         assert tf.add(1.0, 2.0).numpy() == 3.0
-        assert log_function()(tf.ones([1])).numpy() == 0.0
+        assert log_function()(tf.zeros([1])).numpy() == -np.inf
     assert len(caplog.records) == 1
 
 

@@ -55,11 +55,11 @@ class CompiledBuffer:
             graph.as_default(),
             graph.name_scope(OWN_SCOPE + "/"),
         ):
-            alike = _alike([item.tensor for item in items])
+            tensors = [_of_sure_shape(item) for item in items]
+            alike = _alike(tensors)
             self._order = np.argsort(np.concatenate(alike))
             rows = [
-                tf.reshape(_counts([items[i].tensor for i in some], group.mode), [-1])
-                for some in alike
+                tf.reshape(_counts([tensors[i] for i in some], group.mode), [-1]) for some in alike
             ]
             number = tf.constant(0, tf.int64) if iteration is None else tf.cast(iteration, tf.int64)
             values = tf.concat([tf.reshape(number + 1, [1]), *rows], axis=0)
@@ -88,6 +88,13 @@ class CompiledBuffer:
             }
             for run in ordered
         ]
+
+
+def _of_sure_shape(item: Observed) -> Any:
+    """Return the tensor, or one that says nothing of its shape where that is doubtful."""
+    if item.row.rank is not None or item.tensor.shape.rank is None:
+        return item.tensor
+    return tf.raw_ops.PlaceholderWithDefault(input=item.tensor, shape=tf.TensorShape(None))
 
 
 def _alike(tensors: Sequence[Any]) -> list[list[int]]:

@@ -58,6 +58,7 @@ class GraphDefinitions:
         self._called: dict[str, set[str]] = {}
         self._reachable: dict[str, frozenset[str]] = {}
         self._raising: set[str] = set()
+        self._doubtful: set[str] = set()
         self._op_locations: dict[tuple[str, str], bytes] = {}
         self._function_attributes: dict[str, tuple[str, ...]] = {}
 
@@ -100,6 +101,11 @@ class GraphDefinitions:
     def location(self, graph_id: str, op_name: str) -> bytes:
         """Return the serialized CodeLocation of a recorded op."""
         return self._op_locations[graph_id, op_name]
+
+    def are_shapes_doubtful(self, graph: Any) -> bool:
+        """Return whether a graph's tensors may have other shapes than known while tracing."""
+        doubtful = self.graph_id(graph) in self._doubtful
+        return doubtful or tensorflow_internals.are_shapes_doubtful(graph)
 
     def tensor_id(self, graph: Any, op_name: str, slot: int) -> int | None:
         """Return the number of an output of a recorded op."""
@@ -146,6 +152,8 @@ class GraphDefinitions:
         if may_raise:
             self._raising.add(state.graph_id)
         if called:
+            if not self._doubtful.isdisjoint(called):
+                self._doubtful.add(state.graph_id)
             self._called[state.graph_id].update(called)
             self._reachable.clear()
         location = self._locations.of_op(op)
@@ -183,6 +191,8 @@ class GraphDefinitions:
     def record_function(self, name: str, graph: Any, attrs: Any) -> None:
         """Record that a graph becomes a runtime function, with its inputs, outputs, captures."""
         graph_id = self.graph_id(graph)
+        if self.are_shapes_doubtful(graph):
+            self._doubtful.add(graph_id)
         self._graph_of_function[name] = graph_id
         captures = [*graph.external_captures, *graph.deferred_external_captures]
         signature = events.GraphSignature(

@@ -112,12 +112,18 @@ class Group:
     def sink(self, *arrays: Any) -> list[Any]:
         """Take the values of one execution of the graph."""
         if self._writer.active:
-            values = defaultdict(list)
-            for name, array in zip(self.columns, arrays, strict=True):
-                # A string on its own comes as bytes, not as an array.
-                values[name].append(np.array(array, object if isinstance(array, bytes) else None))
-            self._writer.traces_taken(self, values)
+            try:
+                self._take(arrays)
+            except Exception as error:
+                self._writer.hook_failed(error)
         return []
+
+    def _take(self, arrays: tuple[Any, ...]) -> None:
+        values = defaultdict(list)
+        for name, array in zip(self.columns, arrays, strict=True):
+            # A string on its own comes as bytes, not as an array.
+            values[name].append(np.array(array, object if isinstance(array, bytes) else None))
+        self._writer.traces_taken(self, values)
 
     def detail(self, curt: Any, *tensors: Any) -> Any:
         """Count everything about the bad tensors of one execution of the graph.
@@ -129,8 +135,14 @@ class Group:
         Returns:
             Float64 array ``[details, DETAIL_WIDTH]``, in the order of rows.
         """
-        if not self._writer.active:
-            return np.zeros((0, DETAIL_WIDTH))
+        if self._writer.active:
+            try:
+                return self._details(curt, tensors)
+            except Exception as error:
+                self._writer.hook_failed(error)
+        return np.zeros((0, DETAIL_WIDTH))
+
+    def _details(self, curt: Any, tensors: Any) -> Float64Array:
         rows = self._bad_rows(curt, tensors)
         rows.update([i for row in rows for i in self.inputs.get(row, ()) if i in self.places])
         if self.exact_limit is not None:

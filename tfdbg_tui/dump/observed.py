@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import tensorflow as tf
+
 from tfdbg_tui.dump import skipped_ops, tensorflow_internals
 from tfdbg_tui.dump.groups import Row
 from tfdbg_tui.wire.modes import TensorDebugMode
@@ -31,7 +33,7 @@ class Observed:
 
 
 def observed_tensors(
-    ops: Sequence[RecordedOp], graph_id: str, options: Options
+    ops: Sequence[RecordedOp], graph_id: str, options: Options, *, shapes_doubtful: bool
 ) -> Iterator[Observed]:
     """Yield the tensors among the outputs of some ops that the mode and filters let through."""
     for recorded in ops:
@@ -43,13 +45,17 @@ def observed_tensors(
             if _is_recorded(tensor.dtype.base_dtype, options) and options.keeps(
                 op.type, tensor.dtype
             ):
-                row = row_of(tensor, graph_id, recorded.tensor_ids[slot], options)
+                number = recorded.tensor_ids[slot]
+                row = row_of(tensor, graph_id, number, options, shapes_doubtful=shapes_doubtful)
                 yield Observed(tensor, row, inputs)
 
 
-def row_of(tensor: Any, graph_id: str, tensor_id: int, options: Options) -> Row:
-    """Return what is known of a symbolic tensor while tracing."""
-    shape = tensor.shape
+def row_of(
+    tensor: Any, graph_id: str, tensor_id: int, options: Options, *, shapes_doubtful: bool
+) -> Row:
+    """Return what is known for sure of a symbolic tensor while tracing."""
+    sure = not shapes_doubtful or tensor.op.type == "Const"
+    shape = tensor.shape if sure else tf.TensorShape(None)
     known = shape.as_list() if shape.rank is not None else None
     return Row(
         graph_id=graph_id,

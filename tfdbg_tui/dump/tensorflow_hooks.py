@@ -12,7 +12,8 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 * the same, and ``concrete_function._create_forward_backward_with_graph``: the moment a function
   that XLA compiles is traced but may still capture a variable; ``OptionalXlaContext`` tells which;
 * ``function_context.make_function_context``: the cache key of traced functions, so that one
-  `tf.function` may have instrumented and plain traces side by side.
+  `tf.function` may have instrumented and plain traces side by side;
+* ``Tensor.set_shape``: which graphs have shapes that TensorFlow did not find itself.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ try:
     )
     from tensorflow.python.framework import func_graph as func_graph_module
     from tensorflow.python.framework import ops
+    from tensorflow.python.framework import tensor as tensor_module
 
     from tfdbg_tui.dump import tensorflow_internals
 
@@ -95,6 +97,7 @@ def missing_hook() -> str | None:
             "backwards_graph",
         ),
         polymorphic_function.OptionalXlaContext: ("is_compiled",),
+        tensor_module.Tensor.set_shape: ("self", "shape"),
     }
     for function, names in wanted.items():
         found = tuple(inspect.signature(function).parameters)
@@ -132,6 +135,7 @@ class Hooks:
         )
         self._patch(polymorphic_function, "OptionalXlaContext", self._optional_xla_context)
         self._patch(function_context, "make_function_context", self._make_function_context)
+        self._patch(tensor_module.Tensor, "set_shape", self._set_shape)
         self._patch(session.BaseSession, "run", self._session_run)
         self._patch(threading.Thread, "start", self._thread_start)
         self.watch_eager_ops(True)
@@ -314,6 +318,16 @@ class Hooks:
                     graph._tfdbg_tui_compiled = True
 
         return OptionalXlaContext
+
+    def _set_shape(self, original: Any) -> Any:
+        def set_shape(this: Any, shape: Any) -> None:
+            before = this.shape
+            original(this, shape)
+            # Unknown shapes differ from themselves.
+            if repr(this.shape) != repr(before) and tensorflow_internals.called_by_user():
+                tensorflow_internals.doubt_shapes(this.graph)
+
+        return set_shape
 
     def _session_run(self, original: Any) -> Any:
         def run(

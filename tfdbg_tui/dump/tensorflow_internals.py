@@ -6,6 +6,9 @@ All of it is there in TensorFlow 2.16 to 2.21; what is not makes the import of t
 from __future__ import annotations
 
 import contextlib
+import importlib.util
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from tensorflow import DeviceSpec
@@ -23,6 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 _FUNCTION_PREFIXES = ("__inference_", "__forward_", "__backward_")
+
+_TRUSTED = tuple(
+    os.path.join(os.path.dirname(spec.origin), "")
+    for name in ("tensorflow", "keras", "tfdbg_tui")
+    if (spec := importlib.util.find_spec(name)) and spec.origin
+)
+_AUTOGRAPH_CALL = os.path.join("autograph", "impl", "api.py")
 
 
 def extract_stack() -> Iterable[Any]:
@@ -134,6 +144,40 @@ def has_fixed_captures(graph: Any) -> bool:
     """Return whether a graph must not capture more: gradients of loops and branches, conditions."""
     gradients = ("_WhileBodyGradFuncGraph", "_CondGradFuncGraph")
     return is_loop_condition(graph) or type(graph).__name__ in gradients
+
+
+def called_by_user() -> bool:
+    """Return whether code outside of TensorFlow, Keras and this called the caller's caller."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_code.co_filename.endswith(_AUTOGRAPH_CALL):
+        frame = frame.f_back
+    return not frame.f_code.co_filename.startswith(_TRUSTED)
+
+
+def doubt_shapes(graph: Any) -> None:
+    """Note that a shape was set by hand in a graph: what the graph returns may have others."""
+    while graph is not None:
+        graph._tfdbg_tui_shapes_doubtful = True
+        graph = getattr(graph, "outer_graph", None)
+
+
+def are_shapes_doubtful(graph: Any) -> bool:
+    """Return whether tensors of a graph may have other shapes at run time than while tracing.
+
+    Nothing checks a `set_shape`, nor what one function of a `tf.data` pipeline hands to the next.
+    """
+    while graph is not None:
+        if getattr(graph, "_tfdbg_tui_shapes_doubtful", False):
+            return True
+        if (getattr(graph, "name", None) or "").startswith("Dataset_"):
+            return True
+        graph = getattr(graph, "outer_graph", None)
+    return False
+
+
+def are_shapes_doubtful_now() -> bool:
+    """Return whether a function that is called now may get other shapes than it is traced for."""
+    return not context.executing_eagerly() and are_shapes_doubtful(ops.get_default_graph())
 
 
 def py_func_token(function: Callable[..., Any]) -> str:

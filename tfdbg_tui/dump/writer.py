@@ -188,10 +188,14 @@ class DumpWriter:
     # ---- Graphs --------------------------------------------------------------------------------
 
     def function_variant(self) -> Any:
-        """Return a key of its own for instrumented functions, and one for those XLA compiles."""
+        """Return a key of its own for each way in which functions are instrumented."""
         if not (self.active and self._sampled):
             return None
-        return (id(self), tensorflow_internals.compiling_now())
+        return (
+            id(self),
+            tensorflow_internals.compiling_now(),
+            tensorflow_internals.are_shapes_doubtful_now(),
+        )
 
     def graph_built(self, graph: Any) -> None:
         """Instrument a branch or loop body."""
@@ -242,7 +246,10 @@ class DumpWriter:
             if options.mode is TensorDebugMode.FULL_TENSOR:
                 options = dataclasses.replace(options, mode=TensorDebugMode.CONCISE_HEALTH)
             new_ops = self._graphs.record_ops(graph)
-            items = list(observed.observed_tensors(new_ops, graph_id, options))
+            doubtful = self._graphs.are_shapes_doubtful(graph)
+            items = list(
+                observed.observed_tensors(new_ops, graph_id, options, shapes_doubtful=doubtful)
+            )
             if items:
                 counter = _loop_counter(graph)
                 rows = [item.row for item in items]
@@ -299,7 +306,10 @@ class DumpWriter:
     def _add_segment(
         self, graph: Any, graph_id: str, ops: list[RecordedOp], previous: list[Any]
     ) -> list[Any]:
-        tensors = list(observed.observed_tensors(ops, graph_id, self.options))
+        doubtful = self._graphs.are_shapes_doubtful(graph)
+        tensors = list(
+            observed.observed_tensors(ops, graph_id, self.options, shapes_doubtful=doubtful)
+        )
         counter = _loop_counter(graph)
         sinks: list[Any] = []
 
@@ -307,7 +317,7 @@ class DumpWriter:
             number = self._graphs.tensor_id(graph, tensor.op.name, tensor.value_index)
             if number is None:
                 return None
-            return observed.row_of(tensor, graph_id, number, self.options)
+            return observed.row_of(tensor, graph_id, number, self.options, shapes_doubtful=doubtful)
 
         for items in observed.groups_of(tensors):
             rows = [item.row for item in items]
