@@ -170,21 +170,21 @@ class Loader(Worker):
             idle = run.progress.complete or run.progress.bytes_read == position
             position = run.progress.bytes_read
             started = time.monotonic()
+            has_news = _state(run) != posted
             due = started >= next_post and (snapshot is None or self._ready())
             if run.progress.complete:
                 due = due and pace.allows()
-            if due and _state(run) != posted and _is_presentable(run, snapshot):
+            if due and has_news and _is_presentable(run, snapshot):
                 posted = _state(run)
                 pace.begin()
                 snapshot = Snapshot(run, snapshot)
                 self._post(Loaded(snapshot))
                 cost = time.monotonic() - started
                 next_post = started + max(self._interval, cost * _SHARE)
-                wait = _SHORTEST_WAIT
             if idle:
                 self._look_for_runs(reader.files)
+                wait = _SHORTEST_WAIT if has_news else min(wait * 1.2, _LONGEST_WAIT)
                 self._chosen.wait(wait)
-                wait = min(wait * 1.2, _LONGEST_WAIT)
 
     def _look_for_runs(self, files: RunFiles) -> None:
         """Tell, now and then, of a run that has begun."""
