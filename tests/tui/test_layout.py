@@ -40,7 +40,7 @@ async def test_why_at_three_sizes(open_app, logdirs, monkeypatch, size) -> None:
     monkeypatch.chdir(logdirs["mnist"].parent)
     async with open_app("mnist", size) as opened:
         await opened.press("colon")
-        await opened.type("alert:4")
+        await opened.type("alert:5")
         await opened.press("w")
         assert_screen(opened.screen(), f"why_{size[0]}x{size[1]}")
 

@@ -172,7 +172,7 @@ def test_every_list_can_be_searched(mnist: Snapshot, start: Focus, pane) -> None
 def test_goto(mnist: Snapshot, start: Focus) -> None:
     assert navigation.goto(mnist, start, "trace:141").graph_execution == 141
     assert navigation.goto(mnist, start, "exec:1,061").execution == 1061
-    alert = navigation.goto(mnist, start, "alert:1")
+    alert = navigation.goto(mnist, start, "alert:2")
     assert (alert.pane, focused_name(mnist, alert)) == ("alerts", "mul:0")
     log = navigation.goto(mnist, start, "Log:0")
     assert log.op is not None
@@ -184,7 +184,8 @@ def test_goto(mnist: Snapshot, start: Focus) -> None:
 
 
 @pytest.mark.parametrize(
-    "target", ["trace:99999999999999999999", "exec:1062", "no such op", "nosuch:1"]
+    "target",
+    ["trace:99999999999999999999", "exec:1062", "alert:0", "alert:496", "no such op", "nosuch:1"],
 )
 def test_goto_nowhere_is_a_sentence(mnist: Snapshot, start: Focus, target: str) -> None:
     with pytest.raises(NowhereError, match=r"there is no|no op, line or index"):

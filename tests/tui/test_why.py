@@ -74,7 +74,7 @@ def test_an_alert_that_is_folded_away_is_shown_by_its_cause(two_roots: Snapshot)
     focus = first_focus(two_roots)
     causes = set()
     for position in range(len(two_roots.alerts)):
-        focus = navigation.goto(two_roots, focus, f"alert:{position}")
+        focus = navigation.goto(two_roots, focus, f"alert:{position + 1}")
         row = ALERTS.position(two_roots, focus)
         causes.add(row)
         group = ALERTS.at(two_roots, focus, row).group
@@ -85,7 +85,7 @@ def test_an_alert_that_is_folded_away_is_shown_by_its_cause(two_roots: Snapshot)
 
 
 def test_the_list_in_order_of_time_is_one_key_away(explained: Snapshot) -> None:
-    focus = navigation.toggle_in_time(explained, navigation.goto(explained, Focus(), "alert:7"))
+    focus = navigation.toggle_in_time(explained, navigation.goto(explained, Focus(), "alert:8"))
     assert (ALERTS.count(explained, focus), ALERTS.position(explained, focus)) == (495, 7)
     assert ALERTS.count(explained, navigation.toggle_in_time(explained, focus)) == 1
 
@@ -190,7 +190,7 @@ def test_runs_of_ops_that_pass_values_on_are_one_row() -> None:
 
 def test_enter_unfolds_a_run_of_copies_and_left_folds_it(two_roots: Snapshot) -> None:
     for position in range(len(two_roots.alerts)):
-        asked = navigation.goto(two_roots, first_focus(two_roots), f"alert:{position}")
+        asked = navigation.goto(two_roots, first_focus(two_roots), f"alert:{position + 1}")
         focus = ask(two_roots, asked)
         rows = WAY.rows(two_roots, focus)
         folded = next((i for i, row in enumerate(rows) if row.folded), None)
@@ -298,7 +298,7 @@ async def test_the_story_with_keys(open_app, logdirs) -> None:
         await opened.press("a", "i", "i", "w")
         assert opened.active_pane() == "why"
         screen = opened.screen()
-        for text in ("Logarithm of a softmax", "proved", "3 zeros in → 3 -∞ out", "Mean:0"):
+        for text in ("Logarithm of a softmax", "proved", "3 zeros in → 3 −∞ out", "Mean:0"):
             assert text in screen
         assert any("tf.math.log(probs)" in s for s in opened.lines_with_background("focus-back"))
         await opened.press("y")

@@ -14,7 +14,6 @@ from tfdbg_tui.logdir.text import printable
 
 _MAX_LENGTH = 2000  # no field of a row is longer; keeps absurd names from costing time
 
-
 _IN_ASCII = str.maketrans(
     {"∞": "Inf", "−": "-", "×": "x", "…": "...", "→": "Right", "←": "Left", "↑": "Up", "↓": "Down"}
 )
@@ -71,7 +70,8 @@ class Charset:
 
     def sentence(self, text: str) -> str:
         """Return words of diagnosis as this character set can show them."""
-        return self.safe(text.replace("→", self.right))
+        text = text.replace("→", self.right).replace("-∞", self.minus + self.inf)
+        return self.safe(text)
 
     def fit(self, text: str, width: int) -> str:
         """Return safe `text` cut or padded to exactly `width` cells; what is cut is the end."""
@@ -146,9 +146,9 @@ ASCII = Charset(
 
 
 def compact(count: int) -> str:
-    """Return a count in at most five characters: ``9999``, ``12.3k``, ``123k``, ``4.5M``."""
+    """Return a count in at most five characters: ``9,999``, ``12.3k``, ``123k``, ``4.5M``."""
     if count < 10_000:
-        return str(count)
+        return f"{count:,}"
     value = float(count)
     for unit in "kMGTP":
         value /= 1000

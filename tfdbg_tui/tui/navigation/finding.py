@@ -49,8 +49,8 @@ def goto(snapshot: Snapshot, focus: Focus, target: str) -> Focus:
     Args:
         snapshot: The run.
         focus: The focus.
-        target: ``trace:88``, ``exec:12``, ``alert:3``, an index in the focused pane's list,
-            ``file.py:120``, or a part of the name of an op.
+        target: ``trace:88``, ``exec:12``, ``alert:3``, a number in the focused pane's list,
+            ``file.py:120``, or a part of the name of an op.  Alerts and lines count from 1.
 
     Raises:
         NowhereError: There is no such thing.
@@ -90,14 +90,20 @@ def _goto_index(snapshot: Snapshot, focus: Focus, prefix: str | None, index: int
         return move_to(snapshot, focus, index - 1)
     in_list = focus.pane in _LISTS_BY_PREFIX.values()
     pane = _LISTS_BY_PREFIX[prefix] if prefix else focus.pane if in_list else "graph_execution"
+    if pane == "alerts":
+        return _goto_alert(snapshot, focus, index)
     moved = replace(focus, pane=pane, bad_only=False)
-    events = snapshot.alerts if pane == "alerts" else None
-    count = LISTS[pane].count(snapshot, moved) if events is None else len(events)
+    count = LISTS[pane].count(snapshot, moved)
     if index >= count:
         raise NowhereError(f"there is no {index:,}: the last one is {count - 1:,}")
-    return (
-        move_to(snapshot, moved, index) if events is None else focus_alert(snapshot, moved, index)
-    )
+    return move_to(snapshot, moved, index)
+
+
+def _goto_alert(snapshot: Snapshot, focus: Focus, number: int) -> Focus:
+    count = len(snapshot.alerts)
+    if not 1 <= number <= count:
+        raise NowhereError(f"there is no alert {number:,}: there are {count:,}, from 1 on")
+    return focus_alert(snapshot, replace(focus, pane="alerts"), number - 1)
 
 
 def _goto_op(snapshot: Snapshot, focus: Focus, name: str) -> Focus:

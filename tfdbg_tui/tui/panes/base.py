@@ -100,7 +100,7 @@ class Pane(VirtualList):
     def _show_title(self) -> None:
         summary = self.charset.safe(self.summary())
         title = Content.assemble(
-            (f" {self.key} " if self.key else "", "bold $rule-active"),
+            (f" {self.key} " if self.key else " ", "bold $rule-active"),
             (f"{self.TITLE} ", "bold $foreground"),
             (f" {summary} " if summary else "", "$dim"),
         )
