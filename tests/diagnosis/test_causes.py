@@ -7,6 +7,7 @@ from tiny import Program, floats
 
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.report import Diagnosis, diagnose
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 NAN, INF = np.nan, np.inf
 
@@ -63,6 +64,30 @@ def test_a_row_that_is_masked_completely_is_not(tmp_path):
         "softmax-of-nothing",
         "proved",
     )
+
+
+def test_a_written_infinity_is_meant_even_where_it_is_defined_last(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Sub", "Sub", "Reshape:0", "Reshape:0")
+    program.op("f", "Reshape", "Reshape", "start:0")
+    program.op("f", "Const", "start")
+    program.function("f", "__inference_f")
+    for name, value in (("start", -INF), ("Reshape", -INF), ("Sub", NAN)):
+        program.trace("f", name, floats(value), serial=1)
+    program.execution("__inference_f", [], {}, graph_id="f", serial=1)
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_name, root.rule) == ("Sub", "infinity-minus-infinity")
+
+
+def test_log_and_its_gradient_are_one_bug_where_only_they_have_counted_the_zero(tmp_path):
+    program, given = Program(tmp_path), floats(0.0)
+    program.execution("Softmax", [1], {2: floats(0.0)}, mode=TensorDebugMode.CONCISE_HEALTH)
+    program.execution("Log", [2], {3: floats(-INF)}, given=(given,))
+    program.execution("Reciprocal", [2], {4: floats(INF)}, given=(given,))
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_type, root.evidence) == ("Log", "1 zero in → 1 -∞ out")
+    assert root.chain[0].summary.zero == 1
 
 
 def test_nan_that_is_selected_away_is_harmless_and_nan_that_is_clipped_away_is_not(tmp_path):

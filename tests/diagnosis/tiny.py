@@ -72,6 +72,11 @@ class Program:
         record = events.DebuggedGraph(graph_id, name, outer)
         self._add("graphs", debugged_graph=record.encode())
 
+    def function(self, graph_id: str, name: str) -> None:
+        """Records a graph without arguments and outputs as a function, as our own writer does."""
+        record = events.GraphSignature(graph_id, name)
+        self._add("graphs", graph_signature=record.encode())
+
     def op(self, graph_id: str, op_type: str, name: str, *inputs: str, outputs: int = 1) -> None:
         record = events.GraphOpCreation(
             op_type=op_type,
@@ -90,6 +95,7 @@ class Program:
         value: np.ndarray,
         slot: int = 0,
         mode: int = TensorDebugMode.FULL_HEALTH,
+        serial: int | None = None,
     ) -> None:
         record = events.GraphExecutionTrace(
             tfdbg_context_id=graph_id,
@@ -98,6 +104,7 @@ class Program:
             tensor_debug_mode=mode,
             tensor_proto=_proto(value, mode),
             device_name=DEVICE,
+            execution_serial=serial,
         )
         self._add("graph_execution_traces", graph_execution_trace=record.encode())
 
@@ -109,6 +116,7 @@ class Program:
         graph_id: str = "",
         given: tuple[np.ndarray, ...] = (),
         serial: int | None = None,
+        mode: int = TensorDebugMode.FULL_HEALTH,
     ) -> None:
         """Records an execution; `given` are the values of its inputs, where they are recorded."""
         record = events.Execution(
@@ -117,8 +125,8 @@ class Program:
             graph_id=graph_id,
             input_tensor_ids=inputs,
             output_tensor_ids=list(outputs),
-            tensor_debug_mode=TensorDebugMode.FULL_HEALTH,
-            tensor_protos=[_proto(value) for value in outputs.values()],
+            tensor_debug_mode=mode,
+            tensor_protos=[_proto(value, mode) for value in outputs.values()],
             output_tensor_device_ids=[0] * len(outputs),
             input_tensor_protos=[_proto(value) for value in given],
             serial=serial,
@@ -141,6 +149,8 @@ def _proto(value: np.ndarray, mode: int = TensorDebugMode.FULL_HEALTH) -> bytes:
     counts = health(value)
     if mode == TensorDebugMode.CURT_HEALTH:
         values = [0, int(not np.isfinite(value).all())]
+    elif mode == TensorDebugMode.CONCISE_HEALTH:
+        values = [0, value.size, counts["neg_inf"], counts["pos_inf"], counts["nan"]]
     else:
         names = ("neg_inf", "pos_inf", "nan", "neg", "zero", "pos")
         head = [0, 0, _DTYPES[str(value.dtype)], value.ndim, value.size]

@@ -114,8 +114,10 @@ class Causes:
     def _find(self) -> list[Root]:
         nodes = self._sorted_nodes()
         self._eager = [node for node in nodes if node.site.first.kind == "execution"]
+        bad_inputs = {id(node): self._link(node) for node in nodes}
         for node in nodes:
-            self._link(node)
+            if self._nan_of_written_infinity(node.site.first, bad_inputs[id(node)]):
+                node.parent = None
         merging = Merging(self._run, self._dataflow, self.summary, self._finite, self.node_of)
         return merging.merge(self._groups(nodes))
 
@@ -149,8 +151,8 @@ class Causes:
             recorded = float(self._run.executions.wall_times([index])[0])
         return recorded, op.wall_time - 1e10 if op else 0.0
 
-    def _link(self, node: Node) -> None:
-        """Find the bad input that a place's first alert got its trouble from."""
+    def _link(self, node: Node) -> list[Node]:
+        """Find the bad input that made a place's first alert bad; return all that may have."""
         event = node.site.first
         bad: list[tuple[Node, Producer]] = []
         for producer in self._dataflow.producers(event):
@@ -166,12 +168,13 @@ class Causes:
                 node.open = True
         if op_type_of(self._run, event) in (SOURCES | MOVES) - {"Const"}:
             node.open = True  # it only passes on what it was given, whatever is known of that
-        if bad and not self._nan_of_written_infinity(event, [parent for parent, _ in bad]):
+        if bad:
             bad.sort(key=lambda link: link[0].time)
             parent, producer = max(bad, key=lambda link: self._explains(link[1], node))
             node.parent, node.inferred = parent, producer.inferred
         elif op_type_of(self._run, event) == "Const":
             node.parent, node.inferred = self._captured(node), True
+        return [parent for parent, _ in bad]
 
     def _captured(self, constant: Node) -> Node | None:
         """Return the eager tensor that a graph's constant is a copy of, as its counts tell.
@@ -200,7 +203,7 @@ class Causes:
         Such an ∞, the -∞ of a mask for example, is meant: the bug is where it turns into NaN.
         """
         summary = self.summary(event)
-        if summary is None or not summary.nan:
+        if not parents or summary is None or not summary.nan:
             return False
         for parent in parents:
             given = self.summary(parent.site.last)

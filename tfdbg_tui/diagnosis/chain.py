@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.causes import Health
@@ -80,10 +80,11 @@ class Chains:
             steps[-1] = (steps[-1][0], *source[1:])
             steps.append((source[0], False, ""))
             seen.add(source[0])
-        inputs = self._inputs(steps[-1][0])
-        steps[-1] = (steps[-1][0], any(given[1] for given in inputs), "")
-        steps += [(given[0], False, "") for given in reversed(inputs)]
-        return tuple(self.link(*step) for step in reversed(steps))
+        root = steps[-1][0]
+        inputs = self._inputs(root)
+        steps[-1] = (root, any(producer.inferred for producer in inputs), "")
+        links = [self._input_link(producer) for producer in inputs]
+        return (*links, *(self.link(*step) for step in reversed(steps)))
 
     def of_root(self, root: Root) -> tuple[Link, ...]:
         """Return the way from a root to what shows its trouble: a result, a loss, a variable."""
@@ -143,11 +144,17 @@ class Chains:
             return node.site.first, True, "earlier"
         return (node.parent.site.first, True, "earlier") if node.parent else None
 
-    def _inputs(self, event: TensorEvent) -> list[tuple[TensorEvent, bool, str]]:
+    def _inputs(self, event: TensorEvent) -> list[Producer]:
         """Return the finite inputs of a root."""
-        found = []
-        for producer in self._dataflow.producers(event):
-            if producer.event and self._causes.health(event, producer) is Health.FINITE:
-                origin = self._dataflow.origin(producer.event)
-                found.append((origin, producer.inferred, producer.via))
-        return found[:_INPUTS]
+        finite = [
+            producer
+            for producer in self._dataflow.producers(event)
+            if producer.event and self._causes.health(event, producer) is Health.FINITE
+        ]
+        return finite[:_INPUTS]
+
+    def _input_link(self, producer: Producer) -> Link:
+        """Return an input as a step of the way, with what the op that took it has recorded."""
+        assert producer.event is not None
+        link = self.link(self._dataflow.origin(producer.event), False, "")
+        return replace(link, summary=producer.given or link.summary)

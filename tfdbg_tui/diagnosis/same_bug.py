@@ -100,7 +100,7 @@ class SameBug:
             if not self._finite(event, producer):
                 continue
             source = self._dataflow.origin(producer.event)
-            summary = self._summaries(source)
+            summary = producer.given or self._summaries(source)
             scalar = summary is not None and summary.size == 1 and not summary.zero
             if not scalar and op_type_of(self._run, source) != "Const":
                 found.add(source)
