@@ -6,9 +6,10 @@ from collections import Counter
 
 import pytest
 
-from tfdbg_tui.tui.actions import ACTIONS, footer_actions, key_name, key_table
+from tfdbg_tui.tui.actions import ACTIONS, GROUPS, footer_actions, key_table
 from tfdbg_tui.tui.commands import Commands
 from tfdbg_tui.tui.focus import PANES
+from tfdbg_tui.tui.keys import shown_key
 
 
 def test_no_two_actions_share_a_key_or_an_id() -> None:
@@ -20,13 +21,14 @@ def test_no_two_actions_share_a_key_or_an_id() -> None:
 def test_every_action_has_help_and_something_that_does_it(action) -> None:
     assert action.help
     assert action.label
+    assert action.group in GROUPS
     moves = action.rows is not None or action.pages is not None
     does = [action.navigate is not None, moves, hasattr(Commands, f"do_{action.id}")]
     assert does.count(True) == 1
 
 
 def test_keys_have_the_names_that_users_know() -> None:
-    names = [key_name(k) for k in ("right_square_bracket", "ctrl+d", "alt+left", "G", "pagedown")]
+    names = [shown_key(k) for k in ("right_square_bracket", "ctrl+d", "alt+left", "G", "pagedown")]
     assert names == ["]", "Ctrl+D", "Alt+←", "G", "PgDn"]
 
 

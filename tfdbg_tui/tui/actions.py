@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.focus import PANES, WHY_PANES, Focus, PaneName
+from tfdbg_tui.tui.keys import shown_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,14 +51,10 @@ class Action:
     panes: tuple[PaneName, ...] = ()
 
 
-_MOVE, _FIND, _NUMERIC, _SHOW, _LIVE, _APP = (
-    "Moving",
-    "Finding",
-    "Following numbers",
-    "Showing",
-    "While the program runs",
-    "The app",
-)
+GROUPS = ("Moving", "Following numbers", "Showing", "Finding", "The app", "While the program runs")
+"""Headings in the help screen, in their order there."""
+
+_MOVE, _NUMERIC, _SHOW, _FIND, _APP, _LIVE = GROUPS
 _LISTS: tuple[PaneName, ...] = ("alerts", "timeline", "graph_execution")
 _ALL = (*PANES, *WHY_PANES)
 
@@ -369,35 +366,6 @@ BY_ID = {action.id: action for action in ACTIONS}
 
 _ANSWERS = ("first_alert", "why")
 
-_KEY_NAMES = {
-    "right_curly_bracket": "}",
-    "left_curly_bracket": "{",
-    "right_square_bracket": "]",
-    "left_square_bracket": "[",
-    "slash": "/",
-    "colon": ":",
-    "question_mark": "?",
-    "ampersand": "&",
-    "exclamation_mark": "!",
-    "minus": "-",
-    "escape": "Esc",
-    "pagedown": "PgDn",
-    "pageup": "PgUp",
-    "left": "←",
-    "right": "→",
-    "up": "↑",
-    "down": "↓",
-}
-
-
-def key_name(key: str) -> str:
-    """Return a key as users know it: ``]``, ``PgDn``, ``Ctrl+D``."""
-    if key in _KEY_NAMES:
-        return _KEY_NAMES[key]
-    if len(key) == 1:
-        return key
-    return "+".join(_KEY_NAMES.get(part, part.capitalize()) for part in key.split("+"))
-
 
 def footer_actions(pane: PaneName) -> list[Action]:
     """Return the actions that the footer shows for a pane.
@@ -412,6 +380,6 @@ def key_table() -> str:
     """Return all actions as a Markdown table, as the README has it."""
     lines = ["| Key | What it does | Name in `~/.config/tfdbg-tui/keys.toml` |", "|---|---|---|"]
     for action in ACTIONS:
-        keys = " ".join(f"`{key_name(key)}`" for key in action.keys)
+        keys = " ".join(f"`{shown_key(key)}`" for key in action.keys)
         lines.append(f"| {keys} | {action.help} | `{action.id}` |")
     return "\n".join(lines)

@@ -11,10 +11,11 @@ from textual.app import SystemCommand
 from textual.filter import ANSIToTruecolor
 
 from tfdbg_tui.tui import navigation, theme
-from tfdbg_tui.tui.actions import ACTIONS, BY_ID, Action, key_name
+from tfdbg_tui.tui.actions import ACTIONS, BY_ID, Action
 from tfdbg_tui.tui.commands import Commands
 from tfdbg_tui.tui.explainer import Explained, Explainer
 from tfdbg_tui.tui.keymap import Keymap
+from tfdbg_tui.tui.keys import shown_key
 from tfdbg_tui.tui.loader import FAST, SLOW, Loaded, Loader, NewRun, RunsFound, Waiting
 from tfdbg_tui.tui.news import News
 from tfdbg_tui.tui.pace import PacedApp
@@ -373,7 +374,7 @@ class TfdbgApp(PacedApp):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Offer all actions, and the themes, in the command palette."""
         for action in ACTIONS:
-            keys = "  ".join(map(key_name, self.keymap.keys(action)))
+            keys = "  ".join(map(shown_key, self.keymap.keys(action)))
             told = f"{keys}: {action.help}" if keys else action.help
             label, told = self.charset.safe(action.label), self.charset.safe(told)
             yield SystemCommand(label, told, partial(self.action_act, action.id))

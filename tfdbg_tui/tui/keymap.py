@@ -11,12 +11,10 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-import unicodedata
 from typing import TYPE_CHECKING
 
-from textual.keys import KEY_NAME_REPLACEMENTS
-
 from tfdbg_tui.tui.actions import BY_ID
+from tfdbg_tui.tui.keys import textual_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,15 +86,7 @@ def _key_names(path: str, action_id: str, keys: object) -> tuple[str, ...]:
     if not usable or not listed:
         raise KeymapError(f'{path}: {action_id} needs a key such as "n", or a list of keys')
     assert isinstance(listed, list)
-    return tuple(_key_name(key) for key in listed)
-
-
-def _key_name(key: str) -> str:
-    """Return a key as Textual names it; characters may stand for themselves."""
-    if len(key) != 1 or key.isalnum():
-        return key
-    name = unicodedata.name(key, key).lower().replace("-", "_").replace(" ", "_")
-    return KEY_NAME_REPLACEMENTS.get(name, name)
+    return tuple(map(textual_key, listed))
 
 
 def _hint(action_id: str) -> str:

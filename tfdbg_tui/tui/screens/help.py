@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.table import Table
 from rich.text import Text
 from textual.binding import Binding
 
-from tfdbg_tui.tui.actions import ACTIONS, key_name
+from tfdbg_tui.tui.actions import ACTIONS, GROUPS
+from tfdbg_tui.tui.keys import shown_key
 from tfdbg_tui.tui.screens.box import BoxScreen
 
 if TYPE_CHECKING:
@@ -39,16 +39,11 @@ class HelpScreen(BoxScreen):
         table.add_column(no_wrap=True)
         table.add_column()
         style = self.app.get_css_variables()["rule-active"]
-        for group, actions in groupby(sorted(ACTIONS, key=_group), key=lambda a: a.group):
+        for group in GROUPS:
             table.add_row(Text(group, style="bold"), "")
-            for action in actions:
-                keys = " ".join(map(key_name, self._keymap.keys(action)))
+            for action in (action for action in ACTIONS if action.group == group):
+                keys = " ".join(map(shown_key, self._keymap.keys(action)))
                 told = self.charset.safe(action.help)
                 table.add_row(Text(self.charset.safe(keys), style=style), Text(told))
             table.add_row("", "")
         return table
-
-
-def _group(action: object) -> int:
-    groups = list(dict.fromkeys(a.group for a in ACTIONS))
-    return groups.index(action.group)  # type: ignore[attr-defined]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from tfdbg_tui.tui.actions import footer_actions, key_name
+from tfdbg_tui.tui.actions import footer_actions
 from tfdbg_tui.tui.focus import PANES, WHY_PANES, PaneName
+from tfdbg_tui.tui.keys import shown_key
 from tfdbg_tui.tui.text import compact
 from tfdbg_tui.tui.widgets.cells import Bar, joined, width_of
 from tfdbg_tui.tui.widgets.overview import overview
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.snapshot import Snapshot
     from tfdbg_tui.tui.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
+
+_MESSAGE_SECONDS = 5.0
 
 _SHORT_TITLES: dict[PaneName, str] = {
     "alerts": "Alerts",
@@ -178,6 +181,7 @@ class KeyBar(SessionBar):
     """The keys of the focused pane, or a message for a while.
 
     Attributes:
+        message: The message; "" while the keys are shown.
         searching: What is being searched for; "" where nothing is.
     """
 
@@ -197,27 +201,21 @@ class KeyBar(SessionBar):
         id: str,  # noqa: A002
     ) -> None:
         super().__init__(session, charset, id=id)
+        self.message = ""
+        self.searching = ""
         self._keymap = keymap
-
-    _SECONDS = 5.0
-
-    message = ""
-    searching = ""
 
     def say(self, message: str) -> None:
         """Show a message in place of the keys for some seconds."""
         self.message = message
         self.show()
-        self.set_timer(self._SECONDS, self._end_message)
+        self.set_timer(_MESSAGE_SECONDS, self.hush)
 
     def hush(self) -> None:
         """Show the keys again."""
         if self.message:
             self.message = ""
             self.show()
-
-    def _end_message(self) -> None:
-        self.hush()
 
     def line(self, width: int) -> Line:
         """See `Bar`."""
@@ -250,7 +248,7 @@ class KeyBar(SessionBar):
         return labels
 
     def _key(self, key: str) -> str:
-        return self.charset.safe(key_name(key))
+        return self.charset.safe(shown_key(key))
 
     def on_click(self, event: events.Click) -> None:
         """Tell which label was clicked on."""

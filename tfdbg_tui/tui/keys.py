@@ -1,0 +1,44 @@
+"""Names of keys: as Textual has them, as users know them, as users write them in their keymap."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from textual.keys import KEY_NAME_REPLACEMENTS
+
+_KEY_NAMES = {
+    "right_curly_bracket": "}",
+    "left_curly_bracket": "{",
+    "right_square_bracket": "]",
+    "left_square_bracket": "[",
+    "slash": "/",
+    "colon": ":",
+    "question_mark": "?",
+    "ampersand": "&",
+    "exclamation_mark": "!",
+    "minus": "-",
+    "escape": "Esc",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "left": "←",
+    "right": "→",
+    "up": "↑",
+    "down": "↓",
+}
+
+
+def shown_key(key: str) -> str:
+    """Return a key as users know it: ``]``, ``PgDn``, ``Ctrl+D``."""
+    if key in _KEY_NAMES:
+        return _KEY_NAMES[key]
+    if len(key) == 1:
+        return key
+    return "+".join(_KEY_NAMES.get(part, part.capitalize()) for part in key.split("+"))
+
+
+def textual_key(key: str) -> str:
+    """Return a key as Textual names it; characters may stand for themselves."""
+    if len(key) != 1 or key.isalnum():
+        return key
+    name = unicodedata.name(key, key).lower().replace("-", "_").replace(" ", "_")
+    return KEY_NAME_REPLACEMENTS.get(name, name)
