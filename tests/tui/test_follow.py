@@ -162,6 +162,22 @@ async def test_any_move_stops_following_and_f_re_attaches(writer) -> None:
         assert live.session.following, "another pane is not another event"
 
 
+async def test_what_looks_the_same_is_not_drawn_again(writer) -> None:
+    writer.start()
+    writer.write(2)
+    async with watched(writer.logdir) as live:
+        await live.until(lambda: live.is_read)
+        await live.press("3", "g")
+        drawn = []
+        for name in ("source_code", "stack_trace"):
+            pane = live.app.main.panes[name]
+            pane.refresh = lambda *regions, **_: drawn.append(regions)  # type: ignore[method-assign]
+        before = live.num_traces
+        writer.write(5)
+        await live.until(lambda: live.num_traces > before)
+        assert drawn == []
+
+
 async def test_pause_keeps_the_screen_while_capture_goes_on(writer) -> None:
     writer.start()
     writer.write(2)

@@ -72,6 +72,7 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         self.cursor: int | None = None
         self._strips: dict[Hashable, Strip] = {}
         self._painted: dict[int, Hashable] = {}
+        self._drawn: dict[int, Strip] = {}
         self._head: Sequence[Line] = ()
         self._foot: Sequence[Line] = ()
         self._height = 0  # at the last update: asking Textual for each line takes time
@@ -109,10 +110,9 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
     # ---- Changes
 
     def forget_rows(self) -> None:
-        """Draw all rows anew: what they say may have changed."""
+        """Look at all rows anew at the next update: what they say may have changed."""
         self._strips.clear()
         self._painted.clear()
-        self.refresh()
 
     def update(self) -> None:
         """Show the present state: pinned lines, number of rows, cursor in view."""
@@ -163,12 +163,21 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         """Refresh the lines that would now look different, those next to each other at once."""
         width, start = self.line_width, None
         for y in range(self._height + 1):
-            changed = y < self._height and self._painted.get(y, self) != self._line_key(y)
+            changed = y < self._height and self._looks_different(y)
             if changed and start is None:
                 start = y
             elif not changed and start is not None:
                 self.refresh(Region(0, start, width, y - start))
                 start = None
+
+    def _looks_different(self, y: int) -> bool:
+        key = self._line_key(y)
+        if self._painted.get(y, self) == key:
+            return False
+        if self._drawn.get(y) != self._strip(y, key):
+            return True
+        self._painted[y] = key
+        return False
 
     # ---- Drawing
 
@@ -185,8 +194,12 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
 
     def render_line(self, y: int) -> Strip:
         """Draw line `y` of the widget."""
-        width = self.line_width
         key = self._painted[y] = self._line_key(y)
+        strip = self._drawn[y] = self._strip(y, key)
+        return strip
+
+    def _strip(self, y: int, key: Hashable) -> Strip:
+        width = self.line_width
         strip = self._strips.get((key, width))
         if strip is None:
             strip = self._draw(y, width)
