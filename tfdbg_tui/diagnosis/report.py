@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis.events import (
     step_of,
 )
 from tfdbg_tui.diagnosis.fixes import occurrence_of, suggestion
+from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
 from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.silent import find_suspects
@@ -188,7 +189,7 @@ class Diagnosis:
             rule=rule.id,
             certainty=match.certainty,
             title=rule.title,
-            evidence=match.evidence,
+            evidence=match.evidence + self._whose_gradient(event),
             why=rule.why,
             fix=rule.fix,
             suggestion=self._suggestion(event, rule),
@@ -220,6 +221,17 @@ class Diagnosis:
         index = self.dataflow.timeline.execution_of(event.index)
         ran = location_of(run, run.executions.stack_ids[index]) if index is not None else None
         return ran or created
+
+    def _whose_gradient(self, event: TensorEvent) -> str:
+        """Say whose gradient a tensor belongs to, where another line of the user's called that."""
+        if not is_backward(self._run, event):
+            return ""
+        forward = forward_op(self._run, self.dataflow, event)
+        place = location_of(self._run, forward.stack_id) if forward else None
+        if forward is None or place is None or place == self.location(event):
+            return ""
+        line = f"line {place.line}" + f": {place.code}" * bool(place.code)
+        return f"; in the gradient of {forward.op_type}, {line}"
 
     def _suggestion(self, event: TensorEvent, rule: Rule) -> str | None:
         """Return the change of the user's expression, at the op's line or its inputs' lines."""

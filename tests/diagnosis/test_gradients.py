@@ -1,0 +1,37 @@
+"""Whose gradient a tensor of a backward pass is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tiny import Program, floats
+
+from tfdbg_tui.diagnosis.dataflow import Dataflow
+from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.gradients import forward_op
+
+
+@pytest.mark.parametrize(
+    ("op_type", "op_name", "input_name", "forward"),
+    [
+        ("Pow", "gradient_tape/layer/Pow/Pow", "x:0", "Pow"),  # by its name
+        ("SqrtGrad", "gradient_tape/SqrtGrad", "Sqrt:0", "Sqrt"),  # by what made its input
+        ("Reciprocal", "gradient_tape/Reciprocal", "x:0", "Log"),  # by what took the same input
+        ("Mul", "gradient_tape/mul", "Sqrt:0", None),
+    ],
+)
+def test_the_forward_op_of_a_gradient(tmp_path, op_type, op_name, input_name, forward):
+    program = Program(tmp_path)
+    program.graph("root", "")
+    program.graph("f", "f", "root")
+    program.op("f", "Abs", "x", "y:0")
+    for used, name in (("Log", "Log"), ("Pow", "layer/Pow"), ("Sqrt", "Sqrt")):
+        program.op("f", used, name, "x:0")
+    program.op("f", "Mul", "mul", "x:0", "y:0")
+    program.op("f", op_type, op_name, input_name)
+    for name in ("x", "Sqrt"):
+        program.trace("f", name, floats(0))
+    program.trace("f", op_name, floats(np.inf))
+    run = program.open()
+    found = forward_op(run, Dataflow(run), TensorEvent("graph_execution", 2, 0))
+    assert (found.op_type if found else None) == forward
