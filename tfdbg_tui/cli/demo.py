@@ -11,7 +11,7 @@ import tempfile
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.cli.view import add_app_arguments, app_options
+from tfdbg_tui.cli.options import add_app_arguments, app_options
 
 if TYPE_CHECKING:
     import argparse

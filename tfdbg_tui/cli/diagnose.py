@@ -17,6 +17,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.cli.options import add_logdir, add_run
 from tfdbg_tui.diagnosis.pulse import BUFFERING, Pulse
 from tfdbg_tui.diagnosis.report import Report, diagnose
 from tfdbg_tui.diagnosis.text import to_text
@@ -40,9 +41,9 @@ _SILENT = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("logdir", metavar="LOGDIR", help="directory that a dump writer wrote")
+    add_logdir(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--run", metavar="ID", help="which run, where the logdir holds several")
+    add_run(parser)
     parser.add_argument(
         "--follow",
         action="store_true",

@@ -6,6 +6,7 @@ import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.cli.options import add_logdir
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.events import TensorEvent, summary_of
 from tfdbg_tui.logdir import RunReader, list_runs
@@ -22,7 +23,7 @@ _COUNTS = ("size", "neg_inf", "pos_inf", "nan", "neg", "zero", "pos")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("logdir", metavar="LOGDIR", help="directory that a dump writer wrote")
+    add_logdir(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 

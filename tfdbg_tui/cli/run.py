@@ -19,7 +19,7 @@ import sys
 import time
 from importlib.machinery import PathFinder
 
-from tfdbg_tui.cli.view import add_app_arguments, add_live_arguments, app_options, live_options
+from tfdbg_tui.cli.options import add_app_arguments, add_live_arguments, app_options, live_options
 from tfdbg_tui.logdir import LogdirError, open_run
 from tfdbg_tui.program import Program, new_logdir
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tfdbg_tui.program import Program
 
+_UNUSABLE = 2
+
 
 def run_app(
     logdir: str,
@@ -53,12 +55,10 @@ def run_app(
             not exist yet.
     """
     if not _usable_terminal():
-        print(
-            "tfdbg-tui: the app needs an interactive terminal; "
-            f"run `tfdbg-tui diagnose {logdir}` or `tfdbg-tui info {logdir}` instead",
-            file=sys.stderr,
+        return _refuse(
+            "the app needs an interactive terminal; "
+            f"run `tfdbg-tui diagnose {logdir}` or `tfdbg-tui info {logdir}` instead"
         )
-        return 2
     if not follow:
         _check(logdir, run)
     from tfdbg_tui.tui.app import TfdbgApp
@@ -68,14 +68,11 @@ def run_app(
     from tfdbg_tui.tui.worker import end_workers
 
     if theme is not None and theme not in known_themes():
-        names = ", ".join(known_themes())
-        print(f"tfdbg-tui: no theme is called {theme!r}; there are {names}", file=sys.stderr)
-        return 2
+        return _refuse(f"no theme is called {theme!r}; there are {', '.join(known_themes())}")
     try:
         keymap = read_keymap(keymap_path())
     except KeymapError as error:
-        print(f"tfdbg-tui: {error}", file=sys.stderr)
-        return 2
+        return _refuse(str(error))
     if ascii_only is None:
         ascii_only = not _locale_has_unicode()
     app = TfdbgApp(
@@ -83,11 +80,11 @@ def run_app(
         run=run,
         at=at,
         follow=follow,
-        charset=ASCII if ascii_only else UNICODE,
         until_bad=until_bad,
         bell=bell,
         slow="SSH_CONNECTION" in os.environ if slow is None else slow,
         program=program,
+        charset=ASCII if ascii_only else UNICODE,
         keymap=keymap,
         theme_name=WITHOUT_COLOR if os.environ.get("NO_COLOR") else theme or DARK.name,
     )
@@ -99,6 +96,12 @@ def run_app(
     finally:
         end_workers()
     return app.return_code or 0
+
+
+def _refuse(reason: str) -> int:
+    """Say why the app cannot be opened; return the exit code that tells so."""
+    print(f"tfdbg-tui: {reason}", file=sys.stderr)
+    return _UNUSABLE
 
 
 def _collect_garbage_seldom() -> None:

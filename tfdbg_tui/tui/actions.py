@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.snapshot import Snapshot
 
     Navigate = Callable[[Snapshot, Focus], Focus]
+    """A function of `navigation`: from what is shown and focused to what is focused next."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.pulse import Phase
     from tfdbg_tui.logdir import RunFiles
     from tfdbg_tui.program import Program
+    from tfdbg_tui.tui.actions import Navigate
     from tfdbg_tui.tui.errands import Returned
     from tfdbg_tui.tui.focus import Focus
     from tfdbg_tui.tui.prompt import Prompt
@@ -344,7 +345,7 @@ class TfdbgApp(PacedApp):
         assert action.pages is not None
         return int(action.pages * max(1, pane.page_rows)) * pane.stride
 
-    def go(self, navigate: Any, *, jump: bool) -> None:
+    def go(self, navigate: Navigate, *, jump: bool) -> None:
         """Go where a function of navigation says.
 
         Args:

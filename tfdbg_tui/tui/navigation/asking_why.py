@@ -50,7 +50,11 @@ def close_why(snapshot: Snapshot, focus: Focus) -> Focus:
 
 
 def asked_about(snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
-    """Return the tensor that the user looks at."""
+    """Return the tensor that the user looks at; None where no tensor is focused.
+
+    Raises:
+        NowhereError: It is an op of which no tensor has been recorded.
+    """
     if focus.pane == "alerts" and ALERTS.count(snapshot, focus):
         return focus.alert or ALERTS.event(snapshot, ALERTS.at(snapshot, focus, 0))
     if focus.pane == "graph_structure" and focus.op is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def copy_text(snapshot: Snapshot, focus: Focus) -> str:
-    """Return what copying puts on the clipboard: a name, a fix, or ``path:line``."""
+    """Return what copying puts on the clipboard: a name, a fix, ``path:line``; "" for nothing."""
     if focus.pane in WHY_PANES:
         way = shown_way(snapshot, focus)
         return card.fix(way.finding) if way and way.finding else ""

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 
 def enter(snapshot: Snapshot, focus: Focus) -> Focus:
-    """Go one level deeper: alert, tensor, op, stack frame, source line."""
+    """Go one level deeper: alert, tensor, op, stack frame, source line.
+
+    Raises:
+        NowhereError: There is no alert, or no line that a cause names.
+    """
     match focus.pane:
         case "alerts":
             return _enter_alert(snapshot, focus)

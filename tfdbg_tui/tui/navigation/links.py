@@ -79,7 +79,7 @@ def neighbour_event(snapshot: Snapshot, focus: Focus, row: int) -> TensorEvent |
 
 
 def centre_on(snapshot: Snapshot, focus: Focus, row: int) -> Focus:
-    """Follow a row of Graph Structure: to the tensor it stands for, or just to its op."""
+    """Follow a row of Graph Structure: to the tensor that it stands for, or just to its op."""
     assert focus.op is not None
     event = neighbour_event(snapshot, focus, row)
     if event is not None:

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 def unfold(snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
-    """Unfold or fold the focused row of Alerts or Why: a cause's alerts, a run of copies."""
+    """Unfold or fold the focused row of Alerts or Why: a cause's alerts, a run of copies.
+
+    Raises:
+        NowhereError: The alerts are in order of time, where nothing is folded.
+    """
     if not LISTS[focus.pane].count(snapshot, focus):
         return focus
     row = LISTS[focus.pane].position(snapshot, focus) or 0
@@ -48,7 +52,11 @@ def toggle_library_frames(focus: Focus) -> Focus:
 
 
 def toggle_bad_only(snapshot: Snapshot, focus: Focus) -> Focus:
-    """List only tensors with NaN or ∞ in Graph Execution, or all again."""
+    """List only tensors with NaN or ∞ in Graph Execution, or all again.
+
+    Raises:
+        NowhereError: There are none.
+    """
     if not focus.bad_only and not len(snapshot.run.graph_executions.alert_rows):
         raise NowhereError("no graph execution with NaN or ∞ has been recorded")
     return replace(focus, bad_only=not focus.bad_only)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from tfdbg_tui.diagnosis.locations import Location
+    from tfdbg_tui.tui.alert_rows import AlertRow
     from tfdbg_tui.tui.explanation import Group
     from tfdbg_tui.tui.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
@@ -28,6 +30,7 @@ _OP_TYPES = 10
 _COUNT = 7  # width of a cause's number of alerts
 _PLACE = 24  # width of a cause's line, where there is room
 _WIDE = 70
+_NARROW = 24  # without room for the graph of an alert
 _BEHIND = {"suspect": "suspect", "benign": "harmless"}
 
 
@@ -49,44 +52,44 @@ class Alerts(Pane):
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        assert self.session.snapshot is not None
-        found = ALERTS.at(self.session.snapshot, self.focus_, row)
+        found = ALERTS.at(self.snapshot, self.session.focus, row)
         event = found.group.finding.event if found.group else None
-        return found, event in self.focus_.open_causes, row == self.cursor
+        return found, event in self.session.focus.open_causes, row == self.cursor
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
-        snapshot = self.session.snapshot
-        assert snapshot is not None
-        found = ALERTS.at(snapshot, self.focus_, row)
+        found = ALERTS.at(self.snapshot, self.session.focus, row)
         focused = row == self.cursor
         mark: Cell = (self.charset.focus if focused else " ", "focus" if focused else "")
         if found.group is not None and found.alert is None:
             cells = self._cause(found.group, width - 1)
         else:
-            assert found.alert is not None
-            indent = "  " if found.group else ""
-            event = ALERTS.event(snapshot, found)
-            index_width = len(str(len(snapshot.alerts)))
-            room = width - len(indent) - index_width - BRIEF - 4
-            graph_id = graph_id_of(snapshot.run, event)
-            where = snapshot.graph_name(graph_id) if graph_id else "eager"
-            name_width = room if room < 24 else room * 3 // 5
-            cells = (
-                (f"{indent}{found.alert + 1:>{index_width}} ", "dim"),
-                (self.charset.fit_name(name_of(snapshot.run, event), name_width), ""),
-                (" " + self.charset.fit(where, room - name_width - 1), "dim")
-                if room > name_width
-                else ("", ""),
-                *brief(snapshot.summary(event), self.charset),
-                (" ", ""),
-            )
+            cells = self._alert(found, width - 1)
         return (mark, *cells), "focus" if focused else ""
+
+    def _alert(self, found: AlertRow, width: int) -> Line:
+        """Return the row of an alert: its number, tensor and graph, and what is bad in it."""
+        assert found.alert is not None
+        snapshot = self.snapshot
+        event = ALERTS.event(snapshot, found)
+        graph_id = graph_id_of(snapshot.run, event)
+        where = snapshot.graph_name(graph_id) if graph_id else "eager"
+        indent = "  " if found.group else ""
+        number_width = len(str(len(snapshot.alerts)))
+        room = width - len(indent) - number_width - BRIEF - 3
+        name_width = room if room < _NARROW else room * 3 // 5
+        cells: list[Cell] = [
+            (f"{indent}{found.alert + 1:>{number_width}} ", "dim"),
+            (self.charset.fit_name(name_of(snapshot.run, event), name_width), ""),
+        ]
+        if room > name_width:
+            cells.append((" " + self.charset.fit(where, room - name_width - 1), "dim"))
+        return (*cells, *brief(snapshot.summary(event), self.charset), (" ", ""))
 
     def _cause(self, group: Group, width: int) -> Line:
         """Return the row of a cause: what happened, where, and how many alerts go back to it."""
         finding = group.finding
-        opened = finding.event in self.focus_.open_causes
+        opened = finding.event in self.session.focus.open_causes
         fold = self.charset.unfolded if opened else self.charset.folded
         style = "strong" if group.kind == "root" else "dim"
         count = compact(group.num_alerts) if group.num_alerts else ""
@@ -107,29 +110,18 @@ class Alerts(Pane):
 
     def summary(self) -> str:
         """See `Pane`."""
-        snapshot = self.session.snapshot
+        snapshot, alert = self.session.snapshot, self.session.focus.alert
         if snapshot is None:
             return ""
-        total = len(snapshot.alerts)
-        explanation = snapshot.explanation
-        parts = []
+        total, facts = len(snapshot.alerts), _causes_in_words(snapshot)
         if total:
-            position = snapshot.alerts.position(self.focus_.alert) if self.focus_.alert else None
-            parts.append(f"{total:,}" if position is None else f"{position + 1:,} of {total:,}")
-        if explanation is not None:
-            kinds = [group.kind for group in explanation.groups]
-            for kind, word in (("root", "root"), ("suspect", "suspect"), ("benign", "harmless")):
-                number = kinds.count(kind)  # type: ignore[arg-type]
-                plural = "s" if number != 1 and kind != "benign" else ""
-                parts.append(f"{number:,} {word}{plural}" if number else "")
-            newer = total - len(explanation.alerts)
-            parts.append(f"{newer:,} newer" if newer else "")
-        return f" {self.charset.dot} ".join(part for part in parts if part)
+            position = snapshot.alerts.position(alert) if alert else None
+            facts.insert(0, f"{total:,}" if position is None else f"{position + 1:,} of {total:,}")
+        return f" {self.charset.dot} ".join(facts)
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`."""
-        snapshot = self.session.snapshot
-        assert snapshot is not None
+        snapshot = self.snapshot
         if not len(snapshot.alerts):
             return (((" " + self.charset.safe(self.EMPTY), "dim"),),)
         kinds = self._kinds(snapshot)
@@ -142,7 +134,7 @@ class Alerts(Pane):
         snapshot = self.session.snapshot
         if snapshot is None or self.cursor is None or height < _SOME_LINES:
             return ()
-        group = ALERTS.at(snapshot, self.focus_, self.cursor).group
+        group = ALERTS.at(snapshot, self.session.focus, self.cursor).group
         if group is None:
             return ()
         finding = group.finding
@@ -206,6 +198,22 @@ class Alerts(Pane):
         if len(types) > _OP_TYPES:
             lines.append(((f" and {len(types) - _OP_TYPES} more op types", "faint"),))
         return tuple(lines)
+
+
+def _causes_in_words(snapshot: Snapshot) -> list[str]:
+    """Return how many causes of each kind there are, and how many alerts are newer than them."""
+    explanation = snapshot.explanation
+    if explanation is None:
+        return []
+    kinds = Counter(group.kind for group in explanation.groups)
+    newer = len(snapshot.alerts) - len(explanation.alerts)
+    counts = (
+        (kinds["root"], "root" if kinds["root"] == 1 else "roots"),
+        (kinds["suspect"], "suspect" if kinds["suspect"] == 1 else "suspects"),
+        (kinds["benign"], "harmless"),
+        (newer, "newer"),
+    )
+    return [f"{number:,} {word}" for number, word in counts if number]
 
 
 def _short(location: Location) -> str:

@@ -14,7 +14,6 @@ from tfdbg_tui.tui.lists import LISTS
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
-    from tfdbg_tui.tui.focus import Focus
     from tfdbg_tui.tui.session import Session
     from tfdbg_tui.tui.snapshot import Snapshot
     from tfdbg_tui.tui.text import Charset
@@ -30,12 +29,12 @@ class AsciiScrollBar(ScrollBarRender):
 
 
 class Pane(VirtualList):
-    """A pane; subclasses say what its rows look like."""
+    """A pane; subclasses say what its rows look like.
 
-    @property
-    def stride(self) -> int:
-        """How many events one row stands for."""
-        return 1
+    Args:
+        session: What is shown.
+        charset: The characters to draw with.
+    """
 
     NAME: ClassVar[PaneName]
     KEY: ClassVar[str] = ""
@@ -59,19 +58,25 @@ class Pane(VirtualList):
         return str(PANES.index(self.NAME) + 1) if self.NAME in PANES else self.KEY
 
     @property
-    def focus_(self) -> Focus:
-        """What is focused."""
-        return self.session.focus
+    def snapshot(self) -> Snapshot:
+        """What is shown, where there are rows: without a snapshot there are none."""
+        assert self.session.snapshot is not None
+        return self.session.snapshot
+
+    @property
+    def stride(self) -> int:
+        """How many events one row stands for."""
+        return 1
 
     def count_rows(self) -> int:
         """See `VirtualList`."""
         snapshot = self.session.snapshot
-        return LISTS[self.NAME].count(snapshot, self.focus_) if snapshot else 0
+        return LISTS[self.NAME].count(snapshot, self.session.focus) if snapshot else 0
 
     def find_cursor(self) -> int | None:
         """See `VirtualList`: the focused row."""
         snapshot = self.session.snapshot
-        return LISTS[self.NAME].position(snapshot, self.focus_) if snapshot else None
+        return LISTS[self.NAME].position(snapshot, self.session.focus) if snapshot else None
 
     def summary(self) -> str:
         """Return what stands behind the title: position, counts."""

@@ -71,7 +71,8 @@ class Cause(WayPane):
         return self._lines[row], self._chosen(self._lines[row])
 
     def _chosen(self, line: CardLine) -> bool:
-        return line.first and self.focus_.pane == self.NAME and line.part == self.focus_.part
+        focus = self.session.focus
+        return line.first and focus.pane == self.NAME and line.part == focus.part
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""

@@ -53,7 +53,7 @@ class GraphExecutionPane(Pane):
     def _input_rows(self) -> frozenset[int]:
         """Return the graph executions that the focused tensor was computed from."""
         snapshot = self.session.snapshot
-        event = focused_event(snapshot, self.focus_) if snapshot else None
+        event = focused_event(snapshot, self.session.focus) if snapshot else None
         if snapshot is None or event is None:
             return frozenset()
         made_by = (producer.event for producer in snapshot.sources(event))
@@ -61,19 +61,17 @@ class GraphExecutionPane(Pane):
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        assert self.session.snapshot is not None
-        index = GRAPH_EXECUTIONS.index(self.session.snapshot, self.focus_, row)
-        return index, index == self.focus_.graph_execution, index in self._inputs
+        index = GRAPH_EXECUTIONS.index(self.snapshot, self.session.focus, row)
+        return index, index == self.session.focus.graph_execution, index in self._inputs
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
-        snapshot = self.session.snapshot
-        assert snapshot is not None
-        index = GRAPH_EXECUTIONS.index(snapshot, self.focus_, row)
+        snapshot = self.snapshot
+        index = GRAPH_EXECUTIONS.index(snapshot, self.session.focus, row)
         mark, behind = " ", ""
         if index in self._inputs:
             mark, behind = self.charset.input, "input"
-        if index == self.focus_.graph_execution:
+        if index == self.session.focus.graph_execution:
             mark, behind = self.charset.focus, "focus"
         trace = snapshot.graph_execution(index)
         index_width = self._index_width(snapshot)
@@ -121,8 +119,7 @@ class GraphExecutionPane(Pane):
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`."""
-        assert self.session.snapshot is not None
-        index_width = self._index_width(self.session.snapshot)
+        index_width = self._index_width(self.snapshot)
         name_width, optional, number = self._layout(width, index_width)
         titles = "".join(f" {title:{w - 1}}" for title, w in optional)
         start = f"  {'':{index_width}} {'tensor':{name_width}}{titles}"
@@ -130,7 +127,7 @@ class GraphExecutionPane(Pane):
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the focused tensor in full."""
-        snapshot, index = self.session.snapshot, self.focus_.graph_execution
+        snapshot, index = self.session.snapshot, self.session.focus.graph_execution
         trace = snapshot.graph_execution(index) if snapshot and index is not None else None
         if snapshot is None or trace is None or height < _TALL or not self.row_count:
             return ()
@@ -150,10 +147,10 @@ class GraphExecutionPane(Pane):
 
     def summary(self) -> str:
         """See `Pane`."""
-        snapshot, index = self.session.snapshot, self.focus_.graph_execution
+        snapshot, index = self.session.snapshot, self.session.focus.graph_execution
         if snapshot is None or index is None:
             return ""
         text = f"{index:,} of {len(snapshot.run.graph_executions):,}"
-        if self.focus_.bad_only:
+        if self.session.focus.bad_only:
             text += f" {self.charset.dot} only NaN/{self.charset.inf}: {self.row_count:,}"
         return text

@@ -28,12 +28,11 @@ class GraphStructure(Pane):
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        return self.focus_.op, self.focus_.graph_execution, row == self.cursor
+        return self.session.focus.op, self.session.focus.graph_execution, row == self.cursor
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
-        snapshot, op = self.session.snapshot, self.focus_.op
-        assert snapshot is not None
+        snapshot, op = self.snapshot, self.session.focus.op
         assert op is not None
         neighbour = snapshot.neighbours(op)[row]
         selected = row == self.cursor
@@ -67,10 +66,9 @@ class GraphStructure(Pane):
         return f"{self.charset.branch}:{neighbour.output_slot}{arrow}{neighbour.input_slot}"
 
     def _health(self, row: int) -> Line:
-        snapshot = self.session.snapshot
-        assert snapshot is not None
+        snapshot = self.snapshot
         width = chips.BRIEF
-        event = neighbour_event(snapshot, self.focus_, row)
+        event = neighbour_event(snapshot, self.session.focus, row)
         if event is None:
             return chips.flush_right("not recorded", width, "faint")
         summary = snapshot.summary(event)
@@ -82,8 +80,7 @@ class GraphStructure(Pane):
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`: the graph and those that it was built in, and what it has around the op."""
-        snapshot, op = self.session.snapshot, self.focus_.op
-        assert snapshot is not None
+        snapshot, op = self.snapshot, self.session.focus.op
         assert op is not None
         path = snapshot.run.graph_path(op.graph_id)
         names = [self.charset.safe(graph.name or "main graph") for graph in path]

@@ -46,7 +46,7 @@ class SourceCode(Pane):
 
     @property
     def _file(self) -> tuple[str, str] | None:
-        place = self.focus_.place
+        place = self.session.focus.place
         return (place.host, place.path) if place else None
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
@@ -63,7 +63,7 @@ class SourceCode(Pane):
         return (number, margin, *text, *self._told(bad, room)), "focus" if focused else ""
 
     def _bad_line(self, number: int) -> BadLine | None:
-        snapshot, place = self.session.snapshot, self.focus_.place
+        snapshot, place = self.session.snapshot, self.session.focus.place
         if snapshot is None or snapshot.explanation is None or place is None:
             return None
         return snapshot.explanation.bad_lines.get(place.path, {}).get(number)
@@ -81,12 +81,11 @@ class SourceCode(Pane):
         return ()
 
     def _text(self, row: int) -> Line:
-        assert self.session.snapshot is not None
         file = self._file
         if file is not None and file in self._coloured and row < len(self._coloured[file]):
             line = self._coloured[file][row]
         else:
-            line = ((SOURCE_LINES.lines(self.session.snapshot, self.focus_)[row], ""),)
+            line = ((SOURCE_LINES.lines(self.snapshot, self.session.focus)[row], ""),)
         return _scrolled([(self._safe(text), style) for text, style in line], self._column)
 
     def _safe(self, text: str) -> str:
@@ -114,7 +113,7 @@ class SourceCode(Pane):
         file, snapshot = self._file, self.session.snapshot
         if file is None or file in self._coloured or snapshot is None:
             return
-        lines = SOURCE_LINES.lines(snapshot, self.focus_)
+        lines = SOURCE_LINES.lines(snapshot, self.session.focus)
         if not lines or sum(map(len, lines)) > _LONGEST:
             return
 
@@ -135,7 +134,7 @@ class SourceCode(Pane):
 
     def head(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the path, and why there is no text where there is none."""
-        place = self.focus_.place
+        place = self.session.focus.place
         if place is None or self.session.snapshot is None:
             return super().head(width, height)
         path = self.charset.fit_path(place.path, width - 2)
@@ -151,7 +150,7 @@ class SourceCode(Pane):
 
     def summary(self) -> str:
         """See `Pane`."""
-        place = self.focus_.place
+        place = self.session.focus.place
         if place is None:
             return ""
         name = place.path.replace("\\", "/").rpartition("/")[2]

@@ -27,16 +27,15 @@ class StackTrace(Pane):
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        focus = self.focus_
+        focus = self.session.focus
         state = focus.subject, focus.execution, focus.op, focus.library_frames, focus.sticky
         return *state, row == self.cursor, self._file_of_focus()
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
-        snapshot = self.session.snapshot
-        assert snapshot is not None
-        frames = snapshot.frames(self.focus_)
-        frame_row = FRAMES.rows(snapshot, self.focus_)[row]
+        snapshot = self.snapshot
+        frames = snapshot.frames(self.session.focus)
+        frame_row = FRAMES.rows(snapshot, self.session.focus)[row]
         selected = row == self.cursor
         mark = self.charset.focus if selected else " "
         behind = "focus" if selected else ""
@@ -51,7 +50,7 @@ class StackTrace(Pane):
     def _frame(self, frame: StackFrame, mark: str, *, selected: bool, width: int) -> Line:
         place = os.path.basename(frame.path) if frame.path else "not read yet"
         where = f"{place}:{frame.line}"
-        if selected and self.focus_.sticky:
+        if selected and self.session.focus.sticky:
             where += f" {self.charset.sticky}"
         function_width = max(8, (width - 3) * 2 // 5)
         style = "dim" if is_library_frame(frame) else ""
@@ -65,15 +64,14 @@ class StackTrace(Pane):
         return tuple(cells)
 
     def _file_of_focus(self) -> tuple[str, str] | None:
-        place = self.focus_.place
+        place = self.session.focus.place
         return (place.host, place.path) if place else None
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`: whose stack trace it is."""
         if height < _TALL:
             return ()
-        snapshot, focus = self.session.snapshot, self.focus_
-        assert snapshot is not None
+        snapshot, focus = self.snapshot, self.session.focus
         frames = snapshot.frames(focus)
         host = f" on {frames[0].host}" if frames and frames[0].host else ""
         if focus.subject == "execution" and focus.execution is not None:
@@ -93,10 +91,10 @@ class StackTrace(Pane):
     def summary(self) -> str:
         """See `Pane`."""
         snapshot = self.session.snapshot
-        count = len(snapshot.frames(self.focus_)) if snapshot else 0
-        if not count or self.focus_.frame is None:
+        count = len(snapshot.frames(self.session.focus)) if snapshot else 0
+        if not count or self.session.focus.frame is None:
             return ""
-        return f"frame {self.focus_.frame + 1} of {count}"
+        return f"frame {self.session.focus.frame + 1} of {count}"
 
 
 def _packages(frames: Sequence[StackFrame]) -> str:

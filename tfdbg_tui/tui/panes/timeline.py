@@ -64,21 +64,20 @@ class Timeline(Pane):
 
     def find_cursor(self) -> int | None:
         """See `VirtualList`: the line with the focused execution."""
-        focused = self.focus_.execution
+        focused = self.session.focus.execution
         return None if focused is None else focused // self.stride
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
         first = row * self.stride
-        focused = self.focus_.execution
+        focused = self.session.focus.execution
         here = focused is not None and first <= focused < first + self.stride
         inputs = tuple(i for i in self._inputs if first <= i < first + self.stride)
         return focused if here else None, inputs
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
-        snapshot = self.session.snapshot
-        assert snapshot is not None
+        snapshot = self.snapshot
         executions = snapshot.run.executions
         first = row * self.stride
         last = min(first + self.stride, len(executions))
@@ -93,7 +92,7 @@ class Timeline(Pane):
             elif index in self._inputs:
                 style = "input"
             letter = self.charset.safe(short_name(kind))[:1].upper() or "?"
-            if index == self.focus_.execution:
+            if index == self.session.focus.execution:
                 cells += [(letter, "focus bold underline"), (self._pointer, "focus")]
             else:
                 cells += [(letter, style), (" ", "")]
@@ -106,7 +105,7 @@ class Timeline(Pane):
     def _find_inputs(self) -> frozenset[int]:
         """Return the executions that the focused tensor was computed from."""
         snapshot = self.session.snapshot
-        event = focused_event(snapshot, self.focus_) if snapshot else None
+        event = focused_event(snapshot, self.session.focus) if snapshot else None
         if snapshot is None or event is None:
             return frozenset()
         made_by = (producer.event for producer in snapshot.producers(event))
@@ -114,15 +113,14 @@ class Timeline(Pane):
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`: the overview."""
-        snapshot = self.session.snapshot
-        assert snapshot is not None
+        snapshot = self.snapshot
         start = " " * self._label_width + " "
-        bar = overview(snapshot, self.focus_.execution, width - len(start) - 1, self.charset)
+        bar = overview(snapshot, self.session.focus.execution, width - len(start) - 1, self.charset)
         return (((start, ""), *bar),) if height > 3 else ()
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the focused execution, its outputs, its inputs where recorded."""
-        snapshot, index = self.session.snapshot, self.focus_.execution
+        snapshot, index = self.session.snapshot, self.session.focus.execution
         room = (height - 1) // 2
         if snapshot is None or index is None or not self.row_count or room <= 0:
             return ()
@@ -135,7 +133,7 @@ class Timeline(Pane):
             lines += [self._input(slot, summary) for slot, summary in enumerate(execution.inputs)]
             room = max(room, min(len(lines), height - 2))
         if len(lines) > room:
-            start = max(1, min(1 + self.focus_.slot, len(lines) - room + 1))
+            start = max(1, min(1 + self.session.focus.slot, len(lines) - room + 1))
             lines = [lines[0], *lines[start : start + room - 1]]
         return (*lines, *((),) * (room - len(lines)))
 
@@ -162,7 +160,7 @@ class Timeline(Pane):
 
     def _output(self, execution: Execution, slot: int) -> Line:
         summary = execution.outputs[slot]
-        chosen = slot == self.focus_.slot and len(execution.outputs) > 1
+        chosen = slot == self.session.focus.slot and len(execution.outputs) > 1
         mark = self.charset.focus if chosen else " "
         return (
             (f" {mark}:{slot}", "focus" if chosen else "dim"),
@@ -181,7 +179,7 @@ class Timeline(Pane):
 
     def summary(self) -> str:
         """See `Pane`."""
-        total, index = self._num_executions, self.focus_.execution
+        total, index = self._num_executions, self.session.focus.execution
         return f"{total:,}" if index is None or not total else f"{index:,} of {total:,}"
 
     def on_click(self, event: events.Click) -> None:

@@ -20,7 +20,7 @@ class WayPane(Pane):
     def reason_when_empty(self) -> str:
         """See `Pane`."""
         snapshot = self.session.snapshot
-        if self.focus_.why is None or snapshot is None:
+        if self.session.focus.why is None or snapshot is None:
             return super().reason_when_empty
         if snapshot.explanation is None:
             return self.session.unexplained
@@ -30,7 +30,7 @@ class WayPane(Pane):
     def found_way(self) -> Way | None:
         """The way; None until it has been found."""
         snapshot = self.session.snapshot
-        return shown_way(snapshot, self.focus_) if snapshot else None
+        return shown_way(snapshot, self.session.focus) if snapshot else None
 
     @property
     def way(self) -> Way:

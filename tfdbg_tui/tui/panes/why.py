@@ -49,11 +49,10 @@ class Why(WayPane):
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        return self.focus_.why, self._row(row), row == self.cursor
+        return self.session.focus.why, self._row(row), row == self.cursor
 
     def _row(self, row: int) -> FoldedRow:
-        assert self.session.snapshot is not None
-        return WAY.rows(self.session.snapshot, self.focus_)[row]
+        return WAY.rows(self.snapshot, self.session.focus)[row]
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
@@ -155,8 +154,7 @@ class Why(WayPane):
         """See `VirtualList`: the chosen tensor in full, and what came in."""
         if not self.row_count or self.cursor is None or height < _TALL:
             return ()
-        assert self.session.snapshot is not None
-        run, here = self.session.snapshot.run, self._row(self.cursor)
+        run, here = self.snapshot.run, self._row(self.cursor)
         link = self.way.links[here.last]
         facts = joined(
             [
@@ -183,7 +181,7 @@ class Why(WayPane):
 
     def summary(self) -> str:
         """See `Pane`: whose way it is."""
-        snapshot, event = self.session.snapshot, self.focus_.why
+        snapshot, event = self.session.snapshot, self.session.focus.why
         if snapshot is None or event is None:
             return ""
         return name_of(snapshot.run, event)

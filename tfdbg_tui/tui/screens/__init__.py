@@ -1,1 +1,1 @@
-"""The screens: `main` with the panes, and boxes over it with text (`box`) or a choice (`choice`)."""
+"""The screens: `main` with the panes; boxes over it with text (`box`) or a choice (`choice`)."""

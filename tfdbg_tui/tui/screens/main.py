@@ -77,9 +77,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         """See Textual."""
         session, charset = self._session, self._charset
-        status = StatusLine(session, charset, id="status")
-        status.logdir = self._logdir
-        yield status
+        yield StatusLine(session, charset, self._logdir, id="status")
         yield self._live_line
         yield PaneBar(session, charset, id="pane_bar")
         yield OverviewBar(session, charset, id="overview")

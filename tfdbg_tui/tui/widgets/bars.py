@@ -15,6 +15,7 @@ from tfdbg_tui.tui.widgets.overview import overview
 
 if TYPE_CHECKING:
     from textual import events
+    from textual.timer import Timer
 
     from tfdbg_tui.tui.keymap import Keymap
     from tfdbg_tui.tui.session import Session
@@ -44,13 +45,18 @@ class SessionBar(Bar):
 
 
 class StatusLine(SessionBar):
-    """Which run, how much of it, how far it has been read.
+    """Which run, how much of it, how far it has been read."""
 
-    Attributes:
-        logdir: The directory.
-    """
-
-    logdir = ""
+    def __init__(
+        self,
+        session: Session,
+        charset: Charset,
+        logdir: str,
+        *,
+        id: str,  # noqa: A002
+    ) -> None:
+        super().__init__(session, charset, id=id)
+        self._logdir = logdir
 
     def line(self, width: int) -> Line:
         """See `Bar`."""
@@ -71,7 +77,7 @@ class StatusLine(SessionBar):
             left.pop()
         facts = joined(left, f" {self.charset.dot} ")
         room = width - width_of(facts) - width_of(right) - 16  # " tfdbg-tui ", gaps, the edge
-        path = self.charset.fit_path(self.logdir, max(8, room))
+        path = self.charset.fit_path(self._logdir, max(8, room))
         start: Line = ((" tfdbg-tui ", "key"), (f" {path}  ", "strong"), *facts)
         gap = max(1, width - width_of(start) - width_of(right) - 1)
         return (*start, (" " * gap, ""), *right)
@@ -204,12 +210,15 @@ class KeyBar(SessionBar):
         self.message = ""
         self.searching = ""
         self._keymap = keymap
+        self._timer: Timer | None = None
 
     def say(self, message: str) -> None:
         """Show a message in place of the keys for some seconds."""
         self.message = message
         self.show()
-        self.set_timer(_MESSAGE_SECONDS, self.hush)
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(_MESSAGE_SECONDS, self.hush)
 
     def hush(self) -> None:
         """Show the keys again."""
