@@ -7,10 +7,19 @@ and is left to the scalar decoder; nothing it holds is trusted after that.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tfdbg_tui.logdir.gather import Bytes, Flags, Ints, Words, words
 from tfdbg_tui.wire import codec
+
+if TYPE_CHECKING:
+    from tfdbg_tui.logdir.chunk import Chunk
+
+# Tags of DebugEvent.
+_WALL_TIME = 1 << 3 | codec.FIXED64
+_STEP = 2 << 3 | codec.VARINT
 
 
 class Cursor:
@@ -117,6 +126,25 @@ class Cursor:
 
     def _look(self) -> None:
         self._word: Words = self._words[self.position]
+
+
+def into_events(chunk: Chunk, rows: Ints, tag: int) -> Cursor:
+    """Return a cursor at the start of the message that each of some DebugEvents holds.
+
+    Args:
+        chunk: Records.
+        rows: Which of them.
+        tag: Tag of the message; it must be the last field.
+    """
+    start, end = chunk.payload_bounds(rows)
+    cursor = Cursor(chunk.data, start, end)
+    cursor.skip_tag(_WALL_TIME)
+    cursor.skip(8)
+    cursor.optional_varint(_STEP)
+    cursor.skip_tag(tag)
+    size = cursor.varint()
+    cursor.ok &= cursor.position + size == end
+    return cursor
 
 
 def varints(word: Words) -> tuple[Ints, Ints]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.logdir.cursor import Cursor
+from tfdbg_tui.logdir.cursor import Cursor, into_events
 from tfdbg_tui.logdir.gather import words
 from tfdbg_tui.logdir.health_scan import HealthScan
 from tfdbg_tui.logdir.interning import Interner
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 _MAX_OUTPUTS = 64  # of records with more, the scalar decoder reads all
 _MAX_INPUTS = 16  # likewise; only those of ops with a bad output are recorded
 
-# Tags of DebugEvent and of Execution.
-_WALL_TIME = 1 << 3 | codec.FIXED64
-_STEP = 2 << 3 | codec.VARINT
+# Tags of DebugEvent, then of Execution.
 _EXECUTION = 9 << 3 | codec.BYTES
 _OP_TYPE = 1 << 3 | codec.BYTES
 _NUM_OUTPUTS = 2 << 3 | codec.VARINT
@@ -139,14 +137,7 @@ class ExecutionScan:
         )
 
     def _walk(self, chunk: Chunk) -> _Fields:
-        start, end = chunk.payload_bounds(np.arange(len(chunk)))
-        cursor = Cursor(chunk.data, start, end)
-        cursor.skip_tag(_WALL_TIME)
-        cursor.skip(8)
-        cursor.optional_varint(_STEP)
-        cursor.skip_tag(_EXECUTION)
-        size = cursor.varint()
-        cursor.ok &= cursor.position + size == end
+        cursor = into_events(chunk, np.arange(len(chunk)), _EXECUTION)
         head = cursor.position
         cursor.optional_bytes(_OP_TYPE)
         cursor.optional_varint(_NUM_OUTPUTS)
@@ -163,7 +154,7 @@ class ExecutionScan:
         cursor.optional_tagged_bytes(_MINIMA)
         cursor.optional_tagged_bytes(_MAXIMA)
         _skip_inputs(cursor)
-        ok = cursor.ok & (cursor.position == end)
+        ok = cursor.ok & (cursor.position == cursor.end)
         return _Fields(
             ok, head, head_size, mode, outputs, location, location_size, has_serial, serial
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.logdir.cursor import Cursor
+from tfdbg_tui.logdir.cursor import into_events
 from tfdbg_tui.logdir.health_scan import HealthScan
 from tfdbg_tui.logdir.interning import Interner
 from tfdbg_tui.logdir.recognition import Recognition
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.gather import Flags, Ints
     from tfdbg_tui.logdir.recognition import Decode
 
-# Tags of DebugEvent.
-_WALL_TIME = 1 << 3 | codec.FIXED64
-_STEP = 2 << 3 | codec.VARINT
+# Tag of DebugEvent.
 _TRACE = 10 << 3 | codec.BYTES
 # Tags of GraphExecutionTrace.
 _CONTEXT_ID = 1 << 3 | codec.BYTES
@@ -82,14 +80,7 @@ class _Fields:
 
 
 def _walk(chunk: Chunk, rows: Ints) -> _Fields:
-    start, end = chunk.payload_bounds(rows)
-    cursor = Cursor(chunk.data, start, end)
-    cursor.skip_tag(_WALL_TIME)
-    cursor.skip(8)
-    cursor.optional_varint(_STEP)
-    cursor.skip_tag(_TRACE)
-    size = cursor.varint()
-    cursor.ok &= cursor.position + size == end
+    cursor = into_events(chunk, rows, _TRACE)
     head = cursor.position
     cursor.optional_bytes(_CONTEXT_ID)
     cursor.optional_bytes(_OP_NAME)
@@ -100,5 +91,5 @@ def _walk(chunk: Chunk, rows: Ints) -> _Fields:
     _, device, device_size = cursor.optional_bytes(_DEVICE)
     for tag in _EXTENSIONS:
         cursor.optional_fixed(tag)
-    ok = cursor.ok & (cursor.position == end)
+    ok = cursor.ok & (cursor.position == cursor.end)
     return _Fields(ok, head, head_size, mode, proto, proto_size, device, device_size)
