@@ -27,6 +27,11 @@ def new_logdir(name: str) -> str:
     return tempfile.mkdtemp(prefix=f"{stem}-{time.strftime('%Y%m%d-%H%M%S')}-", dir=parent)
 
 
+def log_path(logdir: str) -> str:
+    """Return the file that holds what the program of a logdir printed, if `run` started it."""
+    return os.path.join(logdir, _LOG_NAME)
+
+
 @dataclass
 class Program:
     """A program under the dump writer.
@@ -43,7 +48,7 @@ class Program:
     @property
     def log_path(self) -> str:
         """The file that holds what the program printed, standard output and error together."""
-        return os.path.join(self.logdir, _LOG_NAME)
+        return log_path(self.logdir)
 
     def start(self) -> None:
         """Start the program.
@@ -92,16 +97,15 @@ class Program:
         return "runs" if self.running else self.outcome
 
     def stop(self) -> None:
-        """End the program: politely first, so that it can save, then for good."""
+        """End the program: politely first, so that it can save, then, or at Ctrl-C, for good."""
         if self._process is None or not self.running:
             return
-        for request in (signal.SIGINT, signal.SIGTERM):
-            self._signal(request)
-            try:
-                self._process.wait(_PATIENCE_SECONDS)
-            except subprocess.TimeoutExpired:
-                continue
-            return
+        with contextlib.suppress(KeyboardInterrupt):
+            for request in (signal.SIGINT, signal.SIGTERM):
+                self._signal(request)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_PATIENCE_SECONDS)
+                    return
         self._signal(signal.SIGKILL)
         self._process.wait()
 

@@ -47,6 +47,28 @@ def test_a_program_outlives_an_impatient_debugger_only_until_it_is_stopped(tmp_p
     assert "SIGINT" in program.outcome or "exit code" in program.outcome
 
 
+def test_a_second_interrupt_ends_a_program_that_ignores_the_first(tmp_path, monkeypatch) -> None:
+    program = Program(str(tmp_path), ["ignored"])
+    ignoring = "import signal, time; signal.signal(2, signal.SIG_IGN); print(flush=True)"
+    program._process = subprocess.Popen(
+        [sys.executable, "-c", f"{ignoring}; time.sleep(600)"],
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+    )
+    program._process.stdout.readline()
+    wait, waits = program._process.wait, []
+
+    def interrupted(timeout: float | None = None) -> int:
+        waits.append(timeout)
+        if len(waits) == 1:
+            raise KeyboardInterrupt
+        return wait(timeout)
+
+    monkeypatch.setattr(program._process, "wait", interrupted)
+    program.stop()
+    assert program.outcome == "ended by signal SIGKILL"
+
+
 @pytest.mark.tensorflow
 def test_headless_run_ends_with_the_diagnosis(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
@@ -63,7 +85,7 @@ def test_headless_run_ends_with_the_diagnosis(tmp_path: Path) -> None:
     assert result.returncode == 1, result.stderr
     assert "step 2 ['--epochs', '2']" in result.stderr
     assert "end of the program" in result.stderr
-    assert str(logdir) in result.stderr
+    assert result.stderr.startswith(f"tfdbg-tui: the program's logdir is {logdir}\n")
     report = json.loads(result.stdout)
     root = report["roots"][0]
     assert (root["op_type"], root["certainty"]) == ("Log", "proved")
@@ -99,6 +121,7 @@ def test_a_missing_module_is_one_sentence(capsys: pytest.CaptureFixture[str]) ->
     [
         ("import tensorflow as tf; tf.square(2.0); raise SystemExit(7)", 3, "exit code 7"),
         ("print('no op')", 2, "nothing was recorded"),
+        ("import nowhere", 2, 'recent call last):\n  File "{script}", line 1, in <module>\n'),
         (
             "import tensorflow as tf; tf.debugging.enable_check_numerics()\n"
             "tf.function(lambda x: tf.math.log(x), autograph=False)(tf.constant([1.0, 0.0]))",
@@ -106,7 +129,7 @@ def test_a_missing_module_is_one_sentence(capsys: pytest.CaptureFixture[str]) ->
             "Tensor had -Inf values",
         ),
     ],
-    ids=["fails", "records nothing", "checks by itself"],
+    ids=["fails", "records nothing", "has a traceback of its own", "checks by itself"],
 )
 def test_headless_exit_codes(tmp_path: Path, program: str, exit_code: int, said: str) -> None:
     script = tmp_path / "train.py"
@@ -120,4 +143,4 @@ def test_headless_exit_codes(tmp_path: Path, program: str, exit_code: int, said:
         check=False,
     )
     assert result.returncode == exit_code, result.stderr
-    assert said in result.stderr
+    assert said.format(script=script) in result.stderr

@@ -412,11 +412,15 @@ async def test_quitting_asks_what_becomes_of_the_program(program, tmp_path, key,
         assert program.running is runs
 
 
-async def test_without_a_program_there_is_no_output(writer) -> None:
+async def test_output_of_a_program_that_another_debugger_has_started(writer) -> None:
     writer.start()
     async with watched(writer.logdir) as live:
         await live.until(lambda: live.session.snapshot)
         await live.press("O")
         assert "tfdbg-tui run" in live.app.query_one(KeyBar).message
+        (writer.logdir / "program.log").write_bytes(b"x" * (1 << 20))
+        await live.press("O")
+        await live.until(lambda: "more characters" in live.screen())
+        await live.press("escape")
         await live.press("q")
         assert live.app._exit

@@ -5,7 +5,8 @@
     tfdbg-tui run --headless train.py && echo "no NaN, no infinity"
 
 The program runs in a process of its own, with this Python and its TensorFlow.  What it prints is
-kept in program.log in the logdir.  With --headless there is no app: the program's output goes to
+kept in program.log in the logdir.  It goes on when the connection to this terminal is cut: open its
+logdir again.  With --headless there is no app: the program's output goes to
 standard error, the diagnosis to standard output, and the exit code is 0 clean, 1 alerts, 2 nothing
 was recorded, 3 clean as far as it got, but the program failed.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 import time
 from importlib.machinery import PathFinder
@@ -62,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
         os.makedirs(logdir, exist_ok=True)
     except OSError as error:
         raise LogdirError(f"{error.filename}: cannot be made: {error.strerror}") from None
+    print(f"tfdbg-tui: the program's logdir is {logdir}", file=sys.stderr, flush=True)
     program = Program(logdir, _dump_arguments(args))
     if args.headless:
         return _run_headless(program, as_json=args.json)
@@ -130,17 +133,20 @@ def _run_headless(program: Program, *, as_json: bool) -> int:
     if verdict:
         return verdict
     if not open_run(program.logdir).num_events:
-        print(
-            "tfdbg-tui: nothing was recorded: the program executed no TensorFlow op, or not in "
-            "the process that was started",
-            file=sys.stderr,
-        )
+        print(f"tfdbg-tui: nothing was recorded: {_why_nothing(program)}", file=sys.stderr)
         return _NOTHING_RECORDED
     return _FAILED if program.exit_code else 0
 
 
+def _why_nothing(program: Program) -> str:
+    if program.exit_code:
+        return "the program failed before its first TensorFlow op, or a quarter second after"
+    return "the program executed no TensorFlow op, or not in the process that was started"
+
+
 def _copy_output(program: Program) -> None:
-    """Copy what the program prints to standard error until it ends; Ctrl-C stops it."""
+    """Copy what the program prints to standard error until it ends; Ctrl-C or SIGTERM stops it."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with open(program.log_path, "rb") as log:
         try:
             while program.running:

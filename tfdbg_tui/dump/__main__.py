@@ -9,8 +9,14 @@ import argparse
 import os
 import runpy
 import sys
+from typing import TYPE_CHECKING
 
 from tfdbg_tui.dump import enable_dump_debug_info, steps
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_NOT_THE_PROGRAM = (__file__, runpy.run_path.__code__.co_filename, "<frozen runpy>")
 
 
 def main(argv: list[str]) -> None:
@@ -35,6 +41,7 @@ def main(argv: list[str]) -> None:
         on_bad=options.on_bad,
     )
     steps.mark_keras_steps()
+    sys.excepthook = _show_error
     sys.argv = [options.script, *options.arguments]
     if options.is_module:
         sys.path[0] = os.getcwd()
@@ -42,6 +49,15 @@ def main(argv: list[str]) -> None:
     else:
         sys.path[0] = os.path.dirname(os.path.abspath(options.script))
         runpy.run_path(options.script, run_name="__main__")
+
+
+def _show_error(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """Show an error of the program as `python` does: from the program's own first frame on."""
+    while trace is not None and trace.tb_frame.f_code.co_filename in _NOT_THE_PROGRAM:
+        trace = trace.tb_next
+    sys.__excepthook__(kind, error.with_traceback(trace), trace)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import name_of
+from tfdbg_tui.program import log_path
 from tfdbg_tui.tui import clipboard, navigation
 from tfdbg_tui.tui.focusing import focused_event
 from tfdbg_tui.tui.panes.source_code import SourceCode
@@ -167,11 +168,15 @@ class Commands:
         """Show what the program has printed."""
         from tfdbg_tui.tui.screens.output import OutputScreen
 
-        program = self._session.live.program
-        if program is None:
-            self._app.say("tfdbg-tui run keeps the output of the program it starts; this is none")
+        program, snapshot = self._session.live.program, self._session.snapshot
+        if program is not None:
+            path = program.log_path
         else:
-            self._app.push_screen(OutputScreen(program, self._app.charset))
+            path = log_path(snapshot.run.files.directory if snapshot else self._app.logdir)
+        if program is None and not os.path.isfile(path):
+            self._app.say("only of a program that tfdbg-tui run has started is the output kept")
+        else:
+            self._app.push_screen(OutputScreen(path, program, self._app.charset))
 
     def do_runs(self) -> None:
         """Let the user choose another run."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.text import Charset
 
 _TAIL_BYTES = 256 << 10
+_LONGEST_LINE = 2000
 _SECONDS = 0.5
 _WITHOUT_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x08+")
 
@@ -27,7 +28,8 @@ class OutputScreen(BoxScreen):
     """The last lines of a program's output; stays at the end unless scrolled away from it.
 
     Args:
-        program: The program.
+        path: The file that the output goes to.
+        program: The program, where this debugger has started it.
         charset: The characters to draw with.
     """
 
@@ -35,8 +37,9 @@ class OutputScreen(BoxScreen):
 
     DEFAULT_CSS = "OutputScreen > VerticalScroll { width: 100%; height: 100%; padding: 0; }"
 
-    def __init__(self, program: Program, charset: Charset) -> None:
+    def __init__(self, path: str, program: Program | None, charset: Charset) -> None:
         super().__init__("", charset)
+        self._path = path
         self._program = program
         self._log_size = -1
 
@@ -50,15 +53,17 @@ class OutputScreen(BoxScreen):
         self.set_interval(_SECONDS, self._show_log)
 
     def _show_log(self) -> None:
-        outcome = self.charset.safe(self._program.outcome)
-        self.box.border_title = Content(f"Output of the program: {outcome}")
+        title = "Output of the program"
+        if self._program is not None:
+            title += f": {self.charset.safe(self._program.outcome)}"
+        self.box.border_title = Content(title)
         try:
-            size = os.path.getsize(self._program.log_path)
+            size = os.path.getsize(self._path)
             if size == self._log_size:
                 return
-            text = _tail(self._program.log_path)
+            text = _tail(self._path)
         except OSError as error:
-            text = f"{self._program.log_path}: cannot be read: {error.strerror}"
+            text = f"{self._path}: cannot be read: {error.strerror}"
             size = -1
         at_end = self._log_size < 0 or self.box.scroll_offset.y >= self.box.max_scroll_y
         self._log_size = size
@@ -75,7 +80,7 @@ def _tail(path: str) -> str:
         log.seek(max(0, size - _TAIL_BYTES))
         text = log.read().decode("utf-8", "replace")
     if size > _TAIL_BYTES:
-        text = text.partition("\n")[2]
+        text = text.partition("\n")[2] or text
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join(_drawn_last(line) for line in lines) or "The program has printed nothing yet."
 
@@ -83,4 +88,9 @@ def _tail(path: str) -> str:
 def _drawn_last(line: str) -> str:
     """Return what a carriage return, as of a progress bar, leaves of a line."""
     states = [state for state in line.split("\r") if state]
-    return _WITHOUT_COLOURS.sub("", states[-1]) if states else ""
+    return _shortened(_WITHOUT_COLOURS.sub("", states[-1])) if states else ""
+
+
+def _shortened(line: str) -> str:
+    more = len(line) - _LONGEST_LINE
+    return line if more <= 0 else f"{line[:_LONGEST_LINE]}\n… {more:,} more characters"
