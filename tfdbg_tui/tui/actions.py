@@ -193,7 +193,7 @@ ACTIONS: tuple[Action, ...] = (
         "close_why",
         ("escape",),
         "close",
-        "close that again",
+        "close Why again",
         _NUMERIC,
         navigation.close_why,
         jump=False,
