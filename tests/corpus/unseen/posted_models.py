@@ -196,7 +196,7 @@ def proximal_policy_with_stale_actions():
 
 @buggy("RealDiv")
 def translation_of_an_empty_sentence():
-    """Seq2seq: attention weights are exp(score) · mask over their sum; one source is all padding."""
+    """Seq2seq: weights are exp(score) · mask over their sum; one source is all padding."""
 
     class Attention(layers.Layer):
         def __init__(self, units):
@@ -487,7 +487,7 @@ def ray_samples_by_an_empty_histogram():
 
 @buggy("Sqrt")
 def boxes_of_negative_width():
-    """The first YOLO's loss: the square root of predicted widths, which the network can give < 0."""
+    """The first YOLO's loss: the square root of predicted widths, which can be negative."""
 
     def yolo_loss(truth, output):
         centre = tf.reduce_sum(tf.square(truth[..., 0:2] - output[..., 0:2]), axis=-1)
@@ -1052,7 +1052,8 @@ def gaussian_process_with_jitter():
             loss = process.evidence(x, tf.sin(x))
         slope = tape.gradient(loss, process.log_length)
         process.log_length.assign_sub(0.001 * slope)
-        assert np.isfinite(loss) and np.isfinite(slope)
+        assert np.isfinite(loss)
+        assert np.isfinite(slope)
 
 
 @healthy

@@ -1,4 +1,4 @@
-"""Training loops with their machinery, as people post them with the question why the loss is NaN."""
+"""Training loops with all their machinery, as people post them when the loss is NaN."""
 
 from __future__ import annotations
 
@@ -373,9 +373,7 @@ def compiled_likelihood():
 
     x = tf.random.uniform([6, 4], seed=9)
     labels = tf.constant([0, 1, 2, 0, 1, 2])
-    history = []
-    for scale in (1.0, 1.0, 60.0):
-        history.append(train(scale * x, labels, tf.constant(0.01)))
+    history = [train(scale * x, labels, tf.constant(0.01)) for scale in (1.0, 1.0, 60.0)]
     tf.reduce_mean(tf.stack(history))
 
 
