@@ -470,6 +470,51 @@ def test_tensorboard_reads_it(tmp_path: Path) -> None:
 # ---- Trouble -----------------------------------------------------------------------------------
 
 
+def test_relative_directory_stays_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with dumping(Path("dump"), size=2) as handle:
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        for value in range(6):
+            tf.math.exp(float(value))
+            handle._recorder._guarded(handle._recorder._drain)
+    assert len(executions(tmp_path / "dump")) == 2
+
+
+def test_code_without_a_readable_place(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    call: dict[str, Any] = {}
+    exec(compile("def call(f): return f()", os.fsdecode(b"/not-utf-8-\xff.py"), "exec"), call)
+    before = os.getcwd()
+    (tmp_path / "gone").mkdir()
+    os.chdir(tmp_path / "gone")
+    try:
+        os.rmdir(tmp_path / "gone")
+        exec(compile("def here(f): return f()", "relative.py", "exec"), call)
+        with caplog.at_level(logging.WARNING, "tfdbg_tui"), dumping(tmp_path / "dump"):
+            for name in ("call", "here"):
+                call[name](lambda: tf.math.exp(1.0))
+                call[name](lambda: log_function()(tf.ones([])))
+    finally:
+        os.chdir(before)
+    assert not caplog.records
+    assert len(executions(tmp_path / "dump")) == 6
+    assert len(traces(tmp_path / "dump")) == 4
+
+
+def test_more_dimensions_than_numpy_has(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    @tf.function
+    def deep(x: Any) -> Any:
+        return tf.math.log(tf.reshape(tf.math.log(x), [1] * 70), name="deep")
+
+    with caplog.at_level(logging.WARNING, "tfdbg_tui"), dumping(tmp_path, "ADAPTIVE"):
+        deep(tf.zeros([]))
+    assert not caplog.records
+    assert [t.op_name for _, t in traces(tmp_path)] == ["x", "Log"]
+    assert len(executions(tmp_path)) == 2
+
+
 def test_unwritable_directory_is_one_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from tensorflow.python.ops import gen_debug_ops
+from tensorflow.python.framework import errors
+from tensorflow.python.ops import gen_array_ops, gen_debug_ops
 
 from tfdbg_tui.dump import summaries, tensorflow_internals, traces
 from tfdbg_tui.wire import codec, events
@@ -86,7 +87,7 @@ class EagerTensors:
     def _whole(self, tensor: Any) -> bytes:
         number = tensor.dtype.as_datatype_enum
         if self._mode is TensorDebugMode.FULL_TENSOR:
-            return traces.tensor_content_proto(number, _elements(tensor))
+            return traces.tensor_content_proto(number, self._elements(tensor))
         shape = tuple(tensor.shape)
         vector = summaries.shape_vector(-1, number, shape, int(tensor._num_elements()))
         return _VECTOR_HEADS[TensorDebugMode.SHAPE] + vector
@@ -118,7 +119,7 @@ class EagerTensors:
         """Return the value vector of a tensor, and its counts if it may be bad."""
         if self._accelerated and "CPU" not in tensor.device and number in summaries.KERNEL_FLOATS:
             return self._device_vector(mode, tensor)
-        array = _elements(tensor)
+        array = self._elements(tensor)
         if mode is TensorDebugMode.FULL_HEALTH:
             counts = summaries.health_counts(array)
             return summaries.full_vector(-1, number, array.ndim, counts), counts
@@ -184,7 +185,7 @@ class EagerTensors:
             counts = summaries.HealthCounts()
             proto = b""
             if dtype.is_floating or dtype.is_complex:
-                array = _elements(tensor)
+                array = self._elements(tensor)
                 counts = summaries.health_counts(array, extremes=True)
                 number = dtype.as_datatype_enum
                 proto = head + summaries.full_vector(-1, number, array.ndim, counts)
@@ -193,11 +194,14 @@ class EagerTensors:
             maxima.append(counts.maximum)
         return protos, minima, maxima
 
-
-def _elements(tensor: Any) -> Any:
-    """Return a tensor's elements; without a copy where they are in this process's memory."""
-    elements = tensor._numpy()
-    return np.array(elements, object) if isinstance(elements, bytes) else elements
+    def _elements(self, tensor: Any) -> Any:
+        """Return a tensor's elements; without a copy where they are in this process's memory."""
+        try:
+            elements = tensor._numpy()
+        except errors.InvalidArgumentError:  # More dimensions than numpy can have.
+            with self._muted():
+                elements = gen_array_ops.reshape(tensor, [-1])._numpy()
+        return np.array(elements, object) if isinstance(elements, bytes) else elements
 
 
 def _text(op_type: Any) -> str:

@@ -21,6 +21,8 @@ _GROUP_ROWS = 256
 _GROUP_BYTES = 256 << 20
 _ASSUMED_DIMENSION = 128
 """Stands for an unknown dimension when the bytes of a group are estimated."""
+_MAX_RANK = 31
+"""numpy arrays have at most 32 dimensions before numpy 2, and a pack has one more than a tensor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,7 @@ def observed_tensors(
             continue
         inputs = tuple(op.inputs)
         for slot, tensor in enumerate(op.outputs):
-            if _is_recorded(tensor.dtype.base_dtype, options) and options.keeps(
-                op.type, tensor.dtype
-            ):
+            if _is_recorded(tensor, options) and options.keeps(op.type, tensor.dtype):
                 number = recorded.tensor_ids[slot]
                 row = row_of(tensor, graph_id, number, options, shapes_doubtful=shapes_doubtful)
                 yield Observed(tensor, row, inputs)
@@ -70,7 +70,15 @@ def row_of(
     )
 
 
-def _is_recorded(dtype: Any, options: Options) -> bool:
+def fits_numpy(tensor: Any) -> bool:
+    """Return whether a symbolic tensor, and a pack of such, can be handed to Python."""
+    return (tensor.shape.rank or 0) <= _MAX_RANK
+
+
+def _is_recorded(tensor: Any, options: Options) -> bool:
+    dtype = tensor.dtype.base_dtype
+    if not fits_numpy(tensor):
+        return False
     if options.watches_health:
         return bool(dtype.is_floating or dtype.is_complex)
     if options.mode is TensorDebugMode.SHAPE:

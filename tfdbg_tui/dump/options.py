@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -90,7 +91,7 @@ def validated(
             f"but received {keep_after_bad!r} and {circular_buffer_size!r}"
         )
     return Options(
-        dump_root=os.fspath(dump_root),
+        dump_root=_absolute(os.fspath(dump_root)),
         mode=mode,
         adaptive=adaptive,
         circular_buffer_size=circular_buffer_size,
@@ -101,6 +102,14 @@ def validated(
         on_bad=on_bad,
         run_id=run_id or os.environ.get(RUN_ID_VARIABLE),
     )
+
+
+def _absolute(path: str) -> str:
+    """Return a path that means the same when the program has changed its directory."""
+    if "://" not in path:
+        with contextlib.suppress(OSError):  # The current directory is gone.
+            return os.path.abspath(path)
+    return path
 
 
 def _mode(name: str) -> TensorDebugMode:

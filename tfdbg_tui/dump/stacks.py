@@ -7,6 +7,7 @@ same everywhere, and they are nine tenths of the text in a dump of TensorFlow's.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import linecache
 import os
@@ -66,10 +67,10 @@ class CodeLocations:
         if location is None:
             self._keep_alive(innermost)
             # TensorFlow's own extraction maps frames of AutoGraph's generated code to the user's.
-            frames = list(tensorflow_internals.extract_stack())
-            while frames and frames[-1].filename.startswith(_OWN_DIRECTORY):
+            frames = _frames(tensorflow_internals.extract_stack())
+            while frames and frames[-1][0].startswith(_OWN_DIRECTORY):
                 frames.pop()
-            location = self.of_frames((f.filename, f.lineno, f.name) for f in frames)
+            location = self.of_frames(frames)
             if len(self._stacks) >= _MAX_CACHED_STACKS:
                 self._stacks.clear()
                 self._kept_alive.clear()
@@ -84,7 +85,7 @@ class CodeLocations:
 
     def of_op(self, op: Any) -> bytes:
         """Return the serialized CodeLocation where a graph op was created."""
-        return self.of_frames((f.filename, f.lineno, f.name) for f in op.traceback or ())
+        return self.of_frames(_frames(op.traceback))
 
     def of_frames(self, frames: Iterable[tuple[str, int, str]]) -> bytes:
         """Return the serialized CodeLocation of (file, line, function) frames, outermost first."""
@@ -96,13 +97,13 @@ class CodeLocations:
         places = {frame_id: frame for frame, frame_id in self._frames.items()}
         for frame_id in reversed(events.CodeLocation.decode(location).stack_frame_ids):
             path, line, function = places[frame_id]
-            if not _is_installed(os.path.abspath(path)):
+            if not _is_installed(_absolute(path)):
                 return f"{path}:{line} in {function}"
         return ""
 
     def _intern(self, frame: tuple[str, int, str]) -> str:
         path, line, function = frame
-        file_index = self._file_index(os.path.abspath(path), path)
+        file_index = self._file_index(_absolute(path), path)
         frame_id = f"{self._prefix}{next(self._numbers):x}"
         place = events.FileLineCol(file_index, line, function)
         payload = events.StackFrameWithId(frame_id, place).encode()
@@ -122,6 +123,23 @@ class CodeLocations:
                 event = events.DebugEvent(source_file=payload)
                 self._recorder.define(filesets.SOURCE_FILES, event)
             return index
+
+
+def _frames(stack: Iterable[Any] | None) -> list[tuple[str, int, str]]:
+    """Return (file, line, function) of the frames of a stack of TensorFlow's."""
+    if stack is None:
+        return []
+    try:
+        return [(frame.filename, frame.lineno, frame.name) for frame in stack]
+    except RuntimeError:  # TensorFlow gives none where the name of one file is not UTF-8.
+        return []
+
+
+def _absolute(path: str) -> str:
+    """Return the absolute path of a file, which may stand in a directory that is gone."""
+    with contextlib.suppress(OSError):
+        path = os.path.abspath(path)
+    return path.encode("utf-8", "replace").decode()
 
 
 def _is_installed(path: str) -> bool:

@@ -315,7 +315,7 @@ class DumpWriter:
 
         def input_row(tensor: Any) -> Row | None:
             number = self._graphs.tensor_id(graph, tensor.op.name, tensor.value_index)
-            if number is None:
+            if number is None or not observed.fits_numpy(tensor):
                 return None
             return observed.row_of(tensor, graph_id, number, self.options, shapes_doubtful=doubtful)
 
