@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -20,6 +21,7 @@ from tfdbg_tui.logdir import LogdirError
 from tfdbg_tui.tui import run_app
 
 _RUN = "import sys; from tfdbg_tui.tui import run_app; sys.exit(run_app(sys.argv[1]))"
+_JOB = 'set -m; "$@"; echo has stopped; sleep 1; fg'
 _PATIENCE = 30.0
 _SETTLE = 1.0
 _QUERY = b"\x1b[6n"
@@ -28,7 +30,15 @@ _QUERY = b"\x1b[6n"
 class Terminal:
     """A program under a pseudo terminal, and what a terminal would show of it."""
 
-    def __init__(self, logdir: str, columns: int = 100, rows: int = 30, **environment: str) -> None:
+    def __init__(
+        self,
+        logdir: str,
+        columns: int = 100,
+        rows: int = 30,
+        *,
+        as_job: bool = False,
+        **environment: str,
+    ) -> None:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.output = b""
@@ -37,7 +47,9 @@ class Terminal:
         self._pid, self._fd = pty.fork()
         if self._pid == 0:
             env = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}
-            os.execve(sys.executable, [sys.executable, "-c", _RUN, logdir], env)
+            shell = ["bash", "-c", _JOB, "bash"] if as_job else []
+            command = [*shell, sys.executable, "-c", _RUN, logdir]
+            os.execvpe(command[0], command, env)
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.mode = termios.tcgetattr(self._fd)[3]
 
@@ -140,6 +152,30 @@ def test_a_terminal_that_has_gone_ends_it(logdirs, action) -> None:
     signal.signal(signal.SIGHUP, before)
     terminal.wait_for("495 alerts")
     assert terminal.hang_up() == 128 + signal.SIGHUP
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs a shell with job control")
+def test_it_can_be_stopped_and_brought_back(logdirs) -> None:
+    terminal = Terminal(str(logdirs["mnist"]), as_job=True)
+    terminal.answering = True
+    terminal.wait_for("495 alerts")
+    terminal.send(b"\x1a")
+    terminal.wait_for("has stopped")
+    terminal.output = b""
+    terminal.wait_for("495 alerts")
+    terminal.send(b"a")
+    terminal.wait_for("141 Log:0")
+    terminal.send(b"q")
+    assert terminal.finish() == 0
+
+
+def test_without_a_shell_it_is_not_stopped(logdirs) -> None:
+    terminal = Terminal(str(logdirs["mnist"]))
+    terminal.wait_for("495 alerts")
+    terminal.send(b"\x1a")
+    terminal.wait_for("no shell with job control")
+    terminal.send(b"q")
+    assert terminal.finish() == 0
 
 
 def test_sigterm_gives_the_terminal_back(logdirs) -> None:

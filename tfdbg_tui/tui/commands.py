@@ -189,6 +189,14 @@ class Commands:
         else:
             self._app.choose_run(runs)
 
+    def do_suspend(self) -> None:
+        """Return to the shell, if one waits that can bring the app back."""
+        is_job = os.getpgrp() == os.getpid() and os.getsid(os.getppid()) == os.getsid(0)
+        if is_job:
+            self._app.action_suspend_process()
+        else:
+            self._app.say("no shell with job control has started this")
+
     def do_quit(self) -> None:
         """Leave; ask first what to do with a program that runs."""
         from tfdbg_tui.tui.screens.leaving import LeavingScreen
