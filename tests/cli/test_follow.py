@@ -52,7 +52,7 @@ def test_it_ends_with_the_program(logdirs, tmp_path) -> None:
     writer.communicate()
     assert follow.returncode == 1
     assert b"Log:0" in output
-    assert b"the program has ended" in errors
+    assert b"the program was killed or crashed" in errors
 
 
 def test_a_timeout_ends_silence(logdirs, tmp_path) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tfdbg_tui.logdir import open_run
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -40,6 +42,7 @@ def test_kill_9(tmp_path: Path, size: int) -> None:
                 break
         killed = time.monotonic()
         p.kill()
+    assert open_run(tmp_path).state.killed
     # TensorFlow's reader resolves every graph, op and stack frame, so it proves the references.
     reader = oracle.open_reader(str(tmp_path))
     executions = reader.executions()

@@ -105,6 +105,10 @@ def test_disabled_functions_still_work_and_enabling_goes_on(tmp_path: Path) -> N
         assert len(traces(tmp_path)) == 2 * calls
     reader = oracle.open_reader(str(tmp_path))
     assert sum(oracle.traces(reader).values()) == 4
+    (metadata,) = tmp_path.glob("*.metadata")
+    said = [events.DebugEvent.decode(r) for _, r in tfrecord.records(metadata.read_bytes())]
+    ended = [events.DebugMetadata.decode(event.debug_metadata).ended for event in said]
+    assert ended == [0, 1, 0, 1]
 
 
 def test_filters(tmp_path: Path) -> None:
@@ -435,8 +439,14 @@ def test_tensorflow_1_session(tmp_path: Path) -> None:
             assert session.run({"y": y}, {x: [1.0]})["y"].tolist() == [0.0]
             session.run(y, {x: [0.0]})
             assert session.run(unfed, {unfed.op.inputs[0]: 2.0}) == 4.0
+            sparse = v1.sparse_placeholder(tf.float32)
+            session.run(tf.sparse.reduce_sum(sparse), {sparse: ([[0]], [1.0], [1])})
+            assert session.run(tf.cond(y[0] > -1.0, lambda: tf.sin(x), lambda: y), {x: [0.0]}) < 0
     rows = [(t.op_name, t.tensor_proto) for _, t in traces(tmp_path)]
-    assert [name for name, _ in rows].count("Log") == 2
+    names = [name for name, _ in rows]
+    assert names == []
+    assert names.count("Placeholder") == 3
+    assert names.count("Sin") == 0
     assert sum(oracle.traces(oracle.open_reader(str(tmp_path))).values()) == len(rows)
 
 

@@ -8,7 +8,11 @@ import socket
 import subprocess
 import sys
 
+import pytest
+
 from tfdbg_tui.logdir.writerprocess import WriterProcess
+from tfdbg_tui.wire import tfrecord
+from tfdbg_tui.wire.events import DebugEvent, DebugMetadata
 from tfdbg_tui.wire.filesets import FileSet
 
 _OPENS = "import sys; f = open(sys.argv[1], 'ab'); print(flush=True); sys.stdin.read()"
@@ -63,6 +67,36 @@ def test_tensorflows_writer_is_found_by_what_it_has_open(tmp_path) -> None:
         assert writer.writing() is False
         assert not writer.suspended()
         assert WriterProcess(file_set).writing() is None
+
+
+def _say(file_set: FileSet, *ended: int) -> None:
+    metadata = [DebugMetadata("2.21.0", "debug.Event:1", "run", one) for one in ended]
+    events = [DebugEvent(1.0, debug_metadata=one.encode()) for one in metadata]
+    with open(file_set.path("metadata"), "wb") as file:
+        file.write(b"".join(tfrecord.frame(event.encode()) for event in events))
+
+
+@pytest.mark.parametrize(
+    ("said", "killed"), [((), True), ((0,), True), ((0, 1), False), ((0, 1, 0), True)]
+)
+def test_who_is_killed_cannot_say_that_it_ends(tmp_path, said, killed) -> None:
+    process = _start(str(tmp_path / "something else"))
+    process.kill()
+    process.communicate()
+    file_set = FileSet(str(tmp_path / f"tfdbg_events.1.{socket.gethostname()}-{process.pid}"))
+    _say(file_set, *said)
+    writer = WriterProcess(file_set)
+    assert writer.writing() is False
+    assert writer.killed() is killed
+
+
+def test_on_another_host_only_what_it_said_is_known(tmp_path) -> None:
+    file_set = FileSet(str(tmp_path / "tfdbg_events.1.elsewhere-1"))
+    writer = WriterProcess(file_set)
+    for said, writing in (((0,), None), ((0, 1), False), ((0, 1, 0), None)):
+        _say(file_set, *said)
+        assert writer.writing() is writing
+        assert not writer.killed()
 
 
 def test_what_a_name_does_not_tell(tmp_path) -> None:

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +17,7 @@ from tfdbg_tui.program import Program
 from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.carrying import carried
 from tfdbg_tui.tui.focus import Focus
+from tfdbg_tui.tui.live import Live
 from tfdbg_tui.tui.pace import Pace
 from tfdbg_tui.tui.widgets.bars import KeyBar
 from tfdbg_tui.wire import tfrecord
@@ -331,6 +332,17 @@ async def test_a_circular_buffer_that_replaces_its_file(writer) -> None:
             await live.until(lambda kept=kept: live.num_traces == kept)
             assert live.focus.graph_execution == expected
             assert live.focus.op == op
+
+
+@pytest.mark.parametrize(
+    ("killed", "words"), [(True, "the program was killed or crashed"), (False, "the program ended")]
+)
+def test_how_a_program_has_ended(logdirs, killed, words) -> None:
+    run = open_run(logdirs["mnist"])
+    live = Live(attached=True)
+    live.note(replace(run, state=replace(run.state, writing=False, killed=killed)))
+    ((said, _),) = live.facts(following=True, shown=None)
+    assert said.startswith(words)
 
 
 async def test_a_ring_that_holds_events_back_is_explained(writer) -> None:

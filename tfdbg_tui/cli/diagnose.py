@@ -139,7 +139,8 @@ class _Teller:
             self._next_count = time.monotonic() + _COUNT_SECONDS
             self.say(f"{run.num_events:,} events, {run.num_alerts:,} alerts")
         elif vitals.phase == "ended":
-            self.say("the program has ended")
+            how = "was killed or crashed" if run.state.killed else "has ended"
+            self.say(f"the program {how}")
         elif vitals.phase == "silent" and vitals.silent >= _SILENCE_SECONDS:
             self.say(_SILENT)
 

@@ -15,6 +15,7 @@ import threading
 import time
 import uuid
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import tensorflow as tf
@@ -88,9 +89,6 @@ class Recorder:
         file_set = self._file_set = filesets.FileSet(_unused_prefix(self._root, self.host))
         for suffix in filesets.SUFFIXES[:4]:
             self._files[suffix] = PayloadFile(file_set.path(suffix))
-        metadata = events.DebugMetadata(tf.__version__, "debug.Event:1", self.run_id).encode()
-        event = events.DebugEvent(time.time(), debug_metadata=metadata)
-        self._files[filesets.METADATA].write(event.encode())
         for file in self._files.values():
             file.flush()
         full_tensors = options.mode is TensorDebugMode.FULL_TENSOR
@@ -101,6 +99,13 @@ class Recorder:
             RingFile(path, make, size) if size > 0 else StraightFile(path, make)
             for path, make in zip(paths, makers, strict=True)
         )
+
+    def _write_metadata(self, *, ended: bool = False) -> None:
+        metadata = events.DebugMetadata(tf.__version__, "debug.Event:1", self.run_id, int(ended))
+        event = events.DebugEvent(time.time(), debug_metadata=metadata.encode())
+        file = self._files[filesets.METADATA]
+        file.write(event.encode())
+        file.flush()
 
     # ---- Called by the program's threads -------------------------------------------------------
 
@@ -154,6 +159,7 @@ class Recorder:
 
     def start(self) -> None:
         """Start the writer thread."""
+        self._guarded(self._write_metadata)
         if self.broken:
             return
         self._stopped = False
@@ -167,6 +173,7 @@ class Recorder:
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
         self.flush()
+        self._guarded(partial(self._write_metadata, ended=True))
 
     def intact(self) -> bool:
         """Return whether the files are still there and can be written to."""

@@ -256,6 +256,8 @@ class RunState:
         last_written: When any of them was written last, in seconds since the epoch.
         writing: Whether a process still has them open; None where that cannot be told.
         suspended: Whether a process that has them open is stopped, as by Ctrl-Z.
+        killed: Whether a process has gone that could not end its dump in order, as our writer does
+            unless it is killed or crashes; that of TensorFlow does not tell.
         prompt: Whether they are known to be of this project's writer, which keeps nothing back.
         generation: How often a file of events was read again from its start, because a circular
             buffer had replaced it, or it had become shorter: events of different generations have
@@ -266,5 +268,6 @@ class RunState:
     last_written: float | None = None
     writing: bool | None = None
     suspended: bool = False
+    killed: bool = False
     prompt: bool = False
     generation: int = 0

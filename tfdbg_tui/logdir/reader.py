@@ -65,6 +65,7 @@ class RunReader:
         self._asked_at = float("-inf")
         self._writing: bool | None = None
         self._suspended = False
+        self._killed = False
         if files.run_id is None:
             self._shared.problems.add(
                 files.file_sets[0].path(filesets.METADATA),
@@ -196,6 +197,7 @@ class RunReader:
             last_written=max(written, default=None),
             writing=self._writing,
             suspended=self._suspended,
+            killed=self._killed,
             prompt=all(reader.process.is_ours for reader in self._sets),
             generation=sum(reader.restarts for reader in self._sets),
         )
@@ -209,6 +211,7 @@ class RunReader:
         answers = {reader.process.writing() for reader in self._sets}
         self._writing = True if True in answers else None if None in answers else False
         self._suspended = any(reader.process.suspended() for reader in self._sets)
+        self._killed = any(reader.process.killed() for reader in self._sets)
 
 
 def open_run(logdir: str | os.PathLike[str], run: str | None = None) -> Run:

@@ -3,6 +3,9 @@
 Our dump writer names its files ``tfdbg_events.<seconds>.<host>-<pid>``, TensorFlow's
 ``tfdbg_events.<seconds>.<host>``.  On the same host the first can be asked for; the second is
 searched for, among the processes that have one of the files open for writing.
+
+Ours also says in the metadata file that it has ended its dump in order, which can be read on any
+host, and which a process that is killed, or crashes, cannot say.
 """
 
 from __future__ import annotations
@@ -12,12 +15,14 @@ import re
 import socket
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.wire import filesets
+from tfdbg_tui.wire import filesets, tfrecord
+from tfdbg_tui.wire.events import DebugEvent, DebugMetadata
 
 if TYPE_CHECKING:
     from tfdbg_tui.wire.filesets import FileSet
 
 _SEARCHES = 3  # a writer opens its files at once: who has not been found soon will not be
+_METADATA_LIMIT = 1 << 20
 _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR
 _STOPPED = ("T", "t")  # by a signal, by a tracer
 
@@ -38,6 +43,7 @@ class WriterProcess:
         paths = [file_set.path(suffix) for suffix in filesets.SUFFIXES]
         self._names = {os.path.basename(path) for path in paths}
         self._paths = {os.path.realpath(path) for path in paths}
+        self._metadata_path = file_set.path(filesets.METADATA)
         self.pid = _pid_of(file_set)
         self.is_ours = self.pid is not None
         self._searches_left = _SEARCHES if _writer_of(file_set) == socket.gethostname() else 0
@@ -49,10 +55,24 @@ class WriterProcess:
             self._searches_left -= 1
             self.pid = self._search()
         if self.pid is None:
-            return None
+            return False if self._has_said_goodbye() else None
         if not self._ended:
             self._ended = not (_lives(self.pid) and self._has_files_open(self.pid))
         return not self._ended
+
+    def killed(self) -> bool:
+        """Return whether it is our writer and has gone without having ended its dump in order."""
+        return self.is_ours and self._ended and not self._has_said_goodbye()
+
+    def _has_said_goodbye(self) -> bool:
+        """Whether the last record of the metadata file says that the dump has been ended."""
+        try:
+            with open(self._metadata_path, "rb") as file:
+                *_, (_, record) = tfrecord.records(file.read(_METADATA_LIMIT))
+            event = DebugEvent.decode(record)
+            return bool(DebugMetadata.decode(event.debug_metadata).ended)
+        except (OSError, ValueError):  # it is gone, or damaged, which the reader tells
+            return False
 
     def suspended(self) -> bool:
         """Return whether it lives but has been stopped, as by Ctrl-Z, SIGSTOP or a debugger."""

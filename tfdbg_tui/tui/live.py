@@ -42,11 +42,13 @@ class Live:
     newer_run: str = ""
     _generation: int = 0
     _suspended: bool = False
+    _killed: bool = False
 
     def note(self, run: Run) -> None:
         """Take notice of the newest state of the run."""
         self.pulse.note(run)
         self._suspended = run.state.suspended
+        self._killed = run.state.killed
         if run.state.generation != self._generation:
             self._generation = run.state.generation
             self.growing = True
@@ -110,7 +112,8 @@ class Live:
         if vitals.phase == "quiet":
             return f"nothing new for {silent}, the program lives", "dim"
         if vitals.phase == "ended":
-            return f"the program ended {silent} ago", "match"
+            how = "was killed or crashed" if self._killed else "ended"
+            return f"the program {how} {silent} ago", "match"
         if vitals.silent < _JUST_NOW_SECONDS:
             return "nothing new yet", "dim"
         return f"silent {silent}: idle, ended or killed", "dim"

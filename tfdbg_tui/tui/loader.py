@@ -249,6 +249,7 @@ def _state(run: Run) -> tuple[object, ...]:
         len(run.problems),
         run.state.writing,
         run.state.suspended,
+        run.state.killed,
         run.state.deleted,
         run.state.generation,
     )

@@ -18,11 +18,16 @@ from tfdbg_tui.wire.message import Kind, Message, pb
 
 @dataclass(slots=True)
 class DebugMetadata(Message):
-    """What wrote a file set; the only record of the metadata file."""
+    """What wrote a file set: the first record of the metadata file, TensorFlow's only one.
+
+    Ours adds one whenever the dump is ended in order, or goes on: the last one counts.
+    """
 
     tensorflow_version: str = pb(1, Kind.STRING)
     file_version: str = pb(2, Kind.STRING)
     tfdbg_run_id: str = pb(3, Kind.STRING)
+    # Extension: 1 where the dump has been ended in order; who is killed leaves none.
+    ended: int = pb(1000, Kind.INT)
 
 
 @dataclass(slots=True)
