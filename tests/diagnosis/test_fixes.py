@@ -11,6 +11,22 @@ _DIVIDE = Edit((), "/", "tf.math.divide_no_nan({0}, {1})")
 
 
 @pytest.mark.parametrize(
+    ("code", "becomes", "expected"),
+    [
+        ("(x - m) / tf.sqrt(v)", "{0} / ({1} + 1e-7)", "(x - m) / (tf.sqrt(v) + 1e-7)"),
+        ("a * b / (c - d)", "{0} / ({1} + 1e-7)", "a * b / (c - d + 1e-7)"),
+        ("a / (b if c else d)", "{0} / ({1} + 1e-7)", "a / ((b if c else d) + 1e-7)"),
+        ("a / (b - c)", "tf.math.divide_no_nan({0}, {1})", "tf.math.divide_no_nan(a, b - c)"),
+        ("a / -b", "tf.abs({1}) ** {1}", "tf.abs(-b) ** (-b)"),
+        ("(a + b) / c", "tf.cast(c, {0}.dtype)", "tf.cast(c, (a + b).dtype)"),
+    ],
+)
+def test_a_suggestion_means_what_the_expression_meant(code: str, becomes: str, expected: str):
+    found = suggestion([code], 1, [Edit((), "/", becomes)])
+    assert found == f"{code} → {expected}"
+
+
+@pytest.mark.parametrize(
     ("code", "edit", "expected"),
     [
         (

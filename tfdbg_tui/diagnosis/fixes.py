@@ -7,6 +7,7 @@ text is only parsed, never run.
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -138,19 +139,44 @@ def _apply(edit: Edit, node: ast.Call | ast.BinOp, text: str) -> str | None:
     if isinstance(node, ast.BinOp):
         if _OPERATORS.get(type(node.op)) != edit.operator:
             return None
-        parts = [ast.get_source_segment(text, side) for side in (node.left, node.right)]
-        return None if None in parts else edit.becomes.format(*parts, function="")
+        return _filled(edit.becomes, "", (node.left, node.right), text)
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if name not in edit.calls:
         return None
     function = ast.get_source_segment(text, node.func) or name
     values = [*node.args, *(keyword.value for keyword in node.keywords)]
-    arguments = [ast.get_source_segment(text, value) or "" for value in values]
+    return _filled(edit.becomes, function, values, text)
+
+
+def _filled(becomes: str, function: str, operands: Sequence[ast.expr], text: str) -> str | None:
+    """Return a new expression with its parts filled in; None where the old one had too few."""
+
+    def fill(place: re.Match[str]) -> str:
+        if place[1] == "function":
+            return function
+        operand = operands[int(place[1])]
+        source = ast.get_source_segment(text, operand) or ""
+        fits = _fits(operand, becomes[: place.start()], becomes[place.end() :])
+        return source if fits else f"({source})"
+
     try:
-        return edit.becomes.format(*arguments, function=function)
+        return _PLACE.sub(fill, becomes)
     except IndexError:
         return None
 
+
+def _fits(node: ast.expr, before: str, after: str) -> bool:
+    """Whether an expression means the same between two pieces of text as in parentheses."""
+    if isinstance(node, _ATOMS) or (before.endswith(("(", ", ")) and after.startswith((")", ","))):
+        return True
+    if before.endswith("(") and after.startswith(" + "):
+        return isinstance(node, ast.BinOp | ast.UnaryOp)
+    operator = getattr(node, "op", None)
+    return after.startswith(" / ") and isinstance(operator, ast.Mult | ast.Div | ast.MatMult)
+
+
+_PLACE = re.compile(r"\{(function|\d)\}")
+_ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Tuple)
 
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Div: "/",
