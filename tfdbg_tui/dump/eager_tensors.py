@@ -122,7 +122,7 @@ class EagerTensors:
         array = self._elements(tensor)
         if mode is TensorDebugMode.FULL_HEALTH:
             counts = summaries.health_counts(array)
-            return summaries.full_vector(-1, number, array.ndim, counts), counts
+            return summaries.full_vector(-1, number, tensor._rank(), counts), counts
         if summaries.all_finite(array):
             if mode is TensorDebugMode.CURT_HEALTH:
                 return summaries.curt_vector(-1, bad=False), None
@@ -188,7 +188,7 @@ class EagerTensors:
                 array = self._elements(tensor)
                 counts = summaries.health_counts(array, extremes=True)
                 number = dtype.as_datatype_enum
-                proto = head + summaries.full_vector(-1, number, array.ndim, counts)
+                proto = head + summaries.full_vector(-1, number, tensor._rank(), counts)
             protos.append(proto)
             minima.append(counts.minimum)
             maxima.append(counts.maximum)

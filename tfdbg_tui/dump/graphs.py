@@ -138,7 +138,7 @@ class GraphDefinitions:
         self.record_ops(graph)
         ids = self._state(graph).output_ids
         return [
-            RecordedOp(op, ids[op.name], may_raise=False, calls=False)
+            RecordedOp(op, ids[op.name], may_raise=False, calls=bool(self._called_graphs(op)))
             for op in graph.get_operations()
             if op.name in ids
         ]

@@ -75,6 +75,23 @@ def add_group(
         return builder.build(after)
 
 
+def add_wait(graph: Any, ops: Sequence[Any]) -> Any:
+    """Return a new op of a v1 graph that waits for others.
+
+    An If runs the sinks of its branches only for who waits for the If itself, not for an output;
+    and TensorFlow does not let anyone fetch an If.
+    """
+    with (
+        tensorflow_internals.no_graph_callbacks(),
+        graph.as_default(),
+        tf.control_dependencies(None),
+        graph.name_scope(OWN_SCOPE + "/"),
+        graph.device(None),
+        tf.control_dependencies(ops),
+    ):
+        return tf.raw_ops.NoOp()
+
+
 def make_output_wait(graph: Any, sinks: Sequence[Any]) -> None:
     """Make a loop's condition depend on its sinks: nothing else makes them run."""
     with (

@@ -28,7 +28,8 @@ class SessionSinks:
     def sinks(self, graph: Any, fetches: Any, feeds: Any) -> list[Any]:
         """Return the sinks of all ops that a run needs, adding them to the graph if necessary."""
         fetched = [_operation(graph, f) for f in tf.nest.flatten(fetches, expand_composites=True)]
-        fed = {_tensor_name(feed) for feed in feeds or ()}
+        flat_feeds = tf.nest.flatten(list(feeds or ()), expand_composites=True)
+        fed = {_tensor_name(feed) for feed in flat_feeds}
         key = (frozenset(op.name for op in fetched), frozenset(fed))
         known = getattr(graph, "_tfdbg_tui_session_sinks", None)
         if known is None:
@@ -63,6 +64,8 @@ def _needed(fetched: Iterable[Any], fed: set[str]) -> set[str]:
         if op.name in needed:
             continue
         needed.add(op.name)
-        todo += [tensor.op for tensor in op.inputs if tensor.name not in fed]
+        # What is fed to a placeholder can be looked at without running it.
+        inputs = [t for t in op.inputs if t.name not in fed or t.op.type == "Placeholder"]
+        todo += [tensor.op for tensor in inputs]
         todo += op.control_inputs
     return needed

@@ -234,7 +234,9 @@ class DumpWriter:
                 if recorded.op.name in needed
                 and not tensorflow_internals.is_in_v1_control_flow(recorded.op)
             ]
-            return self._add_groups(graph, graph_id, ops)
+            sinks = self._add_groups(graph, graph_id, ops)
+            calls = [recorded.op for recorded in ops if recorded.calls]
+            return [*sinks, instrument.add_wait(graph, calls)] if calls else sinks
 
     def compiled_graph_traced(self, graph: Any) -> None:
         """Instrument a graph that XLA will compile."""
