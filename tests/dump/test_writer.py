@@ -111,6 +111,19 @@ def test_disabled_functions_still_work_and_enabling_goes_on(tmp_path: Path) -> N
     assert ended == [0, 1, 0, 1]
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="asks Linux")
+def test_many_dumps_in_one_process_do_not_use_up_its_files(tmp_path: Path) -> None:
+    def open_files() -> int:
+        links = [Path(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")]
+        return sum(os.path.realpath(link).startswith(str(tmp_path)) for link in links)
+
+    for number in range(20):
+        with dumping(tmp_path / str(number)):
+            tf.math.exp(1.0)
+    assert open_files() <= 8 * 6
+    assert all(len(executions(tmp_path / str(number))) == 1 for number in range(20))
+
+
 def test_filters(tmp_path: Path) -> None:
     with dumping(tmp_path, op_regex="^Log$", tensor_dtypes=["float32"]):
         log_function()(tf.ones([2]))

@@ -33,6 +33,9 @@ _fell_back = False
 _stopped: list[DumpWriter] = []
 """Disabled writers: TensorFlow reads one file set a directory, so they go on in theirs."""
 
+_MAX_STOPPED = 8
+"""How many of them to keep: each holds its files open."""
+
 
 def enable_dump_debug_info(
     dump_root: str,
@@ -166,6 +169,8 @@ def disable_dump_debug_info() -> None:
         _writer.stop()
         _stopped.append(_writer)
         _writer = None
+        while len(_stopped) > _MAX_STOPPED:
+            _stopped.pop(0).close()
 
 
 def __getattr__(name: str) -> Any:

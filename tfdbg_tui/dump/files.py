@@ -82,6 +82,10 @@ class StraightFile:
     def commit(self) -> None:
         """Do what an explicit flush asks for: nothing more than `extend` does."""
 
+    def close(self) -> None:
+        """Close the file."""
+        self._sink.close()
+
 
 class RingFile:
     """Keeps the last `capacity` records, on disk at all times.
@@ -138,3 +142,7 @@ class RingFile:
         self._committed.extend(item for item, _ in self._ring)
         self._ring.clear()
         self._in_ring = self._in_file = 0
+
+    def close(self) -> None:
+        """Close the file."""
+        self._sink.close()

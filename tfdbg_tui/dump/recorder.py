@@ -175,6 +175,15 @@ class Recorder:
         self.flush()
         self._guarded(partial(self._write_metadata, ended=True))
 
+    def close(self) -> None:
+        """Close the files after `stop`."""
+        self._guarded(self._close_files)
+        self.broken = True
+
+    def _close_files(self) -> None:
+        for file in (*self._files.values(), self._execution_file, self._trace_file):
+            file.close()
+
     def intact(self) -> bool:
         """Return whether the files are still there and can be written to."""
         return not self.broken and tf.io.gfile.exists(self._file_set.path(filesets.METADATA))

@@ -92,6 +92,10 @@ class DumpWriter:
             self._stop_listening()
             self._recorder.stop()
 
+    def close(self) -> None:
+        """Close the files after `stop`; there is no going on after that."""
+        self._recorder.close()
+
     def start(self) -> None:
         """Go on recording after `stop`."""
         self._recorder.start()
