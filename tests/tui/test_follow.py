@@ -230,10 +230,12 @@ def test_the_way_stays_free_for_as_long_as_a_frame_took() -> None:
     pace.answered()
     assert pace.is_ready(), "the frame of a key keeps nothing back"
     pace.ask()
-    now = 34.0
+    now = 19.0
     assert pace.waits
-    now = 36.0
+    now = 21.0
     assert pace.is_ready(), "the answer got lost"
+    pace.ask()
+    assert pace.waits, "or the way is blocked: a frame now and then, no more"
 
 
 async def test_until_bad_stops_at_the_root(writer) -> None:

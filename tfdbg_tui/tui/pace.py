@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 QUERY = "\x1b[6n"
 
-_LONGEST_WAIT = 30.0  # seconds; an answer that has not come by then got lost
+_LONGEST_WAIT = 15.0  # seconds; an answer that has not come by then got lost
 _LONGEST_FIRST_WAIT = 1.0
 _LONGEST_PAUSE = 2.0
 _LONGEST_FAREWELL = 1.0
@@ -53,7 +53,8 @@ class Pace:
 
     def ask(self) -> None:
         """Note that the terminal has been sent a frame and asked."""
-        if self._asked_at is None:
+        got_lost = self.answers and not self.waits
+        if self._asked_at is None or got_lost:
             self._asked_at = self._clock()
 
     def answered(self) -> None:
