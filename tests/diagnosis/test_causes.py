@@ -80,6 +80,43 @@ def test_a_written_infinity_is_meant_even_where_it_is_defined_last(tmp_path):
     assert (root.op_name, root.rule) == ("Sub", "infinity-minus-infinity")
 
 
+def test_a_function_is_bad_by_what_is_inside_of_it(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Abs", "x", "y:0")
+    program.op("f", "Log", "Log", "x:0")
+    program.trace("f", "x", floats(0))
+    program.trace("f", "Log", floats(-INF))
+    program.execution("__inference_f_1", [], {1: floats(INF)}, graph_id="f")
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_name, root.alerts) == ("Log", 2)
+
+
+def test_what_comes_out_of_an_optional_went_into_it(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Abs", "x", "y:0")
+    program.op("f", "Exp", "Exp", "x:0")
+    program.op("f", "OptionalFromValue", "OptionalFromValue", "Exp:0")
+    program.trace("f", "x", floats(100))
+    program.trace("f", "Exp", floats(INF))
+    program.execution("OptionalGetValue", [1], {2: floats(INF)})
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_name, root.alerts) == ("Exp", 2)
+
+
+def test_a_list_is_not_to_blame_for_what_its_loop_was_told_before_its_making(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    for op_type in ("Abs", "RealDiv", "TensorListGetItem"):
+        program.op("f", op_type, op_type, *{"RealDiv": ("Abs:0", "Abs:0")}.get(op_type, ("y:0",)))
+    for name, value in (("TensorListGetItem", NAN), ("Abs", 0), ("RealDiv", NAN)):
+        program.trace("f", name, floats(value))
+    program.execution("__inference_f_1", [], {}, graph_id="f")
+    roots = diagnose(program.open()).roots
+    assert roots[0].op_name == "RealDiv"
+
+
 def test_log_and_its_gradient_are_one_bug_where_only_they_have_counted_the_zero(tmp_path):
     program, given = Program(tmp_path), floats(0.0)
     program.execution("Softmax", [1], {2: floats(0.0)}, mode=TensorDebugMode.CONCISE_HEALTH)

@@ -37,6 +37,7 @@ def test_a_suggestion_means_what_the_expression_meant(code: str, becomes: str, e
         ("y = log(a[0] + f(b))", _LOG, "log(a[0] + f(b)) → log(tf.maximum(a[0] + f(b), 1e-7))"),
         ("y = log(x=z)", _LOG, "log(x=z) → log(tf.maximum(z, 1e-7))"),
         ("m = (x - mean) / std", _DIVIDE, "(x - mean) / std → tf.math.divide_no_nan"),
+        ("y = tf.math.log(r) / np.log(10.0)", _LOG, "tf.math.log(r) →"),
         ("y = tf.exp(x)", _LOG, None),
         ("y = log()", _LOG, None),
         ("y = log(", _LOG, None),

@@ -143,13 +143,14 @@ class Causes:
     def _when(self, event: TensorEvent, recorded: float) -> tuple[float, float]:
         """Return a key by which events sort in the order in which they happened."""
         timeline = self._dataflow.timeline
-        if event.kind == "execution" or not timeline.grouped:
+        if event.kind == "execution":
             return recorded, 0.0
-        op = graph_op_of(self._run, event)
+        op = graph_op_of(self._run, event) if timeline.grouped else None
+        within = op.wall_time - 1e10 if op else recorded - 1e10
         index = timeline.execution_of(event.index)
         if index is not None:
             recorded = float(self._run.executions.wall_times([index])[0])
-        return recorded, op.wall_time - 1e10 if op else 0.0
+        return recorded, within
 
     def _link(self, node: Node) -> list[Node]:
         """Find the bad input that made a place's first alert bad; return all that may have."""
@@ -191,8 +192,7 @@ class Causes:
 
     def _is_later_list(self, source: TensorEvent, event: TensorEvent) -> bool:
         """Whether an input seems to come out of a list that was only complete afterwards."""
-        op_type = op_type_of(self._run, source) or ""
-        return op_type.startswith("TensorList") and source.index > event.index
+        return self._is_list(source) and source.index > event.index
 
     def _explains(self, producer: Producer, node: Node) -> int:
         return explains(self.input_summary(producer), node.site.kinds)
@@ -227,10 +227,20 @@ class Causes:
             top = top_of(node)
             root = roots.setdefault(id(top), Root(top, births=[top.site.first]))
             root.members.append(node)
-        # Within a call recorded as a whole, sure roots come before those that may be consequences.
+        # Within a call, sure roots come before those that may be consequences.  TensorFlow's own
+        # writer keeps the order of ops but for those that wait in lists.
+        grouped = self._dataflow.timeline.grouped
         return sorted(
-            roots.values(), key=lambda root: (root.node.time[0], root.node.open, root.node.time[1])
+            roots.values(),
+            key=lambda root: (
+                root.node.time[0],
+                root.node.open and (grouped or self._is_list(root.event)),
+                root.node.time[1],
+            ),
         )
+
+    def _is_list(self, event: TensorEvent) -> bool:
+        return (op_type_of(self._run, event) or "").startswith("TensorList")
 
 
 def _leads_to(parent: Node, node: Node) -> bool:

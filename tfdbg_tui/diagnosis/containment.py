@@ -124,8 +124,8 @@ class Containment:
     def goes_on_in(self, event: TensorEvent, other: TensorEvent) -> bool:
         """Whether a tensor may have become an input of another one by a way without record.
 
-        That is out of an input pipeline, out of a loop or a list, or into a function by a call that
-        TensorFlow's writer does not record.
+        That is out of an input pipeline, a loop, a list or an Optional (as which Keras' `fit`
+        returns metrics), or into a function by a call that TensorFlow's writer does not record.
         """
         op, there = graph_op_of(self._run, event), graph_op_of(self._run, other)
         if op is None:
@@ -133,8 +133,20 @@ class Containment:
         calls = self._dataflow.calls
         if calls.in_pipeline(op.graph_id):
             return there is None or not calls.in_pipeline(there.graph_id)
+        if op_type_of(self._run, other) == "OptionalGetValue":
+            return any(
+                use.op_type == "OptionalFromValue" for use in self._dataflow.consumers(event)
+            )
         into_call = there is not None and self._goes_into_call(event)
         return self._same_function(op.graph_id, other) and (into_call or self._leaves_loop(event))
+
+    def is_inside(self, event: TensorEvent, execution: TensorEvent) -> bool:
+        """Whether a tensor was made inside of a function whose execution has bad outputs.
+
+        Which of its tensors a function returns, TensorFlow's writer does not record.
+        """
+        op = graph_op_of(self._run, event)
+        return op is not None and self._same_function(op.graph_id, execution)
 
     def _same_function(self, graph_id: str, other: TensorEvent) -> bool:
         """Whether a tensor was made by the same function that Python called, or is its result."""

@@ -144,6 +144,8 @@ def _apply(edit: Edit, node: ast.Call | ast.BinOp, text: str) -> str | None:
     if name not in edit.calls:
         return None
     function = ast.get_source_segment(text, node.func) or name
+    if function.partition(".")[0] in _NOT_TENSORFLOW:
+        return None
     values = [*node.args, *(keyword.value for keyword in node.keywords)]
     return _filled(edit.becomes, function, values, text)
 
@@ -175,6 +177,7 @@ def _fits(node: ast.expr, before: str, after: str) -> bool:
     return after.startswith(" / ") and isinstance(operator, ast.Mult | ast.Div | ast.MatMult)
 
 
+_NOT_TENSORFLOW = frozenset({"np", "numpy", "math"})
 _PLACE = re.compile(r"\{(function|\d)\}")
 _ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Tuple)
 

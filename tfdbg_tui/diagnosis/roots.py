@@ -161,12 +161,15 @@ class Merging:
         return None
 
     def _source_of(self, group: Root, kept: list[Root]) -> Root | None:
-        """Return the root whose values a group with unknown inputs may have got, or None."""
-        if not group.node.open:
-            return None
+        """Return the root whose values a group may have got on a way without record, or None."""
+        called = (op_type_of(self._run, group.event) or "").startswith("__")
         for root in kept:
             for node in root.members:
-                if self._containment.goes_on_in(node.site.first, group.event):
+                event = node.site.first
+                if group.node.open and self._containment.goes_on_in(event, group.event):
+                    return root
+                inside = called and not root.contained
+                if inside and self._containment.is_inside(event, group.event):
                     return root
         return None
 

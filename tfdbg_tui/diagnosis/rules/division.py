@@ -46,12 +46,13 @@ RULES = (
     ),
     Rule(
         "normalised-by-zero-spread",
-        "Normalised by a spread of zero",
+        "Divided by a square root of zero",
         _DIVIDE,
         also(zero_denominator(), in_forward, made_by("Sqrt", slot=1)),
-        "All values were equal, or all 0: their standard deviation or norm is 0.",
+        "A standard deviation is 0 where all values are equal, a norm where all are 0; else what "
+        "the root was taken of has come down to 0.",
         "Add a small epsilon to the divisor, under the root for the gradient's sake; or use "
-        "tf.math.l2_normalize or a normalisation layer.",
+        "tf.math.l2_normalize or a normalisation layer. Keep a schedule above 0.",
         _EPSILON,
     ),
     Rule(

@@ -68,7 +68,7 @@ RULES = (
         also(_LOG_ZERO, lambda case: "Mul" in case.used_with_input),
         "log(0) is -∞, and 0 · -∞ is NaN, although x · log(x) tends to 0.",
         "tf.math.xlogy(x, x) is 0 at 0. Or clip before the log.",
-        (_CLIP_LOG,),
+        (_FLOOR_LOG,),
     ),
     Rule(
         "log-of-relu",
@@ -87,7 +87,7 @@ RULES = (
         "log(0) is -∞; the next product with 0, or difference of infinities, is NaN.",
         "Clip the argument before the log, add a small number to it, or use a form of the formula "
         "that needs no log of a probability (the *_with_logits losses, log_softmax, xlogy).",
-        (_CLIP_LOG,),
+        (_FLOOR_LOG,),
     ),
     Rule(
         "log-of-negative",
@@ -141,8 +141,8 @@ RULES = (
         "1 / sqrt(0)",
         ops("Rsqrt"),
         identity("zero", "pos_inf", "neg_inf", definite=True),
-        "The reciprocal square root of 0 is ∞: a norm or a variance was 0.",
-        "Add a small epsilon inside the root.",
+        "The reciprocal square root of 0 is ∞: a norm, a variance or a count was 0.",
+        "Add a small epsilon inside the root; let a count begin with 1.",
         (Edit(("rsqrt",), "", "{function}({0} + 1e-7)"),),
     ),
     Rule(
@@ -162,8 +162,8 @@ RULES = (
         "A negative number to a power that is no integer is not defined.",
         "Take the power of the absolute value (and restore the sign), or keep the base positive.",
         (
-            Edit(("pow",), "", "{function}(tf.abs({0}), {1})"),
-            Edit((), "**", "tf.abs({0}) ** {1}"),
+            Edit(("pow",), "", "tf.sign({0}) * {function}(tf.abs({0}), {1})"),
+            Edit((), "**", "tf.sign({0}) * tf.abs({0}) ** {1}"),
         ),
     ),
     Rule(
