@@ -66,6 +66,8 @@ class WriterProcess:
 
     def _has_said_goodbye(self) -> bool:
         """Whether the last record of the metadata file says that the dump has been ended."""
+        if not os.path.isfile(self._metadata_path):  # opening a named pipe would wait for ever
+            return False
         try:
             with open(self._metadata_path, "rb") as file:
                 *_, (_, record) = tfrecord.records(file.read(_METADATA_LIMIT))
