@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.badsites import Place, bad_sites
+from tfdbg_tui.diagnosis.badsites import Place, bad_sites, place_of
 from tfdbg_tui.diagnosis.events import (
     graph_id_of,
     graph_op_of,
@@ -23,6 +23,7 @@ from tfdbg_tui.diagnosis.optypes import (
     ONE_TYPE,
     SOURCES,
     WRITES,
+    is_list_op,
     unrecorded,
     value_inputs,
 )
@@ -89,8 +90,7 @@ class Causes:
             if summary.has_inf_or_nan:
                 return Health.BAD
             # Of the tensors in a list only one is looked at.
-            in_list = (producer.op_type or "").startswith("TensorList")
-            return Health.UNKNOWN if in_list else Health.FINITE
+            return Health.UNKNOWN if is_list_op(producer.op_type) else Health.FINITE
         if producer.lost or producer.op_type is None or unrecorded(producer.op_type):
             return Health.UNKNOWN
         if op_type in ONE_TYPE and producer.op_type != "Const":
@@ -106,7 +106,7 @@ class Causes:
     def node_of(self, event: TensorEvent) -> Node | None:
         """Return the place that an alert belongs to."""
         found = None
-        for node in self._nodes.get(_place(self._run, event), []):
+        for node in self._nodes.get(place_of(self._run, event), []):
             if node.site.slot == event.slot and node.site.first.index <= event.index:
                 found = node
         return found
@@ -114,9 +114,9 @@ class Causes:
     def _find(self) -> list[Root]:
         nodes = self._sorted_nodes()
         self._eager = [node for node in nodes if node.site.first.kind == "execution"]
-        bad_inputs = {id(node): self._link(node) for node in nodes}
-        for node in nodes:
-            if self._nan_of_written_infinity(node.site.first, bad_inputs[id(node)]):
+        # What is written down shows only when everything has been linked to where it comes from.
+        for node, parents in [(node, self._link(node)) for node in nodes]:
+            if self._nan_of_written_infinity(node.site.first, parents):
                 node.parent = None
         merging = Merging(self._run, self._dataflow, self.summary, self._finite, self.node_of)
         return merging.merge(self._groups(nodes))
@@ -240,7 +240,7 @@ class Causes:
         )
 
     def _is_list(self, event: TensorEvent) -> bool:
-        return (op_type_of(self._run, event) or "").startswith("TensorList")
+        return is_list_op(op_type_of(self._run, event))
 
 
 def _leads_to(parent: Node, node: Node) -> bool:
@@ -251,9 +251,3 @@ def _leads_to(parent: Node, node: Node) -> bool:
             return True
         above = above.parent
     return False
-
-
-def _place(run: Run, event: TensorEvent) -> Place:
-    if event.kind == "graph_execution":
-        return ("graph_execution", run.graph_executions.site_ids[event.index], 0)
-    return ("execution", run.executions.kinds[event.index], run.executions.stack_ids[event.index])

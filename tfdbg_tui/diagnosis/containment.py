@@ -31,6 +31,7 @@ from tfdbg_tui.diagnosis.optypes import (
     OUT_OF_LOGARITHMS,
     SCALES,
     SOURCES,
+    is_list_op,
     unrecorded,
 )
 from tfdbg_tui.diagnosis.variables import assigns
@@ -82,9 +83,7 @@ class Containment:
         if len(sites) > _SPREAD:
             return False
         manner = self._manner(root, sites, given=given)
-        self._list_is_read = any(
-            (op_type_of(self._run, site.first) or "").startswith("TensorList") for site in sites
-        )
+        self._list_is_read = any(is_list_op(op_type_of(self._run, site.first)) for site in sites)
         asked = any(self._is_asked(site.first) for site in sites)
         # Uses inside graphs are quick to look up, those of eager tensors are not.
         ordered = sorted(sites, key=lambda site: site.first.kind == "execution")
@@ -160,8 +159,7 @@ class Containment:
     def _leaves_loop(self, event: TensorEvent) -> bool:
         """Whether a tensor goes into a list, or into the next iteration of a loop or out of it."""
         return any(
-            use.event is None
-            and ((use.op_type or "").startswith("TensorList") or self._goes_out(event, use))
+            use.event is None and (is_list_op(use.op_type) or self._goes_out(event, use))
             for use in self._dataflow.consumers(event)
         )
 
@@ -239,7 +237,7 @@ class Containment:
             return manner is _Manner.KEPT
         if op_type in CONTROL or use.via == "argument" or self._goes_into_function(use):
             return True  # what is done with it inside is looked at by itself
-        in_list = op_type.startswith("TensorList") and self._list_is_read
+        in_list = is_list_op(op_type) and self._list_is_read
         again = manner is not _Manner.LEFT_OUT and self._comes_again(event, use)
         if use.event is None and (in_list or again):
             return True  # what is read from the list, or outside, is too

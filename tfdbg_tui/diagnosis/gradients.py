@@ -66,9 +66,9 @@ def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | 
         if producer.event is None or is_backward(run, producer.event):
             continue
         source = dataflow.origin(producer.event)
-        stack_id = stack_id_of(run, source)
-        if op_type_of(run, source) in wanted and stack_id is not None:
-            return ForwardOp(op_type_of(run, source) or "", stack_id)
+        made_by, stack_id = op_type_of(run, source), stack_id_of(run, source)
+        if made_by is not None and made_by in wanted and stack_id is not None:
+            return ForwardOp(made_by, stack_id)
         uses = (use for use in dataflow.consumers(source) if use.op_type in wanted)
         found |= {forward for use in uses if (forward := _of_use(run, source, use))}
     return found.pop() if len(found) == 1 else None
@@ -83,11 +83,10 @@ def _named(run: Run, dataflow: Dataflow, op: GraphOp) -> GraphOp | None:
     graphs = [op.graph_id, calls.forward_graph(calls.outermost(op.graph_id)) or ""]
     parts = match[1].split("/")
     for graph_id in graphs:
-        graph = run.graphs.get(graph_id)
         for end in range(len(parts), 0, -1):
-            name = "/".join(parts[:end]).removesuffix("_grad")
-            if graph is not None and name in graph.ops:
-                return graph.ops[name]
+            forward = run.op(graph_id, "/".join(parts[:end]).removesuffix("_grad"))
+            if forward is not None:
+                return forward
     return None
 
 

@@ -179,6 +179,11 @@ GROWS = frozenset(
 """Ops that make ∞ of large numbers."""
 
 
+def is_list_op(op_type: str | None) -> bool:
+    """Whether an op makes, changes or reads a list of tensors: what a loop takes and gives."""
+    return (op_type or "").startswith("TensorList")
+
+
 def unrecorded(op_type: str) -> bool:
     """Whether ops of a type may carry values although no dump records their outputs.
 

@@ -185,11 +185,12 @@ class Diagnosis:
     ) -> Finding:
         run = self._run
         graph = run.graphs.get(graph_id_of(run, event) or "")
+        location = self.location(event)
         return Finding(
             rule=rule.id,
             certainty=match.certainty,
             title=rule.title,
-            evidence=match.evidence + self._whose_gradient(event),
+            evidence=match.evidence + self._whose_gradient(event, location),
             why=rule.why,
             fix=rule.fix,
             suggestion=self._suggestion(event, rule),
@@ -199,7 +200,7 @@ class Diagnosis:
             graph=graph.name if graph else None,
             step=step_of(run, event),
             device=device_of(run, event),
-            location=self.location(event),
+            location=location,
             alerts=alerts,
             chain=tuple(chain),
         )
@@ -222,13 +223,13 @@ class Diagnosis:
         ran = location_of(run, run.executions.stack_ids[index]) if index is not None else None
         return ran or created
 
-    def _whose_gradient(self, event: TensorEvent) -> str:
+    def _whose_gradient(self, event: TensorEvent, location: Location | None) -> str:
         """Say whose gradient a tensor belongs to, where another line of the user's called that."""
         if not is_backward(self._run, event):
             return ""
         forward = forward_op(self._run, self.dataflow, event)
         place = location_of(self._run, forward.stack_id) if forward else None
-        if forward is None or place is None or place == self.location(event):
+        if forward is None or place is None or place == location:
             return ""
         line = f"line {place.line}" + f": {place.code}" * bool(place.code)
         return f"; in the gradient of {forward.op_type}, {line}"

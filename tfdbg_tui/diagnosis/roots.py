@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.containment import Containment
 from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.optypes import is_list_op
 from tfdbg_tui.diagnosis.same_bug import SameBug
 
 if TYPE_CHECKING:
@@ -133,8 +134,7 @@ class Merging:
         return kept
 
     def _reads_list(self, root: Root) -> bool:
-        op_types = (op_type_of(self._run, member.site.first) for member in root.members)
-        return any(op_type is not None and op_type.startswith("TensorList") for op_type in op_types)
+        return any(is_list_op(op_type_of(self._run, node.site.first)) for node in root.members)
 
     def _contained(self, group: Root) -> bool:
         sites = [member.site for member in group.members]

@@ -170,12 +170,13 @@ class Loader(Worker):
             idle = run.progress.complete or run.progress.bytes_read == position
             position = run.progress.bytes_read
             started = time.monotonic()
-            has_news = _state(run) != posted
+            state = _state(run)
+            has_news = state != posted
             due = started >= next_post and (snapshot is None or self._ready())
             if run.progress.complete:
                 due = due and pace.allows()
             if due and has_news and _is_presentable(run, snapshot):
-                posted = _state(run)
+                posted = state
                 pace.begin()
                 snapshot = Snapshot(run, snapshot)
                 self._post(Loaded(snapshot))
