@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+
+import numpy as np
 import pytest
 
 from tfdbg_tui.diagnosis.fixes import Edit, Occurrence, suggestion
@@ -87,3 +90,30 @@ def test_evaluation_order_is_from_the_inside_out():
         "tf.math.log(z)",
         "tf.math.log(tf.math.log(x) + tf.math.log(z))",
     ]
+
+
+_NORM = Edit(("norm",), "", "tf.sqrt(tf.reduce_sum(tf.square({0}){axes}) + {eps2})")
+
+
+@pytest.mark.parametrize(
+    ("code", "dtype", "expected"),
+    [
+        ("tf.norm(x)", None, "tf.sqrt(tf.reduce_sum(tf.square(x)) + 1e-12)"),
+        ("tf.norm(x, axis=-1)", None, "tf.sqrt(tf.reduce_sum(tf.square(x), axis=-1) + 1e-12)"),
+        ("tf.norm(x)", "float16", "tf.sqrt(tf.reduce_sum(tf.square(x)) + 1e-4)"),
+        ("tf.norm(x, 1)", None, None),
+        ("tf.norm(x, ord=1)", None, None),
+    ],
+)
+def test_a_reduction_keeps_its_axes(code: str, dtype: str | None, expected: str | None):
+    assert suggestion([code], 1, [_NORM], None, dtype) == (expected and f"{code} → {expected}")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_numbers_suit_the_type(dtype: str):
+    edit = Edit((), "/", "({eps}, {eps2}, {ulps}, {exp_max})")
+    found = suggestion(["a / b"], 1, [edit], None, dtype)
+    numbers = np.array(ast.literal_eval(found.split(" → ")[1]), dtype)
+    eps, eps2, ulps, exp_max = numbers
+    results = [1 / eps, 1 / np.sqrt(eps2), 1 / (1 - (1 - ulps)), np.exp(exp_max)]
+    assert np.isfinite(np.array(results, dtype)).all()

@@ -35,3 +35,16 @@ def test_the_forward_op_of_a_gradient(tmp_path, op_type, op_name, input_name, fo
     run = program.open()
     found = forward_op(run, Dataflow(run), TensorEvent("graph_execution", 2, 0))
     assert (found.op_type if found else None) == forward
+
+
+def test_the_forward_op_of_an_eager_gradient_took_the_same_tensor(tmp_path):
+    program = Program(tmp_path)
+    program.execution("Acos", [3], {4: floats(1.5)})
+    program.execution("Acos", [7], {8: floats(0)})  # of a variable, whose reading has no record
+    program.execution("Log", [9], {10: floats(0)})
+    program.execution("Reciprocal", [7], {11: floats(np.inf)})
+    program.execution("Reciprocal", [5], {12: floats(np.inf)})
+    run = program.open()
+    dataflow = Dataflow(run)
+    assert forward_op(run, dataflow, TensorEvent("execution", 3, 0)).op_type == "Acos"
+    assert forward_op(run, dataflow, TensorEvent("execution", 4, 0)) is None

@@ -8,7 +8,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.causes import Health
 from tfdbg_tui.diagnosis.events import graph_id_of, op_name_of, op_type_of
-from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
 from tfdbg_tui.diagnosis.rules.model import Case, Input
 from tfdbg_tui.logdir import TensorSummary
 
@@ -35,6 +35,8 @@ class CaseBuilder:
         run = self._run
         inputs = tuple(self._input(event, producer) for producer in self._dataflow.producers(event))
         graph = run.graphs.get(graph_id_of(run, event) or "")
+        backward = is_backward(run, event)
+        forward = forward_op(run, self._dataflow, event) if backward else None
         function = event.kind == "execution" and run.executions.kind(event.index).is_function
         return Case(
             op_type=op_type_of(run, event) or "unknown op",
@@ -48,7 +50,8 @@ class CaseBuilder:
                 self._causes.health(event, producer) is Health.BAD
                 for producer in self._dataflow.producers(event)
             ),
-            backward=is_backward(run, event),
+            backward=backward,
+            gradient_of=forward.op_type if forward else "",
             eager=event.kind == "execution",
             function=function,
             users=self._users(event),

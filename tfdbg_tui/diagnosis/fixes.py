@@ -33,7 +33,9 @@ class Edit:
         calls: Names of functions, the last part of ``tf.math.log``, of which one is called.
         operator: Or the operator: ``/``, ``**``, ``@``, ``*``, ``-``.
         becomes: The new expression; ``{function}`` is the function as it is written, ``{0}`` and
-            ``{1}`` the arguments or operands.
+            ``{1}`` the arguments or operands, ``{axes}`` the keywords that say which dimensions are
+            reduced; and ``{eps}``, ``{eps2}``, ``{ulps}`` and ``{exp_max}`` numbers that suit the
+            type of the values, see `_NUMBERS`.
     """
 
     calls: tuple[str, ...]
@@ -55,7 +57,11 @@ class Occurrence:
 
 
 def suggestion(
-    lines: Sequence[str], line: int, edits: Sequence[Edit], occurrence: Occurrence | None = None
+    lines: Sequence[str],
+    line: int,
+    edits: Sequence[Edit],
+    occurrence: Occurrence | None = None,
+    dtype: str | None = None,
 ) -> str | None:
     """Return ``old → new`` for the first edit that fits an expression on a line, or None.
 
@@ -65,6 +71,7 @@ def suggestion(
         edits: The best first.
         occurrence: Tells which expression made the op where an edit fits several on the line;
             without it such an edit gives None.
+        dtype: Type of the values, where it is known.
     """
     if not 0 < line <= len(lines) <= _LONGEST_SOURCE:
         return None
@@ -75,7 +82,7 @@ def suggestion(
     for begun_here in (True, False):
         nodes = _reaching(tree, line, begun_here=begun_here)
         for edit in edits:
-            changes = [change for node in nodes if (change := _change(edit, node, text))]
+            changes = [change for node in nodes if (change := _change(edit, node, text, dtype))]
             if changes:
                 return _chosen(changes, occurrence)
     return None
@@ -106,8 +113,8 @@ def _chosen(changes: list[str], occurrence: Occurrence | None) -> str | None:
     return changes[occurrence.number % len(changes)]
 
 
-def _change(edit: Edit, node: ast.Call | ast.BinOp, text: str) -> str | None:
-    new = _apply(edit, node, text)
+def _change(edit: Edit, node: ast.Call | ast.BinOp, text: str, dtype: str | None) -> str | None:
+    new = _apply(edit, node, text, _NUMBERS.get(dtype or "", _NUMBERS["float32"]))
     old = ast.get_source_segment(text, node)
     if not new or not old or len(old) + len(new) >= 2 * _LONGEST_CODE or "\n" in old + new:
         return None
@@ -135,27 +142,37 @@ def _reaching(tree: ast.Module, line: int, *, begun_here: bool) -> list[ast.Call
     return sorted(nodes, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
 
 
-def _apply(edit: Edit, node: ast.Call | ast.BinOp, text: str) -> str | None:
+def _apply(
+    edit: Edit, node: ast.Call | ast.BinOp, text: str, numbers: dict[str, str]
+) -> str | None:
     if isinstance(node, ast.BinOp):
         if _OPERATORS.get(type(node.op)) != edit.operator:
             return None
-        return _filled(edit.becomes, "", (node.left, node.right), text)
+        return _filled(edit.becomes, numbers, (node.left, node.right), text)
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if name not in edit.calls:
         return None
     function = ast.get_source_segment(text, node.func) or name
     if function.partition(".")[0] in _NOT_TENSORFLOW:
         return None
+    words = {**numbers, "function": function}
     values = [*node.args, *(keyword.value for keyword in node.keywords)]
-    return _filled(edit.becomes, function, values, text)
+    if "{axes}" in edit.becomes:
+        if len(node.args) > 1 or not all(keyword.arg in _AXES for keyword in node.keywords):
+            return None
+        sources = (ast.get_source_segment(text, keyword) for keyword in node.keywords)
+        words["axes"] = "".join(f", {source}" for source in sources)
+    return _filled(edit.becomes, words, values, text)
 
 
-def _filled(becomes: str, function: str, operands: Sequence[ast.expr], text: str) -> str | None:
+def _filled(
+    becomes: str, words: dict[str, str], operands: Sequence[ast.expr], text: str
+) -> str | None:
     """Return a new expression with its parts filled in; None where the old one had too few."""
 
     def fill(place: re.Match[str]) -> str:
-        if place[1] == "function":
-            return function
+        if not place[1].isdigit():
+            return words[place[1]]
         operand = operands[int(place[1])]
         source = ast.get_source_segment(text, operand) or ""
         fits = _fits(operand, becomes[: place.start()], becomes[place.end() :])
@@ -178,7 +195,19 @@ def _fits(node: ast.expr, before: str, after: str) -> bool:
 
 
 _NOT_TENSORFLOW = frozenset({"np", "numpy", "math"})
-_PLACE = re.compile(r"\{(function|\d)\}")
+_PLACE = re.compile(r"\{(function|axes|eps|eps2|ulps|exp_max|\d)\}")
+_AXES = ("axis", "keepdims")
+
+_NUMBERS = {
+    "float16": {"eps": "1e-4", "eps2": "1e-4", "ulps": "1e-3", "exp_max": "10.0"},
+    "bfloat16": {"eps": "1e-7", "eps2": "1e-12", "ulps": "1e-2", "exp_max": "80.0"},
+    "float32": {"eps": "1e-7", "eps2": "1e-12", "ulps": "1e-6", "exp_max": "80.0"},
+    "float64": {"eps": "1e-12", "eps2": "1e-24", "ulps": "1e-12", "exp_max": "700.0"},
+}
+"""What is added to 0 and to a squared length, or taken off 1, to keep away from them; and the
+largest argument of exp: by type, as the reciprocal of the first and the square root of the second
+are to be finite, and 1 less the third is to be less than 1."""
+
 _ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Tuple)
 
 _OPERATORS: dict[type[ast.operator], str] = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of, stack_id_of
+from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of, op_type_of, stack_id_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
-    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import GraphOp, Run
 
 
@@ -27,8 +28,14 @@ _FRAME = re.compile(
 _FUNCTION = re.compile(r"(gradient|_gradient_function|imperative_grad|jacobian|batch_jacobian)$")
 
 _SCOPE = re.compile(r"(?:^|.*/)(?:gradient_tape|gradients(?:_\d+)?)/(.+)/[^/]+$")
-_SLOPES = {"Reciprocal": ("Log", "Log1p"), "Inv": ("Log", "Log1p")}
+_SLOPES = {
+    "Reciprocal": ("Log", "Log1p", "Acos", "Asin", "Atanh", "Angle"),
+    "RealDiv": ("Atan2", "Acosh"),
+}
 """Types of the ops in whose gradients an op type is, where their names do not tell."""
+
+_DEPTH = 4  # ops of a gradient: how far behind one of them the forward values are
+_BEHIND = 5_000  # executions: how far back the forward op of an eager gradient is looked for
 
 
 def is_backward(run: Run, event: TensorEvent) -> bool:
@@ -61,17 +68,67 @@ def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | 
         return ForwardOp(named.op_type, named.stack_id)
     op_type = op_type_of(run, event) or ""
     wanted = _SLOPES.get(op_type, (op_type.removesuffix("Grad"),))
-    found: set[ForwardOp] = set()
-    for producer in dataflow.producers(event):
-        if producer.event is None or is_backward(run, producer.event):
-            continue
-        source = dataflow.origin(producer.event)
+    found = set(
+        _eager_ops(run, dataflow, event, wanted)
+        if event.kind == "execution"
+        else _graph_ops(run, dataflow, event, wanted)
+    )
+    return found.pop() if len(found) == 1 else None
+
+
+def _graph_ops(
+    run: Run, dataflow: Dataflow, event: TensorEvent, wanted: tuple[str, ...]
+) -> Iterator[ForwardOp]:
+    """Yield forward ops that made or took a value that a gradient is computed from."""
+    for source in _forward_values(run, dataflow, event):
         made_by, stack_id = op_type_of(run, source), stack_id_of(run, source)
         if made_by is not None and made_by in wanted and stack_id is not None:
-            return ForwardOp(made_by, stack_id)
+            yield ForwardOp(made_by, stack_id)
+            continue
         uses = (use for use in dataflow.consumers(source) if use.op_type in wanted)
-        found |= {forward for use in uses if (forward := _of_use(run, source, use))}
-    return found.pop() if len(found) == 1 else None
+        yield from filter(None, (_of_use(run, source, use) for use in uses))
+
+
+def _forward_values(
+    run: Run, dataflow: Dataflow, event: TensorEvent, depth: int = _DEPTH
+) -> Iterator[TensorEvent]:
+    """Yield the tensors of the forward pass that a tensor of a backward pass was computed from."""
+    for producer in dataflow.producers(event):
+        if producer.event is None:
+            continue
+        source = dataflow.origin(producer.event)
+        if not is_backward(run, source):
+            yield source
+        elif depth:
+            yield from _forward_values(run, dataflow, source, depth - 1)
+
+
+def _eager_ops(
+    run: Run, dataflow: Dataflow, event: TensorEvent, wanted: tuple[str, ...]
+) -> Iterator[ForwardOp]:
+    """Yield executions that made or took an eager tensor that a gradient is computed from.
+
+    TensorFlow reads a variable without a record, but the tensor that it read has an id.
+    """
+    used = set(_used_ids(run, dataflow, event))
+    for index in range(event.index - 1, max(-1, event.index - _BEHIND), -1):
+        op_type = run.executions.kind(index).op_type
+        if op_type not in wanted or is_backward(run, TensorEvent("execution", index, 0)):
+            continue
+        execution = dataflow.timeline.execution(index)
+        if not used.isdisjoint((*execution.input_tensor_ids, *execution.output_tensor_ids)):
+            yield ForwardOp(op_type, int(run.executions.stack_ids[index]))
+
+
+def _used_ids(
+    run: Run, dataflow: Dataflow, event: TensorEvent, depth: int = _DEPTH
+) -> Iterator[int]:
+    """Yield the ids of the eager tensors that a tensor of a backward pass was computed from."""
+    yield from dataflow.timeline.execution(event.index).input_tensor_ids
+    for producer in dataflow.producers(event) if depth else ():
+        source = producer.event
+        if source is not None and source.kind == "execution" and is_backward(run, source):
+            yield from _used_ids(run, dataflow, source, depth - 1)
 
 
 def _named(run: Run, dataflow: Dataflow, op: GraphOp) -> GraphOp | None:
@@ -93,12 +150,7 @@ def _named(run: Run, dataflow: Dataflow, op: GraphOp) -> GraphOp | None:
 def _of_use(run: Run, source: TensorEvent, use: Use) -> ForwardOp | None:
     """Return the op that uses a tensor, unless it belongs to a gradient itself."""
     made_in = graph_op_of(run, source)
-    if made_in is not None:
-        op = run.op(made_in.graph_id, use.name)
-        if op is None or _NAME.search(op.name):
-            return None
-        return ForwardOp(op.op_type, op.stack_id)
-    if use.event is None or is_backward(run, use.event):
+    op = run.op(made_in.graph_id, use.name) if made_in is not None else None
+    if op is None or _NAME.search(op.name):
         return None
-    stack_id = stack_id_of(run, use.event)
-    return ForwardOp(use.op_type or "", stack_id) if stack_id is not None else None
+    return ForwardOp(op.op_type, op.stack_id)

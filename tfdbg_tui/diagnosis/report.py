@@ -20,7 +20,7 @@ from tfdbg_tui.diagnosis.events import (
     step_of,
 )
 from tfdbg_tui.diagnosis.fixes import occurrence_of, suggestion
-from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
+from tfdbg_tui.diagnosis.gradients import ForwardOp, forward_op, is_backward
 from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.silent import find_suspects
@@ -186,14 +186,16 @@ class Diagnosis:
         run = self._run
         graph = run.graphs.get(graph_id_of(run, event) or "")
         location = self.location(event)
+        forward = forward_op(run, self.dataflow, event) if is_backward(run, event) else None
+        called = location_of(run, forward.stack_id) if forward else None
         return Finding(
             rule=rule.id,
             certainty=match.certainty,
             title=rule.title,
-            evidence=match.evidence + self._whose_gradient(event, location),
+            evidence=match.evidence + (_in_gradient(forward, called) if called != location else ""),
             why=rule.why,
             fix=rule.fix,
-            suggestion=self._suggestion(event, rule),
+            suggestion=self._suggestion(event, rule, called),
             event=event,
             op_name=op_name_of(run, event),
             op_type=op_type_of(run, event) or "unknown op",
@@ -223,32 +225,41 @@ class Diagnosis:
         ran = location_of(run, run.executions.stack_ids[index]) if index is not None else None
         return ran or created
 
-    def _whose_gradient(self, event: TensorEvent, location: Location | None) -> str:
-        """Say whose gradient a tensor belongs to, where another line of the user's called that."""
-        if not is_backward(self._run, event):
-            return ""
-        forward = forward_op(self._run, self.dataflow, event)
-        place = location_of(self._run, forward.stack_id) if forward else None
-        if forward is None or place is None or place == location:
-            return ""
-        line = f"line {place.line}" + f": {place.code}" * bool(place.code)
-        return f"; in the gradient of {forward.op_type}, {line}"
+    def _suggestion(self, event: TensorEvent, rule: Rule, called: Location | None) -> str | None:
+        """Return the change of the user's expression: where the op, or its inputs, were made.
 
-    def _suggestion(self, event: TensorEvent, rule: Rule) -> str | None:
-        """Return the change of the user's expression, at the op's line or its inputs' lines."""
+        Args:
+            event: The first bad tensor.
+            rule: What explains it.
+            called: Where the op was called whose gradient it belongs to.
+        """
         if not rule.edits:
             return None
+        run = self._run
         inputs = [p.event for p in self.dataflow.producers(event) if p.event]
-        for place in (event, *map(self.dataflow.origin, inputs)):
-            location = location_of(self._run, stack_id_of(self._run, place))
-            if location is not None:
-                for host in self._run.hosts:
-                    lines = source_lines(self._run, host, location.file)
-                    occurrence = occurrence_of(self._run, place)
-                    found = suggestion(lines, location.line, rule.edits, occurrence)
-                    if found is not None:
-                        return found
+        places = [
+            (location_of(run, stack_id_of(run, place)), occurrence_of(run, place))
+            for place in (event, *map(self.dataflow.origin, inputs))
+        ]
+        summary = self.causes.summary(event)
+        dtype = summary.dtype if summary else None
+        for location, occurrence in (*places[:1], (called, None), *places[1:]):
+            if location is None:
+                continue
+            for host in run.hosts:
+                lines = source_lines(run, host, location.file)
+                found = suggestion(lines, location.line, rule.edits, occurrence, dtype)
+                if found is not None:
+                    return found
         return None
+
+
+def _in_gradient(forward: ForwardOp | None, called: Location | None) -> str:
+    """Say whose gradient a tensor belongs to."""
+    if forward is None or called is None:
+        return ""
+    line = f"line {called.line}" + f": {called.code}" * bool(called.code)
+    return f"; in the gradient of {forward.op_type}, {line}"
 
 
 def diagnose(run: Run) -> Report:

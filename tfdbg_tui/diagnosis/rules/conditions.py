@@ -342,6 +342,11 @@ def in_backward(case: Case) -> bool:
     return case.backward
 
 
+def gradient_of(*op_types: str) -> Callable[[Case], bool]:
+    """Condition: the op belongs to the gradient of an op of one of these types."""
+    return lambda case: case.gradient_of in op_types
+
+
 def in_forward(case: Case) -> bool:
     """Condition: the op does not belong to a gradient."""
     return not case.backward

@@ -18,6 +18,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     unrecorded_denominator,
     zero_denominator,
 )
+from tfdbg_tui.diagnosis.rules.domain import CLIP_ARC, FLOOR_LOG
 from tfdbg_tui.diagnosis.rules.model import Rule, ops
 
 _NO_NAN = (
@@ -25,8 +26,8 @@ _NO_NAN = (
     Edit(("divide", "truediv", "div"), "", "tf.math.divide_no_nan({0}, {1})"),
 )
 _EPSILON = (
-    Edit((), "/", "{0} / ({1} + 1e-7)"),
-    Edit(("divide", "truediv", "div"), "", "{function}({0}, {1} + 1e-7)"),
+    Edit((), "/", "{0} / ({1} + {eps})"),
+    Edit(("divide", "truediv", "div"), "", "{function}({0}, {1} + {eps})"),
 )
 _DIVIDE = ops("RealDiv", "Div", "TruncateDiv")
 
@@ -125,16 +126,9 @@ RULES = (
         "Gradient that divides by zero",
         ops("Reciprocal", "Inv"),
         also(identity("zero", "pos_inf", "neg_inf", definite=True), in_backward),
-        "The slope of log at 0, and of acos and asin at ±1, is infinite.",
+        "The slope of a function is infinite at its argument: that of log at 0, or of acos at ±1.",
         "Clip the argument of the forward function away from that point.",
-        (
-            Edit(("log",), "", "{function}(tf.clip_by_value({0}, 1e-7, 1.0))"),
-            Edit(
-                ("acos", "asin", "arccos", "arcsin"),
-                "",
-                "{function}(tf.clip_by_value({0}, -1.0 + 1e-6, 1.0 - 1e-6))",
-            ),
-        ),
+        (FLOOR_LOG, CLIP_ARC),
     ),
     Rule(
         "reciprocal-of-zero",

@@ -16,13 +16,13 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 )
 from tfdbg_tui.diagnosis.rules.model import Case, Rule, ops
 
-_CLIP_LOG = Edit(("log",), "", "{function}(tf.clip_by_value({0}, 1e-7, 1.0))")
-_FLOOR_LOG = Edit(("log",), "", "{function}(tf.maximum({0}, 1e-7))")
+_CLIP_LOG = Edit(("log",), "", "{function}(tf.clip_by_value({0}, {eps}, 1.0))")
+FLOOR_LOG = Edit(("log",), "", "{function}(tf.maximum({0}, {eps}))")
 _FLOOR_SQRT = Edit(("sqrt",), "", "{function}(tf.maximum({0}, 0.0))")
-_CLIP_ONE = Edit(
+CLIP_ARC = Edit(
     ("acos", "asin", "arccos", "arcsin", "atanh", "arctanh", "erfinv"),
     "",
-    "{function}(tf.clip_by_value({0}, -1.0 + 1e-7, 1.0 - 1e-7))",
+    "{function}(tf.clip_by_value({0}, -1.0 + {ulps}, 1.0 - {ulps}))",
 )
 
 _LOG_ZERO = identity("zero", "neg_inf", definite=True)
@@ -68,7 +68,7 @@ RULES = (
         also(_LOG_ZERO, lambda case: "Mul" in case.used_with_input),
         "log(0) is -∞, and 0 · -∞ is NaN, although x · log(x) tends to 0.",
         "tf.math.xlogy(x, x) is 0 at 0. Or clip before the log.",
-        (_FLOOR_LOG,),
+        (FLOOR_LOG,),
     ),
     Rule(
         "log-of-relu",
@@ -77,7 +77,7 @@ RULES = (
         also(_LOG_ZERO, made_by("Relu", "Relu6", "Maximum")),
         "A ReLU gives exact zeros, and log(0) is -∞.",
         "Add a small number or use softplus instead of the ReLU before the log.",
-        (_FLOOR_LOG,),
+        (FLOOR_LOG,),
     ),
     Rule(
         "log-of-zero",
@@ -87,7 +87,7 @@ RULES = (
         "log(0) is -∞; the next product with 0, or difference of infinities, is NaN.",
         "Clip the argument before the log, add a small number to it, or use a form of the formula "
         "that needs no log of a probability (the *_with_logits losses, log_softmax, xlogy).",
-        (_FLOOR_LOG,),
+        (FLOOR_LOG,),
     ),
     Rule(
         "log-of-negative",
@@ -97,7 +97,7 @@ RULES = (
         "log is not defined below 0.",
         "Find out why the argument is negative; keep it positive by its construction (softplus, "
         "exp, square) or clip it to a small positive number.",
-        (_FLOOR_LOG,),
+        (FLOOR_LOG,),
     ),
     Rule(
         "log1p-of-minus-one",
@@ -106,7 +106,7 @@ RULES = (
         outside("exactly -1", "neg_inf", forced=True),
         "log1p(x) is log(1 + x): at -1 that is log(0) = -∞.",
         "Keep the argument above -1, by clipping for example.",
-        (Edit(("log1p",), "", "{function}(tf.maximum({0}, -1.0 + 1e-7))"),),
+        (Edit(("log1p",), "", "{function}(tf.maximum({0}, -1.0 + {ulps}))"),),
     ),
     Rule(
         "log1p-below-minus-one",
@@ -116,7 +116,7 @@ RULES = (
         "log1p(x) is log(1 + x), which is not defined below -1.",
         "Keep the argument above -1: predictions of a count or a price should pass through a "
         "ReLU or softplus first.",
-        (Edit(("log1p",), "", "{function}(tf.maximum({0}, -1.0 + 1e-7))"),),
+        (Edit(("log1p",), "", "{function}(tf.maximum({0}, -1.0 + {ulps}))"),),
     ),
     Rule(
         "variance-by-difference",
@@ -143,7 +143,7 @@ RULES = (
         identity("zero", "pos_inf", "neg_inf", definite=True),
         "The reciprocal square root of 0 is ∞: a norm, a variance or a count was 0.",
         "Add a small epsilon inside the root; let a count begin with 1.",
-        (Edit(("rsqrt",), "", "{function}({0} + 1e-7)"),),
+        (Edit(("rsqrt",), "", "{function}({0} + {eps})"),),
     ),
     Rule(
         "rsqrt-of-negative",
@@ -152,7 +152,7 @@ RULES = (
         identity("neg", "nan"),
         "The reciprocal square root is not defined below 0.",
         "Clip the argument to a small positive number.",
-        (Edit(("rsqrt",), "", "{function}(tf.maximum({0}, 1e-7))"),),
+        (Edit(("rsqrt",), "", "{function}(tf.maximum({0}, {eps}))"),),
     ),
     Rule(
         "pow-of-negative",
@@ -174,8 +174,8 @@ RULES = (
         "0 to a negative power is 1 / 0.",
         "Add a small number to the base.",
         (
-            Edit(("pow",), "", "{function}({0} + 1e-7, {1})"),
-            Edit((), "**", "({0} + 1e-7) ** {1}"),
+            Edit(("pow",), "", "{function}({0} + {eps}, {1})"),
+            Edit((), "**", "({0} + {eps}) ** {1}"),
         ),
     ),
     *(
@@ -186,7 +186,7 @@ RULES = (
             outside("below -1 or above 1", "nan"),
             f"{name} is only defined from -1 to 1; rounding takes a cosine slightly beyond.",
             "Clip the argument to slightly less than ±1.",
-            (_CLIP_ONE,),
+            (CLIP_ARC,),
         )
         for name, op_type in (("acos", "Acos"), ("asin", "Asin"))
     ),
@@ -197,7 +197,7 @@ RULES = (
         outside("exactly 1 or -1", "pos_inf", "neg_inf", forced=True),
         "atanh grows to ∞ at ±1, and a tanh is rounded to ±1 already at 9.",
         "Clip the argument to slightly less than ±1, or keep the value before the tanh.",
-        (_CLIP_ONE,),
+        (CLIP_ARC,),
     ),
     Rule(
         "atanh-outside-its-domain",
@@ -206,7 +206,7 @@ RULES = (
         outside("below -1 or above 1", "nan"),
         "atanh is only defined between -1 and 1.",
         "Clip the argument to slightly less than ±1.",
-        (_CLIP_ONE,),
+        (CLIP_ARC,),
     ),
     Rule(
         "acosh-below-one",
@@ -215,7 +215,7 @@ RULES = (
         outside("below 1", "nan"),
         "acosh is only defined from 1 on; rounding takes its argument slightly below.",
         "Clip the argument at 1, and a little above for the gradient's sake.",
-        (Edit(("acosh", "arccosh"), "", "{function}(tf.maximum({0}, 1.0 + 1e-7))"),),
+        (Edit(("acosh", "arccosh"), "", "{function}(tf.maximum({0}, 1.0 + {ulps}))"),),
     ),
     Rule(
         "lgamma-pole",
@@ -224,7 +224,7 @@ RULES = (
         outside("0 or a negative integer, or beyond 1e36", "pos_inf", "neg_inf"),
         "The gamma function is infinite at 0 and at negative integers.",
         "Keep the argument positive, by softplus for example, and add a small number.",
-        (Edit(("lgamma",), "", "{function}(tf.maximum({0}, 1e-6))"),),
+        (Edit(("lgamma",), "", "{function}(tf.maximum({0}, {eps}))"),),
     ),
     Rule(
         "digamma-pole",
@@ -233,7 +233,7 @@ RULES = (
         outside("0 or a negative integer", "nan", "pos_inf", "neg_inf"),
         "digamma has poles at 0 and at negative integers.",
         "Keep the argument positive, by softplus for example, and add a small number.",
-        (Edit(("digamma",), "", "{function}(tf.maximum({0}, 1e-6))"),),
+        (Edit(("digamma",), "", "{function}(tf.maximum({0}, {eps}))"),),
     ),
     Rule(
         "erfinv-outside-its-domain",
@@ -242,7 +242,7 @@ RULES = (
         outside("at or beyond ±1", "nan", "pos_inf", "neg_inf"),
         "erfinv grows to ∞ at ±1 and is not defined beyond.",
         "Clip the argument to slightly less than ±1.",
-        (_CLIP_ONE,),
+        (CLIP_ARC,),
     ),
     Rule(
         "ndtri-outside-its-domain",
@@ -251,7 +251,13 @@ RULES = (
         outside("not between 0 and 1", "nan", "pos_inf", "neg_inf"),
         "The quantile function is infinite at 0 and 1 and not defined beyond.",
         "Clip the probability to slightly more than 0 and less than 1.",
-        (Edit(("ndtri", "quantile"), "", "{function}(tf.clip_by_value({0}, 1e-7, 1.0 - 1e-7))"),),
+        (
+            Edit(
+                ("ndtri", "quantile"),
+                "",
+                "{function}(tf.clip_by_value({0}, {eps}, 1.0 - {ulps}))",
+            ),
+        ),
     ),
     Rule(
         "xlogy-of-negative",
@@ -260,7 +266,7 @@ RULES = (
         downgraded(outside("not 0 while the other one was 0 or less", "nan", "neg_inf", "pos_inf")),
         "xlogy(x, y) is x · log(y): it is 0 where x is 0, but not defined for other x at y ≤ 0.",
         "Clip the second argument.",
-        (Edit(("xlogy",), "", "{function}({0}, tf.maximum({1}, 1e-7))"),),
+        (Edit(("xlogy",), "", "{function}({0}, tf.maximum({1}, {eps}))"),),
     ),
     Rule(
         "special-function-outside-its-domain",

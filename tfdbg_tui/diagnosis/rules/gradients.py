@@ -8,20 +8,23 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     bad_out,
     behind,
     either,
+    gradient_of,
     identity,
     in_backward,
     outside,
+    zero_denominator,
 )
-from tfdbg_tui.diagnosis.rules.domain import ZERO_TO_NEGATIVE_POWER
+from tfdbg_tui.diagnosis.rules.domain import CLIP_ARC, FLOOR_LOG, ZERO_TO_NEGATIVE_POWER
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 
 _SAFE_SQRT = (
-    Edit(("sqrt",), "", "{function}({0} + 1e-12)"),
-    Edit(("norm",), "", "tf.sqrt(tf.reduce_sum(tf.square({0})) + 1e-12)"),
-    Edit(("reduce_std",), "", "tf.sqrt(tf.math.reduce_variance({0}) + 1e-12)"),
+    Edit(("sqrt",), "", "{function}({0} + {eps2})"),
+    Edit(("norm",), "", "tf.sqrt(tf.reduce_sum(tf.square({0}){axes}) + {eps2})"),
+    Edit(("reduce_std",), "", "tf.sqrt(tf.math.reduce_variance({0}{axes}) + {eps2})"),
 )
 
 _AT_ZERO = identity("zero", "nan", "pos_inf", "neg_inf", overflows=True)
+_RECIPROCAL_OF_ZERO = identity("zero", "pos_inf", "neg_inf", definite=True)
 
 
 def _backward_function(case: Case) -> Match | None:
@@ -57,7 +60,7 @@ RULES = (
         outside("so large that its cube overflows", "nan", "pos_inf", "neg_inf"),
         "The gradient of 1 / sqrt(x) grows with the cube of the result.",
         "Add a larger epsilon under the root.",
-        (Edit(("rsqrt",), "", "{function}({0} + 1e-6)"),),
+        (Edit(("rsqrt",), "", "{function}({0} + {eps})"),),
     ),
     Rule(
         "gradient-of-power-at-zero",
@@ -67,31 +70,55 @@ RULES = (
         "The slope of x^p for p < 1 is p · x^(p-1): infinite at 0.",
         "Add a small epsilon to the base, or keep it away from 0.",
         (
-            Edit(("pow",), "", "{function}({0} + 1e-7, {1})"),
-            Edit((), "**", "({0} + 1e-7) ** {1}"),
+            Edit(("pow",), "", "{function}({0} + {eps}, {1})"),
+            Edit((), "**", "({0} + {eps}) ** {1}"),
         ),
     ),
     Rule(
-        "gradient-of-angle",
+        "gradient-of-arc-at-one",
         "Gradient of acos or asin at ±1",
-        ops("Rsqrt", "RealDiv"),
-        also(
-            either(
-                identity("zero", "pos_inf"),
-                identity("zero", "pos_inf", "neg_inf", slot=1, overflows=True),
-            ),
-            in_backward,
-            behind("Sub", "Sqrt", depth=1),
-        ),
+        ops("Reciprocal", "Inv"),
+        also(_RECIPROCAL_OF_ZERO, gradient_of("Acos", "Asin")),
         "The slope of acos and asin is 1 / sqrt(1 - x²): infinite at ±1.",
         "Clip the argument to slightly less than ±1, or use atan2.",
+        (CLIP_ARC,),
+    ),
+    Rule(
+        "gradient-of-log-at-zero",
+        "Gradient of a logarithm at zero",
+        ops("Reciprocal", "Inv"),
+        also(_RECIPROCAL_OF_ZERO, gradient_of("Log", "Log1p")),
+        "The slope of log is 1 / x: infinite at 0, even if the value was hidden by a tf.where.",
+        "Keep the argument of the log away from 0, before the log and not after it.",
+        (FLOOR_LOG,),
+    ),
+    Rule(
+        "gradient-of-angle-at-origin",
+        "Gradient of the angle of the origin",
+        ops("RealDiv", "Reciprocal"),
+        also(
+            either(zero_denominator(), outside("0", "nan", "pos_inf", "neg_inf")),
+            gradient_of("Atan2", "Angle"),
+        ),
+        "The slope of an angle is divided by the distance from the origin, which has no angle.",
+        "Give points at the origin another place before the angle is taken, which leaves its "
+        "value 0.",
         (
             Edit(
-                ("acos", "asin", "arccos", "arcsin"),
+                ("atan2",),
                 "",
-                "{function}(tf.clip_by_value({0}, -1.0 + 1e-6, 1.0 - 1e-6))",
+                "{function}({0}, tf.where(({0} == 0.0) & ({1} == 0.0), 1.0, {1}))",
             ),
         ),
+    ),
+    Rule(
+        "gradient-of-acosh-at-one",
+        "Gradient of acosh at 1",
+        ops("RealDiv"),
+        also(zero_denominator(), gradient_of("Acosh")),
+        "The slope of acosh is 1 / sqrt(x² - 1): infinite at 1.",
+        "Clip the argument to slightly more than 1.",
+        (Edit(("acosh", "arccosh"), "", "{function}(tf.maximum({0}, 1.0 + {ulps}))"),),
     ),
     Rule(
         "gradient-function",

@@ -50,6 +50,7 @@ class Case:
         bad_input: Whether an input is known to be bad: ∞ that the program wrote down.
         unsure: Whether the inputs, finite as they are, may be consequences of an earlier root.
         backward: Whether the op belongs to a gradient.
+        gradient_of: Type of the op whose gradient that is; "" where it is not known.
         eager: Whether it is an execution.
         function: Whether it is the execution of a function.
         users: Types of the ops that use the result, and of those that use theirs.
@@ -69,6 +70,7 @@ class Case:
     bad_input: bool = False
     unsure: bool = False
     backward: bool = False
+    gradient_of: str = ""
     eager: bool = False
     function: bool = False
     users: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -29,7 +29,7 @@ _SUMS = ops(
 )  # fmt: skip
 _PRODUCTS = ops("Mul", "Square", "Prod", "Cumprod", "Pow", "SegmentProd", "UnsortedSegmentProd")
 
-_CLIP_EXP = Edit(("exp",), "", "{function}(tf.minimum({0}, 80.0))")
+_CLIP_EXP = Edit(("exp",), "", "{function}(tf.minimum({0}, {exp_max}))")
 
 
 def _healthy_for_some_steps(case: Case) -> bool:
@@ -88,7 +88,7 @@ RULES = (
         overflow(),
         "exp overflows for arguments above 88.7 (float32), 11.1 (float16) or 709.8 (float64).",
         "Clip the argument, subtract the maximum first, or stay with logarithms.",
-        (_CLIP_EXP, Edit(("expm1",), "", "{function}(tf.minimum({0}, 80.0))")),
+        (_CLIP_EXP, Edit(("expm1",), "", "{function}(tf.minimum({0}, {exp_max}))")),
     ),
     Rule(
         "hyperbolic-overflow",
@@ -97,7 +97,7 @@ RULES = (
         overflow(),
         "sinh and cosh grow like exp: they overflow for arguments beyond ±89 (float32).",
         "Clip the argument.",
-        (Edit(("sinh", "cosh"), "", "{function}(tf.clip_by_value({0}, -80.0, 80.0))"),),
+        (Edit(("sinh", "cosh"), "", "{function}(tf.clip_by_value({0}, -{exp_max}, {exp_max}))"),),
     ),
     Rule(
         "cast-overflow",
