@@ -181,14 +181,22 @@ def test_on_bad_raises_with_op_counts_and_line(tmp_path: Path) -> None:
 def test_adaptive_puts_the_inputs_of_a_bad_op_on_record(tmp_path: Path) -> None:
     with dumping(tmp_path, "ADAPTIVE"):
         log_function()(tf.constant([0.0, 2.0, 8.0]))
-        tf.math.log(tf.constant([0.0, 5.0]))
     found = {t.op_name: t for _, t in traces(tmp_path)}
     vector = np.frombuffer(events.TensorProto.decode(found["x"].tensor_proto).tensor_content)
     assert vector[5:].tolist() == [0, 0, 0, 0, 1, 2]  # no -∞, +∞, NaN, negative; 1 zero
     assert codec.to_double(found["x"].maximum_bits) == 8.0
     vector = np.frombuffer(events.TensorProto.decode(found["Log"].tensor_proto).tensor_content)
     assert vector[5] == 1
-    bad = next(e for _, e in executions(tmp_path) if e.op_type == "Log")
+
+
+@pytest.mark.parametrize("mode", ["CONCISE_HEALTH", "FULL_HEALTH", "ADAPTIVE"])
+def test_the_inputs_of_a_bad_eager_op_are_on_record(tmp_path: Path, mode: str) -> None:
+    variable = tf.Variable([0.0, 5.0])
+    with dumping(tmp_path, mode):
+        tf.math.log(variable)  # that it reads the variable is nowhere on record
+        tf.math.log(variable + 1.0)
+    bad, good = [e for _, e in executions(tmp_path) if e.op_type == "Log"]
+    assert good.input_tensor_protos == []
     (proto,) = bad.input_tensor_protos
     assert np.frombuffer(events.TensorProto.decode(proto).tensor_content)[9] == 1
     assert bad.input_maxima == [5.0]

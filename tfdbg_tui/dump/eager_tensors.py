@@ -31,7 +31,7 @@ class EagerValues(NamedTuple):
     Attributes:
         mode: Mode of the record.
         protos: The tensor protos, as serialized fields.
-        details: The extension fields of a bad op in ADAPTIVE, serialized.
+        details: The extension fields of a bad op, serialized.
         bad_slot: The first bad output.
         counts: Its counts; None where the mode does not count.
     """
@@ -95,7 +95,7 @@ class EagerTensors:
     def _health(self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> EagerValues:
         mode = self._mode
         head = self._vector_field
-        protos = []
+        fields = []
         bad_slot: int | None = None
         bad_counts: summaries.HealthCounts | None = None
         for slot, tensor in enumerate(outputs):
@@ -103,15 +103,20 @@ class EagerTensors:
             if number not in summaries.WATCHED or (
                 self._filtered and not self._options.keeps(_text(op_type), tensor.dtype)
             ):
-                protos.append(_NO_PROTO)
+                fields.append(_NO_PROTO)
                 continue
             vector, counts = self._vector(mode, tensor, number)
             if counts is not None and counts.bad and bad_slot is None:
                 bad_slot, bad_counts = slot, counts
-            protos.append(head + vector)
-        if bad_slot is not None and self._options.adaptive:
-            return self._detailed(inputs, outputs, bad_slot, bad_counts)
-        return EagerValues(mode, b"".join(protos), b"", bad_slot, bad_counts)
+            fields.append(head + vector)
+        if bad_slot is None:
+            return EagerValues(mode, b"".join(fields))
+        details = self._details_of_inputs(inputs)
+        if self._options.adaptive:
+            mode = TensorDebugMode.FULL_HEALTH
+            whole, details.minima, details.maxima = self._details(outputs)
+            fields = [codec.bytes_field(7, proto) for proto in whole]
+        return EagerValues(mode, b"".join(fields), details.encode(), bad_slot, bad_counts)
 
     def _vector(
         self, mode: TensorDebugMode, tensor: Any, number: int
@@ -155,27 +160,13 @@ class EagerTensors:
             counts = summaries.HealthCounts(*map(int, vector[4:]))
         return vector.tobytes(), counts
 
-    def _detailed(
-        self,
-        inputs: Sequence[Any],
-        outputs: Sequence[Any],
-        bad_slot: int,
-        counts: summaries.HealthCounts | None,
-    ) -> EagerValues:
-        """Say everything about the outputs of an op that made a bad tensor, and its inputs."""
-        out, low, high = self._details(outputs)
-        inner, in_low, in_high = self._details(inputs)
-        protos = b"".join(codec.bytes_field(7, proto) for proto in out)
-        extension = events.Execution(
-            minima=low,
-            maxima=high,
-            input_tensor_protos=inner,
-            input_minima=in_low,
-            input_maxima=in_high,
-        )
-        return EagerValues(
-            TensorDebugMode.FULL_HEALTH, protos, extension.encode(), bad_slot, counts
-        )
+    def _details_of_inputs(self, inputs: Sequence[Any]) -> events.Execution:
+        """Return the extension fields that describe the inputs of an op that made a bad tensor.
+
+        They tell the cause: some come out of no recorded op, such as arrays and variables.
+        """
+        protos, low, high = self._details(inputs)
+        return events.Execution(input_tensor_protos=protos, input_minima=low, input_maxima=high)
 
     def _details(self, tensors: Sequence[Any]) -> tuple[list[bytes], list[float], list[float]]:
         protos, minima, maxima = [], [], []

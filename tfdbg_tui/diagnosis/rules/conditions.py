@@ -175,6 +175,13 @@ def overflow(*, nan: bool = False) -> Test:
     return test
 
 
+def infinite_out(case: Case) -> Match | None:
+    """Test for: an infinite result of an input that left no record, but is not known to be bad."""
+    if case.bad_input or case.out.nan or not total(case.out, "pos_inf", "neg_inf"):
+        return None
+    return Match("likely", f"{bad_out(case)} out; the input left no record")
+
+
 _LIMITS = {
     "float16": "65504",
     "bfloat16": "3.39e38",

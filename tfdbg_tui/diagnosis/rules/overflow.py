@@ -7,7 +7,9 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     behind,
     downgraded,
+    either,
     in_backward,
+    infinite_out,
     named,
     of_dtype,
     outside,
@@ -29,6 +31,7 @@ _SUMS = ops(
 )  # fmt: skip
 _PRODUCTS = ops("Mul", "Square", "Prod", "Cumprod", "Pow", "SegmentProd", "UnsortedSegmentProd")
 
+_EXP_OVERFLOW = either(overflow(), infinite_out)
 _CLIP_EXP = Edit(("exp",), "", "{function}(tf.minimum({0}, {exp_max}))")
 
 
@@ -45,7 +48,7 @@ RULES = (
         "softmax-by-hand",
         "Softmax written by hand",
         ops("Exp"),
-        also(overflow(), used_by("RealDiv")),
+        also(_EXP_OVERFLOW, used_by("RealDiv")),
         "exp overflows for arguments above 88 (float32) or 11 (float16), and ∞ / ∞ is NaN.",
         "tf.nn.softmax subtracts the maximum first.",
         (_CLIP_EXP,),
@@ -55,7 +58,7 @@ RULES = (
         "Softplus written by hand",
         ops("Exp"),
         also(
-            overflow(),
+            _EXP_OVERFLOW,
             lambda c: c.used_by("AddV2", "Log") or c.used_by("Log1p") or c.used_by("Add", "Log"),
         ),
         "log(1 + exp(x)) overflows in between, although its value is nearly x.",
@@ -66,7 +69,7 @@ RULES = (
         "sigmoid-by-hand",
         "Sigmoid written by hand",
         ops("Exp"),
-        also(overflow(), _one_over_one_plus),
+        also(_EXP_OVERFLOW, _one_over_one_plus),
         "exp overflows for arguments above 88 (float32) or 11 (float16). The value 1 / (1 + ∞) is "
         "still right, the gradient ∞ / ∞ is NaN.",
         "tf.sigmoid is safe, for its gradient as well.",
@@ -76,7 +79,7 @@ RULES = (
         "logsumexp-by-hand",
         "Log-sum-exp written by hand",
         ops("Exp"),
-        also(overflow(), used_by("Sum", "Log")),
+        also(_EXP_OVERFLOW, used_by("Sum", "Log")),
         "exp overflows before the log could make it small again.",
         "tf.reduce_logsumexp subtracts the maximum first.",
         (_CLIP_EXP,),
@@ -85,7 +88,7 @@ RULES = (
         "exp-overflow",
         "Exponential of a large number",
         ops("Exp", "Expm1"),
-        overflow(),
+        _EXP_OVERFLOW,
         "exp overflows for arguments above 88.7 (float32), 11.1 (float16) or 709.8 (float64).",
         "Clip the argument, subtract the maximum first, or stay with logarithms.",
         (_CLIP_EXP, Edit(("expm1",), "", "{function}(tf.minimum({0}, {exp_max}))")),
