@@ -9,23 +9,23 @@ import pytest
 
 from tfdbg_tui.diagnosis.fixes import Edit, Occurrence, suggestion
 
-_LOG = Edit(("log",), "", "{function}(tf.maximum({0}, 1e-7))")
-_DIVIDE = Edit((), "/", "tf.math.divide_no_nan({0}, {1})")
+_LOG = Edit("log(X)", "{F}(tf.maximum({X}, 1e-7))")
+_DIVIDE = Edit("X / Y", "tf.math.divide_no_nan({X}, {Y})")
 
 
 @pytest.mark.parametrize(
     ("code", "becomes", "expected"),
     [
-        ("(x - m) / tf.sqrt(v)", "{0} / ({1} + 1e-7)", "(x - m) / (tf.sqrt(v) + 1e-7)"),
-        ("a * b / (c - d)", "{0} / ({1} + 1e-7)", "a * b / (c - d + 1e-7)"),
-        ("a / (b if c else d)", "{0} / ({1} + 1e-7)", "a / ((b if c else d) + 1e-7)"),
-        ("a / (b - c)", "tf.math.divide_no_nan({0}, {1})", "tf.math.divide_no_nan(a, b - c)"),
-        ("a / -b", "tf.abs({1}) ** {1}", "tf.abs(-b) ** (-b)"),
-        ("(a + b) / c", "tf.cast(c, {0}.dtype)", "tf.cast(c, (a + b).dtype)"),
+        ("(x - m) / tf.sqrt(v)", "{X} / ({Y} + 1e-7)", "(x - m) / (tf.sqrt(v) + 1e-7)"),
+        ("a * b / (c - d)", "{X} / ({Y} + 1e-7)", "a * b / (c - d + 1e-7)"),
+        ("a / (b if c else d)", "{X} / ({Y} + 1e-7)", "a / ((b if c else d) + 1e-7)"),
+        ("a / (b - c)", "tf.math.divide_no_nan({X}, {Y})", "tf.math.divide_no_nan(a, b - c)"),
+        ("a / -b", "tf.abs({Y}) ** {Y}", "tf.abs(-b) ** (-b)"),
+        ("(a + b) / c", "tf.cast(c, {X}.dtype)", "tf.cast(c, (a + b).dtype)"),
     ],
 )
 def test_a_suggestion_means_what_the_expression_meant(code: str, becomes: str, expected: str):
-    found = suggestion([code], 1, [Edit((), "/", becomes)])
+    found = suggestion([code], 1, [Edit("X / Y", becomes)])
     assert found == f"{code} → {expected}"
 
 
@@ -92,7 +92,7 @@ def test_evaluation_order_is_from_the_inside_out():
     ]
 
 
-_NORM = Edit(("norm",), "", "tf.sqrt(tf.reduce_sum(tf.square({0}){axes}) + {eps2})")
+_NORM = Edit("norm(X, AXES)", "tf.sqrt(tf.reduce_sum(tf.square({X}){axes}) + {eps2})")
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_reduction_keeps_its_axes(code: str, dtype: str | None, expected: str 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_the_numbers_suit_the_type(dtype: str):
-    edit = Edit((), "/", "({eps}, {eps2}, {ulps}, {exp_max})")
+    edit = Edit("X / Y", "({eps}, {eps2}, {ulps}, {exp_max})")
     found = suggestion(["a / b"], 1, [edit], None, dtype)
     numbers = np.array(ast.literal_eval(found.split(" → ")[1]), dtype)
     eps, eps2, ulps, exp_max = numbers

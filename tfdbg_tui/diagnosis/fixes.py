@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import graph_op_of
 from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.patterns import matched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,16 +31,15 @@ class Edit:
     """A change of an expression.
 
     Attributes:
-        calls: Names of functions, the last part of ``tf.math.log``, of which one is called.
-        operator: Or the operator: ``/``, ``**``, ``@``, ``*``, ``-``.
-        becomes: The new expression; ``{function}`` is the function as it is written, ``{0}`` and
-            ``{1}`` the arguments or operands, ``{axes}`` the keywords that say which dimensions are
-            reduced; and ``{eps}``, ``{eps2}``, ``{ulps}`` and ``{exp_max}`` numbers that suit the
-            type of the values, see `_NUMBERS`.
+        pattern: What it is, see `patterns`.
+        becomes: The new expression, with ``{X}`` and ``{Y}`` for the pattern's, ``{F}`` for the
+            outermost function as it is called, ``{axes}`` for the pattern's or ``{axis}`` for those
+            of them that softmax takes too (``{the_axis}`` where there has to be one); and
+            ``{eps}``, ``{eps2}``, ``{ulps}`` and ``{exp_max}`` for numbers that suit the type of
+            the values, see `_NUMBERS`.
     """
 
-    calls: tuple[str, ...]
-    operator: str
+    pattern: str
     becomes: str
 
 
@@ -145,43 +145,31 @@ def _reaching(tree: ast.Module, line: int, *, begun_here: bool) -> list[ast.Call
 def _apply(
     edit: Edit, node: ast.Call | ast.BinOp, text: str, numbers: dict[str, str]
 ) -> str | None:
-    if isinstance(node, ast.BinOp):
-        if _OPERATORS.get(type(node.op)) != edit.operator:
-            return None
-        return _filled(edit.becomes, numbers, (node.left, node.right), text)
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    if name not in edit.calls:
+    binding = matched(edit.pattern, node)
+    if binding is None:
         return None
-    function = ast.get_source_segment(text, node.func) or name
-    if function.partition(".")[0] in _NOT_TENSORFLOW:
+
+    def source(part: ast.expr | ast.keyword) -> str:
+        return ast.get_source_segment(text, part) or ""
+
+    words = {
+        **numbers,
+        "F": source(binding.function) if binding.function else "",
+        "axes": "".join(f", {source(argument)}" for argument in binding.axes),
+        "axis": "".join(f", {source(argument)}" for argument in binding.axis),
+    }
+    words["the_axis"] = words["axis"]
+    if "{the_axis}" in edit.becomes and not words["the_axis"]:
         return None
-    words = {**numbers, "function": function}
-    values = [*node.args, *(keyword.value for keyword in node.keywords)]
-    if "{axes}" in edit.becomes:
-        if len(node.args) > 1 or not all(keyword.arg in _AXES for keyword in node.keywords):
-            return None
-        sources = (ast.get_source_segment(text, keyword) for keyword in node.keywords)
-        words["axes"] = "".join(f", {source}" for source in sources)
-    return _filled(edit.becomes, words, values, text)
-
-
-def _filled(
-    becomes: str, words: dict[str, str], operands: Sequence[ast.expr], text: str
-) -> str | None:
-    """Return a new expression with its parts filled in; None where the old one had too few."""
 
     def fill(place: re.Match[str]) -> str:
-        if not place[1].isdigit():
+        operand = binding.operands.get(place[1])
+        if operand is None:
             return words[place[1]]
-        operand = operands[int(place[1])]
-        source = ast.get_source_segment(text, operand) or ""
-        fits = _fits(operand, becomes[: place.start()], becomes[place.end() :])
-        return source if fits else f"({source})"
+        fits = _fits(operand, edit.becomes[: place.start()], edit.becomes[place.end() :])
+        return source(operand) if fits else f"({source(operand)})"
 
-    try:
-        return _PLACE.sub(fill, becomes)
-    except IndexError:
-        return None
+    return _PLACE.sub(fill, edit.becomes)
 
 
 def _fits(node: ast.expr, before: str, after: str) -> bool:
@@ -194,9 +182,8 @@ def _fits(node: ast.expr, before: str, after: str) -> bool:
     return after.startswith(" / ") and isinstance(operator, ast.Mult | ast.Div | ast.MatMult)
 
 
-_NOT_TENSORFLOW = frozenset({"np", "numpy", "math"})
-_PLACE = re.compile(r"\{(function|axes|eps|eps2|ulps|exp_max|\d)\}")
-_AXES = ("axis", "keepdims")
+_PLACE = re.compile(r"\{(\w+)\}")
+_ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Tuple)
 
 _NUMBERS = {
     "float16": {"eps": "1e-4", "eps2": "1e-4", "ulps": "1e-3", "exp_max": "10.0"},
@@ -207,15 +194,3 @@ _NUMBERS = {
 """What is added to 0 and to a squared length, or taken off 1, to keep away from them; and the
 largest argument of exp: by type, as the reciprocal of the first and the square root of the second
 are to be finite, and 1 less the third is to be less than 1."""
-
-_ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Tuple)
-
-_OPERATORS: dict[type[ast.operator], str] = {
-    ast.Div: "/",
-    ast.Pow: "**",
-    ast.MatMult: "@",
-    ast.Mult: "*",
-    ast.Sub: "-",
-    ast.Mod: "%",
-    ast.FloorDiv: "//",
-}

@@ -16,18 +16,24 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     outside,
     overflow,
     unrecorded_denominator,
+    used_by,
     zero_denominator,
 )
 from tfdbg_tui.diagnosis.rules.domain import CLIP_ARC, FLOOR_LOG
 from tfdbg_tui.diagnosis.rules.model import Rule, ops
 
 _NO_NAN = (
-    Edit((), "/", "tf.math.divide_no_nan({0}, {1})"),
-    Edit(("divide", "truediv", "div"), "", "tf.math.divide_no_nan({0}, {1})"),
+    Edit("X / Y", "tf.math.divide_no_nan({X}, {Y})"),
+    Edit("(divide|truediv|div)(X, Y)", "tf.math.divide_no_nan({X}, {Y})"),
 )
 _EPSILON = (
-    Edit((), "/", "{0} / ({1} + {eps})"),
-    Edit(("divide", "truediv", "div"), "", "{function}({0}, {1} + {eps})"),
+    Edit("X / Y", "{X} / ({Y} + {eps})"),
+    Edit("(divide|truediv|div)(X, Y)", "{F}({X}, {Y} + {eps})"),
+)
+_UNIT_LENGTH = (
+    Edit("X / norm(X, AXES)", "tf.math.l2_normalize({X}{axis})"),
+    Edit("X / sqrt(reduce_sum(square(X), AXES))", "tf.math.l2_normalize({X}{axis})"),
+    Edit("X / sqrt(reduce_sum(X ** 2, AXES))", "tf.math.l2_normalize({X}{axis})"),
 )
 _DIVIDE = ops("RealDiv", "Div", "TruncateDiv")
 
@@ -54,7 +60,7 @@ RULES = (
         "the root was taken of has come down to 0.",
         "Add a small epsilon to the divisor, under the root for the gradient's sake; or use "
         "tf.math.l2_normalize or a normalisation layer. Keep a schedule above 0.",
-        _EPSILON,
+        (*_UNIT_LENGTH, *_EPSILON),
     ),
     Rule(
         "scaled-by-zero-range",
@@ -64,6 +70,16 @@ RULES = (
         "max - min is 0 where all values are equal.",
         "Add a small epsilon to the range, or use tf.math.divide_no_nan.",
         _EPSILON,
+    ),
+    Rule(
+        "log-of-zero-ratio",
+        "Divided by zero before a logarithm",
+        _DIVIDE,
+        also(zero_denominator(), in_forward, used_by("Log")),
+        "A number divided by 0 is ±∞ or NaN, and so is the logarithm of that. Here "
+        "tf.math.divide_no_nan would not help: the logarithm of its 0 is -∞.",
+        "Add a small number to both, or subtract logarithms of what is kept above 0.",
+        (Edit("X / Y", "({X} + {eps}) / ({Y} + {eps})"),),
     ),
     Rule(
         "mean-of-nothing",
@@ -137,7 +153,7 @@ RULES = (
         identity("zero", "pos_inf", "neg_inf", definite=True),
         "The reciprocal of 0 is ∞.",
         "tf.math.reciprocal_no_nan gives 0 there; or add a small epsilon.",
-        (Edit(("reciprocal",), "", "tf.math.reciprocal_no_nan({0})"),),
+        (Edit("reciprocal(X)", "tf.math.reciprocal_no_nan({X})"),),
     ),
     Rule(
         "remainder-of-zero",

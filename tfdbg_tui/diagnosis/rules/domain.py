@@ -16,13 +16,12 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 )
 from tfdbg_tui.diagnosis.rules.model import Case, Rule, ops
 
-_CLIP_LOG = Edit(("log",), "", "{function}(tf.clip_by_value({0}, {eps}, 1.0))")
-FLOOR_LOG = Edit(("log",), "", "{function}(tf.maximum({0}, {eps}))")
-_FLOOR_SQRT = Edit(("sqrt",), "", "{function}(tf.maximum({0}, 0.0))")
+_CLIP_LOG = Edit("log(X)", "{F}(tf.clip_by_value({X}, {eps}, 1.0))")
+FLOOR_LOG = Edit("log(X)", "{F}(tf.maximum({X}, {eps}))")
+_FLOOR_SQRT = Edit("sqrt(X)", "{F}(tf.maximum({X}, 0.0))")
 CLIP_ARC = Edit(
-    ("acos", "asin", "arccos", "arcsin", "atanh", "arctanh", "erfinv"),
-    "",
-    "{function}(tf.clip_by_value({0}, -1.0 + {ulps}, 1.0 - {ulps}))",
+    "(acos|asin|arccos|arcsin|atanh|arctanh|erfinv)(X)",
+    "{F}(tf.clip_by_value({X}, -1.0 + {ulps}, 1.0 - {ulps}))",
 )
 
 _LOG_ZERO = identity("zero", "neg_inf", definite=True)
@@ -49,7 +48,7 @@ RULES = (
         "The softmax of a logit far below the largest one is rounded to 0, and log(0) is -∞.",
         "Compute the loss from the logits: tf.nn.softmax_cross_entropy_with_logits, "
         "tf.nn.log_softmax, or Keras' from_logits=True. Or clip the probabilities before the log.",
-        (_CLIP_LOG,),
+        (Edit("log(softmax(X, AXES))", "tf.nn.log_softmax({X}{axes})"), _CLIP_LOG),
     ),
     Rule(
         "log-of-sigmoid",
@@ -59,7 +58,11 @@ RULES = (
         "A sigmoid is rounded to 0 or 1 where its argument is large: log(p) or log(1 - p) is -∞.",
         "Compute the loss from the logits: tf.nn.sigmoid_cross_entropy_with_logits, "
         "tf.math.log_sigmoid, or Keras' from_logits=True. Or clip before the log.",
-        (_CLIP_LOG,),
+        (
+            Edit("log(sigmoid(X))", "tf.math.log_sigmoid({X})"),
+            Edit("log(1 - sigmoid(X))", "tf.math.log_sigmoid(-{X})"),
+            _CLIP_LOG,
+        ),
     ),
     Rule(
         "x-log-x-at-zero",
@@ -68,7 +71,7 @@ RULES = (
         also(_LOG_ZERO, lambda case: "Mul" in case.used_with_input),
         "log(0) is -∞, and 0 · -∞ is NaN, although x · log(x) tends to 0.",
         "tf.math.xlogy(x, x) is 0 at 0. Or clip before the log.",
-        (FLOOR_LOG,),
+        (Edit("X * log(X)", "tf.math.xlogy({X}, {X})"), FLOOR_LOG),
     ),
     Rule(
         "log-of-relu",
@@ -106,7 +109,7 @@ RULES = (
         outside("exactly -1", "neg_inf", forced=True),
         "log1p(x) is log(1 + x): at -1 that is log(0) = -∞.",
         "Keep the argument above -1, by clipping for example.",
-        (Edit(("log1p",), "", "{function}(tf.maximum({0}, -1.0 + {ulps}))"),),
+        (Edit("log1p(X)", "{F}(tf.maximum({X}, -1.0 + {ulps}))"),),
     ),
     Rule(
         "log1p-below-minus-one",
@@ -116,7 +119,7 @@ RULES = (
         "log1p(x) is log(1 + x), which is not defined below -1.",
         "Keep the argument above -1: predictions of a count or a price should pass through a "
         "ReLU or softplus first.",
-        (Edit(("log1p",), "", "{function}(tf.maximum({0}, -1.0 + {ulps}))"),),
+        (Edit("log1p(X)", "{F}(tf.maximum({X}, -1.0 + {ulps}))"),),
     ),
     Rule(
         "variance-by-difference",
@@ -143,7 +146,7 @@ RULES = (
         identity("zero", "pos_inf", "neg_inf", definite=True),
         "The reciprocal square root of 0 is ∞: a norm, a variance or a count was 0.",
         "Add a small epsilon inside the root; let a count begin with 1.",
-        (Edit(("rsqrt",), "", "{function}({0} + {eps})"),),
+        (Edit("rsqrt(X)", "{F}({X} + {eps})"),),
     ),
     Rule(
         "rsqrt-of-negative",
@@ -152,7 +155,7 @@ RULES = (
         identity("neg", "nan"),
         "The reciprocal square root is not defined below 0.",
         "Clip the argument to a small positive number.",
-        (Edit(("rsqrt",), "", "{function}(tf.maximum({0}, {eps}))"),),
+        (Edit("rsqrt(X)", "{F}(tf.maximum({X}, {eps}))"),),
     ),
     Rule(
         "pow-of-negative",
@@ -162,8 +165,8 @@ RULES = (
         "A negative number to a power that is no integer is not defined.",
         "Take the power of the absolute value (and restore the sign), or keep the base positive.",
         (
-            Edit(("pow",), "", "tf.sign({0}) * {function}(tf.abs({0}), {1})"),
-            Edit((), "**", "tf.sign({0}) * tf.abs({0}) ** {1}"),
+            Edit("pow(X, Y)", "tf.sign({X}) * {F}(tf.abs({X}), {Y})"),
+            Edit("X ** Y", "tf.sign({X}) * tf.abs({X}) ** {Y}"),
         ),
     ),
     Rule(
@@ -174,8 +177,8 @@ RULES = (
         "0 to a negative power is 1 / 0.",
         "Add a small number to the base.",
         (
-            Edit(("pow",), "", "{function}({0} + {eps}, {1})"),
-            Edit((), "**", "({0} + {eps}) ** {1}"),
+            Edit("pow(X, Y)", "{F}({X} + {eps}, {Y})"),
+            Edit("X ** Y", "({X} + {eps}) ** {Y}"),
         ),
     ),
     *(
@@ -215,7 +218,7 @@ RULES = (
         outside("below 1", "nan"),
         "acosh is only defined from 1 on; rounding takes its argument slightly below.",
         "Clip the argument at 1, and a little above for the gradient's sake.",
-        (Edit(("acosh", "arccosh"), "", "{function}(tf.maximum({0}, 1.0 + {ulps}))"),),
+        (Edit("(acosh|arccosh)(X)", "{F}(tf.maximum({X}, 1.0 + {ulps}))"),),
     ),
     Rule(
         "lgamma-pole",
@@ -224,7 +227,7 @@ RULES = (
         outside("0 or a negative integer, or beyond 1e36", "pos_inf", "neg_inf"),
         "The gamma function is infinite at 0 and at negative integers.",
         "Keep the argument positive, by softplus for example, and add a small number.",
-        (Edit(("lgamma",), "", "{function}(tf.maximum({0}, {eps}))"),),
+        (Edit("lgamma(X)", "{F}(tf.maximum({X}, {eps}))"),),
     ),
     Rule(
         "digamma-pole",
@@ -233,7 +236,7 @@ RULES = (
         outside("0 or a negative integer", "nan", "pos_inf", "neg_inf"),
         "digamma has poles at 0 and at negative integers.",
         "Keep the argument positive, by softplus for example, and add a small number.",
-        (Edit(("digamma",), "", "{function}(tf.maximum({0}, {eps}))"),),
+        (Edit("digamma(X)", "{F}(tf.maximum({X}, {eps}))"),),
     ),
     Rule(
         "erfinv-outside-its-domain",
@@ -252,11 +255,7 @@ RULES = (
         "The quantile function is infinite at 0 and 1 and not defined beyond.",
         "Clip the probability to slightly more than 0 and less than 1.",
         (
-            Edit(
-                ("ndtri", "quantile"),
-                "",
-                "{function}(tf.clip_by_value({0}, {eps}, 1.0 - {ulps}))",
-            ),
+            Edit("(ndtri|quantile)(X)", "{F}(tf.clip_by_value({X}, {eps}, 1.0 - {ulps}))"),
         ),
     ),
     Rule(
@@ -266,7 +265,7 @@ RULES = (
         downgraded(outside("not 0 while the other one was 0 or less", "nan", "neg_inf", "pos_inf")),
         "xlogy(x, y) is x · log(y): it is 0 where x is 0, but not defined for other x at y ≤ 0.",
         "Clip the second argument.",
-        (Edit(("xlogy",), "", "{function}({0}, tf.maximum({1}, {eps}))"),),
+        (Edit("xlogy(X, Y)", "{F}({X}, tf.maximum({Y}, {eps}))"),),
     ),
     Rule(
         "special-function-outside-its-domain",

@@ -18,9 +18,9 @@ from tfdbg_tui.diagnosis.rules.domain import CLIP_ARC, FLOOR_LOG, ZERO_TO_NEGATI
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 
 _SAFE_SQRT = (
-    Edit(("sqrt",), "", "{function}({0} + {eps2})"),
-    Edit(("norm",), "", "tf.sqrt(tf.reduce_sum(tf.square({0}){axes}) + {eps2})"),
-    Edit(("reduce_std",), "", "tf.sqrt(tf.math.reduce_variance({0}{axes}) + {eps2})"),
+    Edit("sqrt(X)", "{F}({X} + {eps2})"),
+    Edit("norm(X, AXES)", "tf.sqrt(tf.reduce_sum(tf.square({X}){axes}) + {eps2})"),
+    Edit("reduce_std(X, AXES)", "tf.sqrt(tf.math.reduce_variance({X}{axes}) + {eps2})"),
 )
 
 _AT_ZERO = identity("zero", "nan", "pos_inf", "neg_inf", overflows=True)
@@ -60,7 +60,7 @@ RULES = (
         outside("so large that its cube overflows", "nan", "pos_inf", "neg_inf"),
         "The gradient of 1 / sqrt(x) grows with the cube of the result.",
         "Add a larger epsilon under the root.",
-        (Edit(("rsqrt",), "", "{function}({0} + {eps})"),),
+        (Edit("rsqrt(X)", "{F}({X} + {eps})"),),
     ),
     Rule(
         "gradient-of-power-at-zero",
@@ -70,8 +70,8 @@ RULES = (
         "The slope of x^p for p < 1 is p · x^(p-1): infinite at 0.",
         "Add a small epsilon to the base, or keep it away from 0.",
         (
-            Edit(("pow",), "", "{function}({0} + {eps}, {1})"),
-            Edit((), "**", "({0} + {eps}) ** {1}"),
+            Edit("pow(X, Y)", "{F}({X} + {eps}, {Y})"),
+            Edit("X ** Y", "({X} + {eps}) ** {Y}"),
         ),
     ),
     Rule(
@@ -103,13 +103,7 @@ RULES = (
         "The slope of an angle is divided by the distance from the origin, which has no angle.",
         "Give points at the origin another place before the angle is taken, which leaves its "
         "value 0.",
-        (
-            Edit(
-                ("atan2",),
-                "",
-                "{function}({0}, tf.where(({0} == 0.0) & ({1} == 0.0), 1.0, {1}))",
-            ),
-        ),
+        (Edit("atan2(X, Y)", "{F}({X}, tf.where(({X} == 0.0) & ({Y} == 0.0), 1.0, {Y}))"),),
     ),
     Rule(
         "gradient-of-acosh-at-one",
@@ -118,7 +112,7 @@ RULES = (
         also(zero_denominator(), gradient_of("Acosh")),
         "The slope of acosh is 1 / sqrt(x² - 1): infinite at 1.",
         "Clip the argument to slightly more than 1.",
-        (Edit(("acosh", "arccosh"), "", "{function}(tf.maximum({0}, 1.0 + {ulps}))"),),
+        (Edit("(acosh|arccosh)(X)", "{F}(tf.maximum({X}, 1.0 + {ulps}))"),),
     ),
     Rule(
         "gradient-function",

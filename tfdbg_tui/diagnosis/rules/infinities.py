@@ -131,9 +131,8 @@ RULES = (
         "Test for the empty case, or divide a sum by a count with tf.math.divide_no_nan.",
         (
             Edit(
-                ("reduce_mean",),
-                "",
-                "tf.math.divide_no_nan(tf.reduce_sum({0}), tf.cast(tf.size({0}), {0}.dtype))",
+                "reduce_mean(X)",
+                "tf.math.divide_no_nan(tf.reduce_sum({X}), tf.cast(tf.size({X}), {X}.dtype))",
             ),
         ),
     ),

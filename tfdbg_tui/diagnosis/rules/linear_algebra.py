@@ -20,11 +20,7 @@ RULES = (
         "Rounding, or equal points in a kernel matrix, make the matrix singular.",
         "Add a small multiple of the unit matrix, or use float64.",
         (
-            Edit(
-                ("cholesky",),
-                "",
-                "{function}({0} + 1e-6 * tf.eye(tf.shape({0})[-1], dtype={0}.dtype))",
-            ),
+            Edit("cholesky(X)", "{F}({X} + 1e-6 * tf.eye(tf.shape({X})[-1], dtype={X}.dtype))"),
         ),
     ),
     Rule(

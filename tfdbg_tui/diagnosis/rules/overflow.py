@@ -32,11 +32,31 @@ _SUMS = ops(
 _PRODUCTS = ops("Mul", "Square", "Prod", "Cumprod", "Pow", "SegmentProd", "UnsortedSegmentProd")
 
 _EXP_OVERFLOW = either(overflow(), infinite_out)
-_CLIP_EXP = Edit(("exp",), "", "{function}(tf.minimum({0}, {exp_max}))")
+_SAFE_EXP = (
+    Edit("log(exp(X) / reduce_sum(exp(X), AXES))", "tf.nn.log_softmax({X}{the_axis})"),
+    Edit("exp(X) / reduce_sum(exp(X), AXES)", "tf.nn.softmax({X}{the_axis})"),
+    Edit("log(reduce_sum(exp(X), AXES))", "tf.reduce_logsumexp({X}{axes})"),
+    Edit("log(1 + exp(X))", "tf.nn.softplus({X})"),
+    Edit("log1p(exp(X))", "tf.nn.softplus({X})"),
+    Edit("(exp(X) - exp(-X)) / (exp(X) + exp(-X))", "tf.tanh({X})"),
+    Edit("exp(X) / (1 + exp(X))", "tf.sigmoid({X})"),
+    Edit("1 / (1 + exp(-X))", "tf.sigmoid({X})"),
+    Edit("1 / (1 + exp(X))", "tf.sigmoid(-{X})"),
+    Edit("X / (1 + exp(-X))", "tf.nn.silu({X})"),
+)
+"""The functions that do without large exponentials, for what is written by hand."""
+
+_CLIP_EXP = Edit("(exp|expm1)(X)", "{F}(tf.minimum({X}, {exp_max}))")
+_SHIFT_EXP = Edit("exp(X)", "{F}({X} - tf.reduce_max({X}, axis=-1, keepdims=True))")
 
 
 def _healthy_for_some_steps(case: Case) -> bool:
     return case.training and case.healthy_before >= 3
+
+
+def _made_a_softmax(case: Case) -> bool:
+    between = ("Mul", "RealDiv", "AddV2", "BiasAdd")
+    return case.used_by("Softmax") or any(case.used_by(op, "Softmax") for op in between)
 
 
 def _one_over_one_plus(case: Case) -> bool:
@@ -48,10 +68,10 @@ RULES = (
         "softmax-by-hand",
         "Softmax written by hand",
         ops("Exp"),
-        also(_EXP_OVERFLOW, used_by("RealDiv")),
+        also(_EXP_OVERFLOW, lambda c: c.used_by("RealDiv") or c.used_by("Sum", "RealDiv")),
         "exp overflows for arguments above 88 (float32) or 11 (float16), and ∞ / ∞ is NaN.",
-        "tf.nn.softmax subtracts the maximum first.",
-        (_CLIP_EXP,),
+        "tf.nn.softmax subtracts the maximum first; by hand, over the axis of the sum.",
+        (*_SAFE_EXP, _SHIFT_EXP),
     ),
     Rule(
         "softplus-by-hand",
@@ -63,7 +83,7 @@ RULES = (
         ),
         "log(1 + exp(x)) overflows in between, although its value is nearly x.",
         "tf.nn.softplus(x), or tf.nn.sigmoid_cross_entropy_with_logits for a loss.",
-        (_CLIP_EXP,),
+        (*_SAFE_EXP, _CLIP_EXP),
     ),
     Rule(
         "sigmoid-by-hand",
@@ -73,7 +93,7 @@ RULES = (
         "exp overflows for arguments above 88 (float32) or 11 (float16). The value 1 / (1 + ∞) is "
         "still right, the gradient ∞ / ∞ is NaN.",
         "tf.sigmoid is safe, for its gradient as well.",
-        (_CLIP_EXP,),
+        (*_SAFE_EXP, _CLIP_EXP),
     ),
     Rule(
         "logsumexp-by-hand",
@@ -82,7 +102,7 @@ RULES = (
         also(_EXP_OVERFLOW, used_by("Sum", "Log")),
         "exp overflows before the log could make it small again.",
         "tf.reduce_logsumexp subtracts the maximum first.",
-        (_CLIP_EXP,),
+        (*_SAFE_EXP, _CLIP_EXP),
     ),
     Rule(
         "exp-overflow",
@@ -91,7 +111,7 @@ RULES = (
         _EXP_OVERFLOW,
         "exp overflows for arguments above 88.7 (float32), 11.1 (float16) or 709.8 (float64).",
         "Clip the argument, subtract the maximum first, or stay with logarithms.",
-        (_CLIP_EXP, Edit(("expm1",), "", "{function}(tf.minimum({0}, {exp_max}))")),
+        (*_SAFE_EXP, _CLIP_EXP),
     ),
     Rule(
         "hyperbolic-overflow",
@@ -100,7 +120,7 @@ RULES = (
         overflow(),
         "sinh and cosh grow like exp: they overflow for arguments beyond ±89 (float32).",
         "Clip the argument.",
-        (Edit(("sinh", "cosh"), "", "{function}(tf.clip_by_value({0}, -{exp_max}, {exp_max}))"),),
+        (Edit("(sinh|cosh)(X)", "{F}(tf.clip_by_value({X}, -{exp_max}, {exp_max}))"),),
     ),
     Rule(
         "cast-overflow",
@@ -110,7 +130,17 @@ RULES = (
         "A finite number is larger than the largest of the type it is cast to.",
         "Keep this part in float32, use bfloat16 (which has float32's range), or scale the values "
         "down before the cast.",
-        (Edit(("cast",), "", "{function}({0}, tf.float32)"),),
+        (Edit("cast(X, ...)", "{F}({X}, tf.float32)"),),
+    ),
+    Rule(
+        "attention-overflow",
+        "Attention scores overflowed in float16",
+        _MATMULS,
+        also(overflow(nan=True), of_dtype("float16"), _made_a_softmax),
+        "The product of queries and keys adds up as many products as they have dimensions, and "
+        "float16 ends at 65504. To divide it by the square root of that number comes too late.",
+        "Divide the queries by the square root of the number of dimensions before the product, or "
+        "compute the scores in float32.",
     ),
     Rule(
         "half-precision-overflow",
