@@ -96,7 +96,7 @@ def energy_in_half_precision():
     print(tf.reduce_max(tf.abs(normalise(signal))))
 
 
-@buggy("Log")
+@buggy("Log", "Reciprocal")
 def certainty_rounded_in_bfloat16():
     """A probability of 0.9995 is 1 in bfloat16: the log of the rest is -∞."""
     weight = tf.Variable([[4.0], [3.6]])
@@ -110,7 +110,7 @@ def certainty_rounded_in_bfloat16():
             positive = y * tf.math.log(p + 1e-3)
             negative = (1.0 - y) * tf.math.log(1.0 - p)  # BUG
             loss = -tf.reduce_mean(tf.cast(positive + negative, tf.float32))
-        weight.assign_sub(0.1 * tape.gradient(loss, weight))
+        weight.assign_sub(0.1 * tape.gradient(loss, weight))  # ALSO
 
     train_step(tf.constant([[1.0], [0.0], [0.0]], tf.bfloat16))
 
