@@ -108,7 +108,4 @@ class CaseBuilder:
             mine = timeline.execution_of(event.index)
             calls = timeline.executions_of(outermost)
             return 0 if mine is None else int(np.searchsorted(calls, mine))
-        executions = self._run.executions
-        rows = executions.kinds.rows_equal(executions.kinds[event.index], 0, event.index)
-        stacks = executions.stack_ids.take(rows)
-        return int(np.count_nonzero(stacks == executions.stack_ids[event.index]))
+        return int(np.searchsorted(self._dataflow.timeline.alike(event.index), event.index))

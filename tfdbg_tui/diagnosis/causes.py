@@ -158,7 +158,9 @@ class Causes:
         bad: list[tuple[Node, Producer]] = []
         for producer in self._dataflow.producers(event):
             health = self.health(event, producer)
-            if health is Health.BAD and producer.event is not None:
+            if health is Health.BAD and self._asked_about(event, producer):
+                node.open = True  # what the program put in its place is bad as well
+            elif health is Health.BAD and producer.event is not None:
                 parent = self.node_of(producer.event)
                 if parent is not None and parent is not node and not _leads_to(parent, node):
                     if self._is_later_list(producer.event, event):
@@ -176,6 +178,13 @@ class Causes:
         elif op_type_of(self._run, event) == "Const":
             node.parent, node.inferred = self._captured(node), True
         return [parent for parent, _ in bad]
+
+    def _asked_about(self, event: TensorEvent, producer: Producer) -> bool:
+        """Whether a select leaves out what is not finite: ``tf.where(is_finite(x), x, np.inf)``."""
+        if op_type_of(self._run, event) not in ("Select", "SelectV2") or producer.input_slot != 1:
+            return False
+        condition = next(iter(self._dataflow.producers(event)), None)
+        return condition is not None and condition.op_type == "IsFinite"
 
     def _captured(self, constant: Node) -> Node | None:
         """Return the eager tensor that a graph's constant is a copy of, as its counts tell.

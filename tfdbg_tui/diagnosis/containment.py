@@ -10,8 +10,6 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tfdbg_tui.diagnosis.calls import BRANCHES, CONTROL, LOOPS
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward
@@ -23,12 +21,14 @@ from tfdbg_tui.diagnosis.optypes import (
     COMPARES_AND_ADDS,
     COMPARISONS,
     EXPONENTIALS,
+    GROWS,
     LEAVES_OUT,
     LIMITS,
     MOVES,
     NON_FLOAT_RESULT,
     ONE_TYPE,
     OUT_OF_LOGARITHMS,
+    REDUCES,
     SCALES,
     SOURCES,
     is_list_op,
@@ -82,6 +82,8 @@ class Containment:
         """
         if len(sites) > _SPREAD:
             return False
+        if self._grows_in_loop(root, sites):
+            return True
         manner = self._manner(root, sites, given=given)
         self._list_is_read = any(is_list_op(op_type_of(self._run, site.first)) for site in sites)
         asked = any(self._is_asked(site.first) for site in sites)
@@ -93,10 +95,39 @@ class Containment:
             for event in dict.fromkeys((site.first, site.last))
         )
 
+    def _grows_in_loop(self, root: TensorEvent, sites: list[BadSite]) -> bool:
+        """Whether numbers that grow in a loop stay in it, and are only compared there.
+
+        So does whoever asks after how many iterations a point escapes.
+        """
+        body = self._dataflow.calls.call_site(graph_id_of(self._run, root) or "")
+        if body is None or body.op is None or body.op.op_type not in LOOPS:
+            return False
+        if op_type_of(self._run, root) not in GROWS or is_backward(self._run, root):
+            return False
+        loop = self._dataflow.calls.called_graphs(body.op)
+        events = [event for site in sites for event in (site.first, site.last)]
+        return all(graph_id_of(self._run, event) in loop for event in events) and all(
+            self._stays_in_loop(use)
+            for event in events
+            for use in self._dataflow.consumers(event)
+        )
+
+    def _stays_in_loop(self, use: Use) -> bool:
+        """Whether a use of a number without bounds compares it, or makes the like of it."""
+        if use.event is None:
+            return use.op_type == "Identity" or use.op_type in COMPARISONS | NON_FLOAT_RESULT
+        made = self._summaries(use.event)
+        return made is not None and made.has_inf_or_nan is True
+
     def _manner(self, root: TensorEvent, sites: list[BadSite], *, given: bool) -> _Manner:
         op_type = op_type_of(self._run, root) or ""
         summary = self._summaries(root)
-        plain = all(self._passes_on(site) for site in sites if site.first != root)
+        plain = all(
+            self._passes_on(site) or self._is_initial_value(site.first)
+            for site in sites
+            if site.first != root
+        )
         if op_type in SOURCES | MOVES | {"Fill"} or (given and op_type in COMPARES_AND_ADDS):
             written = op_type in ("Const", "Fill") or (given and op_type not in _DATA)
             return _Manner.KEPT if written and plain else _Manner.ABSORBED
@@ -107,7 +138,7 @@ class Containment:
         if inside_algorithm(self._run, stack_id_of(self._run, root)):
             return _Manner.ABSORBED
         if op_type == "Log" and all(
-            self._passes_on(site, SCALES) for site in sites if site.first != root
+            self._passes_on(site, SCALES | REDUCES) for site in sites if site.first != root
         ):
             return _Manner.LOGARITHM
         return _Manner.ABSORBED if op_type in EXPONENTIALS else _Manner.LEFT_OUT
@@ -120,13 +151,21 @@ class Containment:
         passes_on = COMPARES_AND_ADDS | CONTROL | {"Const"} | also
         return op_type in passes_on or op_type.startswith("__")
 
+    def _is_initial_value(self, event: TensorEvent) -> bool:
+        """Whether a tensor is only assigned: initializers multiply a constant by ones."""
+        uses = self._dataflow.consumers(event)
+        return bool(uses) and all(assigns(use.op_type or "") for use in uses)
+
     def goes_on_in(self, event: TensorEvent, other: TensorEvent) -> bool:
         """Whether a tensor may have become an input of another one by a way without record.
 
-        That is out of an input pipeline, a loop, a list or an Optional (as which Keras' `fit`
+        That is through a queue, out of a pipeline, a loop, a list or an Optional (as Keras' `fit`
         returns metrics), or into a function by a call that TensorFlow's writer does not record.
         """
         op, there = graph_op_of(self._run, event), graph_op_of(self._run, other)
+        if (op_type_of(self._run, other) or "").startswith("QueueDequeue"):
+            uses = self._dataflow.consumers(event)
+            return any((use.op_type or "").startswith("QueueEnqueue") for use in uses)
         if op is None:
             return False
         calls = self._dataflow.calls
@@ -190,10 +229,8 @@ class Containment:
             traces = self._run.graph_executions
             final = traces.last_before(traces.site_ids[last], len(traces))
             return final is not None and final > last
-        executions = self._run.executions
-        rows = executions.kinds.rows_equal(executions.kinds[last], last + 1, len(executions))
-        stacks = executions.stack_ids.take(rows)
-        return bool(np.any(stacks == executions.stack_ids[last]))
+        alike = self._dataflow.timeline.alike(last)
+        return bool(alike[-1] > last)
 
     def _harmless(self, event: TensorEvent, manner: _Manner) -> bool:
         summary = self._summaries(event)
@@ -213,7 +250,35 @@ class Containment:
             return harmless or self._goes_into_call(event)
         if manner is not _Manner.KEPT and self._bounded(event, uses):
             manner = _Manner.ABSORBED
-        return all(self._harmless_use(event, use, manner) for use in uses)
+        recorded = any(use.event is not None for use in uses)
+        return all(
+            self._harmless_use(event, use, manner) or (recorded and self._never_ran(event, use))
+            for use in uses
+        )
+
+    def _never_ran(self, event: TensorEvent, use: Use) -> bool:
+        """Whether an op was left out by TensorFlow, as nothing that has an effect needs it.
+
+        This project's writer lets it do so in ADAPTIVE: neither the op nor any that was made from
+        it has left a record, and none of them is an output of the function.
+        """
+        op = graph_op_of(self._run, event)
+        timeline = self._dataflow.timeline
+        if op is None or not timeline.grouped:
+            return False
+        graph = self._run.graphs[op.graph_id]
+        outputs = {ref.op_name for ref in self._dataflow.calls.outputs(op.graph_id)}
+        waiting, seen = [use.name], {use.name}
+        while waiting:
+            name = waiting.pop()
+            follower = graph.ops.get(name)
+            known = follower is not None and follower.op_type in ONE_TYPE | MOVES
+            if not known or name in outputs or timeline.sites(op.graph_id, name):
+                return False
+            after = {consumer.op_name for consumer in graph.consumers(name)} - seen
+            waiting += after
+            seen |= after
+        return True
 
     def _unused(self, event: TensorEvent) -> bool:
         """Whether a bad tensor is a gradient that nobody asked for.
@@ -258,7 +323,7 @@ class Containment:
         if op_type in LIMITS and not _has_nan(self._summaries(event)):
             return True
         if manner is _Manner.LOGARITHM:
-            return op_type in OUT_OF_LOGARITHMS | COMPARES_AND_ADDS
+            return op_type in OUT_OF_LOGARITHMS | COMPARES_AND_ADDS | REDUCES
         return manner is not _Manner.LEFT_OUT
 
     def _goes_into_function(self, use: Use) -> bool:

@@ -85,6 +85,7 @@ SOURCES = frozenset(
         "PlaceholderWithDefault", "VarHandleOp", "ReadVariableOp", "PyFunc", "EagerPyFunc",
         "PyFuncStateless", "DecodeRaw", "DecodeCSV", "ParseExampleV2", "ReadFile", "RestoreV2",
         "Restore", "StringToNumber", "LookupTableFindV2", "ParseTensor", "DatasetToSingleElement",
+        "QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2", "Unstage", "MapUnstage",
     }
 )  # fmt: skip
 """Ops that bring values in from outside: they compute nothing that could go wrong."""
@@ -145,6 +146,12 @@ BOUNDS = frozenset({"Minimum", "Maximum", "ClipByValue", "Min", "Max"})
 """Ops by which a program sets a bound to ∞, or to a large number."""
 
 ADDS = frozenset({"AddV2", "Add", "Sub"})
+
+REDUCES = frozenset({"Sum", "Cumsum", "SegmentSum", "UnsortedSegmentSum"})
+"""Ops that add up: the logarithm of a product is a sum, and the product 0 where that is -∞.
+
+A mean is none: a geometric mean that is 0 because of one number is rarely meant.
+"""
 
 SCALES = frozenset({"Mul", "RealDiv"})
 

@@ -264,6 +264,20 @@ class Timeline:
             self._callers[graph_id] = known
         return known
 
+    def alike(self, index: int) -> Int64Array:
+        """Return the executions of the same op type by the same stack, ascending.
+
+        Their kinds may differ: in ADAPTIVE those that made a bad tensor are recorded in another
+        mode.
+        """
+        executions = self._run.executions
+        op_type = executions.kind(index).op_type
+        numbers = range(executions.num_kinds)
+        same = [i for i in numbers if executions.kind_by_id(i).op_type == op_type]
+        rows = np.sort(np.concatenate([executions.kinds.rows_equal(i) for i in same]))
+        same_line: Int64Array = rows[executions.stack_ids.take(rows) == executions.stack_ids[index]]
+        return same_line
+
     def runs(self, kind_number: int, graph_id: str) -> bool:
         """Whether executions of a kind are, as far as can be told, calls of a graph's function."""
         kind = self._run.executions.kind_by_id(kind_number)

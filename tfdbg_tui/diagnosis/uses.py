@@ -64,13 +64,23 @@ class Uses:
             event = TensorEvent("execution", index, slot)
             return [Use(0, kind.op_type, event, False, "output", kind.op_type)]
         caller_id = site.caller_id
-        if site.op is not None and site.op.op_type not in LOOPS:
-            return self.of_tensor(caller_id, TensorRef(site.op.name, slot), at, depth - 1)
         if site.op is not None:
-            return []
+            after = self.of_tensor(caller_id, TensorRef(site.op.name, slot), at, depth - 1)
+            again = self._next_iteration(graph_id, slot, at) if after else []
+            return [*again, *after]
         names = self._calls.call_names(caller_id, graph_id)
         uses = [self.of_tensor(caller_id, TensorRef(name, slot), at, depth - 1) for name in names]
         return [replace(use, inferred=True) for found in uses for use in found]
+
+    def _next_iteration(self, graph_id: str, slot: int, at: At) -> list[Use]:
+        """Return the argument that an output of a loop's body is in the next iteration."""
+        site = self._calls.call_site(graph_id)
+        arguments = self._calls.arguments(graph_id)
+        if site is None or site.op is None or site.op.op_type not in LOOPS:
+            return []
+        names = arguments[slot : slot + 1]
+        events = [(name, self._timeline.next(graph_id, name, at)) for name in names]
+        return [Use(0, name, event, False, "argument", "Placeholder") for name, event in events]
 
     def _uses_inside(self, op: GraphOp, input_slot: int, at: At) -> list[Use]:
         """Return the arguments of called graphs that an input of a call, If or While becomes."""
