@@ -19,6 +19,7 @@ from tfdbg_tui.diagnosis.events import (
 )
 from tfdbg_tui.diagnosis.optypes import (
     COMPARES_AND_ADDS,
+    COMPLEX_INPUT,
     MOVES,
     ONE_TYPE,
     SOURCES,
@@ -95,6 +96,8 @@ class Causes:
             return Health.UNKNOWN
         if op_type in ONE_TYPE and producer.op_type != "Const":
             return Health.UNKNOWN  # a filter has left it out
+        if op_type in COMPLEX_INPUT:
+            return Health.UNKNOWN
         graph_id = graph_id_of(self._run, event)
         if graph_id is not None and not self._dataflow.timeline.recorded_whole(graph_id):
             return Health.UNKNOWN

@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis.optypes import (
     BOUNDS,
     COMPARES_AND_ADDS,
     COMPARISONS,
+    DIVISIONS,
     EXPONENTIALS,
     GROWS,
     LEAVES_OUT,
@@ -31,6 +32,7 @@ from tfdbg_tui.diagnosis.optypes import (
     REDUCES,
     SCALES,
     SOURCES,
+    SUMS,
     is_list_op,
     unrecorded,
 )
@@ -59,6 +61,7 @@ class _Manner(Enum):
 
     LEFT_OUT = "only a select or the like may take it out again"
     LOGARITHM = "an exponential may take it out as well: it is the logarithm of 0, or a mask"
+    DIVIDED_BY = "a division of a constant by it may take it out as well: 1 / (1/a + 1/b)"
     ABSORBED = "any op may turn it into a finite number"
     KEPT = "it may also stay: the program wrote it down, and only compares and adds to it"
 
@@ -108,9 +111,7 @@ class Containment:
         loop = self._dataflow.calls.called_graphs(body.op)
         events = [event for site in sites for event in (site.first, site.last)]
         return all(graph_id_of(self._run, event) in loop for event in events) and all(
-            self._stays_in_loop(use)
-            for event in events
-            for use in self._dataflow.consumers(event)
+            self._stays_in_loop(use) for event in events for use in self._dataflow.consumers(event)
         )
 
     def _stays_in_loop(self, use: Use) -> bool:
@@ -141,7 +142,15 @@ class Containment:
             self._passes_on(site, SCALES | REDUCES) for site in sites if site.first != root
         ):
             return _Manner.LOGARITHM
+        if op_type in DIVISIONS and self._adds_up(root, sites):
+            return _Manner.DIVIDED_BY
         return _Manner.ABSORBED if op_type in EXPONENTIALS else _Manner.LEFT_OUT
+
+    def _adds_up(self, root: TensorEvent, sites: list[BadSite]) -> bool:
+        """Whether all that is done to ∞ is to add it up with other numbers."""
+        others = [site for site in sites if site.first != root]
+        sums = [op_type_of(self._run, site.first) in SUMS for site in others]
+        return any(sums) and all(self._passes_on(site, SUMS) for site in others)
 
     def _passes_on(self, site: BadSite, also: frozenset[str] = frozenset()) -> bool:
         """Whether a place only passes on ∞ as algorithms do that reckon with it."""
@@ -318,13 +327,28 @@ class Containment:
         made = self._summaries(use.event)
         if made is None or made.has_inf_or_nan is None:
             return manner is _Manner.KEPT
+        divides = op_type in DIVISIONS and use.input_slot == (op_type == "RealDiv")
+        if divides and self._loses_numerators(event, use.event):
+            return False
         if made.has_inf_or_nan or op_type in LEAVES_OUT:
             return True  # bad again: an alert of its own, which is looked at as well
         if op_type in LIMITS and not _has_nan(self._summaries(event)):
             return True
+        if manner is _Manner.DIVIDED_BY:
+            return divides
         if manner is _Manner.LOGARITHM:
             return op_type in OUT_OF_LOGARITHMS | COMPARES_AND_ADDS | REDUCES
         return manner is not _Manner.LEFT_OUT
+
+    def _loses_numerators(self, event: TensorEvent, quotient: TensorEvent) -> bool:
+        """Whether numbers are divided by a sum that is ∞, as which they are all lost.
+
+        The constant of a harmonic mean, 1 / (1/a + 1/b), is none to lose.
+        """
+        if op_type_of(self._run, event) not in SUMS:
+            return False
+        numerator = next(iter(self._dataflow.producers(quotient)), None)
+        return numerator is not None and numerator.op_type not in (None, "Const", "Reciprocal")
 
     def _goes_into_function(self, use: Use) -> bool:
         """Whether Python gives a tensor to a function that has left a record of its inside."""

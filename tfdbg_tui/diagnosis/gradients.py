@@ -15,10 +15,17 @@ if TYPE_CHECKING:
 
 
 class ForwardOp(NamedTuple):
-    """The op whose gradient an event belongs to; its stack says where the user called it."""
+    """The op whose gradient an event belongs to.
+
+    Attributes:
+        op_type: Its type.
+        stack_id: Where the user called it.
+        selected: Whether its result goes into a select, which may leave it out.
+    """
 
     op_type: str
     stack_id: int
+    selected: bool
 
 
 _NAME = re.compile(r"(^|/)gradient_tape/|(^|/)gradients(_\d+)?/|_grad/")
@@ -34,6 +41,7 @@ _SLOPES = {
 }
 """Types of the ops in whose gradients an op type is, where their names do not tell."""
 
+_SELECTS = ("Select", "SelectV2")
 _DEPTH = 4  # ops of a gradient: how far behind one of them the forward values are
 _BEHIND = 5_000  # executions: how far back the forward op of an eager gradient is looked for
 
@@ -65,7 +73,7 @@ def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | 
     op = graph_op_of(run, event)
     named = _named(run, dataflow, op) if op is not None else None
     if named is not None:
-        return ForwardOp(named.op_type, named.stack_id)
+        return _of_graph(run, named)
     op_type = op_type_of(run, event) or ""
     wanted = _SLOPES.get(op_type, (op_type.removesuffix("Grad"),))
     found = set(
@@ -83,7 +91,8 @@ def _graph_ops(
     for source in _forward_values(run, dataflow, event):
         made_by, stack_id = op_type_of(run, source), stack_id_of(run, source)
         if made_by is not None and made_by in wanted and stack_id is not None:
-            yield ForwardOp(made_by, stack_id)
+            selected = any(use.op_type in _SELECTS for use in dataflow.consumers(source))
+            yield ForwardOp(made_by, stack_id, selected)
             continue
         uses = (use for use in dataflow.consumers(source) if use.op_type in wanted)
         yield from filter(None, (_of_use(run, source, use) for use in uses))
@@ -117,7 +126,9 @@ def _eager_ops(
             continue
         execution = dataflow.timeline.execution(index)
         if not used.isdisjoint((*execution.input_tensor_ids, *execution.output_tensor_ids)):
-            yield ForwardOp(op_type, int(run.executions.stack_ids[index]))
+            uses = dataflow.consumers(TensorEvent("execution", index, 0))
+            selected = any(use.op_type in _SELECTS for use in uses)
+            yield ForwardOp(op_type, int(run.executions.stack_ids[index]), selected)
 
 
 def _used_ids(
@@ -153,4 +164,11 @@ def _of_use(run: Run, source: TensorEvent, use: Use) -> ForwardOp | None:
     op = run.op(made_in.graph_id, use.name) if made_in is not None else None
     if op is None or _NAME.search(op.name):
         return None
-    return ForwardOp(op.op_type, op.stack_id)
+    return _of_graph(run, op)
+
+
+def _of_graph(run: Run, op: GraphOp) -> ForwardOp:
+    ops = run.graphs[op.graph_id].ops
+    users = [ops.get(use.op_name) for use in run.graphs[op.graph_id].consumers(op.name)]
+    selected = any(user is not None and user.op_type in _SELECTS for user in users)
+    return ForwardOp(op.op_type, op.stack_id, selected)

@@ -57,6 +57,14 @@ UNRECORDED = frozenset(
 )  # fmt: skip
 """Ops that may carry values although no dump records their outputs; see `unrecorded`."""
 
+COMPLEX_INPUT = frozenset(
+    {
+        "IFFT", "IFFT2D", "IFFT3D", "IRFFT", "IRFFT2D", "IRFFT3D", "FFT", "FFT2D", "FFT3D",
+        "ComplexAbs", "Real", "Imag", "Angle", "Conj",
+    }
+)  # fmt: skip
+"""Ops of complex numbers, of which TensorFlow's writer records nothing."""
+
 FLOAT_OPS = frozenset(
     {
         "Log", "Log1p", "Exp", "Expm1", "Sqrt", "Rsqrt", "Softmax", "LogSoftmax", "Sigmoid",
@@ -152,6 +160,10 @@ REDUCES = frozenset({"Sum", "Cumsum", "SegmentSum", "UnsortedSegmentSum"})
 
 A mean is none: a geometric mean that is 0 because of one number is rarely meant.
 """
+
+DIVISIONS = frozenset({"RealDiv", "Reciprocal"})
+
+SUMS = REDUCES | {"Mean"}
 
 SCALES = frozenset({"Mul", "RealDiv"})
 

@@ -24,6 +24,7 @@ from tfdbg_tui.diagnosis.gradients import ForwardOp, forward_op, is_backward
 from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.silent import find_suspects
+from tfdbg_tui.diagnosis.variables import computes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -178,7 +179,14 @@ class Diagnosis:
         """Return what rules say about a root."""
         rule, match = explain(case or self._cases.case(root))
         chain = self.chains.of_root(root)
-        return self._finding(root.event, rule, match, root.alerts, chain)
+        return self._finding(self._made_by(root.event), rule, match, root.alerts, chain)
+
+    def _made_by(self, event: TensorEvent) -> TensorEvent:
+        """Return the op that made a bad tensor: that which changed a variable, if that was read."""
+        producer = next(iter(self.dataflow.producers(event)), None)
+        if producer is None or producer.event is None or producer.via != "variable":
+            return event
+        return producer.event if computes(producer.op_type or "") else event
 
     def _finding(
         self, event: TensorEvent, rule: Rule, match: Match, alerts: int, chain: Sequence[Link]
@@ -259,7 +267,8 @@ def _in_gradient(forward: ForwardOp | None, called: Location | None) -> str:
     if forward is None or called is None:
         return ""
     line = f"line {called.line}" + f": {called.code}" * bool(called.code)
-    return f"; in the gradient of {forward.op_type}, {line}"
+    hidden = " (a select may leave out its value, but not its slope)" * forward.selected
+    return f"; in the gradient of {forward.op_type}{hidden}, {line}"
 
 
 def diagnose(run: Run) -> Report:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.events import TensorEvent, graph_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent import (
@@ -78,12 +78,16 @@ class _Search:
         self._run = run
         self._dataflow = dataflow
         self._causes = causes
+        # Where numbers overflow and do no harm, those that are about to are reckoned with too.
+        self._reckoned = {
+            graph_id_of(run, node.site.first) for root in causes.roots for node in root.members
+        }
 
     def sampled(self) -> Iterator[Suspect]:
         """Look at a sample of the tensors of places that can have trouble."""
         for site, site_id in list(self._run.site_numbers.items()):
             op = self._run.op(site.graph_id, site.op_name)
-            if op is None or op.op_type not in _SAMPLED:
+            if op is None or op.op_type not in _SAMPLED or site.graph_id in self._reckoned:
                 continue
             rows = self._run.graph_executions.rows_of(site_id)
             if len(rows) < _MANY:

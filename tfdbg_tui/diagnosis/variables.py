@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.calls import BRANCHES
+from tfdbg_tui.diagnosis.events import TensorEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfdbg_tui.diagnosis.calls import Calls
-    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.timeline import Timeline
     from tfdbg_tui.logdir import GraphOp, Run
     from tfdbg_tui.logdir.graphs import TensorRef
@@ -28,6 +28,11 @@ _LOOK_BACK = 2000  # assignments: how far back one to a certain variable is look
 def assigns(op_type: str) -> bool:
     """Whether ops of a type change the variable that is their first input."""
     return _ASSIGNS.match(op_type) is not None
+
+
+def computes(op_type: str) -> bool:
+    """Whether ops of a type make the step of an optimizer: a value that no other op has made."""
+    return op_type.startswith("Resource") and "Apply" in op_type
 
 
 def _changes(op_type: str) -> bool:
@@ -126,7 +131,10 @@ class Variables:
                     break
 
     def last_eager_assignment(self, handle: int, before: int) -> TensorEvent | None:
-        """Return what made the value that an eager op last assigned to a variable."""
+        """Return what made the value that an eager op last assigned to a variable.
+
+        That is the op itself where it computes the value, and has no output that tells it.
+        """
         executions = self._run.executions
         numbers = [
             number
@@ -138,6 +146,8 @@ class Variables:
         for index in ordered[::-1][:_LOOK_BACK].tolist():
             inputs = self._timeline.execution(index).input_tensor_ids
             if len(inputs) > 1 and inputs[0] == handle:
+                if computes(executions.kind(index).op_type):
+                    return TensorEvent("execution", index, 0)
                 return self._timeline.maker(inputs[1], index)
         return None
 

@@ -40,8 +40,13 @@ def amount(count: int, field: str) -> str:
 
 def bad_out(case: Case) -> str:
     """Return what is bad about the result: ``2 -∞ and 1 NaN of 64 elements``."""
-    kinds = _counted(case.out, "nan", "neg_inf", "pos_inf")
-    size = f" of {case.out.size:,}" if case.out.size is not None else ""
+    return bad_values(case.out)
+
+
+def bad_values(summary: TensorSummary) -> str:
+    """Return the same of any tensor."""
+    kinds = _counted(summary, "nan", "neg_inf", "pos_inf")
+    size = f" of {summary.size:,}" if summary.size is not None else ""
     return (kinds or "NaN or ∞") + size
 
 

@@ -7,18 +7,21 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     behind,
     downgraded,
+    either,
     identity,
     in_forward,
+    infinite_out,
     made_by,
     only,
     outside,
+    overflow,
     total,
 )
 from tfdbg_tui.diagnosis.rules.model import Case, Rule, ops
 
 _CLIP_LOG = Edit("log(X)", "{F}(tf.clip_by_value({X}, {eps}, 1.0))")
 FLOOR_LOG = Edit("log(X)", "{F}(tf.maximum({X}, {eps}))")
-_FLOOR_SQRT = Edit("sqrt(X)", "{F}(tf.maximum({X}, 0.0))")
+_FLOOR_SQRT = Edit("sqrt(X)", "{F}(tf.maximum({X}, {eps2}))")
 CLIP_ARC = Edit(
     "(acos|asin|arccos|arcsin|atanh|arctanh|erfinv)(X)",
     "{F}(tf.clip_by_value({X}, -1.0 + {ulps}, 1.0 - {ulps}))",
@@ -72,6 +75,16 @@ RULES = (
         "log(0) is -∞, and 0 · -∞ is NaN, although x · log(x) tends to 0.",
         "tf.math.xlogy(x, x) is 0 at 0. Or clip before the log.",
         (Edit("X * log(X)", "tf.math.xlogy({X}, {X})"), FLOOR_LOG),
+    ),
+    Rule(
+        "log-of-determinant",
+        "Logarithm of a determinant that came out as 0",
+        ops("Log"),
+        also(_LOG_ZERO, behind("MatrixDeterminant", depth=1)),
+        "The determinant is the product of all eigenvalues: it is rounded to 0 even for a good "
+        "matrix, if that is large.",
+        "tf.linalg.slogdet, or tf.linalg.logdet of a positive definite matrix, adds up logarithms.",
+        (Edit("log(det(X))", "tf.linalg.slogdet({X}).log_abs_determinant"),),
     ),
     Rule(
         "log-of-relu",
@@ -140,12 +153,21 @@ RULES = (
         (_FLOOR_SQRT,),
     ),
     Rule(
+        "rsqrt-of-step-zero",
+        "1 / sqrt of a count that begins with 0",
+        ops("Rsqrt"),
+        also(identity("zero", "pos_inf", "neg_inf", definite=True), made_by("Cast")),
+        "A step or a number of elements is counted in whole numbers, and was 0.",
+        "Let the count begin with 1.",
+        (Edit("rsqrt(X)", "{F}({X} + 1.0)"),),
+    ),
+    Rule(
         "rsqrt-of-zero",
         "1 / sqrt(0)",
         ops("Rsqrt"),
         identity("zero", "pos_inf", "neg_inf", definite=True),
-        "The reciprocal square root of 0 is ∞: a norm, a variance or a count was 0.",
-        "Add a small epsilon inside the root; let a count begin with 1.",
+        "The reciprocal square root of 0 is ∞: a norm or a variance was 0.",
+        "Add a small epsilon inside the root.",
         (Edit("rsqrt(X)", "{F}({X} + {eps})"),),
     ),
     Rule(
@@ -268,12 +290,24 @@ RULES = (
         (Edit("xlogy(X, Y)", "{F}({X}, tf.maximum({Y}, {eps}))"),),
     ),
     Rule(
+        "bessel-overflow",
+        "Bessel function of a large number",
+        ops("BesselI0", "BesselI1"),
+        either(overflow(), infinite_out),
+        "The modified Bessel functions grow like exp: they overflow for arguments beyond 91.",
+        "Take the scaled function: log(bessel_i0(x)) is log(bessel_i0e(x)) + |x|.",
+        (
+            Edit("log(bessel_i0(X))", "tf.math.log(tf.math.bessel_i0e({X})) + tf.abs({X})"),
+            Edit("log(bessel_i1(X))", "tf.math.log(tf.math.bessel_i1e({X})) + tf.abs({X})"),
+        ),
+    ),
+    Rule(
         "special-function-outside-its-domain",
         "Special function outside of its domain",
         ops(
             "Igamma", "Igammac", "IgammaGradA", "Betainc", "Zeta", "Polygamma", "BesselK0",
-            "BesselK1", "BesselY0", "BesselY1", "BesselI0", "BesselI1", "BesselK0e", "BesselK1e",
-            "Tan", "Dawsn", "Expint", "Fresnel_cos", "Fresnel_sin", "Spence", "RandomGammaGrad",
+            "BesselK1", "BesselY0", "BesselY1", "BesselK0e", "BesselK1e", "Tan",
+            "Dawsn", "Expint", "Fresnel_cos", "Fresnel_sin", "Spence", "RandomGammaGrad",
         ),
         downgraded(outside("outside of its domain, or too large", "nan", "pos_inf", "neg_inf")),
         "The function is not defined, or infinite, at this argument.",

@@ -65,10 +65,20 @@ def _one_over_one_plus(case: Case) -> bool:
 
 RULES = (
     Rule(
+        "log-softmax-by-hand",
+        "Logarithm of a softmax, written by hand",
+        ops("Exp"),
+        also(_EXP_OVERFLOW, lambda c: c.used_by("RealDiv", "Log")),
+        "exp overflows for arguments above 88 (float32) or 11 (float16), and ∞ / ∞ is NaN; where "
+        "it does not, small probabilities are rounded to 0, whose log is -∞.",
+        "tf.nn.log_softmax, or tf.nn.sparse_softmax_cross_entropy_with_logits of the arguments.",
+        _SAFE_EXP,
+    ),
+    Rule(
         "softmax-by-hand",
         "Softmax written by hand",
         ops("Exp"),
-        also(_EXP_OVERFLOW, lambda c: c.used_by("RealDiv") or c.used_by("Sum", "RealDiv")),
+        also(_EXP_OVERFLOW, used_by("RealDiv")),
         "exp overflows for arguments above 88 (float32) or 11 (float16), and ∞ / ∞ is NaN.",
         "tf.nn.softmax subtracts the maximum first; by hand, over the axis of the sum.",
         (*_SAFE_EXP, _SHIFT_EXP),
@@ -83,7 +93,7 @@ RULES = (
         ),
         "log(1 + exp(x)) overflows in between, although its value is nearly x.",
         "tf.nn.softplus(x), or tf.nn.sigmoid_cross_entropy_with_logits for a loss.",
-        (*_SAFE_EXP, _CLIP_EXP),
+        _SAFE_EXP,
     ),
     Rule(
         "sigmoid-by-hand",
@@ -93,7 +103,7 @@ RULES = (
         "exp overflows for arguments above 88 (float32) or 11 (float16). The value 1 / (1 + ∞) is "
         "still right, the gradient ∞ / ∞ is NaN.",
         "tf.sigmoid is safe, for its gradient as well.",
-        (*_SAFE_EXP, _CLIP_EXP),
+        _SAFE_EXP,
     ),
     Rule(
         "logsumexp-by-hand",
@@ -102,7 +112,17 @@ RULES = (
         also(_EXP_OVERFLOW, used_by("Sum", "Log")),
         "exp overflows before the log could make it small again.",
         "tf.reduce_logsumexp subtracts the maximum first.",
-        (*_SAFE_EXP, _CLIP_EXP),
+        _SAFE_EXP,
+    ),
+    Rule(
+        "exp-in-a-sum",
+        "Exponentials that overflow before they are compared with their sum",
+        ops("Exp"),
+        also(_EXP_OVERFLOW, used_by("Sum")),
+        "exp overflows for arguments above 88 (float32) or 11 (float16), and so does their sum.",
+        "tf.nn.log_softmax for the log of a share of the sum, tf.reduce_logsumexp for the log of "
+        "the sum, tf.nn.softmax for the share: they subtract the maximum first.",
+        _SAFE_EXP,
     ),
     Rule(
         "exp-overflow",
@@ -126,11 +146,10 @@ RULES = (
         "cast-overflow",
         "Cast to a type that cannot hold the number",
         ops("Cast"),
-        overflow(),
+        either(overflow(), infinite_out),
         "A finite number is larger than the largest of the type it is cast to.",
         "Keep this part in float32, use bfloat16 (which has float32's range), or scale the values "
-        "down before the cast.",
-        (Edit("cast(X, ...)", "{F}({X}, tf.float32)"),),
+        "down before the cast. A mask for float16 is -6e4, not -1e9.",
     ),
     Rule(
         "attention-overflow",
@@ -197,7 +216,7 @@ RULES = (
         "product-overflow",
         "Product overflowed",
         _PRODUCTS,
-        overflow(),
+        either(overflow(), also(infinite_out, lambda c: c.op_type == "Pow" and c.inputs[0].finite)),
         "A product, square or power is larger than the largest number.",
         "Work with logarithms, normalise in between, or scale the factors down.",
     ),

@@ -7,11 +7,13 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     amount,
     bad_out,
+    bad_values,
     comes_in,
     made_by,
     total,
 )
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
+from tfdbg_tui.diagnosis.variables import computes
 
 
 def _moved_in(case: Case) -> Match | None:
@@ -23,7 +25,7 @@ def _moved_in(case: Case) -> Match | None:
 
 
 def _came_in(case: Case) -> Match | None:
-    if not case.open:
+    if not case.open or case.function:
         return None
     if case.out.nan and not total(case.out, "pos_inf", "neg_inf"):
         given = [g for g in case.inputs if g.summary is None and g.op_type not in ("Const",)]
@@ -32,10 +34,27 @@ def _came_in(case: Case) -> Match | None:
     return Match("likely", f"{bad_out(case)} out; an input left no record")
 
 
+def _given_bad(case: Case) -> Match | None:
+    """Test for: bad values in a tensor that no recorded op has made."""
+    for given in case.inputs:
+        if given.op_type is None and given.summary is not None and given.summary.has_inf_or_nan:
+            sentence = f"{bad_values(given.summary)} in: no op has computed that tensor"
+            return Match("proved", f"{sentence} → {bad_out(case)} out")
+    return None
+
+
 def _variable_before_first_event(case: Case) -> Match | None:
     if not case.open:
         return None
     return Match("likely", f"{bad_out(case)} elements; nothing recorded has assigned them")
+
+
+def _after_step(case: Case) -> Match | None:
+    """Test for: a variable that an op like ResourceApplyAdam has changed."""
+    step = next(iter(case.inputs), None)
+    if step is None or not computes(step.op_type or ""):
+        return None
+    return Match("likely", f"{bad_out(case)} elements after {step.op_type}, finite before")
 
 
 RULES = (
@@ -44,9 +63,7 @@ RULES = (
         "NaN or ∞ in the data",
         ops(
             "IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional",
-            "MultiDeviceIteratorGetNextFromShard", "DatasetToSingleElement",
-            "DecodeCSV", "ParseExampleV2", "DecodeRaw", "StringToNumber", "ParseTensor",
-            "GeneratorDataset",
+            "MultiDeviceIteratorGetNextFromShard", "DatasetToSingleElement", "GeneratorDataset",
         ),
         comes_in("the data set yields them, the program has computed nothing yet"),
         "The input pipeline delivers values that are not finite: missing entries read as NaN, or a "
@@ -64,6 +81,30 @@ RULES = (
         ),
         "The input pipeline delivers values that are not finite.",
         "Check the data (np.isfinite(x).all()), fill or drop what is missing.",
+    ),
+    Rule(
+        "bad-parsed-value",
+        "NaN or ∞ in data that was parsed",
+        ops("DecodeCSV", "ParseExampleV2", "DecodeRaw", "StringToNumber", "ParseTensor"),
+        comes_in("they were read from text or bytes"),
+        "The text says 'nan' or 'inf', or the bytes are those of such a number or of another type.",
+        "Check the files; fill or drop what is missing: tf.where(tf.math.is_finite(x), x, 0.0).",
+    ),
+    Rule(
+        "bad-table-value",
+        "NaN or ∞ out of a lookup table",
+        ops("LookupTableFindV2", "LookupTableFind"),
+        comes_in("a lookup table gave them"),
+        "The key is missing and the table's default value is not finite, or the entry is not.",
+        "Check the keys, or give the table a finite default_value.",
+    ),
+    Rule(
+        "bad-queue-value",
+        "NaN or ∞ out of a queue",
+        ops("QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2", "Unstage", "MapUnstage"),
+        comes_in("a queue passes on what was put into it"),
+        "What was put into the queue was not finite.",
+        "Check what is enqueued.",
     ),
     Rule(
         "bad-python-value",
@@ -99,6 +140,15 @@ RULES = (
         "Check the fill value.",
     ),
     Rule(
+        "optimizer-step",
+        "The optimizer's step made the variable bad",
+        ops("ReadVariableOp", "ResourceGather"),
+        _after_step,
+        "The op that made the step is one whole: with an epsilon of 0 it divides by 0 where the "
+        "gradient is 0, and a gradient or learning rate that is too large overflows in it.",
+        "Give the optimizer an epsilon above 0, clip the gradients, lower the learning rate.",
+    ),
+    Rule(
         "bad-variable",
         "Variable that held NaN or ∞ before anything was recorded",
         ops("ReadVariableOp", "VarHandleOp", "ResourceGather", "VariableV2"),
@@ -116,6 +166,14 @@ RULES = (
         comes_in("they were read from a checkpoint"),
         "The checkpoint was saved after training had gone wrong.",
         "Go back to an earlier checkpoint.",
+    ),
+    Rule(
+        "bad-array",
+        "NaN or ∞ in an array given to TensorFlow",
+        frozenset(),
+        _given_bad,
+        "The tensor comes from Python: a NumPy array, a number, or a variable's value.",
+        "Check what is passed in: np.isfinite(x).all().",
     ),
     Rule(
         "bad-input-passed-on",
