@@ -36,6 +36,7 @@ from tfdbg_tui.diagnosis.optypes import (
     is_list_op,
     unrecorded,
 )
+from tfdbg_tui.diagnosis.values import total
 from tfdbg_tui.diagnosis.variables import assigns
 
 if TYPE_CHECKING:
@@ -346,6 +347,13 @@ class Containment:
         The constant of a harmonic mean, 1 / (1/a + 1/b), is none to lose.
         """
         if op_type_of(self._run, event) not in SUMS:
+            return False
+        below, made = self._summaries(event), self._summaries(quotient)
+        if below is None or made is None or not below.size or not made.size:
+            return False
+        infinite = total(below, "pos_inf", "neg_inf") or 0
+        shown = total(made, "nan", "pos_inf", "neg_inf") or 0
+        if infinite * (made.size // below.size) <= shown:
             return False
         numerator = next(iter(self._dataflow.producers(quotient)), None)
         return numerator is not None and numerator.op_type not in (None, "Const", "Reciprocal")

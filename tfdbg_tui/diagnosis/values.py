@@ -43,6 +43,12 @@ def counts_dict(summary: TensorSummary | None) -> dict[str, int | None] | None:
     return {name: getattr(summary, name) for name in names}
 
 
+def total(summary: TensorSummary | None, *fields: str) -> int | None:
+    """Return the sum of some counts; None where one was not recorded."""
+    counts = [getattr(summary, name) for name in fields] if summary else [None]
+    return None if None in counts else sum(count or 0 for count in counts)
+
+
 def bad_kinds(summary: TensorSummary | None) -> frozenset[str]:
     """Return which of nan, neg_inf and pos_inf a tensor holds, as far as it is told."""
     names = ("nan", "neg_inf", "pos_inf")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.rules.model import Case, Certainty, Input, Match
+from tfdbg_tui.diagnosis.values import total
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,12 +26,6 @@ _NAMES = {
     "neg_inf": ("-∞", "-∞"),
     "pos_inf": ("+∞", "+∞"),
 }
-
-
-def total(summary: TensorSummary | None, *fields: str) -> int | None:
-    """Return the sum of some counts; None where one was not recorded."""
-    counts = [getattr(summary, name) for name in fields] if summary else [None]
-    return None if None in counts else sum(count or 0 for count in counts)
 
 
 def amount(count: int, field: str) -> str:

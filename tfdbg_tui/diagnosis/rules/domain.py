@@ -15,9 +15,9 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     only,
     outside,
     overflow,
-    total,
 )
 from tfdbg_tui.diagnosis.rules.model import Case, Rule, ops
+from tfdbg_tui.diagnosis.values import total
 
 _CLIP_LOG = Edit("log(X)", "{F}(tf.clip_by_value({X}, {eps}, 1.0))")
 FLOOR_LOG = Edit("log(X)", "{F}(tf.maximum({X}, {eps}))")

@@ -11,9 +11,9 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     empty,
     known,
     none,
-    total,
 )
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
+from tfdbg_tui.diagnosis.values import total
 
 
 def _softmax_of_nothing(case: Case) -> Match | None:

@@ -10,9 +10,9 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     bad_values,
     comes_in,
     made_by,
-    total,
 )
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
+from tfdbg_tui.diagnosis.values import total
 from tfdbg_tui.diagnosis.variables import computes
 
 

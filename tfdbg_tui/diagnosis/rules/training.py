@@ -9,10 +9,10 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     in_forward,
     named,
     outside,
-    total,
     zero_denominator,
 )
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
+from tfdbg_tui.diagnosis.values import total
 
 
 def _negative_variance(case: Case) -> Match | None:
