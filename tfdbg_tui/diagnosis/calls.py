@@ -49,6 +49,7 @@ class Calls:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._sites: dict[str, CallSite] = {}
+        self._call_sites: dict[str, list[CallSite]] = {}
         self._control: dict[tuple[str, str], tuple[str, ...]] = {}
         self._children: dict[str, list[str]] = {}
         self._missing: dict[str, dict[str, float]] = {}
@@ -63,6 +64,15 @@ class Calls:
     def call_site(self, graph_id: str) -> CallSite | None:
         """Return where a graph is called by another graph; None for one called from Python."""
         return self._sites.get(graph_id)
+
+    def call_sites(self, graph_id: str) -> list[CallSite]:
+        """Return all recorded ops that call a graph."""
+        return self._call_sites.get(graph_id, [])
+
+    def call_ops(self, graph_id: str) -> list[GraphOp]:
+        """Return the ops of a graph that call functions, in order of creation."""
+        ops = list(self._run.graphs[graph_id].ops.values())
+        return [op for op in ops if op.op_type in CALLS and self.called_graphs(op)]
 
     def outermost(self, graph_id: str) -> str:
         """Return the graph that Python called to get to this one."""
@@ -213,9 +223,9 @@ class Calls:
         self._control[graph.graph_id, op.name] = called
         for graph_id in called:
             if graph_id in self._run.graphs:
-                self._sites.setdefault(
-                    graph_id, CallSite(graph.graph_id, op, inferred=not op.called_graphs)
-                )
+                site = CallSite(graph.graph_id, op, inferred=not op.called_graphs)
+                self._sites.setdefault(graph_id, site)
+                self._call_sites.setdefault(graph_id, []).append(site)
 
     def _guess_called(self, graph: Graph, op: GraphOp) -> tuple[str, ...]:
         """Find branch and body graphs: named after the op, else those built right before it."""

@@ -7,6 +7,7 @@ of trouble that came before it, unless there was none.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -160,6 +161,7 @@ class Causes:
         event = node.site.first
         bad: list[tuple[Node, Producer]] = []
         for producer in self._dataflow.producers(event):
+            producer = self._most_suspect(event, producer)
             health = self.health(event, producer)
             if health is Health.BAD and self._asked_about(event, producer):
                 node.open = True  # what the program put in its place is bad as well
@@ -181,6 +183,24 @@ class Causes:
         elif op_type_of(self._run, event) == "Const":
             node.parent, node.inferred = self._captured(node), True
         return [parent for parent, _ in bad]
+
+    def _most_suspect(self, event: TensorEvent, producer: Producer) -> Producer:
+        """Return an input as it is, or as another run of its function made it if that was bad.
+
+        Where runs may have overtaken each other, it may be either.
+        """
+        made = producer.event
+        if not self._finite(event, producer) or made is None or producer.given is not None:
+            return producer
+        if not self._dataflow.timeline.grouped or not self._dataflow.timeline.overtaken(
+            event, made
+        ):
+            return producer
+        for other in self._dataflow.timeline.alternatives(made):
+            summary = self.summary(other)
+            if summary is not None and summary.has_inf_or_nan:
+                return replace(producer, event=other, inferred=True)
+        return producer
 
     def _asked_about(self, event: TensorEvent, producer: Producer) -> bool:
         """Whether a select leaves out what is not finite: ``tf.where(is_finite(x), x, np.inf)``."""

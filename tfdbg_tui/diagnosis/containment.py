@@ -236,9 +236,7 @@ class Containment:
     def _recovered(self, site: BadSite) -> bool:
         last = site.last.index
         if site.last.kind == "graph_execution":
-            traces = self._run.graph_executions
-            final = traces.last_before(traces.site_ids[last], len(traces))
-            return final is not None and final > last
+            return bool(self._dataflow.timeline.rows_of(last)[-1] > last)
         alike = self._dataflow.timeline.alike(last)
         return bool(alike[-1] > last)
 
@@ -331,7 +329,7 @@ class Containment:
         divides = op_type in DIVISIONS and use.input_slot == (op_type == "RealDiv")
         if divides and self._loses_numerators(event, use.event):
             return False
-        if made.has_inf_or_nan or op_type in LEAVES_OUT:
+        if made.has_inf_or_nan or op_type in LEAVES_OUT or self._bad_elsewhere(event, use.event):
             return True  # bad again: an alert of its own, which is looked at as well
         if op_type in LIMITS and not _has_nan(self._summaries(event)):
             return True
@@ -357,6 +355,14 @@ class Containment:
             return False
         numerator = next(iter(self._dataflow.producers(quotient)), None)
         return numerator is not None and numerator.op_type not in (None, "Const", "Reciprocal")
+
+    def _bad_elsewhere(self, event: TensorEvent, made: TensorEvent) -> bool:
+        """Whether a tensor may be what another, bad one was made from, in another run."""
+        timeline = self._dataflow.timeline
+        if not timeline.grouped or not timeline.overtaken(made, event):
+            return False
+        others = map(self._summaries, timeline.alternatives(made))
+        return any(other is not None and bool(other.has_inf_or_nan) for other in others)
 
     def _goes_into_function(self, use: Use) -> bool:
         """Whether Python gives a tensor to a function that has left a record of its inside."""

@@ -94,6 +94,7 @@ class Resolver:
             like: Row of the output itself, where it is recorded.
         """
         called = self._calls.called_graphs(op)
+        outside, at = at, self._timeline.enter(at, op, called[0])
         if op.op_type in BRANCHES:
             return self._branch_output(called, slot, at, depth, unknown, like)
         if op.op_type not in LOOPS:
@@ -102,7 +103,7 @@ class Resolver:
         if len(called) == 2:
             after = self._output(called[1], slot, at, depth, unknown, "loop", inferred=False)
             if after.event is None and slot < len(op.inputs):
-                return self.resolve(op.graph_id, op.inputs[slot], at, depth - 1)
+                return self.resolve(op.graph_id, op.inputs[slot], outside, depth - 1)
         return after
 
     def _output(
@@ -171,10 +172,11 @@ class Resolver:
             again = self._loop_argument(op, site.op, at, depth, unknown)
             if again is not None:
                 return again
-        ref = call_input(self._run, self._calls, op, site.op)
+        call, at = self._timeline.leave(at, op.graph_id) or (site.op, replace(at, number=None))
+        ref = call_input(self._run, self._calls, op, call)
         if ref is None:
             return unknown
-        found = self.resolve(site.caller_id, ref, at, depth - 1)
+        found = self.resolve(call.graph_id, ref, at, depth - 1)
         return replace(found, inferred=found.inferred or site.inferred, via=via)
 
     def _loop_argument(

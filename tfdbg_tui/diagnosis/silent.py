@@ -234,8 +234,7 @@ class _Search:
                 continue
             if not any(is_backward(self._run, member.site.first) for member in root.members):
                 continue  # TensorFlow's own algorithms ask as well
-            column = self._run.graph_executions.site_ids
-            times = int(column.rows_equal(column[event.index]).size)
+            times = int(self._dataflow.timeline.rows_of(event.index).size)
             if times == root.node.site.alerts and self._asks_if_finite(root.members[-1].site.first):
                 evidence = f"the gradients were not finite in any of {times:,} steps"
                 yield self._suspect(ALL_STEPS_SKIPPED, [event], times, evidence)

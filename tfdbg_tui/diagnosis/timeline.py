@@ -6,20 +6,22 @@ from one to the next, and graph executions by their site.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfdbg_tui.diagnosis.calls import CALLS
 from tfdbg_tui.diagnosis.events import TensorEvent, read_execution, read_graph_execution
+from tfdbg_tui.diagnosis.graph_runs import CallOrder, RunNumber, sites_of_block
 from tfdbg_tui.diagnosis.optypes import FLOAT_OPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfdbg_tui.diagnosis.calls import Calls
-    from tfdbg_tui.logdir import Execution, Run, Site, TensorRef
+    from tfdbg_tui.logdir import Execution, GraphOp, Run, Site, TensorRef
     from tfdbg_tui.logdir.columns import ColumnView, Int64Array
 
 _NEAR = 64  # executions: how far ids may be out of order where threads mix
@@ -37,12 +39,14 @@ class At:
         device: Its device.
         execution: The execution that caused it, where recorded.
         iteration: Its loop iteration, where recorded.
+        number: Which run of the graph in that execution, where it runs repeatedly.
     """
 
     row: int
     device: str
     execution: int | None = None
     iteration: int | None = None
+    number: RunNumber | None = None
 
 
 class Timeline:
@@ -52,8 +56,15 @@ class Timeline:
         self._run = run
         self._calls = calls
         self._sites: dict[tuple[str, str], list[tuple[Site, int]]] = {}
+        self._alike: dict[int, list[int]] = {}
+        by_tensor: dict[Site, list[int]] = {}
         for site, site_id in list(run.site_numbers.items()):
-            self._sites.setdefault((site.graph_id, site.op_name), []).append((site, site_id))
+            # In ADAPTIVE a tensor has two sites: bad ones are recorded in another mode.
+            alike = by_tensor.setdefault(replace(site, mode=0), [])
+            if not alike:
+                self._sites.setdefault((site.graph_id, site.op_name), []).append((site, site_id))
+            alike.append(site_id)
+            self._alike[site_id] = alike
         self._whole: dict[str, bool] = {}
         self._callers: dict[str, Int64Array] = {}
         self.execution = lru_cache(maxsize=8192)(self._read_execution)
@@ -61,6 +72,23 @@ class Timeline:
         # which call and iteration each belongs to; TensorFlow's keeps their order instead.
         self.grouped = any(graph.signatures for graph in list(run.graphs.values()))
         self._call_of = lru_cache(maxsize=1 << 16)(self._read_call)
+        self._order = CallOrder(run, calls)
+        self._repeats = self.grouped and any(map(self._order.is_repeated, list(run.graphs)))
+        self._number_of = lru_cache(maxsize=1 << 14)(self._find_number)
+
+    def rows_of(self, row: int, start: int = 0, stop: int | None = None) -> Int64Array:
+        """Return the computations of the same tensor as a row, in whatever mode, ascending."""
+        return self._rows_of(self._run.graph_executions.site_ids[row], start, stop)
+
+    def _rows_of(self, site_id: int, start: int = 0, stop: int | None = None) -> Int64Array:
+        column = self._run.graph_executions.site_ids
+        rows = [column.rows_equal(alike, start, stop) for alike in self._alike[site_id]]
+        return rows[0] if len(rows) == 1 else np.sort(np.concatenate(rows))
+
+    def _last_before(self, site_id: int, row: int) -> int | None:
+        traces = self._run.graph_executions
+        rows = [traces.last_before(alike, row) for alike in self._alike[site_id]]
+        return max((r for r in rows if r is not None), default=None)
 
     def sites(self, graph_id: str, op_name: str) -> list[tuple[Site, int]]:
         """Return the sites (slots, devices) of an op, with their numbers."""
@@ -95,7 +123,21 @@ class Timeline:
     def at(self, row: int) -> At:
         """Return the place in time of a row."""
         device = self._run.graph_executions.site(row).device
-        return At(row, device, *self._call_of(row)) if self.grouped else At(row, device)
+        if not self.grouped:
+            return At(row, device)
+        number = self._number_of(row) if self._repeats else None
+        return At(row, device, *self._call_of(row), number)
+
+    def enter(self, at: At, op: GraphOp, graph_id: str) -> At:
+        """Return the place in time of a graph that an op calls."""
+        called = at.number is not None and op.op_type in CALLS
+        number = self._order.entered(at.number, op, graph_id) if called and at.number else None
+        return replace(at, number=number)
+
+    def leave(self, at: At, graph_id: str) -> tuple[GraphOp, At] | None:
+        """Return the op that calls a graph, of several, and the place in time of its graph."""
+        left = self._order.left(at.number, graph_id) if at.number is not None else None
+        return (left[0], replace(at, number=left[1])) if left is not None else None
 
     def find(self, graph_id: str, ref: TensorRef, at: At) -> TensorEvent | None:
         """Return the computation of a graph's tensor that belongs to a row, or the last one."""
@@ -105,7 +147,7 @@ class Timeline:
                 row = (
                     self._row_in_call(site_id, at)
                     if self.grouped
-                    else self._run.graph_executions.last_before(site_id, at.row)
+                    else self._last_before(site_id, at.row)
                 )
                 if row is not None:
                     rows.append((site.device == at.device, row))
@@ -116,11 +158,11 @@ class Timeline:
         for site, site_id in self.sites(graph_id, ref.op_name):
             if site.output_slot != ref.slot:
                 continue
-            row = self._run.graph_executions.last_before(site_id, at.row)
+            row = self._last_before(site_id, at.row)
             for _ in range(_NEAR):
                 if row is None or self._call_of(row)[0] != at.execution:
                     break
-                row = self._run.graph_executions.last_before(site_id, row)
+                row = self._last_before(site_id, row)
             if row is not None:
                 return TensorEvent("graph_execution", row, ref.slot)
         return None
@@ -143,12 +185,48 @@ class Timeline:
     def _of_execution(self, rows: list[int], execution: int) -> list[int]:
         return sorted(row for row in rows if self._call_of(row)[0] == execution)
 
+    def _find_number(self, row: int) -> RunNumber | None:
+        """Return which run of its graph a row belongs to, by those recorded together with it."""
+        execution, iteration = self._call_of(row)
+        frame = self._order.frame(self._run.graph_executions.site(row).graph_id)
+        if execution is None or frame is None:
+            return None
+        once = self._calls.call_site(frame.graph_id) is None
+        if once and len(frame.paths) == 1:
+            return RunNumber(0, 1)
+        found = []
+        for site_id, other in sites_of_block(self._run, row):
+            near = self._of_execution(self._nearest(site_id, other), execution)
+            rows = [r for r in near if self._call_of(r)[1] == iteration]
+            if len(rows) % len(frame.paths) == 0 and len(rows) < _NEAR:
+                found.append(RunNumber(rows.index(other), len(rows)))
+        if iteration is not None:
+            return RunNumber(iteration, None) if RunNumber(0, 1) in found else None
+        if once:
+            found = [number for number in found if number.total == len(frame.paths)]
+        # ADAPTIVE records some tensors of a run twice, as inputs of others, and some not at all.
+        return max(found, key=found.count, default=None)
+
+    def _of_number(self, rows: list[int], number: RunNumber) -> list[int]:
+        """Return the row of a site that belongs to a run of its graph; none if it left no record.
+
+        All rows where that cannot be told.
+        """
+        if number.total in (None, len(rows)):
+            return rows[number.place : number.place + 1]
+        numbers = [self._number_of(row) for row in rows]
+        if any(other is None or other.total != number.total for other in numbers):
+            return rows
+        return [row for row, other in zip(rows, numbers, strict=True) if other == number]
+
     def _of_same_run(self, rows: list[int], at: At) -> int | None:
         """Return which of a site's rows in one execution belongs to the same run of its function.
 
         A function that is called in a loop runs many times in an execution: if the other tensor was
         computed as often as this one, then in step with it, else the nearest one is meant.
         """
+        if at.number is not None:
+            rows = self._of_number(rows, at.number)
         if len(rows) < 2:
             return rows[0] if rows else None
         own = self._rows_like(at)
@@ -170,7 +248,7 @@ class Timeline:
     def _nearest(self, site_id: int, row: int) -> list[int]:
         """Return the rows of a site that are nearest to a row, the nearest first."""
         start = max(0, row - _GROUP_ROWS)
-        rows = self._run.graph_executions.site_ids.rows_equal(site_id, start, row + _GROUP_ROWS)
+        rows = self._rows_of(site_id, start, row + _GROUP_ROWS)
         ordered: list[int] = rows[np.argsort(np.abs(rows - row), kind="stable")][:_NEAR].tolist()
         return ordered
 
@@ -197,10 +275,20 @@ class Timeline:
         runs = traces.site_ids.rows_equal(traces.site_ids[source.index], start, event.index)
         return int(runs.size) != 1
 
+    def alternatives(self, event: TensorEvent) -> list[TensorEvent]:
+        """Return the other computations of a tensor in the same execution and iteration."""
+        execution, iteration = self._call_of(event.index)
+        if event.kind != "graph_execution" or execution is None:
+            return []
+        near = self._nearest(self._run.graph_executions.site_ids[event.index], event.index)
+        rows = self._of_execution(near, execution)
+        same = [row for row in rows if self._call_of(row)[1] == iteration and row != event.index]
+        return [replace(event, index=row) for row in same]
+
     def _may_be_another_run(self, row: int, source: int) -> bool:
         """Whether a function ran several times in a call, and not as often as another one."""
         at = self.at(row)
-        if at.execution is None:
+        if at.execution is None or (at.number is not None and self._number_of(source) is not None):
             return False
         near = self._nearest(self._run.graph_executions.site_ids[source], row)
         rows = self._of_execution(near, at.execution)

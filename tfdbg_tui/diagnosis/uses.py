@@ -65,7 +65,10 @@ class Uses:
             return [Use(0, kind.op_type, event, False, "output", kind.op_type)]
         caller_id = site.caller_id
         if site.op is not None:
-            after = self.of_tensor(caller_id, TensorRef(site.op.name, slot), at, depth - 1)
+            left = self._timeline.leave(at, graph_id) or (site.op, replace(at, number=None))
+            call, outside = left
+            ref = TensorRef(call.name, slot)
+            after = self.of_tensor(call.graph_id, ref, outside, depth - 1)
             again = self._next_iteration(graph_id, slot, at) if after else []
             return [*again, *after]
         names = self._calls.call_names(caller_id, graph_id)
@@ -86,12 +89,13 @@ class Uses:
         """Return the arguments of called graphs that an input of a call, If or While becomes."""
         uses = []
         for graph_id in self._calls.called_graphs(op):
+            inside = self._timeline.enter(at, op, graph_id)
             graph = self._run.graphs.get(graph_id)
             for name in self._calls.arguments(graph_id) if graph else ():
                 argument = self._run.op(graph_id, name)
                 ref = call_input(self._run, self._calls, argument, op) if argument else None
                 if ref == op.inputs[input_slot]:
-                    event = self._timeline.next(graph_id, name, at)
+                    event = self._timeline.next(graph_id, name, inside)
                     uses.append(Use(0, name, event, False, "argument", "Placeholder"))
         return uses
 

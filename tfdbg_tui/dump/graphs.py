@@ -28,12 +28,12 @@ OWN_SCOPE = "tfdbg_tui"
 
 @dataclass(frozen=True, slots=True)
 class RecordedOp:
-    """An op that was just recorded, and the numbers of its outputs."""
+    """An op that was just recorded, the numbers of its outputs, and the graphs that it calls."""
 
     op: Any
     tensor_ids: tuple[int, ...]
     may_raise: bool
-    calls: bool
+    calls: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -138,7 +138,7 @@ class GraphDefinitions:
         self.record_ops(graph)
         ids = self._state(graph).output_ids
         return [
-            RecordedOp(op, ids[op.name], may_raise=False, calls=bool(self._called_graphs(op)))
+            RecordedOp(op, ids[op.name], may_raise=False, calls=tuple(self._called_graphs(op)))
             for op in graph.get_operations()
             if op.name in ids
         ]
@@ -171,7 +171,7 @@ class GraphDefinitions:
             output_dtypes=[tensor.dtype.as_datatype_enum for tensor in outputs],
         )
         self._define(graph_op_creation=creation.encode())
-        return RecordedOp(op, ids, may_raise, calls=bool(called))
+        return RecordedOp(op, ids, may_raise, calls=tuple(called))
 
     def _called_graphs(self, op: Any) -> list[str]:
         names = self._function_attributes.get(op.type)

@@ -297,11 +297,20 @@ class DumpWriter:
 
         An op that may stop the graph waits for the sinks of what was created before it, so that
         the tensors that made it raise are on record; one that calls a graph does, so that records
-        follow the flow of data into that graph and out of it.
+        follow the flow of data into that graph and out of it.  It also waits for earlier ones that
+        run a graph which it runs too: the records of its runs then come in the order of the calls.
         """
         sinks: list[Any] = []
         start = 0
+        last_calls: dict[str, Any] = {}
         for end, recorded in enumerate(ops):
+            if recorded.calls and graph.building_function:
+                runs = {
+                    inner for called in recorded.calls for inner in self._graphs.reachable(called)
+                }
+                earlier = {last_calls[i].name: last_calls[i] for i in runs if i in last_calls}
+                recorded.op._add_control_inputs(list(earlier.values()))
+                last_calls.update(dict.fromkeys(runs, recorded.op))
             if recorded.may_raise or (recorded.calls and graph.building_function):
                 before = self._add_segment(graph, graph_id, ops[start:end], sinks[-1:])
                 recorded.op._add_control_inputs(before)
