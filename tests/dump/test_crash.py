@@ -19,6 +19,8 @@ pytestmark = pytest.mark.tensorflow
 PROGRAM = """
 import itertools, sys, tensorflow as tf, tfdbg_tui
 tfdbg_tui.enable_dump_debug_info(sys.argv[1], "CONCISE_HEALTH", int(sys.argv[2]))
+# Only possible as long as nothing has started TensorFlow, which to enable a dump must not do.
+tf.config.threading.set_inter_op_parallelism_threads(2)
 function = tf.function(lambda x: tf.math.log(x) * 2.0)
 for number in itertools.count():
     with tfdbg_tui.step(number):

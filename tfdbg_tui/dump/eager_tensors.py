@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -57,11 +58,18 @@ class EagerTensors:
         self._mode = options.mode
         self._watches_health = options.watches_health
         self._filtered = options.op_regex is not None or options.tensor_dtypes is not None
-        self._accelerated = tensorflow_internals.has_accelerator()
         length = len(VALUE_VECTORS.get(options.mode, ()))
         head = traces.tensor_proto_head(length)
         size = codec.varint(len(head) + 8 * length)
         self._vector_field = _TENSOR_PROTO_TAG + size + head
+
+    @cached_property
+    def _accelerated(self) -> bool:
+        """Whether tensors may be elsewhere; not asked before there is one, as it starts TensorFlow.
+
+        After that, devices and threads can no longer be configured.
+        """
+        return tensorflow_internals.has_accelerator()
 
     def values(self, op_type: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> EagerValues:
         """Return what to record of the outputs of an op."""
