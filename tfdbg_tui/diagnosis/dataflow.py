@@ -22,7 +22,7 @@ from tfdbg_tui.diagnosis.links import PASS_THROUGH, Producer, Use
 from tfdbg_tui.diagnosis.resolve import MAX_DEPTH, Resolver
 from tfdbg_tui.diagnosis.timeline import At, Timeline
 from tfdbg_tui.diagnosis.uses import Uses
-from tfdbg_tui.diagnosis.variables import Variables, computes
+from tfdbg_tui.diagnosis.variables import Variables, assigns
 from tfdbg_tui.logdir.graphs import TensorRef
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Dataflow:
         if execution.op_type == "ReadVariableOp" and execution.input_tensor_ids:
             found = self.variables.last_eager_assignment(execution.input_tensor_ids[0], event.index)
             made_by = op_type_of(self._run, found) if found else None
-            op_type = made_by if computes(made_by or "") else "VarHandleOp"
+            op_type = made_by if assigns(made_by or "") else "VarHandleOp"
             return (Producer(0, producers[0].name, found, False, "variable", op_type),)
         return tuple(producers)
 

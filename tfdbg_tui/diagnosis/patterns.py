@@ -87,6 +87,9 @@ def _fits_call(pattern: ast.Call, node: ast.Call, binding: Binding) -> bool:
     wanted = [p for p in pattern.args if not _is_rest(p)]
     keywords = [keyword for keyword in node.keywords if keyword.arg != "name"]
     given = [*node.args, *(keyword.value for keyword in keywords)]
+    places = [keyword.arg for keyword in keywords][: max(0, len(wanted) - len(node.args))]
+    if len(wanted) > 1 and places != ["x", "y"][len(node.args) : len(node.args) + len(places)]:
+        return False
     if len(given) < len(wanted) or any(isinstance(value, ast.Starred) for value in given):
         return False
     arguments: list[ast.expr | ast.keyword] = [*node.args, *keywords]

@@ -24,7 +24,7 @@ from tfdbg_tui.diagnosis.gradients import ForwardOp, forward_op, is_backward
 from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.silent import find_suspects
-from tfdbg_tui.diagnosis.variables import computes
+from tfdbg_tui.diagnosis.variables import assigns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -186,7 +186,7 @@ class Diagnosis:
         producer = next(iter(self.dataflow.producers(event)), None)
         if producer is None or producer.event is None or producer.via != "variable":
             return event
-        return producer.event if computes(producer.op_type or "") else event
+        return producer.event if assigns(producer.op_type or "") else event
 
     def _finding(
         self, event: TensorEvent, rule: Rule, match: Match, alerts: int, chain: Sequence[Link]

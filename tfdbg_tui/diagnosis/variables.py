@@ -133,7 +133,8 @@ class Variables:
     def last_eager_assignment(self, handle: int, before: int) -> TensorEvent | None:
         """Return what made the value that an eager op last assigned to a variable.
 
-        That is the op itself where it computes the value, and has no output that tells it.
+        That is the assignment itself where no recorded op has made it: a fused step of an
+        optimizer computes it, a NumPy array comes from Python.
         """
         executions = self._run.executions
         numbers = [
@@ -146,9 +147,10 @@ class Variables:
         for index in ordered[::-1][:_LOOK_BACK].tolist():
             inputs = self._timeline.execution(index).input_tensor_ids
             if len(inputs) > 1 and inputs[0] == handle:
+                itself = TensorEvent("execution", index, 0)
                 if computes(executions.kind(index).op_type):
-                    return TensorEvent("execution", index, 0)
-                return self._timeline.maker(inputs[1], index)
+                    return itself
+                return self._timeline.maker(inputs[1], index) or itself
         return None
 
     def _in_graph(self, graph_id: str) -> dict[str, list[GraphOp]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.optypes import MOVES, SOURCES
 from tfdbg_tui.diagnosis.rules.model import Case, Certainty, Input, Match
 from tfdbg_tui.diagnosis.values import total
 
@@ -82,6 +83,10 @@ def identity(
             match = _from_definition(case, source, out, forced=forced)
             return match.doubted() if overflows else match
         if not given:
+            wrong = case.input(slot)
+            if definite and wrong is not None and wrong.inferred:
+                # The link was a conclusion, and the op's definition says that it is a wrong one.
+                return _from_definition(case, source, out, forced=forced)
             return None
         sentence = f"{amount(given, source)} in → {out}"
         if given == made and case.out.size == _size(case.summary(slot)):
@@ -166,7 +171,7 @@ def overflow(*, nan: bool = False) -> Test:
             else "beyond the largest number of its type"
         )
         sentence = f"finite in → {bad_out(case)} out; {limit}"
-        if not case.finite:
+        if not case.finite or case.op_type in MOVES | SOURCES:
             return None
         if case.out.nan:
             return Match("likely", sentence)
@@ -203,7 +208,8 @@ def zero_denominator(*, numerator_zero: bool | None = None, slot: int = 1) -> Te
     def test(case: Case) -> Match | None:
         out, below = case.out, case.summary(slot)
         bad = total(out, "nan", "pos_inf", "neg_inf")
-        if bad is None or not bad:
+        above = case.summary(1 - slot)
+        if bad is None or not bad or (above is not None and above.has_inf_or_nan):
             return None
         only_nan = not total(out, "pos_inf", "neg_inf")
         if numerator_zero is not None and numerator_zero != only_nan:

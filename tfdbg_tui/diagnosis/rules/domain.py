@@ -32,7 +32,7 @@ _LOG_ZERO = identity("zero", "neg_inf", definite=True)
 
 def _may_be_negative_power(case: Case) -> bool:
     if case.summary(1) is not None:
-        return only("neg", slot=1)(case)
+        return bool(total(case.summary(1), "neg"))
     return total(case.summary(0), "zero") == total(case.out, "pos_inf", "neg_inf")
 
 
@@ -42,12 +42,18 @@ ZERO_TO_NEGATIVE_POWER = downgraded(
     unless=only("neg", slot=1),
 )
 
+
+def _is_probability(case: Case) -> bool:
+    """Condition: the argument is at most 1, as far as can be told: it was not scaled."""
+    return not made_by("Mul", "MatMul", "AddV2", "RealDiv")(case)
+
+
 RULES = (
     Rule(
         "log-of-softmax",
         "Logarithm of a softmax that came out as 0",
         ops("Log"),
-        also(_LOG_ZERO, behind("Softmax", depth=1)),
+        also(_LOG_ZERO, behind("Softmax", depth=1), _is_probability),
         "The softmax of a logit far below the largest one is rounded to 0, and log(0) is -∞.",
         "Compute the loss from the logits: tf.nn.softmax_cross_entropy_with_logits, "
         "tf.nn.log_softmax, or Keras' from_logits=True. Or clip the probabilities before the log.",
@@ -57,7 +63,7 @@ RULES = (
         "log-of-sigmoid",
         "Logarithm of a sigmoid that came out as 0 or 1",
         ops("Log"),
-        also(_LOG_ZERO, behind("Sigmoid", depth=2)),
+        also(_LOG_ZERO, behind("Sigmoid", depth=2), _is_probability),
         "A sigmoid is rounded to 0 or 1 where its argument is large: log(p) or log(1 - p) is -∞.",
         "Compute the loss from the logits: tf.nn.sigmoid_cross_entropy_with_logits, "
         "tf.math.log_sigmoid, or Keras' from_logits=True. Or clip before the log.",
@@ -249,7 +255,7 @@ RULES = (
         outside("0 or a negative integer, or beyond 1e36", "pos_inf", "neg_inf"),
         "The gamma function is infinite at 0 and at negative integers.",
         "Keep the argument positive, by softplus for example, and add a small number.",
-        (Edit("lgamma(X)", "{F}(tf.maximum({X}, {eps}))"),),
+        (Edit("lgamma(X)", "{F}({X} + {eps})"),),
     ),
     Rule(
         "digamma-pole",
@@ -258,7 +264,7 @@ RULES = (
         outside("0 or a negative integer", "nan", "pos_inf", "neg_inf"),
         "digamma has poles at 0 and at negative integers.",
         "Keep the argument positive, by softplus for example, and add a small number.",
-        (Edit("digamma(X)", "{F}(tf.maximum({X}, {eps}))"),),
+        (Edit("digamma(X)", "{F}({X} + {eps})"),),
     ),
     Rule(
         "erfinv-outside-its-domain",

@@ -20,7 +20,7 @@ RULES = (
         "Rounding, or equal points in a kernel matrix, make the matrix singular.",
         "Add a small multiple of the unit matrix, or use float64.",
         (
-            Edit("cholesky(X)", "{F}({X} + 1e-6 * tf.eye(tf.shape({X})[-1], dtype={X}.dtype))"),
+            Edit("cholesky(X)", "{F}({X} + 1e-4 * tf.eye(tf.shape({X})[-1], dtype={X}.dtype))"),
         ),
     ),
     Rule(

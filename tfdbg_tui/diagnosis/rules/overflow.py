@@ -17,6 +17,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     used_by,
 )
 from tfdbg_tui.diagnosis.rules.model import Case, Rule, ops
+from tfdbg_tui.diagnosis.values import total
 
 _MATMULS = ops(
     "MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv1D", "Conv2D",
@@ -57,6 +58,11 @@ def _healthy_for_some_steps(case: Case) -> bool:
 def _made_a_softmax(case: Case) -> bool:
     between = ("Mul", "RealDiv", "AddV2", "BiasAdd")
     return case.used_by("Softmax") or any(case.used_by(op, "Softmax") for op in between)
+
+
+def _may_be_negative_power(case: Case) -> bool:
+    zeros, negative = total(case.summary(0), "zero"), total(case.summary(1), "neg")
+    return case.op_type == "Pow" and zeros != 0 and negative != 0
 
 
 def _one_over_one_plus(case: Case) -> bool:
@@ -216,7 +222,10 @@ RULES = (
         "product-overflow",
         "Product overflowed",
         _PRODUCTS,
-        either(overflow(), also(infinite_out, lambda c: c.op_type == "Pow" and c.inputs[0].finite)),
+        either(
+            downgraded(overflow(), unless=lambda c: not _may_be_negative_power(c)),
+            also(infinite_out, lambda c: c.op_type == "Pow" and c.inputs[0].finite),
+        ),
         "A product, square or power is larger than the largest number.",
         "Work with logarithms, normalise in between, or scale the factors down.",
     ),

@@ -10,6 +10,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     bad_values,
     comes_in,
     made_by,
+    used_by,
 )
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
@@ -43,6 +44,13 @@ def _given_bad(case: Case) -> Match | None:
     return None
 
 
+def _given_as_bad(case: Case) -> Match | None:
+    """Test for: the same, and the op has made nothing worse of it: no NaN of ∞."""
+    given = [i.summary for i in case.inputs if i.op_type is None and i.summary is not None]
+    with_nan = any(summary.nan for summary in given)
+    return _given_bad(case) if with_nan or not case.out.nan else None
+
+
 def _variable_before_first_event(case: Case) -> Match | None:
     if not case.open:
         return None
@@ -56,6 +64,24 @@ def _after_step(case: Case) -> Match | None:
         return None
     return Match("likely", f"{bad_out(case)} elements after {step.op_type}, finite before")
 
+
+def _after_assignment(case: Case) -> Match | None:
+    """Test for: a variable that was last assigned a tensor that no recorded op has made."""
+    assignment = next(iter(case.inputs), None)
+    if assignment is None or assignment.op_type != "AssignVariableOp":
+        return None
+    return Match("likely", f"{bad_out(case)} elements after an assignment from Python")
+
+
+BAD_ARRAY = Rule(
+    "bad-array",
+    "NaN or ∞ in an array given to TensorFlow",
+    frozenset(),
+    _given_as_bad,
+    "The tensor comes from Python: a NumPy array, a number, or a variable's value.",
+    "Check what is passed in: np.isfinite(x).all().",
+)
+"""Asked before all others: whatever the op does, it was given what is bad."""
 
 RULES = (
     Rule(
@@ -115,6 +141,19 @@ RULES = (
         "Check the Python function.",
     ),
     Rule(
+        "bad-pipeline-input",
+        "NaN or ∞ in the data",
+        ops("Placeholder", "PlaceholderWithDefault"),
+        also(
+            comes_in("they were given to the input pipeline"),
+            lambda case: case.graph_name.startswith("Dataset_"),
+        ),
+        "The arrays or files behind the data set hold values that are not finite: missing entries "
+        "read as NaN, or a normalisation before the pipeline that divided by 0.",
+        "Check the data (np.isfinite(x).all()), fill or drop what is missing, or filter it in the "
+        "pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
+    ),
+    Rule(
         "bad-argument",
         "NaN or ∞ in a function's argument",
         ops("Placeholder", "PlaceholderWithDefault"),
@@ -149,6 +188,14 @@ RULES = (
         "Give the optimizer an epsilon above 0, clip the gradients, lower the learning rate.",
     ),
     Rule(
+        "assigned-bad",
+        "Variable was assigned NaN or ∞ by Python",
+        ops("ReadVariableOp", "ResourceGather"),
+        _after_assignment,
+        "Weights that were loaded, set or initialised with values that are not finite.",
+        "Check what is assigned: np.isfinite(x).all(); go back to an earlier checkpoint.",
+    ),
+    Rule(
         "bad-variable",
         "Variable that held NaN or ∞ before anything was recorded",
         ops("ReadVariableOp", "VarHandleOp", "ResourceGather", "VariableV2"),
@@ -168,12 +215,20 @@ RULES = (
         "Go back to an earlier checkpoint.",
     ),
     Rule(
-        "bad-array",
-        "NaN or ∞ in an array given to TensorFlow",
+        "function-of-bad-array",
+        "∞ in an array given to TensorFlow",
         frozenset(),
         _given_bad,
         "The tensor comes from Python: a NumPy array, a number, or a variable's value.",
         "Check what is passed in: np.isfinite(x).all().",
+    ),
+    Rule(
+        "bad-initial-value",
+        "NaN or ∞ in the initial value of a variable",
+        frozenset(),
+        also(_came_in, used_by("AssignVariableOp")),
+        "An initializer was given a number that is not finite, or one for which it gives none.",
+        "Check the initializer and its arguments.",
     ),
     Rule(
         "bad-input-passed-on",
