@@ -59,6 +59,14 @@ def test_suggestion(code: str, edit: Edit, expected: str | None):
 def test_the_call_is_found_on_any_line_of_a_statement():
     lines = ["loss = tf.reduce_mean(", "    tf.math.log(", "        p))"]
     assert suggestion(lines, 3, [_LOG]) is None  # it would span lines
+    lines = [
+        "with tf.GradientTape() as tape:",
+        "    loss = -tf.reduce_mean(",
+        "        tf.math.log(p)",
+        "    )",
+    ]
+    assert suggestion(lines, 2, [_LOG]).startswith("tf.math.log(p)")
+    assert suggestion(lines, 1, [_LOG]) is None
     lines = ["loss = tf.reduce_mean(", "    tf.math.log(p)", ")"]
     assert suggestion(lines, 2, [_LOG]).startswith("tf.math.log(p)")
     assert suggestion(lines, 9, [_LOG]) is None
@@ -117,3 +125,30 @@ def test_the_numbers_suit_the_type(dtype: str):
     eps, eps2, ulps, exp_max = numbers
     results = [1 / eps, 1 / np.sqrt(eps2), 1 / (1 - (1 - ulps)), np.exp(exp_max)]
     assert np.isfinite(np.array(results, dtype)).all()
+
+
+@pytest.mark.parametrize(
+    ("code", "new"),
+    [
+        ("y = x ** 0.3", "tf.sign(x) * tf.abs(x) ** 0.3"),
+        ("y = 1.0 / x ** 0.3", "(tf.sign(x) * tf.abs(x) ** 0.3)"),
+        ("y = f(x ** 0.3)", "tf.sign(x) * tf.abs(x) ** 0.3"),
+    ],
+)
+def test_a_new_expression_binds_as_the_old_one_did(code: str, new: str):
+    edit = Edit("X ** Y", "tf.sign({X}) * tf.abs({X}) ** {Y}")
+    assert suggestion([code], 1, [edit]) == f"x ** 0.3 → {new}"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("tf.divide(a, b)", "tf.math.divide_no_nan(a, b)"),
+        ("tf.divide(x=a, y=b)", "tf.math.divide_no_nan(a, b)"),
+        ("tf.divide(a, y=b)", "tf.math.divide_no_nan(a, b)"),
+        ("tf.divide(y=b, x=a)", None),
+    ],
+)
+def test_arguments_in_another_order_are_not_mixed_up(code: str, found: str | None):
+    edit = Edit("divide(X, Y)", "tf.math.divide_no_nan({X}, {Y})")
+    assert suggestion([code], 1, [edit]) == (found and f"{code} → {found}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import graph_op_of
@@ -17,7 +17,7 @@ from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.patterns import matched
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
@@ -79,10 +79,14 @@ def suggestion(
     tree = _parsed(text)
     if tree is None:
         return None
-    for begun_here in (True, False):
-        nodes = _reaching(tree, line, begun_here=begun_here)
+    numbers = _NUMBERS.get(dtype or "", _NUMBERS["float32"])
+    for nodes in _candidates(tree, line):
         for edit in edits:
-            changes = [change for node in nodes if (change := _change(edit, node, text, dtype))]
+            changes = [
+                f"{_source(text, node)} → {new}"
+                for node in nodes
+                if (new := _changed(edit, node, text, numbers, is_operand=node in tree.operands))
+            ]
             if changes:
                 return _chosen(changes, occurrence)
     return None
@@ -113,33 +117,61 @@ def _chosen(changes: list[str], occurrence: Occurrence | None) -> str | None:
     return changes[occurrence.number % len(changes)]
 
 
-def _change(edit: Edit, node: ast.Call | ast.BinOp, text: str, dtype: str | None) -> str | None:
-    new = _apply(edit, node, text, _NUMBERS.get(dtype or "", _NUMBERS["float32"]))
-    old = ast.get_source_segment(text, node)
-    if not new or not old or len(old) + len(new) >= 2 * _LONGEST_CODE or "\n" in old + new:
+def _changed(
+    edit: Edit, node: ast.Call | ast.BinOp, text: str, numbers: dict[str, str], *, is_operand: bool
+) -> str | None:
+    """Return what becomes of an expression; None where the edit is not for it, or unreadable."""
+    new, old = _apply(edit, node, text, numbers), _source(text, node)
+    if not new or len(old) + len(new) >= 2 * _LONGEST_CODE or "\n" in old + new:
         return None
-    return f"{old} → {new}"
+    binds_less = isinstance(ast.parse(new, mode="eval").body, ast.BinOp | ast.UnaryOp)
+    return f"({new})" if is_operand and binds_less else new
+
+
+def _source(text: str, node: ast.expr | ast.keyword) -> str:
+    return ast.get_source_segment(text, node) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """A parsed source file.
+
+    Attributes:
+        expressions: Its calls and operations, as they are evaluated: what is inside of an
+            expression ends before it, and what is left of it too.
+        operands: Those of them that an operator or an attribute binds to.
+        statements: First and last line of the statements that hold no others.
+    """
+
+    expressions: list[ast.Call | ast.BinOp]
+    operands: frozenset[ast.AST]
+    statements: list[tuple[int, int]]
 
 
 @lru_cache(maxsize=16)
-def _parsed(text: str) -> ast.Module | None:
+def _parsed(text: str) -> _Tree | None:
     try:
-        return ast.parse(text)
+        nodes = list(ast.walk(ast.parse(text)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    expressions = [node for node in nodes if isinstance(node, ast.Call | ast.BinOp)]
+    expressions.sort(key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
+    binding = [node for node in nodes if isinstance(node, _BINDING)]
+    operands = frozenset(child for node in binding for child in ast.iter_child_nodes(node))
+    simple = [node for node in nodes if isinstance(node, ast.stmt) and not hasattr(node, "body")]
+    statements = [(node.lineno, node.end_lineno or node.lineno) for node in simple]
+    return _Tree(expressions, operands, statements)
 
 
-def _reaching(tree: ast.Module, line: int, *, begun_here: bool) -> list[ast.Call | ast.BinOp]:
-    """Return calls and operations that begin on a line, or only reach over it, as evaluated."""
-    nodes = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call | ast.BinOp)
-        and node.lineno <= line <= (node.end_lineno or node.lineno)
-        and (node.lineno == line) is begun_here
-    ]
-    # What is inside of an expression ends before it, and what is left of it too.
-    return sorted(nodes, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
+def _candidates(tree: _Tree, line: int) -> Iterator[list[ast.Call | ast.BinOp]]:
+    """Yield the expressions that begin on a line; those over it; those of its whole statement."""
+    over = [e for e in tree.expressions if e.lineno <= line <= (e.end_lineno or e.lineno)]
+    yield [node for node in over if node.lineno == line]
+    yield [node for node in over if node.lineno < line]
+    # Of a statement on several lines TensorFlow may only know the first.
+    for first, last in tree.statements:
+        if first == line < last:
+            yield [node for node in tree.expressions if first <= node.lineno <= last]
 
 
 def _apply(
@@ -149,9 +181,7 @@ def _apply(
     if binding is None:
         return None
 
-    def source(part: ast.expr | ast.keyword) -> str:
-        return ast.get_source_segment(text, part) or ""
-
+    source = partial(_source, text)
     words = {
         **numbers,
         "F": source(binding.function) if binding.function else "",
@@ -182,6 +212,7 @@ def _fits(node: ast.expr, before: str, after: str) -> bool:
     return after.startswith(" / ") and isinstance(operator, ast.Mult | ast.Div | ast.MatMult)
 
 
+_BINDING = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Subscript, ast.Await)
 _PLACE = re.compile(r"\{(\w+)\}")
 _ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Tuple)
 
