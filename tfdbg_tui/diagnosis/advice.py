@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import shlex
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.locations import is_library_frame
+from tfdbg_tui.diagnosis.optypes import FLOAT_OPS
 from tfdbg_tui.wire.modes import TensorDebugMode, mode_name
 
 if TYPE_CHECKING:
@@ -32,17 +33,10 @@ def is_blind(run: Run) -> bool:
     return bool(modes) and modes <= set(_BLIND)
 
 
-def rerun(run: Run, op_types: Iterable[str] = ()) -> str:
-    """Return the line that records a run again so that it can be explained.
-
-    Args:
-        run: The run.
-        op_types: Types of the ops to record; all where empty.
-    """
-    script = _script(run)
-    wanted = sorted({name for name in op_types if re.fullmatch(r"\w+", name)})
-    regex = f" --op-regex '({'|'.join(wanted)})$'" if wanted else ""
-    return f"tfdbg-tui run --tensor-debug-mode FULL_HEALTH{regex} {script}"
+def rerun(run: Run) -> str:
+    """Return the sentence and, in a line of its own, the command that records a run to explain."""
+    command = f"tfdbg-tui run --tensor-debug-mode FULL_HEALTH {shlex.quote(_script(run))}"
+    return f"To settle it, with the program's own arguments behind:\n{command}"
 
 
 def advice(run: Run, unproved: Sequence[Case]) -> list[str]:
@@ -58,23 +52,27 @@ def advice(run: Run, unproved: Sequence[Case]) -> list[str]:
     if is_blind(run):
         sentences.append(
             f"This dump was recorded in {_names(modes_of(run))}, which says nothing about NaN "
-            f"and ∞: it can neither find nor exclude them. To settle it: {rerun(run)}"
+            f"and ∞: it can neither find nor exclude them. {rerun(run)}"
         )
     uncounted = [case for case in unproved if case.out.mode in _COUNTLESS]
     if uncounted:
-        op_types = {case.op_type for case in uncounted} | {
-            given.op_type for case in uncounted for given in case.inputs if given.op_type
-        }
         mode = _names({case.out.mode for case in uncounted})
         sentences.append(
             f"This was recorded in {mode}, which does not count zeros and negative numbers: the "
-            f"cause is not proved. To settle it: {rerun(run, op_types)}"
+            f"cause is not proved. {rerun(run)}"
         )
-    if _looks_circular(run) and (unproved or not run.num_alerts):
+    if not unproved and run.num_alerts:
+        return sentences
+    if _looks_circular(run):
         sentences.append(
-            "The dump seems to come from a circular buffer, which keeps only the last events: what "
-            "came before is lost, and the first bad tensor may be among it. To record "
-            f"everything: {rerun(run)}"
+            "The dump comes from a circular buffer, which keeps only the last events: what came "
+            f"before is lost, and the first bad tensor may be among it. {rerun(run)}"
+        )
+    elif run.files.filters or _looks_filtered(run):
+        how = ", ".join(run.files.filters) or "op_regex or tensor_dtypes, it seems"
+        sentences.append(
+            f"The dump was filtered ({how}): what other ops made is not on record, and the first "
+            f"bad tensor may be among it. {rerun(run)}"
         )
     return sentences
 
@@ -86,14 +84,35 @@ def _names(modes: Iterable[int]) -> str:
 def _looks_circular(run: Run) -> bool:
     """Whether events were probably dropped.
 
-    Our writer numbers executions.  Of TensorFlow's, there are exactly the usual number, or as many
-    executions as graph executions.
+    Our writer says how many it keeps, and numbers executions.  Of TensorFlow's, there are exactly
+    the usual number, or as many executions as graph executions.
     """
     executions, traces = len(run.executions), len(run.graph_executions)
+    size = run.files.circular_buffer_size
+    if size:
+        return max(executions, traces) >= size
     first = run.executions[0].serial if executions else None
     if first is not None:
         return first > 1 and (run.executions[executions - 1].serial or 0) > executions
     return _DEFAULT_BUFFER in (executions, traces) or executions == traces > _FEW
+
+
+def _looks_filtered(run: Run) -> bool:
+    """Whether ops of a graph left no record although others did, as all do without filters.
+
+    Not in ADAPTIVE, where ops that nothing uses do not run.
+    """
+    if len(modes_of(run)) != 1:
+        return False
+    recorded: dict[str, set[str]] = {}
+    for site in list(run.site_numbers):
+        recorded.setdefault(site.graph_id, set()).add(site.op_name)
+    return any(
+        op.op_type in FLOAT_OPS and op.name not in names
+        for graph_id, names in recorded.items()
+        if graph_id in run.graphs
+        for op in list(run.graphs[graph_id].ops.values())
+    )
 
 
 def _script(run: Run) -> str:

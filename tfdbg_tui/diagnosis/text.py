@@ -31,8 +31,15 @@ def to_text(report: Report) -> str:
     if report.benign:
         parts.append("Harmless (not counted as trouble):")
         parts += [_short(finding) for finding in report.benign]
-    parts += [_paragraph("note", problem) for problem in report.problems]
+    parts += [_note(problem) for problem in report.problems]
     return "\n\n".join(parts)
+
+
+def _note(problem: str) -> str:
+    """Return a problem, with the command to run, if there is one, in a line to be copied."""
+    sentences, _, command = problem.partition("\n")
+    note = _paragraph("note", sentences)
+    return f"{note}\n\n      {printable(command)}" if command else note
 
 
 def _verdict(report: Report) -> str:

@@ -67,6 +67,7 @@ class Recorder:
         self.definitions_lock = threading.RLock()
         self.broken = False
         self._root = root
+        self._options = options
         self._definitions: deque[tuple[str, bytes]] = deque()
         self._executions: deque[bytes] = deque()
         self._traces: deque[TraceBatch] = deque()
@@ -101,7 +102,16 @@ class Recorder:
         )
 
     def _write_metadata(self, *, ended: bool = False) -> None:
-        metadata = events.DebugMetadata(tf.__version__, "debug.Event:1", self.run_id, int(ended))
+        options = self._options
+        metadata = events.DebugMetadata(
+            tf.__version__,
+            "debug.Event:1",
+            self.run_id,
+            ended=int(ended),
+            circular_buffer_size=max(0, options.circular_buffer_size),
+            op_regex=options.op_regex.pattern if options.op_regex else "",
+            filters_dtypes=int(options.tensor_dtypes is not None),
+        )
         event = events.DebugEvent(time.time(), debug_metadata=metadata.encode())
         file = self._files[filesets.METADATA]
         file.write(event.encode())

@@ -38,6 +38,9 @@ class RunFiles:
         run_id: TensorFlow's id of the run; None where no metadata file could be read.
         tensorflow_version: Version of TensorFlow that ran the program.
         started_at: When the writer started, in seconds since the epoch.
+        circular_buffer_size: How many events of each kind were kept; 0 for all of them, or where
+            that is not recorded: TensorFlow's writer does not.
+        filters: The arguments by which the writer was to leave events out, as in its call.
         file_sets: One for each process that wrote.
     """
 
@@ -46,6 +49,8 @@ class RunFiles:
     tensorflow_version: str | None
     started_at: float | None
     file_sets: tuple[FileSet, ...]
+    circular_buffer_size: int = 0
+    filters: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -148,9 +153,16 @@ def _runs_in(directory: str) -> list[RunFiles]:
                 tensorflow_version=first[0].tensorflow_version or None if first else None,
                 started_at=first[1] if first else None,
                 file_sets=tuple(file_set for file_set, _, _ in members),
+                circular_buffer_size=first[0].circular_buffer_size if first else 0,
+                filters=_filters(first[0]) if first else (),
             )
         )
     return runs
+
+
+def _filters(metadata: DebugMetadata) -> tuple[str, ...]:
+    op_regex = (f"op_regex={metadata.op_regex!r}",) if metadata.op_regex else ()
+    return (*op_regex, "tensor_dtypes") if metadata.filters_dtypes else op_regex
 
 
 def _read_metadata(path: str) -> tuple[DebugMetadata | None, float | None]:

@@ -28,6 +28,11 @@ class DebugMetadata(Message):
     tfdbg_run_id: str = pb(3, Kind.STRING)
     # Extension: 1 where the dump has been ended in order; who is killed leaves none.
     ended: int = pb(1000, Kind.INT)
+    # Extension: what was left out on purpose.  The size of the circular buffer, 0 for none; the
+    # filter of op types; 1 where there is one of dtypes.
+    circular_buffer_size: int = pb(1001, Kind.INT)
+    op_regex: str = pb(1002, Kind.STRING)
+    filters_dtypes: int = pb(1003, Kind.INT)
 
 
 @dataclass(slots=True)

@@ -22,9 +22,10 @@ RULES = (
         "NaN or ∞ born inside a function that left no record",
         frozenset(),
         _function,
-        "The function's ops were not recorded: they were left out by op_regex or tensor_dtypes, "
-        "or the function is compiled (jit_compile).",
-        "Record again without filters and with jit_compile=False.",
+        "The function's ops left no record: op_regex or tensor_dtypes left them out, a circular "
+        "buffer has dropped them, or the function is compiled, or a gradient that TensorFlow's "
+        "writer does not look into.",
+        "Record again with tfdbg-tui run, without filters, and with jit_compile=False.",
     ),
     Rule(
         "born-of-finite",
