@@ -91,3 +91,22 @@ def test_a_closed_pipe_is_not_an_error(logdirs) -> None:
     result = subprocess.run(command, shell=True, capture_output=True, timeout=60, check=False)
     assert result.stdout == b"{"
     assert result.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("output", "code", "words"),
+    [
+        ("| true", 1, ""),  # what was found does not depend on who reads it
+        (">&-", 1, ""),
+        ("> /dev/full", 2, "tfdbg-tui: standard output cannot be written: No space left on device"),
+    ],
+)
+def test_an_output_that_cannot_be_written(logdirs, output: str, code: int, words: str) -> None:
+    command = f"{sys.executable} -m tfdbg_tui diagnose {logdirs['mnist']} --json"
+    result = subprocess.run(
+        ["bash", "-c", f"{command} {output}; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (result.returncode, result.stderr.decode().strip()) == (code, words)

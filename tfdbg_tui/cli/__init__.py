@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import sys
 
 from tfdbg_tui import __version__
+from tfdbg_tui.cli.output import OutputError, put
 
 _COMMANDS = {
     "view": "open a logdir in the terminal app (the default)",
@@ -38,10 +38,6 @@ def main(argv: list[str] | None = None) -> int:
         return _run(name, arguments)
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except BrokenPipeError:
-        # Whatever reads our output has seen enough; keep the interpreter from complaining.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 def _run(name: str, arguments: list[str]) -> int:
@@ -56,16 +52,15 @@ def _run(name: str, arguments: list[str]) -> int:
     command.add_arguments(parser)
     try:
         exit_code: int = command.run(parser.parse_args(arguments))
-    except LogdirError as error:
+    except (LogdirError, OutputError) as error:
         print(f"tfdbg-tui: {error}", file=sys.stderr)
         return _UNUSABLE
-    sys.stdout.flush()
     return exit_code
 
 
 def _overview(arguments: list[str]) -> int:
     if "--version" in arguments:
-        print(f"tfdbg-tui {__version__}")
+        put(f"tfdbg-tui {__version__}")
         return 0
     lines = [
         "usage: tfdbg-tui [COMMAND] LOGDIR",
@@ -76,5 +71,8 @@ def _overview(arguments: list[str]) -> int:
         "",
         "tfdbg-tui COMMAND --help tells more of each.",
     ]
-    print("\n".join(lines), file=sys.stdout if arguments else sys.stderr)
-    return 0 if arguments else _UNUSABLE
+    if arguments:
+        put("\n".join(lines))
+        return 0
+    print("\n".join(lines), file=sys.stderr)
+    return _UNUSABLE

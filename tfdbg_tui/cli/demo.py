@@ -12,6 +12,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.cli.options import add_app_arguments, app_options
+from tfdbg_tui.cli.output import put
 
 if TYPE_CHECKING:
     import argparse
@@ -31,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     """Open the recording in the app, or extract it; return the exit code."""
     if args.extract:
         extract(args.extract)
-        print(args.extract)
+        put(args.extract)
         return 0
     from tfdbg_tui.tui import run_app
 

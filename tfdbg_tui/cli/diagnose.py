@@ -18,6 +18,7 @@ import time
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.cli.options import add_logdir, add_run
+from tfdbg_tui.cli.output import put
 from tfdbg_tui.diagnosis.pulse import BUFFERING, Pulse
 from tfdbg_tui.diagnosis.report import Report, diagnose
 from tfdbg_tui.diagnosis.text import to_text
@@ -74,9 +75,9 @@ def run(args: argparse.Namespace) -> int:
         raise LogdirError("--timeout needs --follow: without it, the logdir is read once")
     report = _follow(args) if args.follow else diagnose(open_run(args.logdir, args.run))
     if args.json:
-        print(json.dumps(report.to_json(), indent=2))
+        put(json.dumps(report.to_json(), indent=2))
     else:
-        print(to_text(report))
+        put(to_text(report))
     return 1 if report.verdict == "bad" else 0
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.cli.options import add_logdir
+from tfdbg_tui.cli.output import put
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.events import TensorEvent, summary_of
 from tfdbg_tui.logdir import RunReader, list_runs
@@ -37,9 +38,9 @@ def run(args: argparse.Namespace) -> int:
         finally:
             reader.close()
     if args.json:
-        print(json.dumps({"logdir": args.logdir, "runs": described}, indent=2))
+        put(json.dumps({"logdir": args.logdir, "runs": described}, indent=2))
     else:
-        print("\n\n".join(map(_as_text, described)))
+        put("\n\n".join(map(_as_text, described)))
     return 0
 
 

@@ -1,0 +1,30 @@
+"""What a command prints on standard output: data, for whoever reads it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+class OutputError(Exception):
+    """Standard output cannot be written; the message says why."""
+
+
+def put(text: str) -> None:
+    """Print a text.  Whoever has closed the pipe has seen enough, which is no error.
+
+    Raises:
+        OutputError: The text could not be written.
+    """
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        _silence()
+    except OSError as error:
+        _silence()
+        raise OutputError(f"standard output cannot be written: {error.strerror}") from None
+
+
+def _silence() -> None:
+    """Send what is still buffered nowhere, so that the interpreter does not complain at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
