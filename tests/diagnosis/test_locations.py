@@ -55,5 +55,7 @@ def test_user_frames(path: str):
 def test_the_innermost_user_frame_wins():
     library, main, loss = frame("/x/site-packages/a.py"), frame("/p/main.py"), frame("/p/loss.py")
     assert user_frame([main, library, loss, library]) == 2
-    assert user_frame([library, library]) is None
+    keras = frame("/x/site-packages/keras/src/a.py")
+    assert user_frame([library, keras]) == 0  # the whole program is installed
+    assert user_frame([keras, keras]) is None
     assert user_frame([]) is None

@@ -80,6 +80,7 @@ def test_what_a_circular_buffer_dropped_is_told(tmp_path, first: int, told: bool
         program.execution("Neg", [serial], {serial + 1: floats(np.nan)}, serial=serial)
     (root,) = (report := diagnose(program.open())).roots
     assert root.certainty != "proved"
+    assert (root.rule == "before-first-event") is told
     assert any("circular buffer" in problem for problem in report.problems) is told
     assert not any("does not count" in problem for problem in report.problems)
 

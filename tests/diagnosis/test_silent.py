@@ -37,6 +37,25 @@ def test_a_relu_is_dead_only_if_it_never_fires(tmp_path, alive: bool, expected: 
     assert suspects(recorded) == expected
 
 
+@pytest.mark.parametrize(
+    ("logits", "zeros", "expected"),
+    [
+        ("BiasAdd", 48, ["saturated-softmax"]),
+        ("BiasAdd", 8, []),
+        ("AddV2", 48, []),  # a mask may have been added
+    ],
+)
+def test_a_layer_with_a_saturated_softmax(tmp_path, logits: str, zeros: int, expected: list[str]):
+    recorded = program(tmp_path)
+    recorded.op("f", logits, "logits", "x:0", "b:0")
+    recorded.op("f", "Softmax", "Softmax", "logits:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "Softmax:0", outputs=0)
+    for _ in range(CALLS):
+        recorded.trace("f", "logits", some(300.0))
+        recorded.trace("f", "Softmax", np.repeat(np.float32([0, 1]), [zeros, 64 - zeros]))
+    assert suspects(recorded) == expected
+
+
 @pytest.mark.parametrize("op_type", ["Softmax", "Tanh"])
 def test_a_softmax_given_to_a_loss_that_wants_logits(tmp_path, op_type: str):
     recorded = program(tmp_path)

@@ -63,7 +63,7 @@ def advice(run: Run, unproved: Sequence[Case]) -> list[str]:
         )
     if not unproved and run.num_alerts:
         return sentences
-    if _looks_circular(run):
+    if is_circular(run):
         sentences.append(
             "The dump comes from a circular buffer, which keeps only the last events: what came "
             f"before is lost, and the first bad tensor may be among it. {rerun(run)}"
@@ -81,7 +81,7 @@ def _names(modes: Iterable[int]) -> str:
     return " and ".join(mode_name(mode) for mode in sorted(modes))
 
 
-def _looks_circular(run: Run) -> bool:
+def is_circular(run: Run) -> bool:
     """Whether events were probably dropped.
 
     Our writer says how many it keeps, and numbers executions.  Of TensorFlow's, there are exactly

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfdbg_tui.diagnosis.advice import is_circular
 from tfdbg_tui.diagnosis.causes import Health
 from tfdbg_tui.diagnosis.events import graph_id_of, op_name_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
@@ -59,8 +60,17 @@ class CaseBuilder:
             healthy_before=self._healthy_before(event),
             training=self._dataflow.variables.trained,
             index=event.index,
+            cut_off=self._is_cut_off(event),
             graph_name=graph.name if graph else "",
         )
+
+    def _is_cut_off(self, event: TensorEvent) -> bool:
+        """Whether an event belongs to the first execution that a circular buffer has kept."""
+        if event.kind == "graph_execution":
+            return self._dataflow.timeline.execution_of(event.index) in (None, 0) and is_circular(
+                self._run
+            )
+        return event.index == 0 and is_circular(self._run)
 
     def _input(self, event: TensorEvent, producer: Producer) -> Input:
         summary = self._causes.input_summary(producer)

@@ -38,6 +38,10 @@ _LIBRARY = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+_INSTALLED = re.compile(
+    r"/(site|dist)-packages/(?!(tensorflow|keras|tf_keras|tensorflow_probability|tfdbg_tui)[/.])"
+)
+
 _USER_PSEUDO_FILES = ("<stdin>", "<string>", "<ipython-input", "<console>", "<python-input")
 
 
@@ -185,7 +189,17 @@ def user_frame(frames: Sequence[StackFrame]) -> int | None:
     Args:
         frames: A stack trace, outermost frame first.
     """
-    for position in reversed(range(len(frames))):
-        if not is_library_frame(frames[position]):
-            return position
+    for test in (_is_users, _is_of_installed_program):
+        for position in reversed(range(len(frames))):
+            if test(frames[position]):
+                return position
     return None
+
+
+def _is_users(frame: StackFrame) -> bool:
+    return not is_library_frame(frame)
+
+
+def _is_of_installed_program(frame: StackFrame) -> bool:
+    """Whether a frame is in an installed package that is no part of TensorFlow: a whole program."""
+    return frame.path is not None and _INSTALLED.search(frame.path.replace("\\", "/")) is not None

@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis.rules.silent import (
     EXP_UNDERFLOW,
     GRADIENT_UNDERFLOW,
     NEAR_OVERFLOW,
+    SATURATED_SOFTMAX,
     SILENT_BROADCAST,
     SOFTMAX_TWICE,
 )
@@ -44,7 +45,8 @@ _RECTIFIERS = frozenset({"Relu", "Relu6"})
 _GROWING = frozenset({"Exp", "Square", "Cumprod", "Prod", "Pow"})
 _LAYER_OUTPUTS = frozenset({"MatMul", "BiasAdd", "AddV2", "Add", "Sigmoid", "Tanh", "Relu"})
 _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
-_SAMPLED = _RECTIFIERS | _GROWING | {"Cast", "Sub", "SquaredDifference"}
+_LOGITS = frozenset({"BiasAdd", "MatMul"})
+_SAMPLED = _RECTIFIERS | _GROWING | {"Cast", "Sub", "SquaredDifference", "Softmax"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,8 @@ class _Search:
             )
         if op_type in _GROWING:
             return self._near_overflow(events, known, len(rows))
+        if op_type == "Softmax":
+            return self._saturated(events, known, len(rows))
         if op_type == "Cast":
             return self._underflow(events, known, len(rows))
         if op_type in ("Sub", "SquaredDifference"):
@@ -136,6 +140,23 @@ class _Search:
             return None
         evidence = f"the largest result is {last.maximum:.3g}, the largest {last.dtype} {limit:.3g}"
         return self._suspect(NEAR_OVERFLOW, events[-1:], times, evidence)
+
+    def _saturated(
+        self, events: list[TensorEvent], known: list[TensorSummary], times: int
+    ) -> Suspect | None:
+        """A layer's softmax of which most is 0; where there is a mask, that is as it should be."""
+        producers = self._dataflow.producers(events[-1])
+        if not producers or producers[0].op_type not in _LOGITS or known[-1].dtype == "float16":
+            return None
+        zeros = sum(summary.zero or 0 for summary in known)
+        size = sum(summary.size or 0 for summary in known)
+        always = all(
+            (s.size or 0) >= _SOME_SIZE and (s.zero or 0) * 2 >= (s.size or 0) for s in known
+        )
+        if not always or not self._dataflow.variables.trained:
+            return None
+        evidence = f"{zeros:,} of {size:,} probabilities looked at are exactly 0"
+        return self._suspect(SATURATED_SOFTMAX, events, times, evidence)
 
     def _underflow(
         self, events: list[TensorEvent], known: list[TensorSummary], times: int

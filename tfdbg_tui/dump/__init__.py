@@ -30,6 +30,9 @@ _writer: DumpWriter | None = None
 _fell_back = False
 """Whether TensorFlow's own instrumentation is enabled in our place."""
 
+_of_command: _options.Options | None = None
+"""What `tfdbg-tui run` was told, which counts for the whole program."""
+
 _stopped: list[DumpWriter] = []
 """Disabled writers: TensorFlow reads one file set a directory, so they go on in theirs."""
 
@@ -92,6 +95,13 @@ def enable_dump_debug_info(
         on_bad=on_bad,
         run_id=run_id,
     )
+    if _of_command is not None and wanted != _of_command:
+        _log.warning(
+            "tfdbg-tui run records into %s in %s: the program's own call is not followed",
+            _of_command.dump_root,
+            _of_command.mode_name,
+        )
+        wanted = _of_command
     if _writer is not None and _writer.active:
         _check_compatible(_writer.options, wanted)
         if _writer.options.dump_root == wanted.dump_root:
@@ -102,6 +112,13 @@ def enable_dump_debug_info(
         return _fall_back(wanted, op_regex, tensor_dtypes, missing)
     _writer = _start(wanted)
     return _writer
+
+
+def enable_for_program(dump_root: str, **options: Any) -> None:
+    """Enable the dump writer for a whole program, whatever the program itself enables."""
+    global _of_command
+    enable_dump_debug_info(dump_root, **options)
+    _of_command = _writer.options if _writer is not None else None
 
 
 def _start(wanted: _options.Options) -> DumpWriter:

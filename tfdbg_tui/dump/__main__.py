@@ -11,7 +11,7 @@ import runpy
 import sys
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.dump import enable_dump_debug_info, steps
+from tfdbg_tui.dump import enable_for_program, steps
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -32,7 +32,7 @@ def main(argv: list[str]) -> None:
     parser.add_argument("script", metavar="SCRIPT")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
     options = parser.parse_args(argv)
-    enable_dump_debug_info(
+    enable_for_program(
         options.dump_root,
         tensor_debug_mode=options.tensor_debug_mode,
         circular_buffer_size=options.circular_buffer_size,

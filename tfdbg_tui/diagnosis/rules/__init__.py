@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule
 
 RULES: tuple[Rule, ...] = (
+    sources.BEFORE_FIRST_EVENT,
     sources.BAD_ARRAY,
     *training.RULES,
     *infinities.RULES,

@@ -58,6 +58,7 @@ class Case:
         healthy_before: How many calls of the function, or runs of the line, came before.
         training: Whether the program changes variables.
         index: Position among the events of its kind.
+        cut_off: Whether a circular buffer has dropped what came right before.
         graph_name: Name of the op's graph; "" outside.
     """
 
@@ -78,6 +79,7 @@ class Case:
     healthy_before: int = 0
     training: bool = False
     index: int = 0
+    cut_off: bool = False
     graph_name: str = ""
 
     def input(self, slot: int) -> Input | None:

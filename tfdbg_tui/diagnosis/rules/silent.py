@@ -39,6 +39,14 @@ NEAR_OVERFLOW = _rule(
     "The result is within a factor of four of the largest number of its type.",
     "Scale or clip the argument.",
 )
+SATURATED_SOFTMAX = _rule(
+    "saturated-softmax",
+    "Softmax that is saturated all the time",
+    "The logits lie more than 103 apart, so that all probabilities but one are rounded to 0: the "
+    "gradient of the softmax is 0 as well, and its logarithm would be -∞.",
+    "Scale the inputs (pictures from 0 to 1, not 255), lower the learning rate or the initial "
+    "weights; compute the loss from the logits.",
+)
 SILENT_BROADCAST = _rule(
     "silent-broadcast",
     "Difference of a column and a row",
@@ -66,6 +74,7 @@ RULES = (
     EXP_UNDERFLOW,
     GRADIENT_UNDERFLOW,
     NEAR_OVERFLOW,
+    SATURATED_SOFTMAX,
     SILENT_BROADCAST,
     SOFTMAX_TWICE,
     ALL_STEPS_SKIPPED,

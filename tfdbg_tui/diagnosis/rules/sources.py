@@ -83,6 +83,24 @@ BAD_ARRAY = Rule(
 )
 """Asked before all others: whatever the op does, it was given what is bad."""
 
+
+def _before_first_event(case: Case) -> Match | None:
+    if not case.cut_off or not (case.open or case.function):
+        return None
+    return Match("observed", f"{bad_out(case)} in the first execution that the buffer has kept")
+
+
+BEFORE_FIRST_EVENT = Rule(
+    "before-first-event",
+    "NaN or ∞ from before the first recorded event",
+    frozenset(),
+    _before_first_event,
+    "A circular buffer keeps only the last events: what made the first bad tensor was dropped.",
+    "Record from the start, with circular_buffer_size=-1; or with keep_after_bad, which freezes "
+    "the buffer soon after the first bad tensor.",
+)
+"""Asked before all others, too: what else there is to say is of what came after."""
+
 RULES = (
     Rule(
         "bad-data",
