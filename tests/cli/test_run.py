@@ -72,7 +72,8 @@ def test_a_second_interrupt_ends_a_program_that_ignores_the_first(tmp_path, monk
 @pytest.mark.tensorflow
 def test_headless_run_ends_with_the_diagnosis(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
-    script.write_text(BUGGY)
+    own = "tfdbg_tui.enable_dump_debug_info('elsewhere', 'CURT_HEALTH')"  # is not followed
+    script.write_text(f"import tfdbg_tui; {own}\n{BUGGY}")
     logdir = tmp_path / "logdir"
     command = [sys.executable, "-m", "tfdbg_tui", "run", "--headless", "--json", "--logdir"]
     result = subprocess.run(
@@ -89,7 +90,7 @@ def test_headless_run_ends_with_the_diagnosis(tmp_path: Path) -> None:
     report = json.loads(result.stdout)
     root = report["roots"][0]
     assert (root["op_type"], root["certainty"]) == ("Log", "proved")
-    assert root["location"]["line"] == 6
+    assert root["location"]["line"] == 7
     assert root["location"]["file"] == str(script)
 
 
