@@ -192,11 +192,13 @@ class Causes:
         made = producer.event
         if not self._finite(event, producer) or made is None or producer.given is not None:
             return producer
-        if not self._dataflow.timeline.grouped or not self._dataflow.timeline.overtaken(
-            event, made
-        ):
-            return producer
-        for other in self._dataflow.timeline.alternatives(made):
+        timeline = self._dataflow.timeline
+        others: list[TensorEvent] = []
+        if timeline.grouped and timeline.overtaken(event, made):
+            others = timeline.alternatives(made)
+        elif not timeline.grouped and producer.via == "call":
+            others = timeline.between(event, made)
+        for other in others:
             summary = self.summary(other)
             if summary is not None and summary.has_inf_or_nan:
                 return replace(producer, event=other, inferred=True)

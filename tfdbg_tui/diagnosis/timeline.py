@@ -275,6 +275,14 @@ class Timeline:
         runs = traces.site_ids.rows_equal(traces.site_ids[source.index], start, event.index)
         return int(runs.size) != 1
 
+    def between(self, event: TensorEvent, source: TensorEvent) -> list[TensorEvent]:
+        """Return the computations of a tensor since the last time when another one was made."""
+        if "execution" in (event.kind, source.kind):
+            return []
+        before = self._last_before(self._run.graph_executions.site_ids[event.index], event.index)
+        rows = self.rows_of(source.index, 0 if before is None else before + 1, event.index)
+        return [replace(source, index=row) for row in rows[:_NEAR].tolist()]
+
     def alternatives(self, event: TensorEvent) -> list[TensorEvent]:
         """Return the other computations of a tensor in the same execution and iteration."""
         execution, iteration = self._call_of(event.index)
