@@ -22,11 +22,12 @@ from tfdbg_tui.diagnosis.links import PASS_THROUGH, Producer, Use
 from tfdbg_tui.diagnosis.resolve import MAX_DEPTH, Resolver
 from tfdbg_tui.diagnosis.timeline import At, Timeline
 from tfdbg_tui.diagnosis.uses import Uses
+from tfdbg_tui.diagnosis.values import same_counts
 from tfdbg_tui.diagnosis.variables import Variables, assigns
 from tfdbg_tui.logdir.graphs import TensorRef
 
 if TYPE_CHECKING:
-    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir import Run, TensorSummary
 
 __all__ = ["PASS_THROUGH", "Dataflow", "Producer", "Use"]
 
@@ -91,13 +92,17 @@ class Dataflow:
                 return (inside,)
         producers = []
         for slot, tensor_id in enumerate(execution.input_tensor_ids):
+            given = execution.inputs[slot] if slot < len(execution.inputs) else None
             made = self.timeline.maker(tensor_id, event.index)
+            copy = self._copied(given, event.index) if made is None and given else None
+            made = made or copy
             op_type = self._run.executions.kind(made.index).op_type if made else None
             name = f"{op_type}:{made.slot}" if made else f"tensor {tensor_id}"
-            given = execution.inputs[slot] if slot < len(execution.inputs) else None
             is_number = given is not None or slot >= len(execution.inputs)
             producers.append(
-                Producer(slot, name, made, False, "eager", op_type, False, given, is_number)
+                Producer(
+                    slot, name, made, copy is not None, "eager", op_type, False, given, is_number
+                )
             )
         if execution.op_type == "ReadVariableOp" and execution.input_tensor_ids:
             found = self.variables.last_eager_assignment(execution.input_tensor_ids[0], event.index)
@@ -105,6 +110,21 @@ class Dataflow:
             op_type = made_by if assigns(made_by or "") else "VarHandleOp"
             return (Producer(0, producers[0].name, found, False, "variable", op_type),)
         return tuple(producers)
+
+    def _copied(self, given: TensorSummary, before: int) -> TensorEvent | None:
+        """Return the bad tensor that one which no op has made most likely is a copy of.
+
+        Keras copies gradients, and NumPy arrays come back: it is the last one with the same counts.
+        """
+        if not given.has_inf_or_nan or (given.size or 0) < 2:
+            return None  # one NaN is like another
+        rows = self._run.executions.alert_rows
+        end = int(rows.searchsorted(before))
+        for index in rows[max(0, end - _KEPT) : end].tolist()[::-1]:
+            for slot, summary in enumerate(self.timeline.execution(index).outputs):
+                if summary is not None and same_counts(summary, given):
+                    return TensorEvent("execution", index, slot)
+        return None
 
     def _function_output(self, event: TensorEvent) -> Producer | None:
         """Return the tensor inside a function that an output of its execution is."""

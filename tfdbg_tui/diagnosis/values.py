@@ -49,6 +49,13 @@ def total(summary: TensorSummary | None, *fields: str) -> int | None:
     return None if None in counts else sum(count or 0 for count in counts)
 
 
+def same_counts(one: TensorSummary, other: TensorSummary) -> bool:
+    """Whether two tensors have the same counts, as far as both were recorded."""
+    names = ("size", "neg_inf", "pos_inf", "nan", "neg", "zero", "pos")
+    pairs = ((getattr(one, name), getattr(other, name)) for name in names)
+    return all(mine == theirs for mine, theirs in pairs if None not in (mine, theirs))
+
+
 def bad_kinds(summary: TensorSummary | None) -> frozenset[str]:
     """Return which of nan, neg_inf and pos_inf a tensor holds, as far as it is told."""
     names = ("nan", "neg_inf", "pos_inf")
