@@ -91,8 +91,10 @@ class Causes:
         if summary is not None and summary.has_inf_or_nan is not None:
             if summary.has_inf_or_nan:
                 return Health.BAD
-            # Of the tensors in a list only one is looked at.
-            return Health.UNKNOWN if is_list_op(producer.op_type) else Health.FINITE
+            # Of the tensors that went into a list only one is looked at.
+            made_by = op_type_of(self._run, producer.event) if producer.event else None
+            listed = is_list_op(producer.op_type) and made_by != producer.op_type
+            return Health.UNKNOWN if listed else Health.FINITE
         if producer.lost or producer.op_type is None or unrecorded(producer.op_type):
             return Health.UNKNOWN
         if op_type in ONE_TYPE and producer.op_type != "Const":

@@ -37,7 +37,13 @@ _FUNCTION = re.compile(r"(gradient|_gradient_function|imperative_grad|jacobian|b
 _SCOPE = re.compile(r"(?:^|.*/)(?:gradient_tape|gradients(?:_\d+)?)/(.+)/[^/]+$")
 _SLOPES = {
     "Reciprocal": ("Log", "Log1p", "Acos", "Asin", "Atanh", "Angle"),
-    "RealDiv": ("Atan2", "Acosh"),
+    "RealDiv": ("Atan2", "Acosh", "RealDiv"),
+    "BesselI0": ("BesselI1",),
+    "BesselI1": ("BesselI0", "BesselI1"),
+    "Cosh": ("Sinh",),
+    "Sinh": ("Cosh",),
+    "Digamma": ("Lgamma",),
+    "Polygamma": ("Digamma", "Polygamma"),
 }
 """Types of the ops in whose gradients an op type is, where their names do not tell."""
 

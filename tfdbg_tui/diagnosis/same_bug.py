@@ -14,8 +14,9 @@ from tfdbg_tui.diagnosis.events import (
     graph_op_of,
     op_name_of,
     op_type_of,
+    stack_id_of,
 )
-from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
 from tfdbg_tui.diagnosis.optypes import GROWS
 
 if TYPE_CHECKING:
@@ -64,7 +65,16 @@ class SameBug:
         forward = op_name_of(self._run, birth)
         if forward and f"{forward}_grad/" in (op_name_of(self._run, event) or ""):
             return True
+        if self._is_gradient_of(event, birth):
+            return True
         return bool(self._inputs(event) & self._inputs(birth))
+
+    def _is_gradient_of(self, event: TensorEvent, birth: TensorEvent) -> bool:
+        if not is_backward(self._run, event):
+            return False
+        forward = forward_op(self._run, self._dataflow, event)
+        of_birth = op_type_of(self._run, birth), stack_id_of(self._run, birth)
+        return forward is not None and (forward.op_type, forward.stack_id) == of_birth
 
     def _is_overflow(self, event: TensorEvent) -> bool:
         return op_type_of(self._run, event) in GROWS

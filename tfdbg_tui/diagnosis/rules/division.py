@@ -7,6 +7,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     behind,
     finite_in,
+    gradient_of,
     identity,
     in_backward,
     in_forward,
@@ -104,11 +105,21 @@ RULES = (
         "gradient-of-division-by-zero",
         "Gradient of a division by zero",
         _DIVIDE,
-        also(zero_denominator(), in_backward),
+        also(zero_denominator(), in_backward, gradient_of("RealDiv", "Div", "Xdivy")),
         "The gradient of a / b divides by b again: where b is 0 it is ∞ or NaN, even if the value "
         "was hidden by a tf.where.",
         "Replace the zeros before the division, not after it: "
         "tf.where(b == 0, 0.0, a / tf.where(b == 0, 1.0, b)), or tf.math.divide_no_nan.",
+    ),
+    Rule(
+        "division-by-zero-in-gradient",
+        "Division by zero in a gradient",
+        _DIVIDE,
+        also(zero_denominator(), in_backward),
+        "A gradient divides by a number that is 0: that of a division by the divisor again, that "
+        "of other functions, and those written by hand, by what their formulas say.",
+        "Keep the divisor away from 0, before the function and not after it.",
+        _NO_NAN,
     ),
     Rule(
         "zero-over-zero",

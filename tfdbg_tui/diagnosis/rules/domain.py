@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfdbg_tui.diagnosis.fixes import Edit
+from tfdbg_tui.diagnosis.optypes import SUMS
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     behind,
@@ -41,6 +42,15 @@ ZERO_TO_NEGATIVE_POWER = downgraded(
     also(identity("zero", "pos_inf", "neg_inf", overflows=True), _may_be_negative_power),
     unless=only("neg", slot=1),
 )
+
+
+def _mean_of_squares_less_square(case: Case) -> bool:
+    """Condition: the argument is a difference like E[x²] - E[x]²."""
+    difference = case.inputs[0].made_from
+    if len(difference) < 2:
+        return False
+    means = difference[0].op_type in SUMS | {"RealDiv"}
+    return means and difference[1].op_type in ("Square", "Mul", "Pow")
 
 
 def _is_probability(case: Case) -> bool:
@@ -108,7 +118,8 @@ RULES = (
         _LOG_ZERO,
         "log(0) is -∞; the next product with 0, or difference of infinities, is NaN.",
         "Clip the argument before the log, add a small number to it, or use a form of the formula "
-        "that needs no log of a probability (the *_with_logits losses, log_softmax, xlogy).",
+        "that needs no log of a probability (the *_with_logits losses, log_softmax, xlogy). After "
+        "a product of many probabilities, add up their logarithms instead.",
         (FLOOR_LOG,),
     ),
     Rule(
@@ -144,7 +155,7 @@ RULES = (
         "variance-by-difference",
         "Square root of a variance that came out below 0",
         ops("Sqrt", "Rsqrt", "Log"),
-        also(identity("neg", "nan"), made_by("Sub"), behind("Square", "Mul", "Pow", depth=2)),
+        also(identity("neg", "nan"), made_by("Sub"), _mean_of_squares_less_square),
         "E[x²] - E[x]² subtracts two nearly equal numbers: rounding can leave less than 0.",
         "Use tf.math.reduce_variance or reduce_std, or clip the difference at 0.",
         (_FLOOR_SQRT,),

@@ -57,6 +57,14 @@ def _variable_before_first_event(case: Case) -> Match | None:
     return Match("likely", f"{bad_out(case)} elements; nothing recorded has assigned them")
 
 
+def _changed_unrecorded(case: Case) -> Match | None:
+    """Test for: a variable that was finite when it was read before."""
+    match = _variable_before_first_event(case)
+    if match is None or not case.healthy_before or case.cut_off:
+        return None
+    return Match("likely", f"{match.evidence}; read {case.healthy_before:,} times before, finite")
+
+
 def _after_step(case: Case) -> Match | None:
     """Test for: a variable that an op like ResourceApplyAdam has changed."""
     step = next(iter(case.inputs), None)
@@ -212,6 +220,16 @@ RULES = (
         _after_assignment,
         "Weights that were loaded, set or initialised with values that are not finite.",
         "Check what is assigned: np.isfinite(x).all(); go back to an earlier checkpoint.",
+    ),
+    Rule(
+        "variable-changed-unrecorded",
+        "Variable was made bad by something that left no record",
+        ops("ReadVariableOp", "ResourceGather"),
+        _changed_unrecorded,
+        "The variable was finite before. Another thread has changed it, or a function or an op "
+        "that the dump does not hold.",
+        "Record with tfdbg_tui.enable_dump_debug_info, which follows all threads, and without "
+        "filters.",
     ),
     Rule(
         "bad-variable",
