@@ -7,22 +7,19 @@ skips the step.  In a search for shortest paths ∞ is the distance of what has 
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.calls import BRANCHES, CONTROL, LOOPS
-from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of, stack_id_of
+from tfdbg_tui.diagnosis.calls import CONTROL
+from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.locations import inside_algorithm
+from tfdbg_tui.diagnosis.hidden_ways import HiddenWays
+from tfdbg_tui.diagnosis.intent import Intent, Manner
 from tfdbg_tui.diagnosis.optypes import (
-    ADDS,
     ASKS,
     BOUNDS,
     COMPARES_AND_ADDS,
     COMPARISONS,
     DIVISIONS,
-    EXPONENTIALS,
-    GROWS,
     LEAVES_OUT,
     LIMITS,
     MOVES,
@@ -30,8 +27,6 @@ from tfdbg_tui.diagnosis.optypes import (
     ONE_TYPE,
     OUT_OF_LOGARITHMS,
     REDUCES,
-    SCALES,
-    SOURCES,
     SUMS,
     is_list_op,
     unrecorded,
@@ -49,22 +44,7 @@ if TYPE_CHECKING:
 # their use that would do harm.  (tf.debugging.enable_check_numerics leaves them out as well.)
 _STATISTICS = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 
-# Their range is so small that an overflow, even one that ends in a finite number, is no intent.
-_SMALL_TYPES = frozenset({"float16", "float8_e4m3fn", "float8_e5m2"})
-
-_DATA = SOURCES - {"Placeholder", "PlaceholderWithDefault", "ReadVariableOp", "VarHandleOp"}
-
 _SPREAD = 500  # places: so many bad ones were not contained
-
-
-class _Manner(Enum):
-    """What may become of ∞ for it to count as harmless."""
-
-    LEFT_OUT = "only a select or the like may take it out again"
-    LOGARITHM = "an exponential may take it out as well: it is the logarithm of 0, or a mask"
-    DIVIDED_BY = "a division of a constant by it may take it out as well: 1 / (1/a + 1/b)"
-    ABSORBED = "any op may turn it into a finite number"
-    KEPT = "it may also stay: the program wrote it down, and only compares and adds to it"
 
 
 class Containment:
@@ -74,6 +54,8 @@ class Containment:
         self._run = run
         self._dataflow = dataflow
         self._summaries = summaries
+        self._intent = Intent(run, dataflow, summaries)
+        self._ways = HiddenWays(run, dataflow)
         self._list_is_read = False
 
     def contained(self, root: TensorEvent, sites: list[BadSite], *, given: bool) -> bool:
@@ -86,9 +68,9 @@ class Containment:
         """
         if len(sites) > _SPREAD:
             return False
-        if self._grows_in_loop(root, sites):
+        if self._intent.grows_in_loop(root, sites):
             return True
-        manner = self._manner(root, sites, given=given)
+        manner = self._intent.manner(root, sites, given=given)
         self._list_is_read = any(is_list_op(op_type_of(self._run, site.first)) for site in sites)
         asked = any(self._is_asked(site.first) for site in sites)
         # Uses inside graphs are quick to look up, those of eager tensors are not.
@@ -98,129 +80,6 @@ class Containment:
             for site in ordered
             for event in dict.fromkeys((site.first, site.last))
         )
-
-    def _grows_in_loop(self, root: TensorEvent, sites: list[BadSite]) -> bool:
-        """Whether numbers that grow in a loop stay in it, and are only compared there.
-
-        So does whoever asks after how many iterations a point escapes.
-        """
-        body = self._dataflow.calls.call_site(graph_id_of(self._run, root) or "")
-        if body is None or body.op is None or body.op.op_type not in LOOPS:
-            return False
-        if op_type_of(self._run, root) not in GROWS or is_backward(self._run, root):
-            return False
-        loop = self._dataflow.calls.called_graphs(body.op)
-        events = [event for site in sites for event in (site.first, site.last)]
-        return all(graph_id_of(self._run, event) in loop for event in events) and all(
-            self._stays_in_loop(use) for event in events for use in self._dataflow.consumers(event)
-        )
-
-    def _stays_in_loop(self, use: Use) -> bool:
-        """Whether a use of a number without bounds compares it, or makes the like of it."""
-        if use.event is None:
-            return use.op_type == "Identity" or use.op_type in COMPARISONS | NON_FLOAT_RESULT
-        made = self._summaries(use.event)
-        return made is not None and made.has_inf_or_nan is True
-
-    def _manner(self, root: TensorEvent, sites: list[BadSite], *, given: bool) -> _Manner:
-        op_type = op_type_of(self._run, root) or ""
-        summary = self._summaries(root)
-        plain = all(
-            self._passes_on(site) or self._is_initial_value(site.first)
-            for site in sites
-            if site.first != root
-        )
-        if op_type in SOURCES | MOVES | {"Fill"} or (given and op_type in COMPARES_AND_ADDS):
-            written = op_type in ("Const", "Fill") or (given and op_type not in _DATA)
-            return _Manner.KEPT if written and plain else _Manner.ABSORBED
-        if summary is not None and summary.dtype in _SMALL_TYPES:
-            # Two masks of the lowest number add up to -∞, which is still a mask.
-            masks = op_type in ADDS and plain and summary.nan == summary.pos_inf == 0
-            return _Manner.LOGARITHM if masks else _Manner.LEFT_OUT
-        if inside_algorithm(self._run, stack_id_of(self._run, root)):
-            return _Manner.ABSORBED
-        if op_type == "Log" and all(
-            self._passes_on(site, SCALES | REDUCES) for site in sites if site.first != root
-        ):
-            return _Manner.LOGARITHM
-        if op_type in DIVISIONS and self._adds_up(root, sites):
-            return _Manner.DIVIDED_BY
-        return _Manner.ABSORBED if op_type in EXPONENTIALS else _Manner.LEFT_OUT
-
-    def _adds_up(self, root: TensorEvent, sites: list[BadSite]) -> bool:
-        """Whether all that is done to ∞ is to add it up with other numbers."""
-        others = [site for site in sites if site.first != root]
-        sums = [op_type_of(self._run, site.first) in SUMS for site in others]
-        return any(sums) and all(self._passes_on(site, SUMS) for site in others)
-
-    def _passes_on(self, site: BadSite, also: frozenset[str] = frozenset()) -> bool:
-        """Whether a place only passes on ∞ as algorithms do that reckon with it."""
-        op_type = op_type_of(self._run, site.first) or ""
-        if "nan" in site.kinds or not site.kinds or is_backward(self._run, site.first):
-            return False
-        passes_on = COMPARES_AND_ADDS | CONTROL | {"Const"} | also
-        return op_type in passes_on or op_type.startswith("__")
-
-    def _is_initial_value(self, event: TensorEvent) -> bool:
-        """Whether a tensor is only assigned: initializers multiply a constant by ones."""
-        uses = self._dataflow.consumers(event)
-        return bool(uses) and all(assigns(use.op_type or "") for use in uses)
-
-    def goes_on_in(self, event: TensorEvent, other: TensorEvent) -> bool:
-        """Whether a tensor may have become an input of another one by a way without record.
-
-        That is through a queue, out of a pipeline, a loop, a list or an Optional (as Keras' `fit`
-        returns metrics), or into a function by a call that TensorFlow's writer does not record.
-        """
-        op, there = graph_op_of(self._run, event), graph_op_of(self._run, other)
-        if (op_type_of(self._run, other) or "").startswith("QueueDequeue"):
-            uses = self._dataflow.consumers(event)
-            return any((use.op_type or "").startswith("QueueEnqueue") for use in uses)
-        if op is None:
-            return False
-        calls = self._dataflow.calls
-        if calls.in_pipeline(op.graph_id):
-            return there is None or not calls.in_pipeline(there.graph_id)
-        if op_type_of(self._run, other) == "OptionalGetValue":
-            return any(
-                use.op_type == "OptionalFromValue" for use in self._dataflow.consumers(event)
-            )
-        into_call = there is not None and self._goes_into_call(event)
-        return self._same_function(op.graph_id, other) and (into_call or self._leaves_loop(event))
-
-    def is_inside(self, event: TensorEvent, execution: TensorEvent) -> bool:
-        """Whether a tensor was made inside of a function whose execution has bad outputs.
-
-        Which of its tensors a function returns, TensorFlow's writer does not record.
-        """
-        op = graph_op_of(self._run, event)
-        return op is not None and self._same_function(op.graph_id, execution)
-
-    def _same_function(self, graph_id: str, other: TensorEvent) -> bool:
-        """Whether a tensor was made by the same function that Python called, or is its result."""
-        calls, timeline = self._dataflow.calls, self._dataflow.timeline
-        outermost = calls.outermost(graph_id)
-        if other.kind == "execution":
-            return timeline.runs(self._run.executions.kinds[other.index], outermost)
-        there = graph_op_of(self._run, other)
-        return there is not None and calls.outermost(there.graph_id) == outermost
-
-    def _leaves_loop(self, event: TensorEvent) -> bool:
-        """Whether a tensor goes into a list, or into the next iteration of a loop or out of it."""
-        return any(
-            use.event is None and (is_list_op(use.op_type) or self._goes_out(event, use))
-            for use in self._dataflow.consumers(event)
-        )
-
-    def _goes_into_call(self, event: TensorEvent) -> bool:
-        """Whether a tensor that nothing seems to use is data for calls that left no record."""
-        op = graph_op_of(self._run, event)
-        if op is None or op.op_type not in SOURCES or self._dataflow.consumers(event):
-            return False
-        timeline = self._dataflow.timeline
-        callees = self._dataflow.calls.unrecorded_callees(op.graph_id)
-        ran = [graph_id for graph_id in callees if timeline.ran(graph_id)]
-        return bool(ran) and all(map(timeline.recorded_whole, ran))
 
     def _is_asked(self, event: TensorEvent) -> bool:
         return any(use.op_type in ASKS for use in self._dataflow.consumers(event))
@@ -240,12 +99,12 @@ class Containment:
         alike = self._dataflow.timeline.alike(last)
         return bool(alike[-1] > last)
 
-    def _harmless(self, event: TensorEvent, manner: _Manner) -> bool:
+    def _harmless(self, event: TensorEvent, manner: Manner) -> bool:
         summary = self._summaries(event)
         if summary is None or summary.nan:
-            manner = _Manner.LEFT_OUT
-        elif summary.nan is None and manner is _Manner.KEPT:
-            manner = _Manner.ABSORBED  # NaN or ∞: the dump does not tell which
+            manner = Manner.LEFT_OUT
+        elif summary.nan is None and manner is Manner.KEPT:
+            manner = Manner.ABSORBED  # NaN or ∞: the dump does not tell which
         uses = self._dataflow.consumers(event)
         if uses and self._leaves_pipeline(event, uses):
             return True  # what comes out of the pipeline is looked at by itself
@@ -254,10 +113,10 @@ class Containment:
             uses = tuple(use for use in uses if use.op_type not in ASKS)
         if not uses:
             statistics = op_type_of(self._run, event) in _STATISTICS and event.slot > 0
-            harmless = statistics or manner is _Manner.KEPT or self._unused(event)
-            return harmless or self._goes_into_call(event)
-        if manner is not _Manner.KEPT and self._bounded(event, uses):
-            manner = _Manner.ABSORBED
+            harmless = statistics or manner is Manner.KEPT or self._unused(event)
+            return harmless or self._ways.goes_into_call(event)
+        if manner is not Manner.KEPT and self._bounded(event, uses):
+            manner = Manner.ABSORBED
         recorded = any(use.event is not None for use in uses)
         return all(
             self._harmless_use(event, use, manner) or (recorded and self._never_ran(event, use))
@@ -300,32 +159,32 @@ class Containment:
             return False
         return not self._dataflow.calls.may_call_unrecorded(op.graph_id)
 
-    def _harmless_use(self, event: TensorEvent, use: Use, manner: _Manner) -> bool:
+    def _harmless_use(self, event: TensorEvent, use: Use, manner: Manner) -> bool:
         op_type = use.op_type or ""
         if op_type in NON_FLOAT_RESULT:
             return True
         if op_type in COMPARISONS:
-            return manner is not _Manner.LEFT_OUT or op_type_of(self._run, event) in BOUNDS
+            return manner is not Manner.LEFT_OUT or op_type_of(self._run, event) in BOUNDS
         if assigns(op_type):
-            return manner is _Manner.KEPT
+            return manner is Manner.KEPT
         if op_type in CONTROL or use.via == "argument" or self._goes_into_function(use):
             return True  # what is done with it inside is looked at by itself
         in_list = is_list_op(op_type) and self._list_is_read
-        again = manner is not _Manner.LEFT_OUT and self._comes_again(event, use)
+        again = manner is not Manner.LEFT_OUT and self._comes_again(event, use)
         if use.event is None and (in_list or again):
             return True  # what is read from the list, or outside, is too
         if use.event is None and op_type in ONE_TYPE:
             # It made a number of it, but which one is not known.
-            return manner in (_Manner.KEPT, _Manner.ABSORBED)
+            return manner in (Manner.KEPT, Manner.ABSORBED)
         if use.event is None and self._not_any_more(event, use):
             return True
         if use.event is None and op_type and not unrecorded(op_type):
-            return manner is not _Manner.LEFT_OUT  # it becomes an index, a sample, a condition
+            return manner is not Manner.LEFT_OUT  # it becomes an index, a sample, a condition
         if use.event is None or not self._same_call(event, use.event):
-            return manner is _Manner.KEPT
+            return manner is Manner.KEPT
         made = self._summaries(use.event)
         if made is None or made.has_inf_or_nan is None:
-            return manner is _Manner.KEPT
+            return manner is Manner.KEPT
         divides = op_type in DIVISIONS and use.input_slot == (op_type == "RealDiv")
         if divides and self._loses_numerators(event, use.event):
             return False
@@ -333,11 +192,11 @@ class Containment:
             return True  # bad again: an alert of its own, which is looked at as well
         if op_type in LIMITS and not _has_nan(self._summaries(event)):
             return True
-        if manner is _Manner.DIVIDED_BY:
+        if manner is Manner.DIVIDED_BY:
             return divides
-        if manner is _Manner.LOGARITHM:
+        if manner is Manner.LOGARITHM:
             return op_type in OUT_OF_LOGARITHMS | COMPARES_AND_ADDS | REDUCES
-        return manner is not _Manner.LEFT_OUT
+        return manner is not Manner.LEFT_OUT
 
     def _loses_numerators(self, event: TensorEvent, quotient: TensorEvent) -> bool:
         """Whether numbers are divided by a sum that is ∞, as which they are all lost.
@@ -376,14 +235,7 @@ class Containment:
         """Whether a use keeps ∞ for the gradient, or hands it out of a loop's body or a branch."""
         if _has_nan(self._summaries(event)):
             return False
-        return use.op_type == "TensorListPushBack" or self._goes_out(event, use)
-
-    def _goes_out(self, event: TensorEvent, use: Use) -> bool:
-        """Whether a use hands a tensor out of the body of a loop, or out of a branch."""
-        site = self._dataflow.calls.call_site(graph_id_of(self._run, event) or "")
-        if site is None or site.op is None:
-            return False
-        return use.op_type == "Identity" and site.op.op_type in LOOPS | BRANCHES
+        return use.op_type == "TensorListPushBack" or self._ways.goes_out(event, use)
 
     def _leaves_pipeline(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
         op = graph_op_of(self._run, event)

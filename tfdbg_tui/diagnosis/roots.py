@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.containment import Containment
 from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.hidden_ways import HiddenWays
 from tfdbg_tui.diagnosis.optypes import is_list_op
 from tfdbg_tui.diagnosis.same_bug import SameBug
 
@@ -99,6 +100,7 @@ class Merging:
         self._summaries = summaries
         self._node_of = node_of
         self._containment = Containment(run, dataflow, summaries)
+        self._ways = HiddenWays(run, dataflow)
         self._same = SameBug(run, dataflow, summaries, finite)
 
     def merge(self, groups: list[Root]) -> list[Root]:
@@ -166,10 +168,10 @@ class Merging:
         for root in kept:
             for node in root.members:
                 event = node.site.first
-                if group.node.open and self._containment.goes_on_in(event, group.event):
+                if group.node.open and self._ways.goes_on_in(event, group.event):
                     return root
                 inside = called and not root.contained
-                if inside and self._containment.is_inside(event, group.event):
+                if inside and self._ways.is_inside(event, group.event):
                     return root
         return None
 
