@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.call_rows import At
 from tfdbg_tui.diagnosis.calls import Calls
 from tfdbg_tui.diagnosis.events import (
     TensorEvent,
@@ -20,7 +21,7 @@ from tfdbg_tui.diagnosis.events import (
 )
 from tfdbg_tui.diagnosis.links import PASS_THROUGH, Producer, Use
 from tfdbg_tui.diagnosis.resolve import MAX_DEPTH, Resolver
-from tfdbg_tui.diagnosis.timeline import At, Timeline
+from tfdbg_tui.diagnosis.timeline import Timeline
 from tfdbg_tui.diagnosis.uses import Uses
 from tfdbg_tui.diagnosis.values import same_counts
 from tfdbg_tui.diagnosis.variables import Variables, assigns

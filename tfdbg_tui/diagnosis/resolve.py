@@ -11,9 +11,10 @@ from tfdbg_tui.diagnosis.links import LIST_VALUES, PASS_THROUGH, Producer
 from tfdbg_tui.logdir.graphs import TensorRef
 
 if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.call_rows import At
     from tfdbg_tui.diagnosis.calls import Calls
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.timeline import At, Timeline
+    from tfdbg_tui.diagnosis.timeline import Timeline
     from tfdbg_tui.diagnosis.variables import Variables
     from tfdbg_tui.logdir import GraphOp, Run
 

@@ -12,8 +12,9 @@ from tfdbg_tui.diagnosis.resolve import call_input
 from tfdbg_tui.logdir.graphs import TensorRef
 
 if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.call_rows import At
     from tfdbg_tui.diagnosis.calls import Calls
-    from tfdbg_tui.diagnosis.timeline import At, Timeline
+    from tfdbg_tui.diagnosis.timeline import Timeline
     from tfdbg_tui.logdir import GraphOp, Run
 
 
