@@ -88,6 +88,7 @@ def test_executions(both):
         assert ours.num_outputs == theirs.num_outputs
         assert ours.graph_id == (theirs.graph_id or None)
         assert list(ours.input_tensor_ids) == list(theirs.input_tensor_ids or ())
+        assert run.executions.input_tensor_ids(ours.index) == ours.input_tensor_ids
         assert list(ours.output_tensor_ids) == list(theirs.output_tensor_ids or ())
         assert ours.mode == theirs.tensor_debug_mode
         assert list(ours.output_devices) == [

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import GraphOp, Run
 
 
+_OTHERS = 12  # rows of other executions after which no more are expected of the one looked for
+
+
 @dataclass(frozen=True, slots=True)
 class At:
     """Where in time and place a graph's tensor is looked for.
@@ -172,7 +175,16 @@ class CallRows:
         return [row for row in rows if self.call_of(row)[1] == iteration]
 
     def _of_execution(self, rows: list[int], execution: int) -> list[int]:
-        return sorted(row for row in rows if self.call_of(row)[0] == execution)
+        """Return those of some rows, given the nearest first, that belong to an execution."""
+        found: list[int] = []
+        others = 0
+        for row in rows:
+            if self.call_of(row)[0] == execution:
+                found.append(row)
+                others = 0
+            elif found and (others := others + 1) == _OTHERS:
+                break  # each row is a record to be read
+        return sorted(found)
 
     def time(self, row: int) -> float:
         """Return when a graph execution was recorded."""

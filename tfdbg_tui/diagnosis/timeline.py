@@ -39,6 +39,7 @@ class Timeline:
         self._whole: dict[str, bool] = {}
         self._callers: dict[str, Int64Array] = {}
         self.execution = lru_cache(maxsize=8192)(self._read_execution)
+        self._input_ids = lru_cache(maxsize=1 << 16)(self._read_input_ids)
         self.grouped = self._calls_of.recorded
 
     def sites(self, graph_id: str, op_name: str) -> list[tuple[Site, int]]:
@@ -240,10 +241,15 @@ class Timeline:
     def users(self, tensor_id: int, after: int) -> Iterator[tuple[int, int]]:
         """Yield (execution, input slot) of the uses of an eager tensor soon after an execution."""
         for index in range(after + 1, min(len(self._run.executions), after + 1 + _AHEAD)):
-            inputs = self.execution(index).input_tensor_ids
-            for slot, used in enumerate(inputs):
+            for slot, used in enumerate(self._input_ids(index)):
                 if used == tensor_id:
                     yield index, slot
+
+    def _read_input_ids(self, index: int) -> tuple[int, ...]:
+        try:
+            return self._run.executions.input_tensor_ids(index)
+        except (OSError, ValueError):
+            return ()
 
     def _read_execution(self, index: int) -> Execution:
         return read_execution(self._run, index)

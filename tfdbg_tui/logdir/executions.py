@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.recordfile import RecordFile
 
 
+_INPUT_TENSOR_IDS = 4  # field of tensorflow.Execution
+
+
 class Place(NamedTuple):
     """What outputs of eager code have in common: numbers, or arrays of them."""
 
@@ -233,6 +236,19 @@ class Executions(EventList[Execution]):
             error=record.error or None,
             inputs=inputs_by_slot(record),
         )
+
+    def input_tensor_ids(self, index: int) -> tuple[int, ...]:
+        """Return what an execution says of its inputs, several times as fast as all of it.
+
+        Raises:
+            ValueError: The record is, or has become, damaged.
+        """
+        _, event = self._read(index)
+        ids: list[int] = []
+        for number, _, value in codec.fields(event.execution):
+            if number == _INPUT_TENSOR_IDS:
+                ids += codec.unpack_varints(value) if isinstance(value, bytes) else [value]
+        return tuple(ids)
 
     def tensor(self, index: int, slot: int) -> npt.NDArray[Any] | None:
         """Read an output itself; None in all modes but FULL_TENSOR, and for types without numpy's.
