@@ -47,7 +47,7 @@ class Alerts(Pane):
         snapshot = self.session.snapshot
         if snapshot is None or not snapshot.run.progress.complete or not snapshot.notes:
             return super().reason_when_empty
-        notes = " ".join(snapshot.notes)
+        notes = " ".join(snapshot.notes).replace("\n", " ")
         return notes if snapshot.is_blind else f"{self.EMPTY} {notes}"
 
     def row_state(self, row: int) -> Hashable:

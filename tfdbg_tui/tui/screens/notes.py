@@ -33,4 +33,6 @@ class NotesScreen(BoxScreen):
 
     def text(self) -> Content:
         """See `BoxScreen`."""
-        return Content("\n\n".join(map(self.charset.sentence, self._notes)))
+        # A command to run stands in a line of its own.
+        lines = (note.split("\n") for note in self._notes)
+        return Content("\n\n".join("\n".join(map(self.charset.sentence, note)) for note in lines))
