@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.advice import is_circular
-from tfdbg_tui.diagnosis.causes import Health
 from tfdbg_tui.diagnosis.events import graph_id_of, op_name_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
+from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input
 from tfdbg_tui.logdir import TensorSummary
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.causes import Causes, Root
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.roots import Causes, Root
     from tfdbg_tui.logdir import Run
 
 _PATTERN_DEPTH = 2

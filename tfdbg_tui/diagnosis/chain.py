@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.diagnosis.causes import Health
 from tfdbg_tui.diagnosis.events import graph_id_of, name_of, op_type_of
 from tfdbg_tui.diagnosis.optypes import MOVES
+from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.values import bad_kinds, counts_dict, explains
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.causes import Causes, Root
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.roots import Causes, Root
     from tfdbg_tui.logdir import Run, TensorSummary
 
 _LONGEST = 400

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tfdbg_tui.diagnosis import advice
 from tfdbg_tui.diagnosis.cases import CaseBuilder
-from tfdbg_tui.diagnosis.causes import Causes
 from tfdbg_tui.diagnosis.chain import Chains, Link
 from tfdbg_tui.diagnosis.dataflow import Dataflow
+from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import (
     TensorEvent,
     device_of,
@@ -22,14 +22,14 @@ from tfdbg_tui.diagnosis.events import (
 from tfdbg_tui.diagnosis.fixes import occurrence_of, suggestion
 from tfdbg_tui.diagnosis.gradients import ForwardOp, forward_op, is_backward
 from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
+from tfdbg_tui.diagnosis.roots import Causes
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.silent import find_suspects
-from tfdbg_tui.diagnosis.variables import assigns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfdbg_tui.diagnosis.causes import Root
+    from tfdbg_tui.diagnosis.roots import Root
     from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule
     from tfdbg_tui.logdir import Run
 

@@ -29,8 +29,8 @@ from tfdbg_tui.wire.dtypes import MAX_FINITE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfdbg_tui.diagnosis.causes import Causes
     from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.roots import Causes
     from tfdbg_tui.diagnosis.rules.model import Rule
     from tfdbg_tui.logdir import Run, Site, TensorSummary
     from tfdbg_tui.logdir.columns import Int64Array

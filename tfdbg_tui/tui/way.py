@@ -9,9 +9,9 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from tfdbg_tui.diagnosis.causes import Health
-from tfdbg_tui.diagnosis.dataflow import PASS_THROUGH
+from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH
 from tfdbg_tui.diagnosis.events import read_execution
+from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.tui.folding import FoldedRow
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tfdbg_tui.diagnosis.dataflow.variables import computes
 from tfdbg_tui.diagnosis.optypes import MOVES
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
@@ -14,7 +15,6 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 )
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
-from tfdbg_tui.diagnosis.variables import computes
 
 
 def _moved_in(case: Case) -> Match | None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.calls import LOOPS
+from tfdbg_tui.diagnosis.dataflow.calls import LOOPS
+from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH, Use
+from tfdbg_tui.diagnosis.dataflow.resolve import call_input
 from tfdbg_tui.diagnosis.events import TensorEvent
-from tfdbg_tui.diagnosis.links import PASS_THROUGH, Use
-from tfdbg_tui.diagnosis.resolve import call_input
 from tfdbg_tui.logdir.graphs import TensorRef
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.call_rows import At
-    from tfdbg_tui.diagnosis.calls import Calls
-    from tfdbg_tui.diagnosis.timeline import Timeline
+    from tfdbg_tui.diagnosis.dataflow.call_rows import At
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
+    from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
     from tfdbg_tui.logdir import GraphOp, Run
 
 

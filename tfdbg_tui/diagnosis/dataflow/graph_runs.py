@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.calls import CALLS
+from tfdbg_tui.diagnosis.dataflow.calls import CALLS
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.calls import Calls
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.logdir import GraphOp, Run
 
 _MOST_PATHS = 64  # calls of one function in one run of the graph around them

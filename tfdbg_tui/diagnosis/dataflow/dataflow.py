@@ -9,8 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.call_rows import At
-from tfdbg_tui.diagnosis.calls import Calls
+from tfdbg_tui.diagnosis.dataflow.call_rows import At
+from tfdbg_tui.diagnosis.dataflow.calls import Calls
+from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH, Producer, Use
+from tfdbg_tui.diagnosis.dataflow.resolve import MAX_DEPTH, Resolver
+from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
+from tfdbg_tui.diagnosis.dataflow.uses import Uses
+from tfdbg_tui.diagnosis.dataflow.variables import Variables, assigns
 from tfdbg_tui.diagnosis.events import (
     TensorEvent,
     graph_op_of,
@@ -19,12 +24,7 @@ from tfdbg_tui.diagnosis.events import (
     read_graph_execution,
     summary_of,
 )
-from tfdbg_tui.diagnosis.links import PASS_THROUGH, Producer, Use
-from tfdbg_tui.diagnosis.resolve import MAX_DEPTH, Resolver
-from tfdbg_tui.diagnosis.timeline import Timeline
-from tfdbg_tui.diagnosis.uses import Uses
 from tfdbg_tui.diagnosis.values import same_counts
-from tfdbg_tui.diagnosis.variables import Variables, assigns
 from tfdbg_tui.logdir.graphs import TensorRef
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.calls import CONTROL, LOOPS
+from tfdbg_tui.diagnosis.dataflow.calls import CONTROL, LOOPS
+from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.locations import inside_algorithm
@@ -27,12 +28,11 @@ from tfdbg_tui.diagnosis.optypes import (
     SOURCES,
     SUMS,
 )
-from tfdbg_tui.diagnosis.variables import assigns
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.badsites import BadSite, Summaries
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.roots.badsites import BadSite, Summaries
     from tfdbg_tui.logdir import Run
 
 # Their range is so small that an overflow, even one that ends in a finite number, is no intent.

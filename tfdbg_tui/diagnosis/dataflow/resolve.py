@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.calls import BRANCHES, CONTROL, LOOPS
+from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, CONTROL, LOOPS
+from tfdbg_tui.diagnosis.dataflow.links import LIST_VALUES, PASS_THROUGH, Producer
 from tfdbg_tui.diagnosis.events import graph_op_of
-from tfdbg_tui.diagnosis.links import LIST_VALUES, PASS_THROUGH, Producer
 from tfdbg_tui.logdir.graphs import TensorRef
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.call_rows import At
-    from tfdbg_tui.diagnosis.calls import Calls
+    from tfdbg_tui.diagnosis.dataflow.call_rows import At
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
+    from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
+    from tfdbg_tui.diagnosis.dataflow.variables import Variables
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.timeline import Timeline
-    from tfdbg_tui.diagnosis.variables import Variables
     from tfdbg_tui.logdir import GraphOp, Run
 
 MAX_DEPTH = 40

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.calls import CALLS
+from tfdbg_tui.diagnosis.dataflow.calls import CALLS
+from tfdbg_tui.diagnosis.dataflow.graph_runs import CallOrder, RunNumber, sites_of_block
+from tfdbg_tui.diagnosis.dataflow.trace_rows import NEAR
 from tfdbg_tui.diagnosis.events import TensorEvent, read_graph_execution
-from tfdbg_tui.diagnosis.graph_runs import CallOrder, RunNumber, sites_of_block
-from tfdbg_tui.diagnosis.trace_rows import NEAR
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.calls import Calls
-    from tfdbg_tui.diagnosis.trace_rows import TraceRows
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
+    from tfdbg_tui.diagnosis.dataflow.trace_rows import TraceRows
     from tfdbg_tui.logdir import GraphOp, Run
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.calls import BRANCHES
+from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES
 from tfdbg_tui.diagnosis.events import TensorEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfdbg_tui.diagnosis.calls import Calls
-    from tfdbg_tui.diagnosis.timeline import Timeline
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
+    from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
     from tfdbg_tui.logdir import GraphOp, Run
     from tfdbg_tui.logdir.graphs import TensorRef
 

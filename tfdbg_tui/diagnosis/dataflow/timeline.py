@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.call_rows import At, CallRows
+from tfdbg_tui.diagnosis.dataflow.call_rows import At, CallRows
+from tfdbg_tui.diagnosis.dataflow.trace_rows import TraceRows
 from tfdbg_tui.diagnosis.events import TensorEvent, read_execution, read_graph_execution
 from tfdbg_tui.diagnosis.optypes import FLOAT_OPS
-from tfdbg_tui.diagnosis.trace_rows import TraceRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfdbg_tui.diagnosis.calls import Calls
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.logdir import Execution, GraphOp, Run, Site, TensorRef
     from tfdbg_tui.logdir.columns import Int64Array
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.badsites import Place, bad_sites, place_of
 from tfdbg_tui.diagnosis.events import (
     graph_id_of,
     graph_op_of,
@@ -29,16 +28,14 @@ from tfdbg_tui.diagnosis.optypes import (
     unrecorded,
     value_inputs,
 )
-from tfdbg_tui.diagnosis.roots import Merging, Node, Root, top_of
+from tfdbg_tui.diagnosis.roots.badsites import Place, bad_sites, place_of
+from tfdbg_tui.diagnosis.roots.merging import Merging, Node, Root, top_of
 from tfdbg_tui.diagnosis.values import explains
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run, TensorSummary
-
-
-__all__ = ["Causes", "Health", "Node", "Root"]
 
 
 class Health(Enum):

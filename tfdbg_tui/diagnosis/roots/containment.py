@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.calls import CONTROL
+from tfdbg_tui.diagnosis.dataflow.calls import CONTROL
+from tfdbg_tui.diagnosis.dataflow.hidden_ways import HiddenWays
+from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.hidden_ways import HiddenWays
-from tfdbg_tui.diagnosis.intent import Intent, Manner
 from tfdbg_tui.diagnosis.optypes import (
     ASKS,
     BOUNDS,
@@ -31,13 +31,13 @@ from tfdbg_tui.diagnosis.optypes import (
     is_list_op,
     unrecorded,
 )
+from tfdbg_tui.diagnosis.roots.intent import Intent, Manner
 from tfdbg_tui.diagnosis.values import total
-from tfdbg_tui.diagnosis.variables import assigns
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.badsites import BadSite, Summaries
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.roots.badsites import BadSite, Summaries
     from tfdbg_tui.logdir import Run, TensorSummary
 
 # Of these ops all outputs but the first are statistics, which are NaN for an empty batch; it is

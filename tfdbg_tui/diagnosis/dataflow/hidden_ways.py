@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.calls import BRANCHES, LOOPS
+from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, LOOPS
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.optypes import SOURCES, is_list_op
 

@@ -22,8 +22,8 @@ from tfdbg_tui.diagnosis.optypes import GROWS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfdbg_tui.diagnosis.badsites import Summaries
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
+    from tfdbg_tui.diagnosis.roots.badsites import Summaries
     from tfdbg_tui.logdir import Run
 
 _GRADIENT_DEPTH = 3  # ops: how far back in a gradient forward values are looked for
