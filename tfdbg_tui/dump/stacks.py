@@ -45,8 +45,9 @@ class CodeLocations:
         self._files: dict[str, int] = {}
         self._frames: dict[tuple[str, int, str], str] = {}
         self._stacks: dict[tuple[int, ...], bytes] = {}
-        # Code objects whose ids are in a key of `_stacks`, so that no other gets their id.
-        self._kept_alive: set[CodeType] = set()
+        # Code objects whose ids are in a key of `_stacks`, so that no other gets their id.  By id:
+        # what is compiled again from the same text, in another file even, is equal.
+        self._kept_alive: dict[int, CodeType] = {}
 
     def here(self, frame: FrameType | None) -> bytes:
         """Return the serialized CodeLocation of a running frame and its callers.
@@ -80,7 +81,7 @@ class CodeLocations:
 
     def _keep_alive(self, frame: FrameType | None) -> None:
         while frame is not None:
-            self._kept_alive.add(frame.f_code)
+            self._kept_alive[id(frame.f_code)] = frame.f_code
             frame = frame.f_back
 
     def of_op(self, op: Any) -> bytes:
