@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -110,3 +111,13 @@ def test_an_output_that_cannot_be_written(logdirs, output: str, code: int, words
         check=False,
     )
     assert (result.returncode, result.stderr.decode().strip()) == (code, words)
+
+
+def test_of_several_runs_the_one_is_told(logdirs, tmp_path: Path, capsys) -> None:
+    for name in ("mnist", "session"):
+        shutil.copytree(logdirs[name], tmp_path / name)
+    main(["diagnose", str(tmp_path)])
+    said = capsys.readouterr().err
+    assert said.startswith("tfdbg-tui: 2 runs; this is about the newest, --run ")
+    assert main(["diagnose", str(tmp_path), "--run", said.split()[-1]]) in (0, 1)
+    assert capsys.readouterr().err == ""

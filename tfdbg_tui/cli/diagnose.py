@@ -74,6 +74,9 @@ def run(args: argparse.Namespace) -> int:
     if args.timeout is not None and not args.follow:
         raise LogdirError("--timeout needs --follow: without it, the logdir is read once")
     report = _follow(args) if args.follow else diagnose(open_run(args.logdir, args.run))
+    runs = list_runs(args.logdir)
+    if len(runs) > 1 and args.run is None and not args.follow:
+        _Teller().say(f"{len(runs)} runs; this is about the newest, --run {runs[-1].label}")
     if args.json:
         put(json.dumps(report.to_json(), indent=2))
     else:
