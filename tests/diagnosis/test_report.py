@@ -108,3 +108,12 @@ def test_missing_files_and_cut_ones_are_no_crash(logdirs, tmp_path):
             (directory / path.name).write_bytes(data)
         report = diagnose(open_run(directory))
         json.dumps(report.to_json())
+
+
+@pytest.mark.parametrize(("thread", "told"), [(None, False), (0, False), (3, True)])
+def test_another_thread_is_named(tmp_path, thread: int | None, told: bool):
+    program = Program(tmp_path)
+    program.execution("Neg", [1], {2: floats(0)}, thread=thread and 0)
+    program.execution("Log", [2], {3: floats(-np.inf)}, thread=thread)
+    (root,) = diagnose(program.open()).roots
+    assert ("in another thread than the first (number 3)" in root.evidence) is told

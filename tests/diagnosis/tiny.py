@@ -117,6 +117,7 @@ class Program:
         given: tuple[np.ndarray, ...] = (),
         serial: int | None = None,
         mode: int = TensorDebugMode.FULL_HEALTH,
+        thread: int | None = None,
     ) -> None:
         """Records an execution; `given` are the values of its inputs, where they are recorded."""
         record = events.Execution(
@@ -130,6 +131,7 @@ class Program:
             output_tensor_device_ids=[0] * len(outputs),
             input_tensor_protos=[_proto(value) for value in given],
             serial=serial,
+            thread=thread,
         )
         self._add("execution", execution=record.encode())
 

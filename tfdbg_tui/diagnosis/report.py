@@ -196,11 +196,12 @@ class Diagnosis:
         location = self.location(event)
         forward = forward_op(run, self.dataflow, event) if is_backward(run, event) else None
         called = location_of(run, forward.stack_id) if forward else None
+        whose = _in_gradient(forward, called) if called != location else ""
         return Finding(
             rule=rule.id,
             certainty=match.certainty,
             title=rule.title,
-            evidence=match.evidence + (_in_gradient(forward, called) if called != location else ""),
+            evidence=match.evidence + whose + self._in_thread(event),
             why=rule.why,
             fix=rule.fix,
             suggestion=self._suggestion(event, rule, called),
@@ -232,6 +233,14 @@ class Diagnosis:
         index = self.dataflow.timeline.execution_of(event.index)
         ran = location_of(run, run.executions.stack_ids[index]) if index is not None else None
         return ran or created
+
+    def _in_thread(self, event: TensorEvent) -> str:
+        """Say which thread has made a tensor, where it is not the one that began."""
+        timeline = self.dataflow.timeline
+        graph = event.kind == "graph_execution"
+        index = timeline.execution_of(event.index) if graph else event.index
+        thread = timeline.execution(index).thread if index is not None else None
+        return f"; in another thread than the first (number {thread})" if thread else ""
 
     def _suggestion(self, event: TensorEvent, rule: Rule, called: Location | None) -> str | None:
         """Return the change of the user's expression: where the op, or its inputs, were made.
