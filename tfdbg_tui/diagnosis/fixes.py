@@ -218,9 +218,9 @@ _ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.Li
 
 _NUMBERS = {
     "float16": {"eps": "1e-4", "eps2": "1e-4", "ulps": "1e-3", "exp_max": "10.0"},
-    "bfloat16": {"eps": "1e-7", "eps2": "1e-12", "ulps": "1e-2", "exp_max": "80.0"},
-    "float32": {"eps": "1e-7", "eps2": "1e-12", "ulps": "1e-6", "exp_max": "80.0"},
-    "float64": {"eps": "1e-12", "eps2": "1e-24", "ulps": "1e-12", "exp_max": "700.0"},
+    "bfloat16": {"eps": "1e-7", "eps2": "1e-12", "ulps": "1e-2", "exp_max": "40.0"},
+    "float32": {"eps": "1e-7", "eps2": "1e-12", "ulps": "1e-6", "exp_max": "40.0"},
+    "float64": {"eps": "1e-12", "eps2": "1e-24", "ulps": "1e-12", "exp_max": "350.0"},
 }
 """What is added to 0 and to a squared length, or taken off 1, to keep away from them; and the
 largest argument of exp: by type, as the reciprocal of the first and the square root of the second

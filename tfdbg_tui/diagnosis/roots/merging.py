@@ -127,6 +127,7 @@ class Merging:
                 _blame(group, before)
             else:
                 kept.append(group)
+        kept = self._with_late_sources(kept)
         for root in kept:
             root.members.sort(key=lambda node: node.time)
             # What one birth alone did not show, that the program looks out for it, all may; and
@@ -134,6 +135,18 @@ class Merging:
             if not root.contained and (len(root.births) > 1 or self._reads_list(root)):
                 root.contained = self._contained(root)
         return kept
+
+    def _with_late_sources(self, kept: list[Root]) -> list[Root]:
+        """Lay what did no harm at the door of a root of which it only then showed that it does."""
+        spread = [root for root in kept if not root.contained]
+        left = []
+        for root in kept:
+            source = self._source_of(root, spread) if root.contained and root.node.open else None
+            if source is None:
+                left.append(root)
+            else:
+                _blame(root, source)
+        return left
 
     def _reads_list(self, root: Root) -> bool:
         return any(is_list_op(op_type_of(self._run, node.site.first)) for node in root.members)
