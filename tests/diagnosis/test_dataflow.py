@@ -182,3 +182,18 @@ def test_runs_of_a_function_that_overtake_one_another_are_noticed(tmp_path):
     sources = [dataflow.producers(row)[0].event for row in rows]
     overtaken = [dataflow.timeline.overtaken(*pair) for pair in zip(rows, sources, strict=True)]
     assert overtaken == [False, True, True]
+
+
+def test_a_copy_is_known_by_its_counts_and_its_number(tmp_path):
+    program = Program(tmp_path)
+    gradient = floats(np.nan, np.nan, 1)
+    program.execution("Mul", [1], {2: gradient})
+    program.execution("Square", [3], {5: gradient}, given=(gradient,))  # 3 is a copy of 2
+    program.execution("Sub", [3], {6: floats(np.nan, 1, 1)}, given=(gradient,))  # and not of 5
+    program.execution("Neg", [4], {7: floats(np.inf, 0)}, given=(floats(-np.inf, 0),))
+    dataflow = Dataflow(program.open())
+    for index, expected in ((1, TensorEvent("execution", 0, 0)), (3, None)):
+        (producer,) = dataflow.producers(TensorEvent("execution", index, 0))
+        assert (producer.event, producer.inferred) == (expected, expected is not None)
+    (again,) = dataflow.producers(TensorEvent("execution", 2, 0))
+    assert again.event == TensorEvent("execution", 0, 0)

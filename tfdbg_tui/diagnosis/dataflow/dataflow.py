@@ -95,7 +95,7 @@ class Dataflow:
         for slot, tensor_id in enumerate(execution.input_tensor_ids):
             given = execution.inputs[slot] if slot < len(execution.inputs) else None
             made = self.timeline.maker(tensor_id, event.index)
-            copy = self._copied(given, event.index) if made is None and given else None
+            copy = self._copied(given, tensor_id, event.index) if made is None and given else None
             made = made or copy
             op_type = self._run.executions.kind(made.index).op_type if made else None
             name = f"{op_type}:{made.slot}" if made else f"tensor {tensor_id}"
@@ -112,7 +112,7 @@ class Dataflow:
             return (Producer(0, producers[0].name, found, False, "variable", op_type),)
         return tuple(producers)
 
-    def _copied(self, given: TensorSummary, before: int) -> TensorEvent | None:
+    def _copied(self, given: TensorSummary, tensor_id: int, before: int) -> TensorEvent | None:
         """Return the bad tensor that one which no op has made most likely is a copy of.
 
         Keras copies gradients, and NumPy arrays come back: it is the last one with the same counts.
@@ -122,8 +122,10 @@ class Dataflow:
         rows = self._run.executions.alert_rows
         end = int(rows.searchsorted(before))
         for index in rows[max(0, end - _KEPT) : end].tolist()[::-1]:
-            for slot, summary in enumerate(self.timeline.execution(index).outputs):
-                if summary is not None and same_counts(summary, given):
+            execution = self.timeline.execution(index)
+            made = zip(execution.output_tensor_ids, execution.outputs, strict=False)
+            for slot, (earlier_id, summary) in enumerate(made):
+                if earlier_id < tensor_id and summary is not None and same_counts(summary, given):
                     return TensorEvent("execution", index, slot)
         return None
 
