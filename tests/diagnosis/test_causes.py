@@ -364,3 +364,19 @@ def test_masks_of_the_lowest_half_add_up_and_the_highest_overflow(tmp_path):
         program.trace("f", "add", np.float16([sign * INF, 2]))
         program.trace("f", "Softmax", np.float16([0, 1]))
         assert diagnose(program.open()).verdict == verdict, sign
+
+
+def test_what_nothing_uses_is_no_proof_beside_a_root_that_spreads(tmp_path):
+    program = Program(tmp_path)
+    program.execution("Neg", [1], {2: floats(0, 1)})
+    program.execution("Log", [2], {3: floats(-INF, 0)})  # a test of what log(0) gives
+    (alone,) = diagnose(program.open()).roots
+    program.execution("Abs", [4], {5: floats(-1, 1)})
+    program.execution("Sqrt", [5], {6: floats(NAN, 1)})
+    program.execution("Square", [6], {7: floats(NAN, 1)})
+    looked_at, spreads = diagnose(program.open()).roots
+    assert (alone.certainty, looked_at.certainty, spreads.certainty) == (
+        "proved",
+        "likely",
+        "proved",
+    )

@@ -56,7 +56,8 @@ class Root:
         members: Places of all of them, in order of time.
         contained: Whether no bad value got anywhere that matters.
         births: The first tensor, and those of other places where the same bug struck.
-        unsure: Whether its inputs, finite as they are, may be consequences of an earlier root.
+        unsure: Whether its inputs, finite as they are, may be consequences of an earlier root; or
+            nothing uses it, unlike another root.
     """
 
     node: Node
@@ -134,7 +135,17 @@ class Merging:
             # what went into a list is now together with what was read from it.
             if not root.contained and (len(root.births) > 1 or self._reads_list(root)):
                 root.contained = self._contained(root)
+        harmful = [root for root in kept if not root.contained]
+        for root in harmful if len(harmful) > 1 else ():
+            root.unsure |= self._goes_nowhere(root)
         return kept
+
+    def _goes_nowhere(self, root: Root) -> bool:
+        """Whether nothing but Python has ever used what is bad: beside another root, in a test."""
+        events = [node.site.first for node in root.members]
+        return all(
+            event.kind == "execution" and not self._dataflow.consumers(event) for event in events
+        )
 
     def _with_late_sources(self, kept: list[Root]) -> list[Root]:
         """Lay what did no harm at the door of a root of which it only then showed that it does."""
