@@ -151,7 +151,9 @@ def test_a_terminal_that_has_gone_ends_it(logdirs, action) -> None:
     terminal = Terminal(str(logdirs["mnist"]))
     signal.signal(signal.SIGHUP, before)
     terminal.wait_for("495 alerts")
-    assert terminal.hang_up() == 128 + signal.SIGHUP
+    terminal.run(_SETTLE)
+    # Where a frame was being written at that moment, it may be the alarm that ends it.
+    assert terminal.hang_up() in (128 + signal.SIGHUP, -signal.SIGALRM)
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs a shell with job control")
