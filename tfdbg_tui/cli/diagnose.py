@@ -73,10 +73,9 @@ def run(args: argparse.Namespace) -> int:
         raise LogdirError("--until needs --follow: without it, the logdir is read once")
     if args.timeout is not None and not args.follow:
         raise LogdirError("--timeout needs --follow: without it, the logdir is read once")
-    report = _follow(args) if args.follow else diagnose(open_run(args.logdir, args.run))
-    runs = list_runs(args.logdir)
-    if len(runs) > 1 and args.run is None and not args.follow:
+    if not args.follow and args.run is None and len(runs := list_runs(args.logdir)) > 1:
         _Teller().say(f"{len(runs)} runs; this is about the newest, --run {runs[-1].label}")
+    report = _follow(args) if args.follow else diagnose(open_run(args.logdir, args.run))
     if args.json:
         put(json.dumps(report.to_json(), indent=2))
     else:
