@@ -99,19 +99,15 @@ class CallRows:
         execution, iteration = self.call_of(event.index)
         if event.kind != "graph_execution" or execution is None:
             return []
-        near = self._rows.nearest(self._rows.site_id(event.index), event.index)
-        rows = self._of_execution(near, execution)
-        same = [row for row in rows if self.call_of(row)[1] == iteration and row != event.index]
-        return [replace(event, index=row) for row in same]
+        same = self._of_call(self._rows.site_id(event.index), event.index, execution, iteration)
+        return [replace(event, index=row) for row in same if row != event.index]
 
     def may_be_another_run(self, row: int, source: int) -> bool:
         """Whether a function ran several times in a call, and not as often as another one."""
         at = self.at(row)
         if at.execution is None or (at.number is not None and self._number_of(source) is not None):
             return False
-        near = self._rows.nearest(self._rows.site_id(source), row)
-        rows = self._of_execution(near, at.execution)
-        same = [other for other in rows if self.call_of(other)[1] == at.iteration]
+        same = self._of_call(self._rows.site_id(source), row, at.execution, at.iteration)
         return len(same) > 1 and len(self._rows_like(at)) != len(same)
 
     def _find_number(self, row: int) -> RunNumber | None:
@@ -125,8 +121,7 @@ class CallRows:
             return RunNumber(0, 1)
         found = []
         for site_id, other in sites_of_block(self._run, row):
-            near = self._of_execution(self._rows.nearest(site_id, other), execution)
-            rows = [r for r in near if self.call_of(r)[1] == iteration]
+            rows = self._of_call(site_id, other, execution, iteration)
             if len(rows) % len(frame.paths) == 0 and len(rows) < NEAR:
                 found.append(RunNumber(rows.index(other), len(rows)))
         if iteration is not None:
@@ -170,9 +165,12 @@ class CallRows:
         execution, iteration = self.call_of(at.row)
         if execution is None or execution != at.execution:
             return []
-        near = self._rows.nearest(self._rows.site_id(at.row), at.row)
-        rows = self._of_execution(near, execution)
-        return [row for row in rows if self.call_of(row)[1] == iteration]
+        return self._of_call(self._rows.site_id(at.row), at.row, execution, iteration)
+
+    def _of_call(self, site_id: int, row: int, execution: int, iteration: int | None) -> list[int]:
+        """Return the rows of a site near to a row that are of one execution and iteration."""
+        rows = self._of_execution(self._rows.nearest(site_id, row), execution)
+        return [other for other in rows if self.call_of(other)[1] == iteration]
 
     def _of_execution(self, rows: list[int], execution: int) -> list[int]:
         """Return those of some rows, given the nearest first, that belong to an execution."""
