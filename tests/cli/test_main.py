@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tfdbg_tui.cli import main
+from tfdbg_tui.diagnosis.report import Report, diagnose
+from tfdbg_tui.logdir import open_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,3 +123,18 @@ def test_of_several_runs_the_one_is_told(logdirs, tmp_path: Path, capsys) -> Non
     assert said.startswith("tfdbg-tui: 2 runs; this is about the newest, --run ")
     assert main(["diagnose", str(tmp_path), "--run", said.split()[-1]]) in (0, 1)
     assert capsys.readouterr().err == ""
+
+
+def test_a_logdir_that_is_deleted_while_it_is_followed_still_has_its_report(
+    logdirs, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    logdir = shutil.copytree(logdirs["mnist"], tmp_path / "mnist")
+
+    def follow(_args: object) -> Report:
+        report = diagnose(open_run(logdir))
+        shutil.rmtree(logdir)
+        return report
+
+    monkeypatch.setattr("tfdbg_tui.cli.diagnose._follow", follow)
+    assert main(["diagnose", str(logdir), "--follow"]) == 1
+    assert "1 root" in capsys.readouterr().out
