@@ -72,6 +72,7 @@ class Recorder:
         self._executions: deque[bytes] = deque()
         self._traces: deque[TraceBatch] = deque()
         self._queued_bytes = 0
+        self._num_executions = self._num_traces = 0
         self._drain_lock = threading.Lock()
         self._wake = threading.Event()
         self._stopped = True
@@ -130,6 +131,7 @@ class Recorder:
         if self._frozen(1):
             return
         self._executions.append(payload)
+        self._num_executions += 1
         self._queued_bytes += len(payload)
         self._slow_down()
 
@@ -138,8 +140,23 @@ class Recorder:
         if self._frozen(batch.count):
             return
         self._traces.append(batch)
+        self._num_traces += batch.count
         self._queued_bytes += batch.nbytes
         self._slow_down()
+
+    def omit(self, kind: str, what: str, reason: str, graph_id: str = "") -> None:
+        """Queue the fact that something is not on record.
+
+        Args:
+            kind: One of the constants in `wire.omissions`.
+            what: What is not on record, as "the graph loss".
+            reason: Why, in one sentence.
+            graph_id: The graph that it is about, if it is about one.
+        """
+        omission = events.Omission(
+            kind, what, reason, self._num_executions, self._num_traces, graph_id
+        )
+        self.define(filesets.METADATA, events.DebugEvent(omission=omission.encode()))
 
     def _slow_down(self) -> None:
         if self._queued_bytes < _MAX_QUEUED_BYTES:

@@ -21,6 +21,7 @@ from tfdbg_tui.dump.graphs import GraphDefinitions
 from tfdbg_tui.dump.groups import Batch, Group
 from tfdbg_tui.dump.recorder import Recorder
 from tfdbg_tui.dump.sessions import SessionSinks
+from tfdbg_tui.wire import omissions
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -131,6 +132,17 @@ class DumpWriter:
         if isinstance(error, BadTensorError):
             raise error
         self._recorder.fail("failed unexpectedly", error)
+
+    def skip(self, what: str, reason: str, graph: Any = None) -> None:
+        """Say in the logdir that a graph or op is not recorded, and why.
+
+        Args:
+            what: What is not on record, as "the graph loss".
+            reason: Why, in one sentence.
+            graph: The graph that it is about, if it is about one.
+        """
+        graph_id = self._graphs.graph_id(graph) if graph is not None else ""
+        self._recorder.omit(omissions.SKIPPED, what, reason, graph_id)
 
     # ---- Steps ---------------------------------------------------------------------------------
 

@@ -36,6 +36,26 @@ class DebugMetadata(Message):
 
 
 @dataclass(slots=True)
+class Omission(Message):
+    """Extension: something that ran and is not on record; in the metadata file.
+
+    Whoever says of a run that it is clean looks at these first.
+    """
+
+    # One of the constants in `omissions`.
+    kind: str = pb(1, Kind.STRING)
+    # What is not on record, in the program's words: "the graph loss", "the op Foo in loss".
+    what: str = pb(2, Kind.STRING)
+    # Why, in one sentence.
+    reason: str = pb(3, Kind.STRING)
+    # Executions and traces of the same file set that were recorded before it.
+    executions: int = pb(4, Kind.INT)
+    traces: int = pb(5, Kind.INT)
+    # Id of the graph that it is about, where it is about one.
+    graph_id: str = pb(6, Kind.STRING)
+
+
+@dataclass(slots=True)
 class SourceFile(Message):
     """The text of a source file at the moment its first frame was seen."""
 
@@ -200,6 +220,8 @@ class DebugEvent(Message):
     debugged_device: bytes = pb(12, Kind.BYTES)
     # Extension: only in the .graphs file.
     graph_signature: bytes = pb(1000, Kind.BYTES)
+    # Extension: only in the .metadata file.
+    omission: bytes = pb(1001, Kind.BYTES)
 
 
 @dataclass(slots=True)

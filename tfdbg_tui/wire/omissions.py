@@ -1,0 +1,16 @@
+"""The kinds of `events.Omission`: in which way something that ran is not on record."""
+
+STOPPED = "stopped"
+"""Nothing is recorded from here on."""
+
+SKIPPED = "skipped"
+"""A graph or op is never recorded; everything else is."""
+
+LOST = "lost"
+"""Records were made and could not be written."""
+
+FORKED = "forked"
+"""A process forked from the recorded one ran TensorFlow ops."""
+
+FAILED = "failed"
+"""The program ended with an error: what it would have run is not on record."""
