@@ -27,22 +27,34 @@ if TYPE_CHECKING:
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 BLOCKS = 9
-STEPS = {"mnist": 25, "cnn": 40, "transformer": 6, "transformer_jit": 6, "eager": 25}
+STEPS = {
+    "mnist": 25,
+    "mnist_bad": 25,
+    "cnn": 40,
+    "transformer": 6,
+    "transformer_jit": 6,
+    "eager": 25,
+}
 """Steps in a block."""
 EAGER_OPS = 200
 
 
-def mnist() -> Callable[[], object]:
-    """Two dense layers, three small functions, tape and Adam outside: mostly eager."""
+def mnist(bad: bool = False) -> Callable[[], object]:
+    """Two dense layers, three small functions, tape and Adam outside: mostly eager.
+
+    Args:
+        bad: Whether the logarithm meets zeros in the first step, so that all is NaN after it.
+    """
     import tensorflow as tf
 
     tf.keras.utils.set_random_seed(1)
     x = tf.random.normal([100, 784])
     y = tf.one_hot(tf.random.uniform([100], 0, 10, tf.int32), 10)
+    stddev = 1.0 if bad else 0.03
     weights = [
-        tf.Variable(tf.random.truncated_normal([784, 500], stddev=0.03)),
+        tf.Variable(tf.random.truncated_normal([784, 500], stddev=stddev)),
         tf.Variable(tf.zeros([500])),
-        tf.Variable(tf.random.truncated_normal([500, 10], stddev=0.03)),
+        tf.Variable(tf.random.truncated_normal([500, 10], stddev=stddev)),
         tf.Variable(tf.zeros([10])),
     ]
 
@@ -57,7 +69,8 @@ def mnist() -> Callable[[], object]:
 
     @tf.function
     def loss(probs, labels):
-        return tf.reduce_mean(-labels * tf.math.log(tf.clip_by_value(probs, 1e-6, 1.0)))
+        probs = probs if bad else tf.clip_by_value(probs, 1e-6, 1.0)
+        return tf.reduce_mean(-labels * tf.math.log(probs))
 
     optimizer = tf.keras.optimizers.Adam(1e-4)
 
@@ -152,6 +165,7 @@ def eager() -> Callable[[], object]:
 
 PROGRAMS: dict[str, Callable[[], Callable[[], object]]] = {
     "mnist": mnist,
+    "mnist_bad": lambda: mnist(bad=True),
     "cnn": cnn,
     "transformer": transformer,
     "transformer_jit": lambda: transformer(jit=True),

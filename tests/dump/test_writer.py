@@ -20,6 +20,7 @@ import dump_oracle as oracle  # noqa: E402
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.wire import codec, events, filesets, tfrecord  # noqa: E402
+from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -200,6 +201,26 @@ def test_the_inputs_of_a_bad_eager_op_are_on_record(tmp_path: Path, mode: str) -
     (proto,) = bad.input_tensor_protos
     assert np.frombuffer(events.TensorProto.decode(proto).tensor_content)[9] == 1
     assert bad.input_maxima == [5.0]
+
+
+def test_a_bad_tensor_is_described_in_full_as_long_as_it_tells_something_new(
+    tmp_path: Path,
+) -> None:
+    function = log_function()
+    same, other = tf.constant([0.0, -1.0, 2.0]), tf.constant([0.0, np.nan, 2.0])
+    with dumping(tmp_path, "ADAPTIVE"):
+        for x in (*[same] * 12, other):
+            function(x)
+            tf.math.log(x)
+    in_graph = [t for _, t in traces(tmp_path) if t.op_name == "Log"]
+    in_python = [e for _, e in executions(tmp_path) if e.op_type == "Log"]
+    full, concise = TensorDebugMode.FULL_HEALTH, TensorDebugMode.CONCISE_HEALTH
+    for records in (in_graph, in_python):
+        modes = [record.tensor_debug_mode for record in records]
+        assert modes == [full] * 10 + [concise] * 2 + [full]  # NaN comes in: that is new
+    vectors = [t.tensor_proto for t in in_graph] + [e.tensor_protos[0] for e in in_python]
+    counts = [np.frombuffer(events.TensorProto.decode(v).tensor_content)[1:] for v in vectors]
+    assert all(c.tolist() == [3, 1, 0, 1] for c in counts if len(c) == 4)  # size, -∞, +∞, NaN
 
 
 def test_adaptive_records_a_bad_tensor_once_and_in_its_place(tmp_path: Path) -> None:

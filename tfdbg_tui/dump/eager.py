@@ -174,7 +174,7 @@ class EagerExecutions:
         if location_field is None:
             location_field = _sized(_CODE_LOCATION_TAG, location)
             self._location_fields[location] = location_field
-        values = self._tensors.values(op_type, inputs, outputs)
+        values = self._tensors.values(op_type, inputs, outputs, location)
         try:
             thread = self._threads.number
         except AttributeError:

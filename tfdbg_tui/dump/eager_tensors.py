@@ -55,6 +55,7 @@ class EagerTensors:
     def __init__(self, options: Options, muted: Callable[[], AbstractContextManager[None]]) -> None:
         self._options = options
         self._muted = muted
+        self._novelty = summaries.Novelty()
         self._mode = options.mode
         self._watches_health = options.watches_health
         self._filtered = options.op_regex is not None or options.tensor_dtypes is not None
@@ -71,10 +72,12 @@ class EagerTensors:
         """
         return tensorflow_internals.has_accelerator()
 
-    def values(self, op_type: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> EagerValues:
-        """Return what to record of the outputs of an op."""
+    def values(
+        self, op_type: Any, inputs: Sequence[Any], outputs: Sequence[Any], location: bytes
+    ) -> EagerValues:
+        """Return what to record of the outputs of an op that was executed at a place."""
         if self._watches_health:
-            return self._health(op_type, inputs, outputs)
+            return self._health(op_type, inputs, outputs, location)
         if self._mode is TensorDebugMode.NO_TENSOR:
             return EagerValues(self._mode)
         protos = b"".join(
@@ -100,7 +103,9 @@ class EagerTensors:
         vector = summaries.shape_vector(-1, number, shape, int(tensor._num_elements()))
         return _VECTOR_HEADS[TensorDebugMode.SHAPE] + vector
 
-    def _health(self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> EagerValues:
+    def _health(
+        self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any], location: bytes
+    ) -> EagerValues:
         mode = self._mode
         head = self._vector_field
         fields = []
@@ -117,8 +122,11 @@ class EagerTensors:
             if counts is not None and counts.bad and bad_slot is None:
                 bad_slot, bad_counts = slot, counts
             fields.append(head + vector)
-        if bad_slot is None:
+        if bad_counts is None:
             return EagerValues(mode, b"".join(fields))
+        kinds = bad_counts.kinds, *map(self._is_finite, inputs)
+        if not self._novelty.is_new((location, op_type, bad_slot, kinds)):
+            return EagerValues(mode, b"".join(fields), b"", bad_slot, bad_counts)
         details = self._details_of_inputs(inputs)
         if self._options.adaptive:
             mode = TensorDebugMode.FULL_HEALTH
@@ -140,7 +148,7 @@ class EagerTensors:
             if mode is TensorDebugMode.CURT_HEALTH:
                 return summaries.curt_vector(-1, bad=False), None
             return summaries.healthy_concise_vector(array.size), None
-        counts = summaries.health_counts(array)
+        counts = summaries.count_bad(array)
         if mode is TensorDebugMode.CURT_HEALTH:
             return summaries.curt_vector(-1, bad=counts.bad > 0), counts
         return summaries.concise_vector(-1, counts), counts
@@ -192,6 +200,11 @@ class EagerTensors:
             minima.append(counts.minimum)
             maxima.append(counts.maximum)
         return protos, minima, maxima
+
+    def _is_finite(self, tensor: Any) -> bool:
+        dtype = tensor.dtype
+        watched = dtype.is_floating or dtype.is_complex
+        return not watched or summaries.all_finite(self._elements(tensor))
 
     def _elements(self, tensor: Any) -> Any:
         """Return a tensor's elements; without a copy where they are in this process's memory."""

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 DETAIL_WIDTH = 11
 """A detail: number of the row, rank, and the fields of `HealthCounts` in order."""
 
+_UNCOUNTED = (np.nan,) * 5
+"""Stands in a detail for the numbers of which only NaN and infinity were counted."""
+
 Float64Array = npt.NDArray[np.float64]
 
 Values = dict[str, list[Any]]
@@ -103,6 +106,7 @@ class Group:
         self.places: dict[int, tuple[int, int | None]] = {}
         self.exact_limit: int | None = None
         self._writer = writer
+        self._novelty = summaries.Novelty()
 
     @cached_property
     def records(self) -> GroupRecords:
@@ -143,29 +147,55 @@ class Group:
         return np.zeros((0, DETAIL_WIDTH))
 
     def _details(self, curt: Any, tensors: Any) -> Float64Array:
-        rows = self._bad_rows(curt, tensors)
-        rows.update([i for row in rows for i in self.inputs.get(row, ()) if i in self.places])
-        if self.exact_limit is not None:
-            limit = self.exact_limit
-            rows.update(row for row in self.large if self._elements(row, tensors).size > limit)
+        bad = self._bad_rows(curt, tensors)
+        whole = self._rows_to_detail(bad, tensors)
+        rows = sorted({*bad, *whole})
         details = np.empty((len(rows), DETAIL_WIDTH))
-        for detail, row in zip(details, sorted(rows), strict=True):
+        for detail, row in zip(details, rows, strict=True):
             elements = self._elements(row, tensors)
-            counts = summaries.health_counts(elements, extremes=self.adaptive)
-            detail[:] = row, elements.ndim, *counts.values()
+            if row in whole:
+                values = summaries.health_counts(elements, extremes=self.adaptive).values()
+            else:
+                values = bad[row].values()[:4] + _UNCOUNTED
+            detail[:] = row, elements.ndim, *values
         return details
 
-    def _bad_rows(self, curt: Any, tensors: Any) -> set[int]:
-        """Return the bad rows among those that the graph looked at, and behind them."""
-        bad: set[int] = set()
+    def _bad_rows(self, curt: Any, tensors: Any) -> dict[int, summaries.HealthCounts]:
+        """Return the counts of the bad rows among those the graph looked at, and behind them."""
+        bad: dict[int, summaries.HealthCounts] = {}
+
+        def look_at(row: int) -> None:
+            counts = summaries.count_bad(self._elements(row, tensors))
+            if counts.bad:
+                bad[row] = counts
+
         for index in np.flatnonzero(curt[:, 1]):
-            rows = self.seen[index]
-            bad.update(row for row in rows if summaries.is_bad(self._elements(row, tensors)))
+            for row in self.seen[index]:
+                look_at(row)
         # The tensor that covers another comes later, so whether it is bad is known here.
         for row in sorted(self.covers, reverse=True):
-            if self.covers[row] in bad and summaries.is_bad(self._elements(row, tensors)):
-                bad.add(row)
+            if self.covers[row] in bad:
+                look_at(row)
         return bad
+
+    def _rows_to_detail(self, bad: dict[int, summaries.HealthCounts], tensors: Any) -> set[int]:
+        """Return the rows of which everything is counted."""
+        if self.mode is TensorDebugMode.FULL_HEALTH:
+            limit = self.exact_limit or 0
+            large = [row for row in self.large if self._elements(row, tensors).size > limit]
+            return {*bad, *large}
+        if not self.adaptive:
+            return set()
+        whole: set[int] = set()
+        for row, counts in bad.items():
+            inputs = [i for i in self.inputs.get(row, ()) if i in self.places]
+            kinds = [i in bad or not self._is_finite(i, tensors) for i in inputs]
+            if self._novelty.is_new((row, counts.kinds, *kinds)):
+                whole.update((row, *inputs))
+        return whole
+
+    def _is_finite(self, row: int, tensors: Any) -> bool:
+        return summaries.all_finite(self._elements(row, tensors))
 
     def _elements(self, row: int, tensors: Any) -> Any:
         index, place = self.places[row]
@@ -180,7 +210,7 @@ class Group:
             return self.records.first_bad_compiled(values["compiled"][0])
         for detail in (values.get("details") or ((),))[0]:
             if detail[3:6].any():
-                return self.rows[int(detail[0])], summaries.HealthCounts(*map(int, detail[2:9]))
+                return self.rows[int(detail[0])], summaries.HealthCounts(*map(int, detail[2:6]))
         return None
 
 

@@ -42,6 +42,7 @@ class GroupRecords:
         self._unranked = [row for row in group.large if group.rows[row].rank is None]
         self._templates: dict[tuple[bool, bool], traces.TraceTemplates] = {}
         self._known: dict[bool, traces.FilledTemplates] = {}
+        self._novelty = summaries.Novelty()
 
     def encode(self, batch: Batch) -> Iterator[tuple[bytes, int]]:
         """Yield the records of one execution of the graph, and their number."""
@@ -49,7 +50,7 @@ class GroupRecords:
             yield from self._whole_tensors(batch)
             return
         details = self._details(batch.values)
-        if details and self._group.adaptive:
+        if self._group.adaptive and any(map(_is_whole, details.values())):
             yield self._adaptive(batch, details)
             return
         records = self._stamped(self._filled(batch, details), batch)
@@ -176,14 +177,18 @@ class GroupRecords:
             for row, detail in details.items()
             if row < beyond or not (detail[3:6].any() and group.extra_rows[row - beyond].watched)
         }
-        for row, counts in group.constants.items():
-            if counts.bad or found:
-                found[row] = self._constant_detail(row)
+        if any(map(_is_whole, found.values())) or self._shows_constants():
+            found |= {row: self._constant_detail(row) for row in group.constants}
         for row, source in group.aliases:
             if source in found:
                 detail = found[row] = found[source].copy()
                 detail[1] = self._rows[row].rank or 0
         return found
+
+    def _shows_constants(self) -> bool:
+        """Return whether to describe bad constants although nothing made from them is bad."""
+        bad = any(counts.bad for counts in self._group.constants.values())
+        return bad and self._novelty.is_new("constants")
 
     def _constant_detail(self, row: int) -> Float64Array:
         return np.array((row, self._rows[row].rank or 0, *self._group.constants[row].values()))
@@ -192,17 +197,19 @@ class GroupRecords:
         """Return the detailed rows in full, inputs from elsewhere first; the others as they are."""
         template = self._template(batch, detailed=True)
         rows = [*self._rows, *self._group.extra_rows]
+        whole = {row: detail for row, detail in details.items() if _is_whole(detail)}
+        counted = {row: detail for row, detail in details.items() if row not in whole}
         full = np.zeros((len(rows), template.length))
         extremes = np.full((len(rows), 2), np.nan)
-        for number, detail in details.items():
+        for number, detail in whole.items():
             row = rows[number]
             full[number, :4] = row.tensor_id, -1, row.dtype, detail[1]
             full[number, 4:] = detail[2:9]
             extremes[number] = detail[9:]
         detailed = template.split(self._stamped(template.filled(full, extremes), batch))
-        healthy = self._template(batch).split(self._stamped(self._filled(batch, {}), batch))
-        inputs = [detailed[row] for row in sorted(details) if row >= len(self._rows)]
-        own = [detailed[row] if row in details else healthy[row] for row in range(len(self._rows))]
+        plain = self._template(batch).split(self._stamped(self._filled(batch, counted), batch))
+        inputs = [detailed[row] for row in sorted(whole) if row >= len(self._rows)]
+        own = [detailed[row] if row in whole else plain[row] for row in range(len(self._rows))]
         return b"".join(inputs + own), len(inputs) + len(own)
 
     def _whole_tensors(self, batch: Batch) -> Iterator[tuple[bytes, int]]:
@@ -215,6 +222,11 @@ class GroupRecords:
                 ),
                 1,
             )
+
+
+def _is_whole(detail: Float64Array) -> bool:
+    """Return whether more than NaN and infinity was counted of a row."""
+    return not np.isnan(detail[6])
 
 
 def _base_vectors(rows: list[Row], mode: TensorDebugMode) -> Float64Array:

@@ -10,14 +10,21 @@ from __future__ import annotations
 import dataclasses
 import math
 import struct
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
 _CHUNK = 1 << 16
 """Elements that one pass looks at, so that its temporary arrays stay in the CPU's cache."""
+
+_TIMES_DETAILED = 10
+"""How often the same sight of a bad tensor is described in full."""
 
 WATCHED = frozenset({1, 2, 8, 14, 18, 19, 24, 25, 26, 27, 28})
 """DataType numbers of the floating and complex types: those that can hold NaN or infinity."""
@@ -42,6 +49,11 @@ class _Layout:
     @property
     def sign(self) -> int:
         return 1 << (8 * np.dtype(self.unsigned).itemsize - 1)
+
+    @property
+    def magnitude(self) -> Any:
+        """The mask of all bits but the sign."""
+        return self.unsigned(self.sign - 1)
 
 
 _LAYOUTS = {
@@ -75,9 +87,34 @@ class HealthCounts:
         """How many elements are NaN or infinite."""
         return self.neg_inf + self.pos_inf + self.nan
 
+    @property
+    def kinds(self) -> tuple[bool, bool, bool]:
+        """Whether it has NaN, -∞ and +∞."""
+        return self.nan > 0, self.neg_inf > 0, self.pos_inf > 0
+
     def values(self) -> tuple[float, ...]:
         """Return the fields in order."""
         return dataclasses.astuple(self)
+
+
+class Novelty:
+    """Tells whether a bad tensor is worth counting everything about: the first times that it is.
+
+    A training that has turned to NaN makes thousands of bad tensors a step, of which the first
+    tell what happened; of the others NaN and infinity are counted and nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._times: Counter[Hashable] = Counter()
+
+    def is_new(self, sight: Hashable) -> bool:
+        """Note a bad tensor, and return whether it was seen less than a few times.
+
+        Args:
+            sight: Which tensor, with what kinds of bad elements, from which inputs bad or not.
+        """
+        self._times[sight] += 1
+        return self._times[sight] <= _TIMES_DETAILED
 
 
 def all_finite(array: Any) -> bool:
@@ -96,12 +133,21 @@ def all_finite(array: Any) -> bool:
     if layout is None:
         return bool(np.isfinite(array.astype(np.float32)).all())
     bits = array.reshape(-1).view(layout.unsigned)
-    return not bits.size or int((bits & (layout.sign - 1)).max()) < layout.infinity
+    return not bits.size or int((bits & layout.magnitude).max()) < layout.infinity
 
 
-def is_bad(array: Any) -> bool:
-    """Return whether a floating or complex array has NaN or infinity."""
-    return not all_finite(array) and health_counts(array).bad > 0
+def count_bad(array: Any) -> HealthCounts:
+    """Count NaN, -∞ and +∞ in a floating or complex array, and nothing else."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    counts = HealthCounts(size=flat.size)
+    if flat.dtype.kind == "c":
+        _count_bad_complex(flat, counts)
+        return counts
+    flat, layout = _with_layout(flat)
+    for chunk in _chunks(flat):
+        bits = chunk.view(layout.unsigned)
+        _count_bad_bits(bits, bits & layout.magnitude, layout, counts)
+    return counts
 
 
 def health_counts(array: Any, *, extremes: bool = False) -> HealthCounts:
@@ -115,31 +161,55 @@ def health_counts(array: Any, *, extremes: bool = False) -> HealthCounts:
     flat = np.ascontiguousarray(array).reshape(-1)
     counts = HealthCounts(size=flat.size)
     if flat.dtype.kind == "c":
-        _count_complex(flat, counts)
-        return counts
-    if flat.dtype.name not in _LAYOUTS:
-        flat = flat.astype(np.float32)
-    layout = _LAYOUTS[flat.dtype.name]
-    for start in range(0, flat.size, _CHUNK):
-        chunk = flat[start : start + _CHUNK]
-        _count_chunk(chunk.view(layout.unsigned), layout, counts)
-        if extremes:
-            _widen_extremes(chunk, counts)
+        _count_bad_complex(flat, counts)
+        counts.zero = int(np.count_nonzero(flat == 0))
+    else:
+        flat, layout = _with_layout(flat)
+        for chunk in _chunks(flat):
+            bits = chunk.view(layout.unsigned)
+            magnitude = bits & layout.magnitude
+            bad = _count_bad_bits(bits, magnitude, layout, counts)
+            if bad == chunk.size:
+                continue
+            counts.zero += int(np.count_nonzero(magnitude < layout.smallest_counted))
+            counts.neg += _negative(bits, layout, any_bad=bad > 0)
+            if extremes:
+                _widen_extremes(chunk, counts)
     counts.pos = counts.size - counts.bad - counts.neg - counts.zero
     return counts
 
 
-def _count_chunk(bits: Any, layout: _Layout, counts: HealthCounts) -> None:
+def _with_layout(flat: Any) -> tuple[Any, _Layout]:
+    """Return an array whose bits are known: a type without a layout becomes float32."""
+    if flat.dtype.name not in _LAYOUTS:
+        flat = flat.astype(np.float32)
+    return flat, _LAYOUTS[flat.dtype.name]
+
+
+def _chunks(flat: Any) -> Iterator[Any]:
+    return (flat[start : start + _CHUNK] for start in range(0, flat.size, _CHUNK))
+
+
+def _count_bad_bits(bits: Any, magnitude: Any, layout: _Layout, counts: HealthCounts) -> int:
+    """Add the NaN and infinite elements to the counts; return how many there are."""
+    bad = int(np.count_nonzero(magnitude >= layout.infinity))
+    if not bad:
+        return 0
+    nan = int(np.count_nonzero(magnitude > layout.infinity))
+    positive = int(np.count_nonzero(bits == layout.infinity)) if nan < bad else 0
+    counts.nan += nan
+    counts.pos_inf += positive
+    counts.neg_inf += bad - nan - positive
+    return bad
+
+
+def _negative(bits: Any, layout: _Layout, *, any_bad: bool) -> int:
+    """Return the number of negative finite elements."""
     sign = layout.sign
-    magnitude = bits & layout.unsigned(sign - 1)
     negative = np.count_nonzero(bits >= layout.unsigned(sign + layout.smallest_counted))
-    if np.count_nonzero(magnitude >= layout.infinity):
-        counts.nan += int(np.count_nonzero(magnitude > layout.infinity))
-        counts.pos_inf += int(np.count_nonzero(bits == layout.infinity))
-        counts.neg_inf += int(np.count_nonzero(bits == sign + layout.infinity))
+    if any_bad:  # The bits of -∞ and of NaN with a sign are the largest of all.
         negative -= np.count_nonzero(bits >= layout.unsigned(sign + layout.infinity))
-    counts.neg += int(negative)
-    counts.zero += int(np.count_nonzero(magnitude < layout.smallest_counted))
+    return int(negative)
 
 
 def _widen_extremes(chunk: Any, counts: HealthCounts) -> None:
@@ -150,15 +220,13 @@ def _widen_extremes(chunk: Any, counts: HealthCounts) -> None:
         counts.maximum = float(np.fmax(counts.maximum, finite.max()))
 
 
-def _count_complex(flat: Any, counts: HealthCounts) -> None:
+def _count_bad_complex(flat: Any, counts: HealthCounts) -> None:
     nan = np.isnan(flat)
     pos_inf = (np.isposinf(flat.real) | np.isposinf(flat.imag)) & ~nan
     neg_inf = (np.isneginf(flat.real) | np.isneginf(flat.imag)) & ~nan & ~pos_inf
     counts.nan = int(np.count_nonzero(nan))
     counts.pos_inf = int(np.count_nonzero(pos_inf))
     counts.neg_inf = int(np.count_nonzero(neg_inf))
-    counts.zero = int(np.count_nonzero(flat == 0))
-    counts.pos = counts.size - counts.bad - counts.zero
 
 
 def sign_counts(pack: Any) -> npt.NDArray[np.int64]:
