@@ -120,9 +120,9 @@ def test_a_missing_module_is_one_sentence(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("program", "exit_code", "said"),
     [
-        ("import tensorflow as tf; tf.square(2.0); raise SystemExit(7)", 3, "exit code 7"),
+        ("import tensorflow as tf; tf.square(2.0); raise SystemExit(7)", 7, "exit code 7"),
         ("print('no op')", 2, "nothing was recorded"),
-        ("import nowhere", 2, 'recent call last):\n  File "{script}", line 1, in <module>\n'),
+        ("import nowhere", 1, 'recent call last):\n  File "{script}", line 1, in <module>\n'),
         (
             "import tensorflow as tf; tf.debugging.enable_check_numerics()\n"
             "tf.function(lambda x: tf.math.log(x), autograph=False)(tf.constant([1.0, 0.0]))",

@@ -1,7 +1,7 @@
 """The ``tfdbg-tui`` command: one module a subcommand, imported only when it runs.
 
-A subcommand's module defines ``add_arguments(parser)`` and ``run(args) -> exit code``.  Exit codes:
-0 done (and nothing bad found), 1 alerts found (``diagnose``), 2 unusable arguments or logdir.
+A subcommand's module defines ``add_arguments(parser)`` and ``run(args) -> exit code``; see
+`exitcodes`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import importlib
 import sys
 
 from tfdbg_tui import __version__
+from tfdbg_tui.cli import exitcodes
 from tfdbg_tui.cli.output import OutputError, put
 
 _COMMANDS = {
@@ -20,9 +21,6 @@ _COMMANDS = {
     "run": "run a program under the dump writer and debug it",
     "demo": "open a recorded example in the terminal app",
 }
-
-_INTERRUPTED = 130  # as a shell reports a process that SIGINT ended
-_UNUSABLE = 2
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -37,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return _run(name, arguments)
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return exitcodes.INTERRUPTED
 
 
 def _run(name: str, arguments: list[str]) -> int:
@@ -54,7 +52,7 @@ def _run(name: str, arguments: list[str]) -> int:
         exit_code: int = command.run(parser.parse_args(arguments))
     except (LogdirError, OutputError) as error:
         print(f"tfdbg-tui: {error}", file=sys.stderr)
-        return _UNUSABLE
+        return exitcodes.UNUSABLE
     return exit_code
 
 
@@ -75,4 +73,4 @@ def _overview(arguments: list[str]) -> int:
         put("\n".join(lines))
         return 0
     print("\n".join(lines), file=sys.stderr)
-    return _UNUSABLE
+    return exitcodes.UNUSABLE

@@ -7,7 +7,8 @@
 With --follow it reports when the program ends. That can be told on the host it runs on; for a
 program on another host, or in another container, give --timeout.
 
-Exit codes: 0 clean, 1 alerts, 2 nothing could be read.
+Exit codes: 0 clean, or suspect only; 1 bad: NaN or infinity; 2 no answer: unusable arguments, an
+unreadable logdir, or nothing recorded; 3 incomplete: nothing bad on record, but not everything is.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.cli import exitcodes
 from tfdbg_tui.cli.options import add_logdir, add_run
 from tfdbg_tui.cli.output import put
 from tfdbg_tui.diagnosis.pulse import BUFFERING, Pulse
@@ -64,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the report; return 1 if something is bad, else 0.
+    """Print the report; return the exit code of its verdict.
 
     Raises:
         LogdirError: There is nothing to read.
@@ -80,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         put(json.dumps(report.to_json(), indent=2))
     else:
         put(to_text(report))
-    return 1 if report.verdict == "bad" else 0
+    return exitcodes.of_report(report)
 
 
 def _follow(args: argparse.Namespace) -> Report:

@@ -10,6 +10,7 @@ from tfdbg_tui.cli.options import add_logdir
 from tfdbg_tui.cli.output import put
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.events import TensorEvent, summary_of
+from tfdbg_tui.diagnosis.gaps import find_gaps
 from tfdbg_tui.logdir import RunReader, list_runs
 from tfdbg_tui.logdir.text import printable
 from tfdbg_tui.wire.modes import mode_name
@@ -66,6 +67,7 @@ def describe(run: Run) -> dict[str, Any]:
             "graph_executions": len(run.graph_executions.alert_rows),
         },
         "first_alert": _first_alert(run),
+        "gaps": [gap.to_json() for gap in find_gaps(run)],
         "problems": [str(problem) for problem in run.problems],
     }
 
@@ -134,6 +136,7 @@ def _as_text(run: dict[str, Any]) -> str:
     ]
     if run["first_alert"]:
         rows.append(("first alert", _alert_text(run["first_alert"])))
+    rows += [("missing", gap["text"]) for gap in run["gaps"]]
     rows += [("problem", problem) for problem in run["problems"]]
     return "\n".join(f"{name + ':':18}{printable(str(value))}" for name, value in rows)
 

@@ -7,8 +7,11 @@
 The program runs in a process of its own, with this Python and its TensorFlow.  What it prints is
 kept in program.log in the logdir.  It goes on when the connection to this terminal is cut: open its
 logdir again.  With --headless there is no app: the program's output goes to
-standard error, the diagnosis to standard output, and the exit code is 0 clean, 1 alerts, 2 nothing
-was recorded, 3 clean as far as it got, but the program failed.
+standard error, the diagnosis to standard output.
+
+Exit codes of --headless: 1 bad: NaN or infinity; else that of the program, where it failed (128 + n
+where signal n ended it); else those of diagnose: 0 clean, or suspect only; 2 nothing was recorded;
+3 incomplete: nothing bad on record, but not everything is.
 """
 
 from __future__ import annotations
@@ -21,12 +24,12 @@ import sys
 import time
 from importlib.machinery import PathFinder
 
+from tfdbg_tui.cli import exitcodes
 from tfdbg_tui.cli.options import add_app_arguments, add_live_arguments, app_options, live_options
-from tfdbg_tui.logdir import LogdirError, open_run
+from tfdbg_tui.logdir import LogdirError
 from tfdbg_tui.program import Program, new_logdir
 
 _COPY_SECONDS = 0.1
-_NOTHING_RECORDED, _FAILED = 2, 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -130,12 +133,15 @@ def _run_headless(program: Program, *, as_json: bool) -> int:
     verdict: int = diagnose.run(
         parser.parse_args([program.logdir, *(["--json"] if as_json else [])])
     )
-    if verdict:
-        return verdict
-    if not open_run(program.logdir).num_events:
+    if verdict == exitcodes.UNUSABLE:
         print(f"tfdbg-tui: nothing was recorded: {_why_nothing(program)}", file=sys.stderr)
-        return _NOTHING_RECORDED
-    return _FAILED if program.exit_code else 0
+    return verdict if verdict == exitcodes.BAD else _shell_code(program) or verdict
+
+
+def _shell_code(program: Program) -> int:
+    """Return the exit code of a program that has ended, as a shell reports it."""
+    code = program.exit_code or 0
+    return code if code >= 0 else 128 - code
 
 
 def _why_nothing(program: Program) -> str:

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.rules.model import Case
     from tfdbg_tui.logdir import Run
 
-_BLIND = (TensorDebugMode.NO_TENSOR, TensorDebugMode.SHAPE)
 _COUNTLESS = (TensorDebugMode.CURT_HEALTH, TensorDebugMode.CONCISE_HEALTH)
-_DEFAULT_BUFFER = 1000
-_FEW = 10
 
 
 def modes_of(run: Run) -> set[int]:
@@ -27,16 +24,10 @@ def modes_of(run: Run) -> set[int]:
     return (eager | {site.mode for site in list(run.site_numbers)}) - {0}
 
 
-def is_blind(run: Run) -> bool:
-    """Whether a dump tells nothing about NaN and ∞."""
-    modes = modes_of(run)
-    return bool(modes) and modes <= set(_BLIND)
-
-
-def rerun(run: Run) -> str:
-    """Return the sentence and, in a line of its own, the command that records a run to explain."""
-    command = f"tfdbg-tui run --tensor-debug-mode FULL_HEALTH {shlex.quote(_script(run))}"
-    return f"To settle it, with the program's own arguments behind:\n{command}"
+def rerun(run: Run) -> tuple[str, str]:
+    """Return the sentence and the command that records a run to explain."""
+    command = f"tfdbg-tui run --tensor-debug-mode FULL_HEALTH {shlex.quote(script_of(run))}"
+    return "To settle it, with the program's own arguments behind:", command
 
 
 def advice(run: Run, unproved: Sequence[Case]) -> list[str]:
@@ -47,62 +38,33 @@ def advice(run: Run, unproved: Sequence[Case]) -> list[str]:
         unproved: The roots that no rule could prove.
     """
     sentences = []
-    if not len(run.executions) and not len(run.graph_executions):
-        return ["Nothing was executed, or nothing of it was recorded."]
-    if is_blind(run):
-        sentences.append(
-            f"This dump was recorded in {_names(modes_of(run))}, which says nothing about NaN "
-            f"and ∞: it can neither find nor exclude them. {rerun(run)}"
-        )
+    command = "\n".join(rerun(run))
     uncounted = [case for case in unproved if case.out.mode in _COUNTLESS]
     if uncounted:
-        mode = _names({case.out.mode for case in uncounted})
+        mode = names_of({case.out.mode for case in uncounted})
         sentences.append(
             f"This was recorded in {mode}, which does not count zeros and negative numbers: the "
-            f"cause is not proved. {rerun(run)}"
+            f"cause is not proved. {command}"
         )
-    if not unproved and run.num_alerts:
-        return sentences
-    if is_circular(run):
+    if (unproved or not run.num_alerts) and _looks_filtered(run):
         sentences.append(
-            "The dump comes from a circular buffer, which keeps only the last events: what came "
-            f"before is lost, and the first bad tensor may be among it. {rerun(run)}"
-        )
-    elif run.files.filters or _looks_filtered(run):
-        how = ", ".join(run.files.filters) or "op_regex or tensor_dtypes, it seems"
-        sentences.append(
-            f"The dump was filtered ({how}): what other ops made is not on record, and the first "
-            f"bad tensor may be among it. {rerun(run)}"
+            "The dump was filtered (op_regex or tensor_dtypes, it seems): what other ops made is "
+            f"not on record, and the first bad tensor may be among it. {command}"
         )
     return sentences
 
 
-def _names(modes: Iterable[int]) -> str:
+def names_of(modes: Iterable[int]) -> str:
+    """Return the names of tensor debug modes, as in a sentence."""
     return " and ".join(mode_name(mode) for mode in sorted(modes))
-
-
-def is_circular(run: Run) -> bool:
-    """Whether events were probably dropped.
-
-    Our writer says how many it keeps, and numbers executions.  Of TensorFlow's, there are exactly
-    the usual number, or as many executions as graph executions.
-    """
-    executions, traces = len(run.executions), len(run.graph_executions)
-    size = run.files.circular_buffer_size
-    if size:
-        return max(executions, traces) >= size
-    first = run.executions[0].serial if executions else None
-    if first is not None:
-        return first > 1 and (run.executions[executions - 1].serial or 0) > executions
-    return _DEFAULT_BUFFER in (executions, traces) or executions == traces > _FEW
 
 
 def _looks_filtered(run: Run) -> bool:
     """Whether ops of a graph left no record although others did, as all do without filters.
 
-    Not in ADAPTIVE, where ops that nothing uses do not run.
+    Only of a dump by TensorFlow's writer: ours says what was filtered.
     """
-    if len(modes_of(run)) != 1:
+    if run.files.is_of_our_writer or len(modes_of(run)) != 1:
         return False
     recorded: dict[str, set[str]] = {}
     for site in list(run.site_numbers):
@@ -115,7 +77,7 @@ def _looks_filtered(run: Run) -> bool:
     )
 
 
-def _script(run: Run) -> str:
+def script_of(run: Run) -> str:
     """Return the path of the program, from the outermost frame of its first execution."""
     stacks = run.executions.stack_ids[0:1].tolist() if len(run.executions) else []
     ops = next((g.ops for g in list(run.graphs.values()) if g.ops), {})

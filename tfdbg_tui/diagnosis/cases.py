@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.advice import is_circular
 from tfdbg_tui.diagnosis.events import graph_id_of, op_name_of, op_type_of
+from tfdbg_tui.diagnosis.gaps import is_circular
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfdbg_tui.diagnosis import advice
+from tfdbg_tui.diagnosis import advice, gaps
 from tfdbg_tui.diagnosis.cases import CaseBuilder
 from tfdbg_tui.diagnosis.chain import Chains, Link
+from tfdbg_tui.diagnosis.coverage import looked_for
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import (
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule
     from tfdbg_tui.logdir import Run
 
-Verdict = Literal["clean", "bad", "suspect"]
+Verdict = Literal["clean", "bad", "suspect", "incomplete"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +112,26 @@ class Report:
     """What is wrong with a run.
 
     Attributes:
-        verdict: "bad" with roots, "suspect" with suspects only, "clean" with neither.
+        verdict: "bad" with roots; else "incomplete" where something is not on record; else
+            "suspect" with suspects, "clean" without.
         alerts: Number of alerts.
+        events: Number of executions and graph executions.
         roots: What made them, in order of first occurrence.
         suspects: Trouble that has not led to NaN or ∞.
         benign: What made alerts that do no harm: masks, values that are left out again.
-        problems: What is wrong with the dump, and what it cannot tell.
+        gaps: What is not on record, so that the run cannot be called clean.
+        looked_for: What was looked for, and where the tensor debug mode cannot look.
+        problems: What is wrong with the files, and what the dump is too weak to prove.
     """
 
     verdict: Verdict
     alerts: int
+    events: int
     roots: tuple[Finding, ...]
     suspects: tuple[Finding, ...]
     benign: tuple[Finding, ...]
+    gaps: tuple[gaps.Gap, ...]
+    looked_for: str
     problems: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -131,11 +139,22 @@ class Report:
         return {
             "verdict": self.verdict,
             "alerts": self.alerts,
+            "events": self.events,
             "roots": [finding.to_json() for finding in self.roots],
             "suspects": [finding.to_json() for finding in self.suspects],
             "benign": [finding.to_json() for finding in self.benign],
+            "gaps": [gap.to_json() for gap in self.gaps],
+            "looked_for": self.looked_for,
             "problems": list(self.problems),
         }
+
+
+def _verdict(bad: bool, incomplete: bool, suspect: bool) -> Verdict:
+    if bad:
+        return "bad"
+    if incomplete:
+        return "incomplete"
+    return "suspect" if suspect else "clean"
 
 
 class Diagnosis:
@@ -170,10 +189,20 @@ class Diagnosis:
             self._finding(suspect.event, suspect.rule, suspect.match, suspect.times, ())
             for suspect in find_suspects(run, self.dataflow, self.causes)
         )
-        problems = [str(problem) for problem in run.problems]
-        problems += advice.advice(run, unproved)
-        verdict: Verdict = "bad" if roots else "suspect" if suspects else "clean"
-        return Report(verdict, run.num_alerts, roots, suspects, benign, tuple(problems))
+        found = gaps.find_gaps(run)
+        if roots and not unproved:  # what was left out on purpose could not add to the proof
+            found = [gap for gap in found if gap.kind not in gaps.ON_PURPOSE]
+        return Report(
+            verdict=_verdict(bool(roots), bool(found), bool(suspects)),
+            alerts=run.num_alerts,
+            events=run.num_events,
+            roots=roots,
+            suspects=suspects,
+            benign=benign,
+            gaps=tuple(found),
+            looked_for=looked_for(run),
+            problems=(*map(str, run.problems), *advice.advice(run, unproved)),
+        )
 
     def finding(self, root: Root, case: Case | None = None) -> Finding:
         """Return what rules say about a root."""

@@ -31,14 +31,17 @@ def to_text(report: Report) -> str:
     if report.benign:
         parts.append("Harmless (not counted as trouble):")
         parts += [_short(finding) for finding in report.benign]
-    parts += [_note(problem) for problem in report.problems]
+    parts += [_note("missing", str(gap)) for gap in report.gaps]
+    parts += [_note("note", problem) for problem in report.problems]
+    if report.looked_for and not report.roots:
+        parts.append(_paragraph("looked for", report.looked_for))
     return "\n\n".join(parts)
 
 
-def _note(problem: str) -> str:
-    """Return a problem, with the command to run, if there is one, in a line to be copied."""
-    sentences, _, command = problem.partition("\n")
-    note = _paragraph("note", sentences)
+def _note(label: str, text: str) -> str:
+    """Return a note, with the command to run, if there is one, in a line to be copied."""
+    sentences, _, command = text.partition("\n")
+    note = _paragraph(label, sentences)
     return f"{note}\n\n      {printable(command)}" if command else note
 
 
@@ -47,9 +50,11 @@ def _verdict(report: Report) -> str:
     if report.roots:
         count = len(report.roots)
         return f"bad: {alerts}, {count} root{'s' * (count != 1)}"
+    harmless = ", harmless" if report.alerts else ""
+    if report.verdict == "incomplete":
+        return f"incomplete: {alerts}{harmless}, but not everything is on record"
     if report.suspects:
         return f"suspect: {alerts} that matter{'s' * (report.alerts == 1)}, but silent trouble"
-    harmless = ", harmless" if report.alerts else ""
     return f"clean: {alerts}{harmless}" + (", as far as this dump tells" if report.problems else "")
 
 

@@ -112,6 +112,8 @@ class Recorder:
             circular_buffer_size=max(0, options.circular_buffer_size),
             op_regex=options.op_regex.pattern if options.op_regex else "",
             filters_dtypes=int(options.tensor_dtypes is not None),
+            every=options.every,
+            mode_name=options.mode_name,
         )
         event = events.DebugEvent(time.time(), debug_metadata=metadata.encode())
         file = self._files[filesets.METADATA]

@@ -41,6 +41,8 @@ class RunFiles:
         circular_buffer_size: How many events of each kind were kept; 0 for all of them, or where
             that is not recorded: TensorFlow's writer does not.
         filters: The arguments by which the writer was to leave events out, as in its call.
+        mode_name: The tensor debug mode as the user named it; "" where that is not recorded:
+            TensorFlow's writer does not.
         file_sets: One for each process that wrote.
     """
 
@@ -51,6 +53,12 @@ class RunFiles:
     file_sets: tuple[FileSet, ...]
     circular_buffer_size: int = 0
     filters: tuple[str, ...] = ()
+    mode_name: str = ""
+
+    @property
+    def is_of_our_writer(self) -> bool:
+        """Whether this project's dump writer wrote it, which tells what it left out and its end."""
+        return bool(self.mode_name)
 
     @property
     def label(self) -> str:
@@ -154,15 +162,21 @@ def _runs_in(directory: str) -> list[RunFiles]:
                 started_at=first[1] if first else None,
                 file_sets=tuple(file_set for file_set, _, _ in members),
                 circular_buffer_size=first[0].circular_buffer_size if first else 0,
-                filters=_filters(first[0]) if first else (),
+                filters=_filters([metadata for metadata, _ in known]),
+                mode_name=first[0].mode_name if first else "",
             )
         )
     return runs
 
 
-def _filters(metadata: DebugMetadata) -> tuple[str, ...]:
-    op_regex = (f"op_regex={metadata.op_regex!r}",) if metadata.op_regex else ()
-    return (*op_regex, "tensor_dtypes") if metadata.filters_dtypes else op_regex
+def _filters(processes: Sequence[DebugMetadata]) -> tuple[str, ...]:
+    """Return the arguments by which the writers of a run left events out."""
+    found = []
+    for metadata in processes:
+        found += [f"op_regex={metadata.op_regex!r}"] * bool(metadata.op_regex)
+        found += ["tensor_dtypes"] * bool(metadata.filters_dtypes)
+        found += [f"every={metadata.every}"] * (metadata.every > 1)
+    return tuple(dict.fromkeys(found))
 
 
 def _read_metadata(path: str) -> tuple[DebugMetadata | None, float | None]:

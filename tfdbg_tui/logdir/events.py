@@ -233,6 +233,31 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Omission:
+    """Something that the program ran and that its dump writer says is not on record.
+
+    Attributes:
+        kind: One of the constants in `wire.omissions`.
+        what: What is not on record, as "the graph loss".
+        reason: Why, in one sentence.
+        executions: Executions of the same process that were recorded before it.
+        traces: Graph executions of the same process that were recorded before it.
+        step: Training step, where the program marked it.
+        graph_id: The graph that it is about; None where it is about none.
+        count: How often it has happened, or how many records were lost.
+    """
+
+    kind: str
+    what: str
+    reason: str
+    executions: int
+    traces: int
+    step: int | None
+    graph_id: str | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How much of the files has been read, in bytes."""
 

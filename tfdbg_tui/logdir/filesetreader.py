@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.logdir.chunk import ScanBuffer
 from tfdbg_tui.logdir.definitions import Definitions
 from tfdbg_tui.logdir.executions import ExecutionLog
+from tfdbg_tui.logdir.metadatalog import MetadataLog
 from tfdbg_tui.logdir.numbering import Numbering
 from tfdbg_tui.logdir.problems import Problems
 from tfdbg_tui.logdir.recordfile import RecordFile
@@ -56,6 +57,7 @@ class FileSetReader:
         definitions: What has been read of sources, frames and graphs.
         executions: Index of the executions.
         traces: Index of the graph executions.
+        metadata: What the writer says is not on record.
         process: Who writes them.
         restarts: How often a file of events was read again from its start.
     """
@@ -69,6 +71,7 @@ class FileSetReader:
         self.restarts = 0
         self.process = WriterProcess(file_set)
         self.files = {suffix: self._file(suffix) for suffix in filesets.SUFFIXES}
+        self.metadata = MetadataLog(self.files[filesets.METADATA], shared.problems)
         host = ".".join(os.path.basename(file_set.prefix).split(".")[2:])
         self.definitions = Definitions(
             number, shared.stacks, shared.graphs, shared.problems, host=host
@@ -80,6 +83,7 @@ class FileSetReader:
         """Note what has happened to the files since the last look; see `RecordFile.look`."""
         for file in self.files.values():
             file.look(patient=patient)
+        self.metadata.read()
         self._start_again(patient=patient)
 
     def read_definitions(self) -> Iterator[None]:

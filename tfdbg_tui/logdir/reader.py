@@ -95,6 +95,7 @@ class RunReader:
             reader.close()
 
     def _look(self, *, patient: bool) -> None:
+        self._ask_processes()  # first: of who has ended, nothing is written after the look
         for reader in self._sets:
             reader.look(patient=patient)
         if self._exhausted():
@@ -161,6 +162,7 @@ class RunReader:
             progress=self._progress(),
             site_numbers=shared.sites.numbers,
             state=self._state(),
+            omissions=tuple(o for reader in self._sets for o in reader.metadata.omissions),
             _definitions=tuple(reader.definitions for reader in self._sets),
             _source_files=tuple(reader.files[filesets.SOURCE_FILES] for reader in self._sets),
             _stacks=shared.stacks,
@@ -191,7 +193,6 @@ class RunReader:
         files = [file for reader in self._sets for file in reader.files.values()]
         fates = {file.fate for file in files if file.is_open}
         written = [file.modified for file in files if file.modified is not None]
-        self._ask_processes()
         return RunState(
             deleted=bool(fates) and fates <= {"deleted"},
             last_written=max(written, default=None),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.logdir.definitions import Definitions, Stacks
     from tfdbg_tui.logdir.discovery import RunFiles
-    from tfdbg_tui.logdir.events import Problem, Progress, Site, SourceFile, StackFrame
+    from tfdbg_tui.logdir.events import Omission, Problem, Progress, Site, SourceFile, StackFrame
     from tfdbg_tui.logdir.executions import Executions
     from tfdbg_tui.logdir.graphs import Graph, GraphOp
     from tfdbg_tui.logdir.recordfile import RecordFile
@@ -40,6 +40,7 @@ class Run:
         progress: How much has been read.
         site_numbers: Number of each site of the graph executions; it grows with later snapshots.
         state: What has become of the files.
+        omissions: What the dump writer says is not on record; TensorFlow's says nothing.
     """
 
     files: RunFiles
@@ -53,6 +54,7 @@ class Run:
     _source_files: Sequence[RecordFile]
     _stacks: Stacks
     state: RunState = field(default_factory=RunState)
+    omissions: tuple[Omission, ...] = ()
 
     @property
     def num_alerts(self) -> int:

@@ -65,14 +65,15 @@ class WriterProcess:
         return self.is_ours and self._ended and not self._has_said_goodbye()
 
     def _has_said_goodbye(self) -> bool:
-        """Whether the last record of the metadata file says that the dump has been ended."""
+        """Whether the last description of the dump in the metadata file says that it has ended."""
         if not os.path.isfile(self._metadata_path):  # opening a named pipe would wait for ever
             return False
         try:
             with open(self._metadata_path, "rb") as file:
-                *_, (_, record) = tfrecord.records(file.read(_METADATA_LIMIT))
-            event = DebugEvent.decode(record)
-            return bool(DebugMetadata.decode(event.debug_metadata).ended)
+                data = file.read(_METADATA_LIMIT)
+            decoded = [DebugEvent.decode(record) for _, record in tfrecord.records(data)]
+            *_, last = (event.debug_metadata for event in decoded if event.debug_metadata)
+            return bool(DebugMetadata.decode(last).ended)
         except (OSError, ValueError):  # it is gone, or damaged, which the reader tells
             return False
 

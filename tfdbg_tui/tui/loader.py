@@ -248,6 +248,7 @@ def _state(run: Run) -> tuple[object, ...]:
         len(run.executions),
         len(run.graph_executions),
         len(run.problems),
+        run.omissions,
         run.state.writing,
         run.state.suspended,
         run.state.killed,

@@ -11,16 +11,18 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.diagnosis.advice import is_blind
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import summary_of
+from tfdbg_tui.diagnosis.gaps import RUNNING, find_gaps, is_blind
 from tfdbg_tui.diagnosis.locations import location_of
 from tfdbg_tui.tui.focus import Place
 from tfdbg_tui.tui.folding import FoldedRow, fold_library_frames
 from tfdbg_tui.tui.neighbours import Neighbour, neighbours
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
     from tfdbg_tui.diagnosis.alerts import AlertCounts, Alerts
@@ -57,6 +59,7 @@ class Snapshot:
         counted_alerts: How many alerts `alert_counts` covers.
         alerts_by_op_type: Number of alerts of each op type, most first.
         is_blind: Whether it says nothing about NaN and ∞, having been recorded so.
+        gaps: What is not on record; that the program still runs is shown elsewhere.
         dataflow: Where its tensors come from and go to.
         explanation: What diagnosis says of it, or of an earlier state of the run; None until then.
     """
@@ -70,6 +73,7 @@ class Snapshot:
         self.alert_counts = self._count_alerts(previous)
         self.alerts_by_op_type = self.alerts.by_op_type
         self.is_blind = is_blind(run)
+        self.gaps = tuple(gap for gap in find_gaps(run) if gap.kind != RUNNING)
         self.dataflow = Dataflow(run)
         self.graph_execution = lru_cache(_RECORDS)(self._graph_execution)
         self.execution = lru_cache(_RECORDS)(self._execution)
@@ -103,10 +107,11 @@ class Snapshot:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is wrong with the dump, and, once it is diagnosed, what it cannot tell."""
+        """What is missing and wrong with the dump, and, once diagnosed, what it cannot prove."""
+        problems: Iterable[object] = self.run.problems
         if self.explanation is not None:
-            return self.explanation.report.problems
-        return tuple(map(str, self.run.problems))
+            problems = self.explanation.report.problems
+        return (*map(str, self.gaps), *map(str, problems))
 
     def frames(self, focus: Focus) -> tuple[StackFrame, ...]:
         """Return the stack trace of what was focused last, outermost frame first."""

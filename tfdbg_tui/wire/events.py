@@ -33,6 +33,11 @@ class DebugMetadata(Message):
     circular_buffer_size: int = pb(1001, Kind.INT)
     op_regex: str = pb(1002, Kind.STRING)
     filters_dtypes: int = pb(1003, Kind.INT)
+    # Extension: one training step in so many is recorded.
+    every: int = pb(1004, Kind.INT)
+    # Extension: the tensor debug mode by the name that the user gave, such as ADAPTIVE.
+    # TensorFlow's writer leaves none, which tells its files from ours.
+    mode_name: str = pb(1005, Kind.STRING)
 
 
 @dataclass(slots=True)
@@ -53,6 +58,9 @@ class Omission(Message):
     traces: int = pb(5, Kind.INT)
     # Id of the graph that it is about, where it is about one.
     graph_id: str = pb(6, Kind.STRING)
+    # How often it has happened, or how many records were lost; the last record of a kind, what,
+    # reason and graph counts.
+    count: int = pb(7, Kind.INT)
 
 
 @dataclass(slots=True)

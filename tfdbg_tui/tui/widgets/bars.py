@@ -107,7 +107,9 @@ class StatusLine(SessionBar):
         elif snapshot.is_blind:
             cells.append(("alerts unknown", "match"))
         elif progress.complete:
-            cells.append(("no alerts", "good"))
+            cells.append(("no alerts", "dim" if snapshot.gaps else "good"))
+        if snapshot.gaps:
+            cells.append(("incomplete", "match"))
         return (*joined(cells, " "), *self._causes(snapshot))
 
     def _causes(self, snapshot: Snapshot) -> Line:

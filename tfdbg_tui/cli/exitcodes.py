@@ -1,0 +1,23 @@
+"""What the exit codes of all commands mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.report import Report
+
+CLEAN = 0
+BAD = 1
+UNUSABLE = 2
+INCOMPLETE = 3
+INTERRUPTED = 130  # as a shell reports a process that SIGINT ended
+
+
+def of_report(report: Report) -> int:
+    """Return the exit code that tells the verdict."""
+    if report.verdict == "bad":
+        return BAD
+    if not report.events:
+        return UNUSABLE
+    return INCOMPLETE if report.verdict == "incomplete" else CLEAN
