@@ -87,21 +87,34 @@ def _is_recorded(tensor: Any, options: Options) -> bool:
 
 
 def groups_of(observed: Sequence[Observed]) -> Iterator[list[Observed]]:
-    """Split tensors into groups of one device, limited in number and in (estimated) bytes."""
+    """Split tensors into groups of one device, limited in number and in (estimated) bytes.
+
+    A group comes after those that its tensors were computed from on other devices.
+    """
     by_device: dict[str, list[Observed]] = {}
     sizes: dict[str, int] = {}
+    waiting: dict[str, str] = {}  # by the name of a tensor in a group: its device
     for item in observed:
         device = item.tensor.device
+        for needed in {waiting.get(tensor.name, device) for tensor in item.inputs} - {device}:
+            yield from _taken(by_device, needed)
         group = by_device.setdefault(device, [])
         size = _estimated_bytes(item.tensor)
         if group and (len(group) >= _GROUP_ROWS or sizes[device] + size > _GROUP_BYTES):
-            yield group
-            group = by_device[device] = []
+            yield from _taken(by_device, device)
+            group = by_device.setdefault(device, [])
         if not group:
             sizes[device] = 0
         group.append(item)
         sizes[device] += size
-    yield from (group for group in by_device.values() if group)
+        waiting[item.tensor.name] = device
+    yield from by_device.values()
+
+
+def _taken(groups: dict[str, list[Observed]], device: str) -> Iterator[list[Observed]]:
+    """Take the group of a device out, if there is one."""
+    if device in groups:
+        yield groups.pop(device)
 
 
 def _estimated_bytes(tensor: Any) -> int:

@@ -194,7 +194,11 @@ class GroupRecords:
         return np.array((row, self._rows[row].rank or 0, *self._group.constants[row].values()))
 
     def _adaptive(self, batch: Batch, details: _Details) -> tuple[bytes, int]:
-        """Return the detailed rows in full, inputs from elsewhere first; the others as they are."""
+        """Return the detailed rows in full, the others as they are.
+
+        An input that has no row of its own in the group stands before the first that was computed
+        from it.
+        """
         template = self._template(batch, detailed=True)
         rows = [*self._rows, *self._group.extra_rows]
         whole = {row: detail for row, detail in details.items() if _is_whole(detail)}
@@ -202,15 +206,18 @@ class GroupRecords:
         full = np.zeros((len(rows), template.length))
         extremes = np.full((len(rows), 2), np.nan)
         for number, detail in whole.items():
-            row = rows[number]
-            full[number, :4] = row.tensor_id, -1, row.dtype, detail[1]
+            site = rows[number]
+            full[number, :4] = site.tensor_id, -1, site.dtype, detail[1]
             full[number, 4:] = detail[2:9]
             extremes[number] = detail[9:]
         detailed = template.split(self._stamped(template.filled(full, extremes), batch))
         plain = self._template(batch).split(self._stamped(self._filled(batch, counted), batch))
-        inputs = [detailed[row] for row in sorted(whole) if row >= len(self._rows)]
-        own = [detailed[row] if row in whole else plain[row] for row in range(len(self._rows))]
-        return b"".join(inputs + own), len(inputs) + len(own)
+        found: dict[int, bytes] = {}
+        for row in range(len(self._rows)):
+            inputs = (i for i in self._group.inputs[row] if i >= len(self._rows) and i in whole)
+            found.update({i: detailed[i] for i in inputs if i not in found})
+            found[row] = detailed[row] if row in whole else plain[row]
+        return b"".join(found.values()), len(found)
 
     def _whole_tensors(self, batch: Batch) -> Iterator[tuple[bytes, int]]:
         iteration = batch.iteration if self._group.iterated else None

@@ -17,7 +17,7 @@ from tfdbg_tui.dump import (
 from tfdbg_tui.dump.compiled import CompiledBuffer
 from tfdbg_tui.dump.eager import BadTensor, EagerExecutions
 from tfdbg_tui.dump.errors import BadTensorError
-from tfdbg_tui.dump.graphs import GraphDefinitions
+from tfdbg_tui.dump.graphs import OWN_SCOPE, GraphDefinitions
 from tfdbg_tui.dump.groups import Batch, Group
 from tfdbg_tui.dump.recorder import Recorder
 from tfdbg_tui.dump.sessions import SessionSinks
@@ -277,8 +277,9 @@ class DumpWriter:
 
     def _read_buffers(self, call: Call) -> None:
         """Take what the compiled functions of a call left behind."""
+        # In the order in which the graphs were traced: called ones before those that call them.
         buffers = [
-            b for graph_id in self._buffers.keys() & call.graphs for b in self._buffers[graph_id]
+            b for graph_id, some in self._buffers.items() if graph_id in call.graphs for b in some
         ]
         if not buffers:
             return
@@ -309,26 +310,30 @@ class DumpWriter:
 
         An op that may stop the graph waits for the sinks of what was created before it, so that
         the tensors that made it raise are on record; one that calls a graph does, so that records
-        follow the flow of data into that graph and out of it.  It also waits for earlier ones that
-        run a graph which it runs too: the records of its runs then come in the order of the calls.
+        follow the flow of data into that graph, and the sinks after it wait for it, so that they
+        follow it out again.  It also waits for earlier ones that run a graph which it runs too:
+        the records of its runs then come in the order of the calls.
         """
         sinks: list[Any] = []
         start = 0
+        after = _last_sink(graph) if graph.building_function else []
         last_calls: dict[str, Any] = {}
         for end, recorded in enumerate(ops):
-            if recorded.calls and graph.building_function:
+            calls = bool(recorded.calls) and graph.building_function
+            if calls:
                 runs = {
                     inner for called in recorded.calls for inner in self._graphs.reachable(called)
                 }
                 earlier = {last_calls[i].name: last_calls[i] for i in runs if i in last_calls}
                 recorded.op._add_control_inputs(list(earlier.values()))
                 last_calls.update(dict.fromkeys(runs, recorded.op))
-            if recorded.may_raise or (recorded.calls and graph.building_function):
-                before = self._add_segment(graph, graph_id, ops[start:end], sinks[-1:])
+            if recorded.may_raise or calls:
+                before = self._add_segment(graph, graph_id, ops[start:end], after)
                 recorded.op._add_control_inputs(before)
                 sinks += before
+                after = [*(before[-1:] or after), *([recorded.op] if calls else [])]
                 start = end
-        return sinks + self._add_segment(graph, graph_id, ops[start:], sinks[-1:])
+        return sinks + self._add_segment(graph, graph_id, ops[start:], after)
 
     def _add_segment(
         self, graph: Any, graph_id: str, ops: list[RecordedOp], previous: list[Any]
@@ -350,7 +355,7 @@ class DumpWriter:
             rows = [item.row for item in items]
             group = Group(rows, self, self.options.mode, iterated=counter is not None)
             # In a function the sinks wait for each other: records come in order of creation.
-            after = (sinks or previous)[-1:] if graph.building_function else []
+            after = (sinks[-1:] or previous) if graph.building_function else []
             sinks.append(instrument.add_group(graph, items, group, counter, input_row, after))
         return sinks
 
@@ -370,6 +375,11 @@ class DumpWriter:
             row, counts = bad
             line = self._locations.user_line(self._graphs.location(row.graph_id, row.op_name))
             self._bad_message = _describe(f"{row.op_name} (output {row.slot})", counts, line)
+
+
+def _last_sink(graph: Any) -> list[Any]:
+    """Return the last sink of the ops of a function that were instrumented before, if any."""
+    return [op for op in graph.control_outputs if op.name.startswith(OWN_SCOPE + "/")][-1:]
 
 
 def _loop_counter(graph: Any) -> Any:

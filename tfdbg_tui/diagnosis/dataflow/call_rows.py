@@ -79,8 +79,14 @@ class CallRows:
         left = self._order.left(at.number, graph_id) if at.number is not None else None
         return (left[0], replace(at, number=left[1])) if left is not None else None
 
-    def row_in_call(self, site_id: int, at: At) -> int | None:
-        """Return a site's row of the same call, and of the same iteration of a loop."""
+    def row_in_call(self, site_id: int, at: At, *, after: bool = False) -> int | None:
+        """Return a site's row of the same call, and of the same iteration of a loop.
+
+        Args:
+            site_id: The number of the site.
+            at: Where in time.
+            after: Whether a row after it is wanted, of several: a use and not an input.
+        """
         nearest = self._rows.nearest(site_id, at.row)
         if not nearest:
             return None
@@ -89,10 +95,10 @@ class CallRows:
             return int(min(nearest, key=lambda row: abs(self.time(row) - when)))
         mine = self._of_execution(nearest, at.execution)
         if at.iteration is None:
-            return self._of_same_run(mine, at)
+            return self._of_same_run(mine, at, after=after)
         same = [row for row in mine if self.call_of(row)[1] == at.iteration]
         outside = [row for row in mine if self.call_of(row)[1] is None]
-        return self._of_same_run(same or outside, at)
+        return self._of_same_run(same or outside, at, after=after)
 
     def alternatives(self, event: TensorEvent) -> list[TensorEvent]:
         """Return the other computations of a tensor in the same execution and iteration."""
@@ -143,11 +149,12 @@ class CallRows:
             return rows
         return [row for row, other in zip(rows, numbers, strict=True) if other == number]
 
-    def _of_same_run(self, rows: list[int], at: At) -> int | None:
+    def _of_same_run(self, rows: list[int], at: At, *, after: bool) -> int | None:
         """Return which of a site's rows in one execution belongs to the same run of its function.
 
         A function that is called in a loop runs many times in an execution: if the other tensor was
-        computed as often as this one, then in step with it, else the nearest one is meant.
+        computed as often as this one, then in step with it, else the nearest one is meant, before
+        or after.  Only of what XLA has compiled are inputs recorded after their uses.
         """
         if at.number is not None:
             rows = self._of_number(rows, at.number)
@@ -156,7 +163,8 @@ class CallRows:
         own = self._rows_like(at)
         if len(own) == len(rows) < NEAR:
             return rows[own.index(at.row)]
-        return min(rows, key=lambda row: abs(row - at.row))
+        there = [row for row in rows if (row > at.row) == after]
+        return min(there or rows, key=lambda row: abs(row - at.row))
 
     def _rows_like(self, at: At) -> list[int]:
         """Return the rows of the same tensor as a row in the same execution and iteration."""

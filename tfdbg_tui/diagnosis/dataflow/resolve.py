@@ -145,8 +145,7 @@ class Resolver:
         if not recorded:
             return unknown
         if like is None or not self._timeline.grouped:
-            return max(recorded, key=lambda p: p.event.index if p.event else -1)
-        # This project's writer may record a branch shortly after what came out of it.
+            return max(recorded, key=lambda p: _nearness(p.event, at))
         return min(recorded, key=lambda p: self._difference(p, like))
 
     def _difference(self, producer: Producer, row: int) -> tuple[bool, int]:
@@ -301,6 +300,12 @@ class Resolver:
         if not self._timeline.grouped or earlier:
             return self._timeline.find(graph_id, ref, at)
         return self._timeline.before_call(graph_id, ref, at)
+
+
+def _nearness(event: TensorEvent | None, at: At) -> tuple[bool, int]:
+    """Return a key by which the last tensor before a row is the greatest."""
+    index = event.index if event is not None else -1
+    return index < at.row, index
 
 
 def call_input(run: Run, calls: Calls, argument: GraphOp, call: GraphOp) -> TensorRef | None:

@@ -157,7 +157,7 @@ class Timeline:
         rows: list[tuple[bool, int, int]] = []
         for site, site_id in self.sites(graph_id, op_name):
             row = (
-                self._calls_of.row_in_call(site_id, at)
+                self._calls_of.row_in_call(site_id, at, after=True)
                 if self.grouped
                 else self._rows.first_after(site_id, at.row)
             )

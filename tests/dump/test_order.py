@@ -1,0 +1,146 @@
+"""The records of a call stand in the order in which its tensors were computed from each other."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui.cli.info import describe  # noqa: E402
+from tfdbg_tui.diagnosis.alerts import find_alerts  # noqa: E402
+from tfdbg_tui.diagnosis.events import TensorEvent, name_of  # noqa: E402
+from tfdbg_tui.diagnosis.report import Diagnosis  # noqa: E402
+from tfdbg_tui.logdir import open_run  # noqa: E402
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+with contextlib.suppress(RuntimeError):  # The devices may be initialized already.
+    tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
+    )
+
+
+def calls_branches_loops() -> Any:
+    inner = tf.function(lambda p: tf.math.log(p))
+    half = tf.function(lambda p: p / 2.0)
+
+    @tf.function
+    def outer(x: Any) -> Any:
+        y = tf.nn.relu(x)
+        z = inner(y) * 2.0
+        z = tf.cond(tf.reduce_sum(y) > 0.0, lambda: z + 1.0, lambda: z - 1.0) * 3.0
+        _, z = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, half(a) + 2.0), [0, z])
+        return z - 1.0
+
+    return outer(tf.constant([[-1.0, 2.0], [3.0, 0.0]]))
+
+
+def calls_without_ops_between() -> Any:
+    """Nothing is recorded between the calls, so that no sink of `outer` stands between them."""
+    log = tf.function(lambda p: tf.math.log(p))
+    root = tf.function(lambda p: tf.sqrt(log(p)))
+    return tf.function(lambda x: root(log(root(x))) + 1.0)(tf.constant([0.0, 2.0]))
+
+
+def nested_loops() -> Any:
+    @tf.function
+    def outer(x: Any) -> Any:
+        for _ in tf.range(2):
+            y = x / 2.0
+            for _ in tf.range(2):
+                y = tf.math.log(y) if tf.reduce_sum(y) > 1.0 else y / 0.0
+            x = x + y
+        return tf.map_fn(lambda v: v * 2.0, x) + 1.0
+
+    return outer(tf.constant([0.0, 3.0]))
+
+
+def backward_functions() -> Any:
+    weights = tf.Variable([2.0, 1.0])
+    norm = tf.function(lambda x: tf.sqrt(tf.reduce_sum(tf.square(x))))
+
+    @tf.function
+    def step() -> Any:
+        with tf.GradientTape() as tape:
+            loss = norm(weights - [2.0, 1.0]) * 3.0
+        gradient = tape.gradient(loss, weights) * 2.0
+        weights.assign_sub(gradient)
+        return gradient + 1.0
+
+    return step()
+
+
+def backward_loop() -> Any:
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in tf.range(3):
+                y = tf.sqrt(y)
+        return tape.gradient(y, x) * 2.0
+
+    return step(tf.constant([0.0, 1.0]))
+
+
+def called_by_an_eager_tape() -> Any:
+    root = tf.function(lambda x: tf.sqrt(x) * 2.0)
+    x = tf.Variable([0.0, 1.0])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(root(x))
+    return tape.gradient(loss, x)
+
+
+def two_devices() -> Any:
+    devices = [device.name for device in tf.config.list_logical_devices("CPU")]
+
+    @tf.function
+    def back_and_forth(x: Any) -> Any:
+        for device in (devices * 4)[:4]:
+            with tf.device(device):
+                x = tf.math.log(x)
+        return x
+
+    return back_and_forth(tf.constant([1.0, 2.0]))
+
+
+PROGRAMS = (
+    calls_branches_loops,
+    calls_without_ops_between,
+    nested_loops,
+    backward_functions,
+    backward_loop,
+    called_by_an_eager_tape,
+    two_devices,
+)
+
+
+@pytest.mark.parametrize("mode", ["ADAPTIVE", "NO_TENSOR", "FULL_HEALTH", "FULL_TENSOR"])
+def test_no_tensor_stands_before_what_it_was_computed_from(mode: str, tmp_path: Path) -> None:
+    for program in PROGRAMS:
+        root = tmp_path / program.__name__
+        tfdbg_tui.enable_dump_debug_info(str(root), mode, -1)
+        program()
+        tfdbg_tui.disable_dump_debug_info()
+        run = open_run(str(root))
+        diagnosis = Diagnosis(run)
+        for row in range(len(run.graph_executions)):
+            event = TensorEvent("graph_execution", row, run.graph_executions.site(row).output_slot)
+            for producer in diagnosis.dataflow.producers(event):
+                source = producer.event
+                if source is not None and source.kind == "graph_execution":
+                    names = name_of(run, event), name_of(run, source)
+                    assert source.index < row, (program.__name__, *names)
+        if mode == "NO_TENSOR":
+            continue
+        first = find_alerts(run)[0]
+        told = describe(run)["first_alert"]
+        assert (told["kind"], told["index"]) == (first.kind, first.index)
+        called_first = diagnosis.report().roots[0].event
+        assert called_first == first, program.__name__
