@@ -20,7 +20,7 @@ import tensorflow as tf
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import resource_variable_ops
 
-from tfdbg_tui.dump import tensorflow_internals
+from tfdbg_tui.dump import tensor_ops, tensorflow_internals
 from tfdbg_tui.dump.graphs import OWN_SCOPE
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -123,7 +123,7 @@ def _counts(tensors: list[Any], mode: TensorDebugMode) -> Any:
         row = tf.concat([[tf.cast(tf.rank(first), tf.int64), size], padded], axis=0)
         return tf.tile(tf.reshape(row, [1, 8]), [number, 1])
     small = first.shape.is_fully_defined() and first.shape.num_elements() <= _SMALL
-    blocks = [_as_real(block) for block in ([tf.stack(tensors)] if small else tensors)]
+    blocks = [tensor_ops.as_real(block) for block in ([tf.stack(tensors)] if small else tensors)]
     width = _row_width(first.shape)
 
     def sums(codes: list[Any], fields: int) -> Any:
@@ -145,17 +145,6 @@ def _bad_code(real: Any) -> Any:
 def _sign_code(real: Any) -> Any:
     sign = tf.where(real < 0, _field(0), tf.where(tf.equal(real, 0), _field(1), _field(None)))
     return tf.where(tf.math.is_finite(real), sign, _field(None))
-
-
-def _as_real(tensor: Any) -> Any:
-    """Return a floating tensor that is NaN or infinite where any floating or complex one is."""
-    dtype = tensor.dtype.base_dtype
-    if dtype.is_complex:
-        real, imaginary = tf.math.real(tensor), tf.math.imag(tensor)
-        total = tf.abs(real) + tf.abs(imaginary)
-        infinite = tf.where(tf.math.is_inf(real), real, imaginary)
-        return tf.where(tf.math.is_inf(total), infinite, total)
-    return tensor if dtype in (tf.float32, tf.float64) else tf.cast(tensor, tf.float32)
 
 
 def _field(index: int | None) -> Any:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from tensorflow.python.framework import errors
-from tensorflow.python.ops import gen_array_ops, gen_debug_ops
+from tensorflow.python.ops import gen_array_ops
 
-from tfdbg_tui.dump import summaries, tensorflow_internals, traces
+from tfdbg_tui.dump import summaries, tensor_ops, tensorflow_internals, traces
 from tfdbg_tui.wire import codec, events
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
@@ -138,7 +138,7 @@ class EagerTensors:
         self, mode: TensorDebugMode, tensor: Any, number: int
     ) -> tuple[bytes, summaries.HealthCounts | None]:
         """Return the value vector of a tensor, and its counts if it may be bad."""
-        if self._accelerated and "CPU" not in tensor.device and number in summaries.KERNEL_FLOATS:
+        if number not in summaries.UNKNOWN_TO_OPS and self._on_accelerator(tensor):
             return self._device_vector(mode, tensor)
         array = self._elements(tensor)
         if mode is TensorDebugMode.FULL_HEALTH:
@@ -153,19 +153,15 @@ class EagerTensors:
             return summaries.curt_vector(-1, bad=counts.bad > 0), counts
         return summaries.concise_vector(-1, counts), counts
 
+    def _on_accelerator(self, tensor: Any) -> bool:
+        return self._accelerated and "CPU" not in tensor.device
+
     def _device_vector(
         self, mode: TensorDebugMode, tensor: Any
     ) -> tuple[bytes, summaries.HealthCounts | None]:
         """Return what `_vector` does, computed where the tensor is: on an accelerator."""
-        import tensorflow as tf
-
         with self._muted():
-            # There is no bfloat16 kernel of the summary op for GPUs.
-            plain = tf.cast(tensor, tf.float32) if tensor.dtype == tf.bfloat16 else tensor
-            summary = gen_debug_ops.debug_numeric_summary_v2(
-                plain, tensor_debug_mode=int(mode), output_dtype=tf.float64
-            )
-            vector = summary.numpy()
+            vector = tensor_ops.summary(tensor, mode).numpy()
         counts = summaries.HealthCounts(size=-1)
         if mode is TensorDebugMode.CURT_HEALTH:
             counts.nan = int(vector[1])

@@ -22,6 +22,7 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from tfdbg_tui.dump.groups import Group, Row
     from tfdbg_tui.dump.observed import Observed
@@ -58,7 +59,7 @@ def add_group(
 
     Args:
         graph: A FuncGraph that is about to become a function, or a v1 graph.
-        items: The tensors, one for each row of `group`.
+        items: The tensors, one for each row of `group`; all on one device.
         group: Takes the values when the graph runs.
         iteration: The counter of the loop that the graph is the body of, or None.
         input_row: Returns the row of any recorded tensor of the graph.
@@ -70,7 +71,7 @@ def add_group(
         graph.as_default(),
         tf.control_dependencies(None),
         graph.name_scope(OWN_SCOPE + "/"),
-        graph.device(None),
+        tensor_ops.beside(items[0].tensor),
     ):
         return builder.build(after)
 
@@ -117,6 +118,7 @@ class _GroupBuilder:
         self._input_row = input_row
         self._row_numbers: dict[str, int] = {}
         self._columns: list[tuple[str, Any]] = []
+        self._wide: dict[str, Any] = {}
 
     def build(self, after: Sequence[Any]) -> Any:
         mode = self._group.mode
@@ -133,19 +135,22 @@ class _GroupBuilder:
             self._columns.append(("iteration", self._iteration))
         self._group.columns = tuple(name for name, _ in self._columns)
         token = tensorflow_internals.py_func_token(self._group.sink)
-        with tf.control_dependencies(after):
+        with tf.control_dependencies(after), self._on_host():
             return gen_script_ops.py_func([c for _, c in self._columns], token, Tout=[])
 
-    def _add(self, name: str, tensors: Sequence[Any]) -> Any | None:
-        if not tensors:
-            return None
-        packed = tf.raw_ops.Pack(values=tensors, axis=0)
-        self._columns.append((name, packed))
-        return packed
+    def _on_host(self) -> AbstractContextManager[None]:
+        return tensor_ops.on_host(self._items[0].tensor)
+
+    def _widened(self, tensor: Any) -> Any:
+        """Return `tensor_ops.widened` of a tensor, made once."""
+        wide = self._wide.get(tensor.name)
+        if wide is None:
+            wide = self._wide[tensor.name] = tensor_ops.widened(tensor)
+        return wide
 
     def _add_shapes(self) -> list[Any]:
         unknown = [item for item in self._items if item.row.shape is None]
-        self._add("shape", [tensor_ops.summary(i.tensor, TensorDebugMode.SHAPE) for i in unknown])
+        self._columns += [("shape", tensor_ops.shape(item.tensor)) for item in unknown]
         return [item.tensor.op for item in self._items if item.row.shape is not None]
 
     # ---- Health --------------------------------------------------------------------------------
@@ -166,12 +171,21 @@ class _GroupBuilder:
         self._add_details(packs, sizes)
 
     def _add_sizes(self, large: Sequence[Observed]) -> Any | None:
-        unsized = [item.tensor for item in large if item.row.size is None]
+        """Add the sizes that are not known while tracing; they come into being on the host."""
+        unsized = [self._widened(item.tensor) for item in large if item.row.size is None]
         if self._group.mode is TensorDebugMode.FULL_HEALTH:
-            unranked = [item.tensor for item in large if item.row.rank is None]
-            self._add("rank", [tf.raw_ops.Rank(input=tensor) for tensor in unranked])
+            unranked = [self._widened(item.tensor) for item in large if item.row.rank is None]
+            self._add_packed("rank", [tf.raw_ops.Rank(input=tensor) for tensor in unranked])
         sizes = [tf.raw_ops.Size(input=tensor, out_type=tf.int64) for tensor in unsized]
-        return self._add("size", sizes)
+        with self._on_host():
+            return self._add_packed("size", sizes)
+
+    def _add_packed(self, name: str, scalars: Sequence[Any]) -> Any | None:
+        if not scalars:
+            return None
+        packed = tf.raw_ops.Pack(values=scalars, axis=0)
+        self._columns.append((name, packed))
+        return packed
 
     def _sort_rows(self) -> list[int]:
         """Decide how each row is looked at; return those that are small.
@@ -223,7 +237,7 @@ class _GroupBuilder:
             alike.setdefault((row.dtype, row.shape), []).append(number)
         self._group.packs = list(alike.values())
         return [
-            tf.raw_ops.Pack(values=[self._items[row].tensor for row in rows], axis=0)
+            self._widened(tf.raw_ops.Pack(values=[self._items[row].tensor for row in rows], axis=0))
             for rows in self._group.packs
         ]
 
@@ -231,22 +245,22 @@ class _GroupBuilder:
         sums: list[Any] = []
         squares: list[Any] = []
         for item in items:
-            sign = tf.raw_ops.Sign(x=tensor_ops.for_sign(item.tensor))
+            sign = tf.raw_ops.Sign(x=tensor_ops.for_sign(self._widened(item.tensor)))
             flat = tf.raw_ops.Reshape(tensor=sign, shape=[-1])
             total = tf.raw_ops.Sum(input=flat, axis=[0])
             half = tf.raw_ops.L2Loss(t=sign)
             for scalar, into in ((total, sums), (half, squares)):
                 wide = scalar.dtype == tf.float64
                 into.append(scalar if wide else tf.raw_ops.Cast(x=scalar, DstT=tf.float64))
-        self._add("sign_sum", sums)
-        self._add("half_nonzero", squares)
+        self._add_packed("sign_sum", sums)
+        self._add_packed("half_nonzero", squares)
 
     def _add_details(self, packs: Sequence[Any], sizes: Any) -> None:
         """Add the If that counts everything about the bad tensors of a group."""
         group = self._group
         scanned = [row for row in group.large if row not in group.covers]
         group.seen = [*([row] for row in scanned), *group.packs]
-        seen = [*(self._items[row].tensor for row in scanned), *packs]
+        seen = [*(self._widened(self._items[row].tensor) for row in scanned), *packs]
         group.places = {
             row: (index, place if index >= len(scanned) else None)
             for index, rows in enumerate(group.seen)
@@ -255,7 +269,7 @@ class _GroupBuilder:
         tensors = list(seen)
         for row in group.covers:
             group.places[row] = len(tensors), None
-            tensors.append(self._items[row].tensor)
+            tensors.append(self._widened(self._items[row].tensor))
         if group.adaptive:
             self._add_inputs(tensors)
         curt = tf.raw_ops.Pack(values=[tensor_ops.curt_summary(tensor) for tensor in seen], axis=0)
@@ -264,16 +278,17 @@ class _GroupBuilder:
             group.exact_limit = _EXACT_FLOAT32
             condition = self._or_inexact(condition, sizes)
         token = tensorflow_internals.py_func_token(group.detail)
-        self._columns.append(
-            ("details", tensor_ops.details_if_bad(condition, [curt, *tensors], token))
-        )
+        with self._on_host():
+            details = tensor_ops.details_if_bad(condition, [curt, *tensors], token)
+        self._columns.append(("details", details))
 
     def _or_inexact(self, condition: Any, sizes: Any) -> Any:
         """Return a condition that holds as well where a tensor is too large for float32 sums."""
         if any((self._items[row].row.size or 0) > _EXACT_FLOAT32 for row in self._group.large):
             return tf.constant(True)
         if sizes is not None:
-            condition |= tf.raw_ops.Max(input=sizes, axis=[0]) > _EXACT_FLOAT32
+            with self._on_host():
+                condition |= tf.raw_ops.Max(input=sizes, axis=[0]) > _EXACT_FLOAT32
         return condition
 
     def _add_inputs(self, tensors: list[Any]) -> None:
@@ -298,7 +313,7 @@ class _GroupBuilder:
         number = len(group.rows) + len(group.extra_rows)
         group.extra_rows.append(row)
         group.places[number] = len(tensors), None
-        tensors.append(tensor)
+        tensors.append(self._widened(tensor))
         self._row_numbers[tensor.name] = number
         return number
 

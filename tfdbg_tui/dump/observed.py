@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump import skipped_ops, tensorflow_internals
+from tfdbg_tui.dump import skipped_ops, summaries, tensorflow_internals
 from tfdbg_tui.dump.groups import Row
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -21,6 +21,7 @@ _GROUP_ROWS = 256
 _GROUP_BYTES = 256 << 20
 _ASSUMED_DIMENSION = 128
 """Stands for an unknown dimension when the bytes of a group are estimated."""
+_HEALTH_TYPES = summaries.WATCHED - summaries.UNKNOWN_TO_OPS
 _MAX_RANK = 31
 """numpy arrays have at most 32 dimensions before numpy 2, and a pack has one more than a tensor."""
 
@@ -80,7 +81,7 @@ def _is_recorded(tensor: Any, options: Options) -> bool:
     if not fits_numpy(tensor):
         return False
     if options.watches_health:
-        return bool(dtype.is_floating or dtype.is_complex)
+        return dtype.as_datatype_enum in _HEALTH_TYPES
     if options.mode is TensorDebugMode.SHAPE:
         return bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
     return bool(dtype.is_numpy_compatible)

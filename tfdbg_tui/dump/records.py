@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,8 +97,9 @@ class GroupRecords:
             self._set_compiled(vectors, values["compiled"][0])
             return vectors
         if "shape" in values:
-            unknown = [row.shape is None for row in self._rows]
-            vectors[unknown, 1:] = values["shape"][0][:, 1:]
+            unknown = [number for number, row in enumerate(self._rows) if row.shape is None]
+            for number, shape in zip(unknown, values["shape"], strict=True):
+                _set_shape(vectors[number], self._rows[number].dtype, tuple(shape.tolist()))
         if "size" in values:
             vectors[self._unsized, 4 if self._full else 1] = values["size"][0]
         if "rank" in values:
@@ -248,6 +250,9 @@ def _base_vectors(rows: list[Row], mode: TensorDebugMode) -> Float64Array:
         elif mode is TensorDebugMode.FULL_HEALTH:
             vector[1:5] = -1, row.dtype, row.rank or 0, row.size or 0
         elif mode is TensorDebugMode.SHAPE and row.shape is not None:
-            size = row.size or 0
-            vector[1:] = row.dtype, len(row.shape), size, *summaries.padded_shape(row.shape)
+            _set_shape(vector, row.dtype, row.shape)
     return vectors
+
+
+def _set_shape(vector: Float64Array, dtype: int, shape: tuple[int, ...]) -> None:
+    vector[1:] = dtype, len(shape), math.prod(shape), *summaries.padded_shape(shape)

@@ -29,8 +29,8 @@ _TIMES_DETAILED = 10
 WATCHED = frozenset({1, 2, 8, 14, 18, 19, 24, 25, 26, 27, 28})
 """DataType numbers of the floating and complex types: those that can hold NaN or infinity."""
 
-KERNEL_FLOATS = frozenset({1, 2, 14, 19})
-"""DataType numbers of the floating types that ``DebugNumericSummaryV2`` has kernels for."""
+UNKNOWN_TO_OPS = frozenset({26, 27, 28})
+"""Those of them that no op of TensorFlow's computes with: numpy alone can look at them."""
 
 
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)

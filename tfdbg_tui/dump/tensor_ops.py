@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import func_graph as func_graph_module
 from tensorflow.python.ops import (
@@ -13,50 +15,113 @@ from tensorflow.python.ops import (
     gen_script_ops,
 )
 
-from tfdbg_tui.dump import summaries, tensorflow_internals
+from tfdbg_tui.dump import tensorflow_internals
 from tfdbg_tui.dump.graphs import OWN_SCOPE
 from tfdbg_tui.dump.groups import DETAIL_WIDTH
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+_WIDER = {
+    24: tf.float32,  # float8_e5m2
+    25: tf.float32,  # float8_e4m3fn
+    29: tf.int8,  # int4
+    30: tf.uint8,  # uint4
+}
+
+
+@contextlib.contextmanager
+def beside(tensor: Any) -> Iterator[None]:
+    """Place ops where a tensor is; where that is not known while tracing, TensorFlow decides."""
+    with tf.device(None), tf.device(tensor.device or None):
+        yield
+
+
+@contextlib.contextmanager
+def on_host(tensor: Any) -> Iterator[None]:
+    """Place ops on the CPU, of the machine that a tensor is on."""
+    device = tf.DeviceSpec.from_string(tensor.device or "")
+    if device.device_type != "CPU":
+        device = device.replace(device_type="CPU", device_index=None)
+    with tf.device(None), tf.device(device.to_string()):
+        yield
+
+
+def widened(tensor: Any) -> Any:
+    """Return a tensor with the elements of another, of a type that ops have kernels for.
+
+    For float8 and int4 there is little more than Cast on accelerators, and no Switch anywhere.
+    """
+    wide = _WIDER.get(tensor.dtype.base_dtype.as_datatype_enum)
+    if wide is None:
+        return tensor
+    with beside(tensor):
+        return tf.raw_ops.Cast(x=tensor, DstT=wide)
+
+
+def shape(tensor: Any) -> Any:
+    """Return the dimensions of a tensor of any type in host memory, without reading its elements.
+
+    Where an accelerator is, TensorFlow keeps int32 tensors in host memory too.
+    """
+    tensor = widened(tensor)
+    with beside(tensor):
+        return tf.raw_ops.Shape(input=tensor, out_type=tf.int64)
 
 
 def summary(tensor: Any, mode: TensorDebugMode) -> Any:
-    """Return what TensorFlow's own summary op finds in a tensor in a mode."""
-    with _beside(tensor):
+    """Return the value vector of any floating or complex tensor in a health mode."""
+    with beside(tensor):
+        # There is no kernel of the summary op for others on GPUs.
+        real = tensor if tensor.dtype == tf.float16 else as_real(tensor)
         return gen_debug_ops.debug_numeric_summary_v2(
-            tensor, tensor_id=0, tensor_debug_mode=int(mode), output_dtype=tf.float64
+            real, tensor_id=-1, tensor_debug_mode=int(mode), output_dtype=tf.float64
         )
 
 
-def _beside(tensor: Any) -> Any:
-    return tf.device(tensor.device or None)
-
-
 def curt_summary(tensor: Any) -> Any:
-    """Return ``[0, has NaN or infinity]`` of any floating or complex tensor."""
+    """Return ``[0, has NaN or infinity]`` of a floating or complex tensor that was `widened`."""
     dtype = tensor.dtype.base_dtype
-    with _beside(tensor):
+    with beside(tensor):
         if dtype.is_complex:
             tensor = tf.raw_ops.Bitcast(input=tensor, type=dtype.real_dtype)
-        elif dtype.as_datatype_enum not in summaries.KERNEL_FLOATS or (
+        elif dtype == tf.bfloat16 and tensorflow_internals.has_accelerator():
             # There is no bfloat16 kernel of the summary op for GPUs.
-            dtype == tf.bfloat16 and tensorflow_internals.has_accelerator()
-        ):
             tensor = tf.raw_ops.Cast(x=tensor, DstT=tf.float32)
-    return summary(tensor, TensorDebugMode.CURT_HEALTH)
+        return gen_debug_ops.debug_numeric_summary_v2(
+            tensor,
+            tensor_id=0,
+            tensor_debug_mode=int(TensorDebugMode.CURT_HEALTH),
+            output_dtype=tf.float64,
+        )
 
 
 def for_sign(tensor: Any) -> Any:
-    """Return a float32 or float64 tensor with the signs of any floating tensor."""
+    """Return a float32 or float64 tensor with the signs of one that was `widened`."""
     dtype = tensor.dtype.base_dtype
-    with _beside(tensor):
+    with beside(tensor):
         if dtype.is_complex:
             return tf.raw_ops.ComplexAbs(x=tensor, Tout=dtype.real_dtype)
         if dtype in (tf.float32, tf.float64):
             return tensor
         return tf.raw_ops.Cast(x=tensor, DstT=tf.float32)
+
+
+def as_real(tensor: Any) -> Any:
+    """Return a float32 or float64 tensor with the counts of any floating or complex one.
+
+    For what counts as what in a complex number, see `summaries.HealthCounts`.
+    """
+    dtype = tensor.dtype.base_dtype
+    if not dtype.is_complex:
+        return tensor if dtype in (tf.float32, tf.float64) else tf.cast(tensor, tf.float32)
+    real, imaginary = tf.math.real(tensor), tf.math.imag(tensor)
+    magnitude = tf.maximum(tf.abs(real), tf.abs(imaginary))
+    counted = tf.where(tf.math.is_inf(real), real, magnitude)
+    counted = tf.where(tf.math.is_inf(imaginary) & (counted != np.inf), imaginary, counted)
+    counted = tf.where(tf.math.is_nan(real), real, counted)
+    return tf.where(tf.math.is_nan(imaginary), imaginary, counted)
 
 
 def details_if_bad(condition: Any, inputs: list[Any], token: str) -> Any:
