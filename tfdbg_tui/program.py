@@ -3,33 +3,94 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.logdir import LogdirError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _LOG_NAME = "program.log"
 _PATIENCE_SECONDS = 5.0
 
+# Python imports sitecustomize from here, in the program.
+_STARTUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dump", "startup")
+
+DEFAULTS = {"tensor_debug_mode": "ADAPTIVE", "circular_buffer_size": -1}
+"""Arguments of `tfdbg_tui.enable_dump_debug_info` where `run` was given no others."""
+
 
 def new_logdir(name: str) -> str:
-    """Create and return a directory for the dump of a program called `name`."""
-    parent = os.path.join(tempfile.gettempdir(), "tfdbg-tui")
-    os.makedirs(parent, exist_ok=True)
+    """Create and return a directory for the dump of a program called `name`.
+
+    Raises:
+        LogdirError: The directory for all such dumps of this user is not the user's own.
+        OSError: It cannot be made.
+    """
+    parent = os.path.join(tempfile.gettempdir(), f"tfdbg-tui-{os.getuid()}")
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(parent, 0o700)
+    _check_private(parent)
     stem = os.path.splitext(os.path.basename(name))[0]
     return tempfile.mkdtemp(prefix=f"{stem}-{time.strftime('%Y%m%d-%H%M%S')}-", dir=parent)
+
+
+def _check_private(directory: str) -> None:
+    """Refuse a directory in which others could plant files, or from which they could read."""
+    found = os.lstat(directory)
+    if not stat.S_ISDIR(found.st_mode):
+        wrong = "is not a directory"
+    elif found.st_uid != os.getuid():
+        wrong = "belongs to another user"
+    elif found.st_mode & 0o077:
+        wrong = f"is open to other users (chmod 700 {directory} closes it)"
+    else:
+        return
+    raise LogdirError(f"{directory}: {wrong}; choose another place with --logdir DIR")
 
 
 def log_path(logdir: str) -> str:
     """Return the file that holds what the program of a logdir printed, if `run` started it."""
     return os.path.join(logdir, _LOG_NAME)
+
+
+def recording_environment(logdir: str, options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the environment in which a Python program is recorded, with its Python children.
+
+    Args:
+        logdir: Where the dump goes.
+        options: Further arguments of `tfdbg_tui.enable_dump_debug_info`.
+    """
+    run_id = os.environ.get("TFDBG_RUN_ID") or uuid.uuid4().hex[:8]
+    path = os.environ.get("PYTHONPATH", "").removeprefix(_STARTUP).removeprefix(os.pathsep)
+    return {
+        **os.environ,
+        "PYTHONPATH": f"{_STARTUP}{os.pathsep}{path}" if path else _STARTUP,
+        "TFDBG_TUI_LOGDIR": os.path.abspath(logdir),
+        "TFDBG_TUI_OPTIONS": json.dumps({**DEFAULTS, "run_id": run_id, **options}),
+    }
+
+
+def _open_private(path: str, flags: int) -> int:
+    """Open a file that only its user may read, if it is new; never one that a link points to."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
 
 
 @dataclass
@@ -38,11 +99,13 @@ class Program:
 
     Attributes:
         logdir: Where its dump goes.
-        arguments: What follows ``python -m tfdbg_tui.dump --dump-root LOGDIR``.
+        command: What follows ``python``: its options, the script and the script's arguments.
+        options: Further arguments of `tfdbg_tui.enable_dump_debug_info`.
     """
 
     logdir: str
-    arguments: Sequence[str]
+    command: Sequence[str]
+    options: Mapping[str, Any] = field(default_factory=dict)
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     @property
@@ -50,19 +113,22 @@ class Program:
         """The file that holds what the program printed, standard output and error together."""
         return log_path(self.logdir)
 
-    def start(self) -> None:
+    def start(self, stdin: int | None = subprocess.DEVNULL) -> None:
         """Start the program.
 
         It gets a session of its own, so that neither Ctrl-C in this terminal nor the end of the
         terminal reaches it, and its output goes to a file, so that it can outlive the debugger.
+
+        Args:
+            stdin: What `subprocess.Popen` takes; None gives it the standard input of this process.
         """
-        command = [sys.executable, "-u", "-m", "tfdbg_tui.dump", "--dump-root", self.logdir]
-        with open(self.log_path, "ab") as log:
+        with open(self.log_path, "ab", opener=_open_private) as log:
             self._process = subprocess.Popen(
-                [*command, *self.arguments],
-                stdin=subprocess.DEVNULL,
+                [sys.executable, *self.command],
+                stdin=stdin,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                env=recording_environment(self.logdir, self.options),
                 start_new_session=True,
             )
 
@@ -88,7 +154,7 @@ class Program:
         if code is None:
             return f"running (process {self._process.pid})" if self._process else "not started"
         if code < 0:
-            return f"ended by signal {signal.Signals(-code).name}"
+            return f"ended by signal {_signal_name(-code)}"
         return f"ended with exit code {code}"
 
     @property
@@ -102,14 +168,15 @@ class Program:
             return
         with contextlib.suppress(KeyboardInterrupt):
             for request in (signal.SIGINT, signal.SIGTERM):
-                self._signal(request)
+                self.send(request)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._process.wait(_PATIENCE_SECONDS)
                     return
-        self._signal(signal.SIGKILL)
+        self.send(signal.SIGKILL)
         self._process.wait()
 
-    def _signal(self, number: signal.Signals) -> None:
+    def send(self, number: int) -> None:
+        """Send a signal to the program and to the processes that it has started."""
         assert self._process is not None
         with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
             os.killpg(self._process.pid, number)

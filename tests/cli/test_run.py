@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -109,6 +110,82 @@ def test_stop_on_bad_ends_the_program_there(tmp_path: Path) -> None:
     assert result.returncode == 1
     assert "step 0" in result.stderr
     assert "step 1" not in result.stderr
+
+
+ANSWERS = """\
+import signal, sys
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda number, _: print("got", signal.Signals(number).name))
+print("asks", flush=True)
+print("was told", sys.stdin.readline().strip())
+sys.stderr.write("to stderr\\n")
+print("to stdout")
+while (line := sys.stdin.readline()):
+    print("then", line.strip())
+"""
+
+
+def test_signals_and_input_reach_the_program_as_without(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(ANSWERS)
+    command = [sys.executable, "-m", "tfdbg_tui", "run", "--headless", "--logdir"]
+    process = subprocess.Popen(
+        [*command, tmp_path / "logdir", tmp_path / "program.py"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        lines = iter(process.stderr.readline, "")
+        assert any(line == "asks\n" for line in lines)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process.send_signal(number)
+            assert next(lines) == f"got {number.name}\n"
+        process.stdin.write("Ada\n")
+        process.stdin.flush()
+        assert [next(lines) for _ in range(3)] == ["was told Ada\n", "to stderr\n", "to stdout\n"]
+        process.stdin.write("more\n")
+        process.stdin.close()
+        assert next(lines) == "then more\n"
+        assert next(lines) == "The program: ended with exit code 0\n"
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--tensor-debug-mode", "LOUD"], "Invalid value in tensor_debug_mode ('LOUD')"),
+        (["--op-regex", "("], "--op-regex (: missing )"),
+        (["--every", "0"], "every is a number of steps, 1 or more"),
+    ],
+)
+def test_what_cannot_be_recorded_is_said_before_the_program_starts(
+    options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "program.py").write_text("print('started')\n")
+    logdir = tmp_path / "logdir"
+    command = ["run", "--headless", "--logdir", str(logdir), *options]
+    assert main([*command, str(tmp_path / "program.py")]) == 2
+    assert said in capsys.readouterr().err
+    assert not logdir.exists()
+
+
+def test_options_that_keep_the_writer_out_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "program.py").touch()
+    code = "import sys; sys.path[:0] = sys.argv.pop(1).split(':'); from tfdbg_tui.cli import main"
+    command = [sys.executable, "-E", "-c", f"{code}; sys.exit(main())", ":".join(sys.path)]
+    result = subprocess.run(
+        [*command, "run", "--headless", "program.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "Python keeps the dump writer out" in result.stderr
 
 
 def test_a_missing_module_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,6 +20,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from tfdbg_tui.program import recording_environment
 from tfdbg_tui.wire import codec, filesets, tfrecord
 
 HERE = Path(__file__).resolve().parent
@@ -71,19 +72,21 @@ def record(name: str) -> Path:
     archive_path = RECORDINGS[name].directory / f"{name}.tar.xz"
     with tempfile.TemporaryDirectory() as scratch:
         dumped, neutral = Path(scratch, "dumped"), Path(scratch, name)
-        subprocess.run([sys.executable, *_command(name, str(dumped))], check=True, cwd=PROJECT)
+        command, environment = _command(name, str(dumped))
+        subprocess.run([sys.executable, *command], env=environment, check=True, cwd=PROJECT)
         neutral_copy(dumped, neutral)
         with tarfile.open(archive_path, "w:xz", preset=9) as archive:
             archive.add(neutral, arcname=name, filter=_anonymous)
     return archive_path
 
 
-def _command(name: str, dump_root: str) -> list[str]:
+def _command(name: str, dump_root: str) -> tuple[list[str], dict[str, str] | None]:
+    """Returns what follows ``python``, and the environment."""
     recording = RECORDINGS[name]
     if recording.writer == "tensorflow":
-        return [__file__, "--run", name, dump_root]
-    options = ["--dump-root", dump_root, "--tensor-debug-mode", recording.mode]
-    return ["-m", "tfdbg_tui.dump", *options, recording.program, *recording.arguments]
+        return [__file__, "--run", name, dump_root], None
+    environment = recording_environment(dump_root, {"tensor_debug_mode": recording.mode})
+    return [recording.program, *recording.arguments], environment
 
 
 def run_program(name: str, dump_root: str) -> None:

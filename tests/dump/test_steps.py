@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tfdbg_tui
+from tfdbg_tui.program import recording_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,8 +41,10 @@ bare.fit(ones, batch_size=12, verbose=0)
 def test_batches_of_fit_are_steps(tmp_path: Path) -> None:
     script, logdir = tmp_path / "train.py", tmp_path / "logdir"
     script.write_text(PROGRAM)
-    command = [sys.executable, "-m", "tfdbg_tui.dump", "--dump-root", str(logdir), "--every", "5"]
-    subprocess.run([*command, str(script)], check=True, capture_output=True, timeout=120)
+    environment = recording_environment(str(logdir), {"every": 5})
+    subprocess.run(
+        [sys.executable, script], env=environment, check=True, capture_output=True, timeout=120
+    )
     run = tfdbg_tui.open_run(logdir)
     steps = [
         execution.step

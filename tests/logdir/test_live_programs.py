@@ -11,6 +11,7 @@ import pytest
 from synthetic import content, read
 
 from tfdbg_tui.logdir import LogdirError, RunReader, list_runs
+from tfdbg_tui.program import recording_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,8 +84,9 @@ def test_a_killed_program_under_our_writer(tmp_path) -> None:
     logdir = tmp_path / "logdir"
     script = tmp_path / "train.py"
     script.write_text(_PROGRAM.format(enable="", steps=10**9))
-    command = [sys.executable, "-m", "tfdbg_tui.dump", "--dump-root", str(logdir), str(script)]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    environment = recording_environment(str(logdir), {})
+    command = [sys.executable, script]
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
     try:
         reader = _wait_for(logdir, process)
         run = reader.poll()
@@ -115,8 +117,9 @@ tf.gather(tf.constant([1.0, float("inf"), 3.0]), tf.constant([1, 2]))
 
 def test_inputs_of_bad_eager_ops_under_our_writer(tmp_path) -> None:
     (tmp_path / "program.py").write_text(_EAGER)
-    command = [sys.executable, "-m", "tfdbg_tui.dump", "--dump-root", str(tmp_path / "logdir")]
-    subprocess.run([*command, str(tmp_path / "program.py")], check=True, stderr=subprocess.DEVNULL)
+    environment = recording_environment(str(tmp_path / "logdir"), {})
+    command = [sys.executable, tmp_path / "program.py"]
+    subprocess.run(command, env=environment, check=True, stderr=subprocess.DEVNULL)
     run = read(tmp_path / "logdir")
     assert content(run) == content(read(tmp_path / "logdir", vectorised=False))
     bad = [run.executions[i] for i in run.executions.alert_rows[:].tolist()]

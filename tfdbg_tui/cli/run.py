@@ -6,8 +6,8 @@
 
 The program runs in a process of its own, with this Python and its TensorFlow.  What it prints is
 kept in program.log in the logdir.  It goes on when the connection to this terminal is cut: open its
-logdir again.  With --headless there is no app: the program's output goes to
-standard error, the diagnosis to standard output.
+logdir again.  With --headless there is no app: standard input and signals are the program's, its
+output goes to standard error, the diagnosis to standard output.
 
 Exit codes of --headless: 1 bad: NaN or infinity; else that of the program, where it failed (128 + n
 where signal n ended it); else those of diagnose: 0 clean, or suspect only; 2 nothing was recorded;
@@ -17,19 +17,28 @@ where signal n ended it); else those of diagnose: 0 clean, or suspect only; 2 no
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
-from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tfdbg_tui.cli import exitcodes
 from tfdbg_tui.cli.options import add_app_arguments, add_live_arguments, app_options, live_options
+from tfdbg_tui.dump.options import validated
 from tfdbg_tui.logdir import LogdirError
-from tfdbg_tui.program import Program, new_logdir
+from tfdbg_tui.program import DEFAULTS, Program, new_logdir
+from tfdbg_tui.wire import filesets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _COPY_SECONDS = 0.1
+_FOR_THE_PROGRAM = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,10 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tensor-debug-mode", metavar="MODE", help="default: ADAPTIVE")
     parser.add_argument(
-        "--circular-buffer-size", metavar="N", help="keep the last N events only (default: all)"
+        "--circular-buffer-size",
+        type=int,
+        metavar="N",
+        help="keep the last N events only (default: all)",
     )
     parser.add_argument("--op-regex", metavar="REGEX", help="record only ops whose type matches")
-    parser.add_argument("--every", metavar="K", help="record one training step in K")
+    parser.add_argument("--every", type=int, metavar="K", help="record one training step in K")
     add_live_arguments(parser)
     add_app_arguments(parser)
     parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT names a module")
@@ -59,16 +71,19 @@ def run(args: argparse.Namespace) -> int:
     """Run the program and debug it; return the exit code.
 
     Raises:
-        LogdirError: There is no such program, or its logdir cannot be made.
+        LogdirError: There is no such program, it cannot be recorded as the arguments ask, or its
+            logdir cannot be made.
     """
     _check_program(args)
+    _check_python()
+    options = _dump_options(args)
     try:
         logdir = args.logdir or new_logdir(args.script)
-        os.makedirs(logdir, exist_ok=True)
+        os.makedirs(logdir, mode=0o700, exist_ok=True)
     except OSError as error:
         raise LogdirError(f"{error.filename}: cannot be made: {error.strerror}") from None
     print(f"tfdbg-tui: the program's logdir is {logdir}", file=sys.stderr, flush=True)
-    program = Program(logdir, _dump_arguments(args))
+    program = Program(logdir, _python_arguments(args), options)
     if args.headless:
         return _run_headless(program, as_json=args.json)
     return _run_with_app(program, args)
@@ -89,7 +104,16 @@ def _check_program(args: argparse.Namespace) -> None:
 def _finds(package: str) -> bool:
     """Whether there is a package or module, where the program would look for it."""
     path = [os.getcwd(), *sys.path]
-    return package in sys.builtin_module_names or bool(PathFinder.find_spec(package, path))
+    return package in sys.builtin_module_names or any(
+        finder.find_spec(package, path) for finder in sys.meta_path
+    )
+
+
+def _check_python() -> None:
+    if sys.flags.ignore_environment or sys.flags.no_site:
+        raise LogdirError(
+            "with its options -E, -I and -S Python keeps the dump writer out; run without them"
+        )
 
 
 def _run_with_app(program: Program, args: argparse.Namespace) -> int:
@@ -109,33 +133,48 @@ def _report(program: Program) -> None:
     print(f"Open its logdir again: tfdbg-tui {program.logdir}", file=sys.stderr)
 
 
-def _dump_arguments(args: argparse.Namespace) -> list[str]:
-    options = []
-    for name in ("tensor_debug_mode", "circular_buffer_size", "op_regex", "every"):
-        value = getattr(args, name)
-        if value is not None:
-            options += ["--" + name.replace("_", "-"), value]
+def _dump_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what the user asks of the dump writer, checked before the program starts."""
+    names = "tensor_debug_mode", "circular_buffer_size", "op_regex", "every"
+    options = {name: value for name in names if (value := getattr(args, name)) is not None}
     if args.stop_on_bad:
-        options += ["--on-bad", "raise"]
-    if args.is_module:
-        options.append("-m")
-    return [*options, args.script, *args.arguments]
+        options["on_bad"] = "raise"
+    try:
+        validated("", **{**DEFAULTS, **options})
+    except (ValueError, NotImplementedError) as error:
+        raise LogdirError(str(error)) from None
+    except re.error as error:
+        raise LogdirError(f"--op-regex {args.op_regex}: {error}") from None
+    return options
+
+
+def _python_arguments(args: argparse.Namespace) -> list[str]:
+    """Return what follows ``python``: the options of this Python, and the program."""
+    module = ["-m"] if args.is_module else []
+    own: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    return [*own, *module, args.script, *args.arguments]
 
 
 def _run_headless(program: Program, *, as_json: bool) -> int:
-    from tfdbg_tui.cli import diagnose
-
-    program.start()
-    _copy_output(program)
+    with _received_signals() as received:
+        program.start(stdin=None)
+        _copy_output(program, received)
     _report(program)
-    parser = argparse.ArgumentParser()
-    diagnose.add_arguments(parser)
-    verdict: int = diagnose.run(
-        parser.parse_args([program.logdir, *(["--json"] if as_json else [])])
-    )
+    recorded = bool(filesets.find_file_sets(program.logdir))
+    verdict = _diagnose(program, as_json=as_json) if recorded else exitcodes.UNUSABLE
     if verdict == exitcodes.UNUSABLE:
         print(f"tfdbg-tui: nothing was recorded: {_why_nothing(program)}", file=sys.stderr)
     return verdict if verdict == exitcodes.BAD else _shell_code(program) or verdict
+
+
+def _diagnose(program: Program, *, as_json: bool) -> int:
+    from tfdbg_tui.cli import diagnose
+
+    parser = argparse.ArgumentParser()
+    diagnose.add_arguments(parser)
+    arguments = [program.logdir, *(["--json"] if as_json else [])]
+    verdict: int = diagnose.run(parser.parse_args(arguments))
+    return verdict
 
 
 def _shell_code(program: Program) -> int:
@@ -147,21 +186,49 @@ def _shell_code(program: Program) -> int:
 def _why_nothing(program: Program) -> str:
     if program.exit_code:
         return "the program failed before its first TensorFlow op, or a quarter second after"
-    return "the program executed no TensorFlow op, or not in the process that was started"
+    return "no TensorFlow op was executed by the program, nor by a Python process that it started"
 
 
-def _copy_output(program: Program) -> None:
-    """Copy what the program prints to standard error until it ends; Ctrl-C or SIGTERM stops it."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+@contextlib.contextmanager
+def _received_signals() -> Iterator[set[int]]:
+    """Collect the signals that mean the program, instead of ending at them."""
+    received: set[int] = set()
+    handlers = {number: signal.getsignal(number) for number in _FOR_THE_PROGRAM}
+    wanted = [number for number, handler in handlers.items() if handler is not signal.SIG_IGN]
+    for number in wanted:
+        signal.signal(number, lambda number, _: received.add(number))
+    try:
+        yield received
+    finally:
+        for number in wanted:
+            signal.signal(number, handlers[number])
+
+
+def _pass_on(received: set[int], program: Program) -> None:
+    """Send the program what this process has received; stop and go on with it."""
+    while received:
+        number = received.pop()
+        if number != signal.SIGTSTP:
+            program.send(number)
+            continue
+        program.send(signal.SIGSTOP)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        program.send(signal.SIGCONT)
+
+
+def _copy_output(program: Program, received: set[int]) -> None:
+    """Copy what the program prints to standard error until it ends."""
     with open(program.log_path, "rb") as log:
-        try:
-            while program.running:
-                shutil.copyfileobj(log, sys.stderr.buffer)
-                sys.stderr.flush()
-                time.sleep(_COPY_SECONDS)
-        except KeyboardInterrupt:
-            print("\ntfdbg-tui: stopping the program", file=sys.stderr, flush=True)
-        finally:
-            program.stop()
+        while program.running:
+            _pass_on(received, program)
+            _copy(log)
+            time.sleep(_COPY_SECONDS)
+        _copy(log)
+
+
+def _copy(log: BinaryIO) -> None:
+    try:
         shutil.copyfileobj(log, sys.stderr.buffer)
         sys.stderr.flush()
+    except OSError:  # Nobody reads it any more; all is in the log.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

@@ -1,14 +1,18 @@
-"""The dump writer: records what a TensorFlow program computes into a tfdbg2 logdir."""
+"""The dump writer: records what a TensorFlow program computes into a tfdbg2 logdir.
+
+Importing this package does not import TensorFlow: enabling does.
+"""
 
 from __future__ import annotations
 
 import atexit
 import logging
+import multiprocessing
 import os
+from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump import options as _options
-from tfdbg_tui.dump import tensorflow_hooks
 from tfdbg_tui.dump.errors import BadTensorError
 from tfdbg_tui.dump.steps import make_step_callback, step
 
@@ -38,6 +42,9 @@ _stopped: list[DumpWriter] = []
 
 _MAX_STOPPED = 8
 """How many of them to keep: each holds its files open."""
+
+_LAST = -100
+"""Priority of what a child process of `multiprocessing` does at its end."""
 
 
 def enable_dump_debug_info(
@@ -84,6 +91,10 @@ def enable_dump_debug_info(
         NotImplementedError: TensorFlow defines the mode but nobody implements it.
     """
     global _writer
+    import tensorflow  # noqa: F401 - under `tfdbg-tui run` this alone enables the dump
+
+    from tfdbg_tui.dump import tensorflow_hooks
+
     wanted = _options.validated(
         dump_root,
         tensor_debug_mode,
@@ -119,6 +130,7 @@ def enable_for_program(dump_root: str, **options: Any) -> None:
     global _of_command
     enable_dump_debug_info(dump_root, **options)
     _of_command = _writer.options if _writer is not None else None
+    atexit.unregister(disable_dump_debug_info)  # It stands first in the list already: it is last.
 
 
 def _start(wanted: _options.Options) -> DumpWriter:
@@ -130,6 +142,8 @@ def _start(wanted: _options.Options) -> DumpWriter:
             _stopped.remove(stopped)
             stopped.start()
             return stopped
+    if multiprocessing.parent_process() is not None:  # Such a process ends without atexit.
+        Finalize(None, disable_dump_debug_info, exitpriority=_LAST)
     return DumpWriter(wanted)
 
 

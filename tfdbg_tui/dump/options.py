@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import tensorflow as tf
-
 from tfdbg_tui.wire.modes import DUMPABLE_MODES, TensorDebugMode, mode_name
 
 ADAPTIVE = "ADAPTIVE"
@@ -64,13 +62,13 @@ def validated(
     dump_root: str,
     tensor_debug_mode: str,
     circular_buffer_size: int,
-    op_regex: str | None,
-    tensor_dtypes: TensorDtypes,
+    op_regex: str | None = None,
+    tensor_dtypes: TensorDtypes = None,
     *,
-    every: int,
-    keep_after_bad: int | None,
-    on_bad: str,
-    run_id: str | None,
+    every: int = 1,
+    keep_after_bad: int | None = None,
+    on_bad: str = "continue",
+    run_id: str | None = None,
 ) -> Options:
     """Return the options, or raise what TensorFlow raises for the arguments the two share.
 
@@ -137,5 +135,7 @@ def _dtype_filter(tensor_dtypes: TensorDtypes) -> Callable[[Any], bool] | None:
         )
     if not tensor_dtypes:
         return None
+    import tensorflow as tf
+
     wanted = {tf.as_dtype(item) for item in tensor_dtypes}
     return lambda dtype: dtype in wanted

@@ -13,6 +13,7 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
   that XLA compiles is traced but may still capture a variable; ``OptionalXlaContext`` tells which;
 * ``function_context.make_function_context``: the cache key of traced functions, so that one
   `tf.function` may have instrumented and plain traces side by side;
+* ``context._set_context_locked``: from then on, a thread has a list of op callbacks;
 * ``Tensor.set_shape``: which graphs have shapes that TensorFlow did not find itself.
 """
 
@@ -27,6 +28,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+from tfdbg_tui.dump import own_frames
+
 try:
     from tensorflow.python.client import session
     from tensorflow.python.eager import context, execute
@@ -39,6 +42,7 @@ try:
     from tensorflow.python.framework import func_graph as func_graph_module
     from tensorflow.python.framework import ops
     from tensorflow.python.framework import tensor as tensor_module
+    from tensorflow.python.util import tf_stack, traceback_utils
 
     from tfdbg_tui.dump import tensorflow_internals
 
@@ -98,6 +102,7 @@ def missing_hook() -> str | None:
         ),
         polymorphic_function.OptionalXlaContext: ("is_compiled",),
         tensor_module.Tensor.set_shape: ("self", "shape"),
+        context._set_context_locked: ("ctx",),
     }
     for function, names in wanted.items():
         found = tuple(inspect.signature(function).parameters)
@@ -138,6 +143,8 @@ class Hooks:
         self._patch(tensor_module.Tensor, "set_shape", self._set_shape)
         self._patch(session.BaseSession, "run", self._session_run)
         self._patch(threading.Thread, "start", self._thread_start)
+        self._patch(context, "_set_context_locked", self._set_context)
+        self._patch(traceback_utils, "_EXCLUDED_PATHS", own_frames.excluded_too)
         self.watch_eager_ops(True)
 
     def uninstall(self) -> None:
@@ -148,11 +155,9 @@ class Hooks:
             if getattr(owner, name) is wrapper:
                 setattr(owner, name, original)
         self._originals.clear()
-        execute.execute = (
-            execute.execute_with_callbacks
-            if context.context().op_callbacks
-            else execute.quick_execute
-        )
+        current = context.context_safe()
+        others = current is not None and current.op_callbacks
+        execute.execute = execute.execute_with_callbacks if others else execute.quick_execute
 
     def _patch(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         original = getattr(owner, name)
@@ -164,7 +169,8 @@ class Hooks:
         """Switch the op callbacks of all threads on or off; off restores TensorFlow's speed."""
         self._eager = on
         if on:
-            self.watch_this_thread()
+            if context.context_safe() is not None:
+                self.watch_this_thread()
             for callbacks in list(self._callback_lists.values()):
                 if self._op_callback not in callbacks:
                     callbacks.append(self._op_callback)
@@ -291,7 +297,8 @@ class Hooks:
 
             # TensorFlow looks at the signature of the function and at what it wraps.
             functools.update_wrapper(traced, python_func, updated=())
-            graph = original(name, traced, *args, **kwargs)
+            with tf_stack.CurrentModuleFilter():
+                graph = original(name, traced, *args, **kwargs)
             if tensorflow_internals.is_control_flow_graph(graph):
                 self._tell("graph_built", graph)
             return graph
@@ -355,6 +362,15 @@ class Hooks:
             return made._replace(context=key._replace(xla_context_id=variant_id))
 
         return make_function_context
+
+    def _set_context(self, original: Any) -> Any:
+        """Watch the thread that makes the context: the program may still choose its options."""
+
+        def set_context(made: Any) -> None:
+            original(made)
+            self.watch_this_thread()
+
+        return set_context
 
     def _thread_start(self, original: Any) -> Any:
         hooks = self

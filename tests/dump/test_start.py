@@ -1,0 +1,122 @@
+"""How a dump starts under `tfdbg-tui run`: when the program has imported TensorFlow, not before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import tfdbg_tui
+from tfdbg_tui.program import recording_environment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.tensorflow
+
+NO_BACKEND = "Unable to import backend : no_such_backend"
+
+CHOOSES = """\
+import atexit
+atexit.register(lambda: tf.math.log(0.0))
+import os, sys, threading
+os.environ["KERAS_BACKEND"] = "no_such_backend"
+try:
+    import keras
+except ValueError as error:
+    print(error)
+for name in [name for name in sys.modules if name.split(".")[0] == "keras"]:
+    del sys.modules[name]
+del os.environ["KERAS_BACKEND"]
+
+def first():
+    import tensorflow.python.framework.ops
+
+thread = threading.Thread(target=first)
+thread.start()
+thread.join()
+from tensorflow.python.eager import context
+assert context.context_safe() is None, "no context before the program makes one"
+import tensorflow as tf
+tf.compat.v1.enable_eager_execution(
+    config=tf.compat.v1.ConfigProto(intra_op_parallelism_threads=2),
+)
+tf.config.threading.set_inter_op_parallelism_threads(2)
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+assert len(tf.config.list_logical_devices("CPU")) == 2
+assert "tfdbg_tui.cli" not in sys.modules
+import keras
+class Counts(keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        print(batch)
+
+batches = keras.callbacks.CallbackList([Counts()])
+batches.on_train_batch_begin(1)
+batches.on_train_batch_end(1)
+tf.function(lambda x: tf.math.log(x), autograph=False)(tf.zeros([1]))
+try:
+    tf.function(lambda x: tf.reshape(x, [3]))(tf.ones([2]))
+except ValueError as error:
+    import traceback
+    assert "tfdbg_tui" not in "".join(traceback.format_exception(error))
+try:
+    tf.function(lambda x, n: tf.reshape(x, n))(tf.ones([2]), tf.constant([3]))
+except tf.errors.InvalidArgumentError as error:
+    assert "tfdbg_tui" not in "".join(traceback.format_exception(error)) + error.message
+"""
+
+
+def test_the_program_chooses_before_the_dump_starts(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(CHOOSES)
+    logdir = str(tmp_path / "logdir")
+    result = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env=recording_environment(logdir, {}),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (result.returncode, result.stdout) == (0, f"{NO_BACKEND}\n1\n"), result.stderr
+    run = tfdbg_tui.open_run(logdir)
+    logs = [execution for execution in run.executions if execution.op_type == "Log"]
+    assert len(logs) == 1, "what the program does at exit is recorded"
+    assert any(trace.op_type == "Log" for trace in run.graph_executions)
+
+
+CHILDREN = """\
+import multiprocessing, os, subprocess, sys
+
+def work():
+    import tensorflow as tf
+    tf.math.log(0.0)
+
+if __name__ == "__main__":
+    for method in ("spawn", "fork"):
+        child = multiprocessing.get_context(method).Process(target=work)
+        child.start()
+        child.join()
+        assert child.exitcode == 0
+    if len(sys.argv) == 1:
+        os.execv(sys.executable, [sys.executable, *sys.argv, "again"])
+"""
+
+
+def test_python_children_are_recorded_as_processes_of_the_run(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(CHILDREN)
+    logdir = str(tmp_path / "logdir")
+    subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env=recording_environment(logdir, {}),
+        timeout=500,
+        check=True,
+    )
+    run = tfdbg_tui.open_run(logdir)
+    logs = [execution for execution in run.executions if execution.op_type == "Log"]
+    assert len(logs) == 4
+    assert run.state.writing is False
