@@ -1,0 +1,14 @@
+"""Run a program without the optimizer passes that a dump hinders: `python exact.py PROGRAM`.
+
+With them, a plain run fuses ops (MatMul, BiasAdd, Relu) that a watched one computes one by one, and
+floats differ in their last bits.  Without them, both run the same kernels.
+"""
+
+import runpy
+import sys
+
+import tensorflow as tf
+
+tf.config.optimizer.set_experimental_options({"remapping": False, "arithmetic_optimization": False})
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
