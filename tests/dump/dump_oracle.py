@@ -23,7 +23,15 @@ def general(name: str | None) -> str:
     TensorFlow's instrumentation adds ops of its own while a function is traced, so that the
     second `Const` of the program may be called ``Const_3``.
     """
-    return re.sub(r"(_\d+)+(?=/|:|$)|\d+", "", name or "")
+    return re.sub(r"(_\d+)+(?=/|:|$)|\d+", "", _stateless(name or ""))
+
+
+def _stateless(text: str) -> str:
+    """Return a name or type of an op without what TensorFlow's own writer changes in it.
+
+    The ops that it adds have state, so that all functions that it instruments have.
+    """
+    return re.sub("Stateful|Stateless", "", text)
 
 
 def traces(reader: Any, *, values: bool = False) -> Counter[tuple[Any, ...]]:
@@ -82,6 +90,7 @@ def creations(reader: Any) -> Counter[tuple[Any, ...]]:
             user = tuple((f[0], f[1], f[2]) for f in frames if "site-packages" not in f[0])
             user = tuple(f for f in user if "tfdbg_tui" not in f[0])[-1:]
             inputs = tuple(general(name) for name in op.input_names or ())
-            key = (general(graph.name), general(op.op_name), op.op_type, op.num_outputs)
+            kind = _stateless(op.op_type)
+            key = (general(graph.name), general(op.op_name), kind, op.num_outputs)
             found[(*key, inputs, user)] += 1
     return found

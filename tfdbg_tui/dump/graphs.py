@@ -12,7 +12,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump import tensorflow_internals
+from tfdbg_tui.dump import function_defs, tensorflow_internals
 from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ class _GraphState:
     owner: GraphDefinitions
     graph_id: str
     ops_seen: int = 0
-    output_ids: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    unused: list[RecordedOp] = field(default_factory=list)
+    ops: dict[str, RecordedOp] = field(default_factory=dict)
 
 
 class GraphDefinitions:
@@ -60,7 +59,6 @@ class GraphDefinitions:
         self._raising: set[str] = set()
         self._doubtful: set[str] = set()
         self._op_locations: dict[tuple[str, str], bytes] = {}
-        self._function_attributes: dict[str, tuple[str, ...]] = {}
 
     def graph_id(self, graph: Any) -> str:
         """Return the id of a graph; records it, after the graph around it, when it is new."""
@@ -109,7 +107,8 @@ class GraphDefinitions:
 
     def tensor_id(self, graph: Any, op_name: str, slot: int) -> int | None:
         """Return the number of an output of a recorded op."""
-        ids = self._state(graph).output_ids.get(op_name, ())
+        recorded = self._state(graph).ops.get(op_name)
+        ids = recorded.tensor_ids if recorded is not None else ()
         return ids[slot] if slot < len(ids) else None
 
     def record_ops(self, graph: Any) -> list[RecordedOp]:
@@ -122,31 +121,14 @@ class GraphDefinitions:
         state.ops_seen = len(ops)
         return [self._record_op(graph, state, op) for op in new]
 
-    def used_ops(self, graph: Any, new: list[RecordedOp]) -> list[RecordedOp]:
-        """Return the ops that the graph uses among new ones and those that it did not use before.
-
-        A gradient, for one, makes outputs of what was of no use while the graph was traced.
-        """
-        state = self._state(graph)
-        names = _used_names(graph)
-        ops = state.unused + new
-        state.unused = [recorded for recorded in ops if recorded.op.name not in names]
-        return [recorded for recorded in ops if recorded.op.name in names]
-
     def all_ops(self, graph: Any) -> list[RecordedOp]:
         """Return all ops of a graph, recording those that are new."""
         self.record_ops(graph)
-        ids = self._state(graph).output_ids
-        return [
-            RecordedOp(op, ids[op.name], may_raise=False, calls=tuple(self._called_graphs(op)))
-            for op in graph.get_operations()
-            if op.name in ids
-        ]
+        return list(self._state(graph).ops.values())
 
     def _record_op(self, graph: Any, state: _GraphState, op: Any) -> RecordedOp:
         outputs = op.outputs
         ids = tuple(next(self._numbers) for _ in outputs)
-        state.output_ids[op.name] = ids
         called = self._called_graphs(op)
         may_raise = op.type in _RAISING_OPS or not self._raising.isdisjoint(called)
         if may_raise:
@@ -171,19 +153,16 @@ class GraphDefinitions:
             output_dtypes=[tensor.dtype.as_datatype_enum for tensor in outputs],
         )
         self._define(graph_op_creation=creation.encode())
-        return RecordedOp(op, ids, may_raise, calls=tuple(called))
+        recorded = state.ops[op.name] = RecordedOp(op, ids, may_raise, calls=tuple(called))
+        return recorded
 
     def _called_graphs(self, op: Any) -> list[str]:
-        names = self._function_attributes.get(op.type)
-        if names is None:
-            attributes = op.op_def.attr if op.op_def is not None else ()
-            names = tuple(a.name for a in attributes if a.type in ("func", "list(func)"))
-            self._function_attributes[op.type] = names
         called = []
-        for name in names:
+        for name in function_defs.function_attributes(op.type):
             value = op.get_attr(name)
             for function in value if isinstance(value, list) else [value]:
-                graph_id = self._graph_of_function.get(function.name)
+                name = tensorflow_internals.plain_name(function.name)
+                graph_id = self._graph_of_function.get(name)
                 if graph_id is not None:
                     called.append(graph_id)
         return called
@@ -213,23 +192,6 @@ class GraphDefinitions:
             if _eager_tensor_id(tensor) < 0 and hasattr(tensor, "graph"):
                 return self.graph_id(tensor.graph)
         return ""
-
-
-def _used_names(graph: Any) -> set[str]:
-    """Return the names of the ops that TensorFlow would run without us; it prunes the others.
-
-    An op is used if an output of the graph, or an op with a side effect, depends on it.
-    """
-    todo = [tensor.op for tensor in graph.outputs] + list(graph.control_outputs)
-    todo += [op for op in graph.get_operations() if op.type == "Placeholder" or op._is_stateful]
-    used: set[str] = set()
-    while todo:
-        op = todo.pop()
-        if op.name not in used:
-            used.add(op.name)
-            todo += [tensor.op for tensor in op.inputs]
-            todo += op.control_inputs
-    return used
 
 
 def _eager_tensor_id(tensor: Any) -> int:

@@ -11,21 +11,22 @@ too much is lost when an op raises in the middle of a graph.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
-from tensorflow.python.ops import gen_script_ops
 
 from tfdbg_tui.dump import coverage, summaries, tensor_ops, tensorflow_internals
 from tfdbg_tui.dump.graphs import OWN_SCOPE
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from tfdbg_tui.dump.groups import Group, Row
     from tfdbg_tui.dump.observed import Observed
+    from tfdbg_tui.dump.probe import Place
 
 _REARRANGING_OPS = frozenset(
     (
@@ -48,31 +49,25 @@ _EXACT_FLOAT32 = 1 << 24
 
 
 def add_group(
-    graph: Any,
+    place: Place,
     items: Sequence[Observed],
     group: Group,
     iteration: Any,
     input_row: Callable[[Any], Row | None],
     after: Sequence[Any],
 ) -> Any:
-    """Add the ops that record a group of tensors to their graph; return the one that must run.
+    """Add the ops that record a group of tensors; return the one that must run.
 
     Args:
-        graph: A FuncGraph that is about to become a function, or a v1 graph.
+        place: Takes the ops.
         items: The tensors, one for each row of `group`; all on one device.
         group: Takes the values when the graph runs.
         iteration: The counter of the loop that the graph is the body of, or None.
         input_row: Returns the row of any recorded tensor of the graph.
         after: Sinks that must have run before this one.
     """
-    builder = _GroupBuilder(items, group, iteration, input_row)
-    with (
-        tensorflow_internals.no_graph_callbacks(),
-        graph.as_default(),
-        tf.control_dependencies(None),
-        graph.name_scope(OWN_SCOPE + "/"),
-        tensor_ops.beside(items[0].tensor),
-    ):
+    builder = _GroupBuilder(place, items, group, iteration, input_row)
+    with _own_scope(place.graph), tensor_ops.beside(items[0].tensor):
         return builder.build(after)
 
 
@@ -82,36 +77,38 @@ def add_wait(graph: Any, ops: Sequence[Any]) -> Any:
     An If runs the sinks of its branches only for who waits for the If itself, not for an output;
     and TensorFlow does not let anyone fetch an If.
     """
+    with _own_scope(graph), tf.control_dependencies(ops):
+        return tf.raw_ops.NoOp()
+
+
+def add_waiting(graph: Any, tensors: Sequence[Any], sinks: Sequence[Any]) -> list[Any]:
+    """Return new tensors of a graph that are equal to others, but wait for sinks."""
+    with _own_scope(graph), tf.control_dependencies(sinks):
+        return [tf.identity(tensor) for tensor in tensors]
+
+
+@contextlib.contextmanager
+def _own_scope(graph: Any) -> Iterator[None]:
     with (
         tensorflow_internals.no_graph_callbacks(),
         graph.as_default(),
         tf.control_dependencies(None),
         graph.name_scope(OWN_SCOPE + "/"),
         graph.device(None),
-        tf.control_dependencies(ops),
     ):
-        return tf.raw_ops.NoOp()
-
-
-def make_output_wait(graph: Any, sinks: Sequence[Any]) -> None:
-    """Make a loop's condition depend on its sinks: nothing else makes them run."""
-    with (
-        tensorflow_internals.no_graph_callbacks(),
-        graph.as_default(),
-        graph.name_scope(OWN_SCOPE + "/"),
-        tf.control_dependencies(sinks),
-    ):
-        graph.outputs[0] = tf.identity(graph.outputs[0])
+        yield
 
 
 class _GroupBuilder:
     def __init__(
         self,
+        place: Place,
         items: Sequence[Observed],
         group: Group,
         iteration: Any,
         input_row: Callable[[Any], Row | None],
     ) -> None:
+        self._place = place
         self._items = items
         self._group = group
         self._iteration = iteration
@@ -124,19 +121,25 @@ class _GroupBuilder:
         mode = self._group.mode
         after = list(after)
         if mode is TensorDebugMode.NO_TENSOR:
-            after += [item.tensor.op for item in self._items]
+            after += [self._here(item).op for item in self._items]
         elif mode is TensorDebugMode.FULL_TENSOR:
-            self._columns += [("tensor", item.tensor) for item in self._items]
+            self._columns += [("tensor", self._here(item)) for item in self._items]
         elif mode is TensorDebugMode.SHAPE:
             after += self._add_shapes()
         else:
             self._add_health()
         if self._iteration is not None:
-            self._columns.append(("iteration", self._iteration))
+            self._columns.append(("iteration", self._place.tensor(self._iteration)))
         self._group.columns = tuple(name for name, _ in self._columns)
         token = tensorflow_internals.py_func_token(self._group.sink)
         with tf.control_dependencies(after), self._on_host():
-            return gen_script_ops.py_func([c for _, c in self._columns], token, Tout=[])
+            return tensor_ops.py_func(
+                [c for _, c in self._columns], token, [], stateless=self._place.stateless
+            )
+
+    def _here(self, item: Observed) -> Any:
+        """Return what stands for a tensor where the ops are made."""
+        return self._place.tensor(item.tensor)
 
     def _on_host(self) -> AbstractContextManager[None]:
         return tensor_ops.on_host(self._items[0].tensor)
@@ -150,8 +153,8 @@ class _GroupBuilder:
 
     def _add_shapes(self) -> list[Any]:
         unknown = [item for item in self._items if item.row.shape is None]
-        self._columns += [("shape", tensor_ops.shape(item.tensor)) for item in unknown]
-        return [item.tensor.op for item in self._items if item.row.shape is not None]
+        self._columns += [("shape", tensor_ops.shape(self._here(item))) for item in unknown]
+        return [self._here(item).op for item in self._items if item.row.shape is not None]
 
     # ---- Health --------------------------------------------------------------------------------
 
@@ -172,9 +175,9 @@ class _GroupBuilder:
 
     def _add_sizes(self, large: Sequence[Observed]) -> Any | None:
         """Add the sizes that are not known while tracing; they come into being on the host."""
-        unsized = [self._widened(item.tensor) for item in large if item.row.size is None]
+        unsized = [self._widened(self._here(item)) for item in large if item.row.size is None]
         if self._group.mode is TensorDebugMode.FULL_HEALTH:
-            unranked = [self._widened(item.tensor) for item in large if item.row.rank is None]
+            unranked = [self._widened(self._here(item)) for item in large if item.row.rank is None]
             self._add_packed("rank", [tf.raw_ops.Rank(input=tensor) for tensor in unranked])
         sizes = [tf.raw_ops.Size(input=tensor, out_type=tf.int64) for tensor in unsized]
         with self._on_host():
@@ -237,7 +240,9 @@ class _GroupBuilder:
             alike.setdefault((row.dtype, row.shape), []).append(number)
         self._group.packs = list(alike.values())
         return [
-            self._widened(tf.raw_ops.Pack(values=[self._items[row].tensor for row in rows], axis=0))
+            self._widened(
+                tf.raw_ops.Pack(values=[self._here(self._items[row]) for row in rows], axis=0)
+            )
             for rows in self._group.packs
         ]
 
@@ -245,7 +250,7 @@ class _GroupBuilder:
         sums: list[Any] = []
         squares: list[Any] = []
         for item in items:
-            sign = tf.raw_ops.Sign(x=tensor_ops.for_sign(self._widened(item.tensor)))
+            sign = tf.raw_ops.Sign(x=tensor_ops.for_sign(self._widened(self._here(item))))
             flat = tf.raw_ops.Reshape(tensor=sign, shape=[-1])
             total = tf.raw_ops.Sum(input=flat, axis=[0])
             half = tf.raw_ops.L2Loss(t=sign)
@@ -260,7 +265,7 @@ class _GroupBuilder:
         group = self._group
         scanned = [row for row in group.large if row not in group.covers]
         group.seen = [*([row] for row in scanned), *group.packs]
-        seen = [*(self._widened(self._items[row].tensor) for row in scanned), *packs]
+        seen = [*(self._widened(self._here(self._items[row])) for row in scanned), *packs]
         group.places = {
             row: (index, place if index >= len(scanned) else None)
             for index, rows in enumerate(group.seen)
@@ -269,7 +274,7 @@ class _GroupBuilder:
         tensors = list(seen)
         for row in group.covers:
             group.places[row] = len(tensors), None
-            tensors.append(self._widened(self._items[row].tensor))
+            tensors.append(self._widened(self._here(self._items[row])))
         if group.adaptive:
             self._add_inputs(tensors)
         curt = tf.raw_ops.Pack(values=[tensor_ops.curt_summary(tensor) for tensor in seen], axis=0)
@@ -279,7 +284,9 @@ class _GroupBuilder:
             condition = self._or_inexact(condition, sizes)
         token = tensorflow_internals.py_func_token(group.detail)
         with self._on_host():
-            details = tensor_ops.details_if_bad(condition, [curt, *tensors], token)
+            details = tensor_ops.details_if_bad(
+                condition, [curt, *tensors], token, stateless=self._place.stateless
+            )
         self._columns.append(("details", details))
 
     def _or_inexact(self, condition: Any, sizes: Any) -> Any:
@@ -308,12 +315,13 @@ class _GroupBuilder:
         """Return the number of a new row for a tensor from outside of the group."""
         group = self._group
         row = self._input_row(tensor)
-        if row is None:
+        here = self._place.tensor(tensor)
+        if row is None or here is None:
             return None
         number = len(group.rows) + len(group.extra_rows)
         group.extra_rows.append(row)
         group.places[number] = len(tensors), None
-        tensors.append(self._widened(tensor))
+        tensors.append(self._widened(here))
         self._row_numbers[tensor.name] = number
         return number
 

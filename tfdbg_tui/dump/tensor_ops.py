@@ -12,7 +12,6 @@ from tensorflow.python.ops import (
     control_flow_util_v2,
     gen_debug_ops,
     gen_functional_ops,
-    gen_script_ops,
 )
 
 from tfdbg_tui.dump import tensorflow_internals
@@ -124,11 +123,20 @@ def as_real(tensor: Any) -> Any:
     return tf.where(tf.math.is_nan(imaginary), imaginary, counted)
 
 
-def details_if_bad(condition: Any, inputs: list[Any], token: str) -> Any:
+def py_func(inputs: list[Any], token: str, dtypes: list[Any], *, stateless: bool) -> Any:
+    """Return an op that calls a Python function.
+
+    A stateless one does not keep a dataset from being saved.
+    """
+    op_type = "PyFuncStateless" if stateless else "PyFunc"
+    return tensorflow_internals.new_op(op_type, input=inputs, token=token, Tout=dtypes)
+
+
+def details_if_bad(condition: Any, inputs: list[Any], token: str, *, stateless: bool) -> Any:
     """Return the PyFunc of `inputs` where the condition holds, else an empty array."""
 
     def then(*arguments: Any) -> Any:
-        result = gen_script_ops.py_func(list(arguments), token, Tout=[tf.float64])[0]
+        result = py_func(list(arguments), token, [tf.float64], stateless=stateless).outputs[0]
         result.set_shape([None, DETAIL_WIDTH])
         return result
 
@@ -137,7 +145,8 @@ def details_if_bad(condition: Any, inputs: list[Any], token: str) -> Any:
 
     specs = [tf.TensorSpec(t.shape, t.dtype) for t in inputs]
     branches = [_branch(name, f, specs) for name, f in (("then", then), ("else", otherwise))]
-    output = gen_functional_ops._if(condition, inputs, [tf.float64], *branches)[0]
+    make = gen_functional_ops.stateless_if if stateless else gen_functional_ops._if
+    output = make(condition, inputs, [tf.float64], *branches)[0]
     if tensorflow_internals.has_accelerator():
         # Lowered to Switch and Merge, the tensors stay on the device unless the branch is taken.
         tensorflow_internals.set_bool_attribute(output.op, "_lower_using_switch_merge", True)

@@ -7,10 +7,10 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
   that a call that raises is seen too;
 * ``atomic_function.from_func_graph``: every FuncGraph becomes a runtime function here: traced,
   forward and backward functions, branches and loop bodies;
-* ``func_graph.func_graph_from_py_func``: earlier, for branches and loop bodies, because the If or
-  While around them is chosen by whether they hold stateful ops;
-* the same, and ``concrete_function._create_forward_backward_with_graph``: the moment a function
-  that XLA compiles is traced but may still capture a variable; ``OptionalXlaContext`` tells which;
+* ``StructuredFunctionWrapper.function``: a function that a dataset is made of;
+* ``func_graph.func_graph_from_py_func``, ``concrete_function._create_forward_backward_with_graph``:
+  the moment a function that XLA compiles is traced but may still capture a variable;
+  ``OptionalXlaContext`` tells which;
 * ``function_context.make_function_context``: the cache key of traced functions, so that one
   `tf.function` may have instrumented and plain traces side by side;
 * ``context._set_context_locked``: from then on, a thread has a list of op callbacks;
@@ -32,6 +32,7 @@ from tfdbg_tui.dump import own_frames
 
 try:
     from tensorflow.python.client import session
+    from tensorflow.python.data.ops import structured_function
     from tensorflow.python.eager import context, execute
     from tensorflow.python.eager.polymorphic_function import (
         atomic_function,
@@ -44,7 +45,7 @@ try:
     from tensorflow.python.framework import tensor as tensor_module
     from tensorflow.python.util import tf_stack, traceback_utils
 
-    from tfdbg_tui.dump import tensorflow_internals
+    from tfdbg_tui.dump import exports, tensorflow_internals
 
     _import_error: str | None = None
 except ImportError as error:
@@ -66,8 +67,8 @@ class Listener(Protocol):
     def call_fails(self, call: Any, inputs: Any, error: BaseException) -> None:
         """The function raised."""
 
-    def graph_built(self, graph: Any) -> None:
-        """A branch or loop body was traced."""
+    def twin(self, name: str, *, stateless: bool = False) -> str:
+        """A function is about to be called, or used in a dataset; returns the one to run."""
 
     def session_sinks(self, graph: Any, fetches: Any, feeds: Any) -> list[Any]:
         """A v1 session is about to run; returns ops to run along."""
@@ -76,7 +77,7 @@ class Listener(Protocol):
         """A graph that XLA will compile was traced, and may still capture."""
 
     def function_created(self, name: str, graph: Any, attrs: Any) -> None:
-        """A graph is about to become a runtime function."""
+        """A graph became a runtime function."""
 
     def hook_failed(self, error: Exception) -> None:
         """One of the above raised; re-raises what is meant for the program."""
@@ -113,6 +114,17 @@ def missing_hook() -> str | None:
     return None
 
 
+class _Renamed:
+    """A function of the program that is known to TensorFlow by another name."""
+
+    def __init__(self, function: Any, name: str) -> None:
+        self._function = function
+        self.name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(self._function, attribute)
+
+
 class Hooks:
     """Installs and removes the hooks of one dump.
 
@@ -131,6 +143,7 @@ class Hooks:
     def install(self) -> None:
         """Start telling the listener."""
         self._installed = True
+        exports.keep_plain()
         self._patch(execute, "quick_execute", self._quick_execute)
         self._patch(execute, "execute_with_cancellation", self._execute_with_cancellation)
         self._patch(atomic_function, "from_func_graph", self._from_func_graph)
@@ -139,6 +152,9 @@ class Hooks:
             concrete_function, "_create_forward_backward_with_graph", self._forward_backward
         )
         self._patch(polymorphic_function, "OptionalXlaContext", self._optional_xla_context)
+        self._patch(
+            structured_function.StructuredFunctionWrapper, "function", self._dataset_function
+        )
         self._patch(function_context, "make_function_context", self._make_function_context)
         self._patch(tensor_module.Tensor, "set_shape", self._set_shape)
         self._patch(session.BaseSession, "run", self._session_run)
@@ -152,7 +168,7 @@ class Hooks:
         self.watch_eager_ops(False)
         self._installed = False
         for owner, name, original, wrapper in reversed(self._originals):
-            if getattr(owner, name) is wrapper:
+            if inspect.getattr_static(owner, name) is wrapper:
                 setattr(owner, name, original)
         self._originals.clear()
         current = context.context_safe()
@@ -160,7 +176,7 @@ class Hooks:
         execute.execute = execute.execute_with_callbacks if others else execute.quick_execute
 
     def _patch(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-        original = getattr(owner, name)
+        original = inspect.getattr_static(owner, name)
         wrapper = make(original)
         setattr(owner, name, wrapper)
         self._originals.append((owner, name, original, wrapper))
@@ -211,6 +227,8 @@ class Hooks:
         graph: Any = None,
     ) -> Any:
         if graph is None:
+            if tensorflow_internals.in_own_work():
+                return None
             try:
                 self._listener.eager_op(op_type, inputs, outputs)
             except Exception as error:
@@ -223,18 +241,22 @@ class Hooks:
     def _recorded_call(self, original: Any, op_name: str, inputs: Any, *args: Any) -> Any:
         """Call a function; its outputs are recorded by the op callback where there is one."""
         call = self._tell("call_begins", op_name)
+        function = self._tell("twin", op_name) or op_name
         try:
-            outputs = original(op_name, *args)
+            outputs = original(function, *args)
         except BaseException as error:
+            tensorflow_internals.restore_names(error)
             self._tell("call_fails", call, inputs, error)
             raise
         self._tell("call_ends", call, inputs, outputs)
         return outputs
 
-    def _tell(self, what: str, *args: Any) -> Any:
+    def _tell(self, what: str, *args: Any, **kwargs: Any) -> Any:
         """Tell the listener; what goes wrong there must not reach the program."""
+        if tensorflow_internals.in_own_work():
+            return None
         try:
-            return getattr(self._listener, what)(*args)
+            return getattr(self._listener, what)(*args, **kwargs)
         except Exception as error:
             self._listener.hook_failed(error)
             return None
@@ -277,9 +299,10 @@ class Hooks:
 
     def _from_func_graph(self, original: Any) -> Any:
         def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
+            function = original(name, graph, attrs, *args, **kwargs)
             text = name.decode() if isinstance(name, bytes) else name
             self._tell("function_created", text, graph, attrs)
-            return original(name, graph, attrs, *args, **kwargs)
+            return function
 
         return from_func_graph
 
@@ -298,10 +321,7 @@ class Hooks:
             # TensorFlow looks at the signature of the function and at what it wraps.
             functools.update_wrapper(traced, python_func, updated=())
             with tf_stack.CurrentModuleFilter():
-                graph = original(name, traced, *args, **kwargs)
-            if tensorflow_internals.is_control_flow_graph(graph):
-                self._tell("graph_built", graph)
-            return graph
+                return original(name, traced, *args, **kwargs)
 
         return func_graph_from_py_func
 
@@ -350,6 +370,17 @@ class Hooks:
             return original(this, [fetches, sinks], feed_dict, options, run_metadata)[0]
 
         return run
+
+    def _dataset_function(self, original: Any) -> Any:
+        def function(this: Any) -> Any:
+            made = original.fget(this)
+            if not context.executing_eagerly():
+                return made
+            name = tensorflow_internals.function_name(made)
+            twin = self._tell("twin", name, stateless=True) or name
+            return made if twin == name else _Renamed(made, twin)
+
+        return property(function)
 
     def _make_function_context(self, original: Any) -> Any:
         def make_function_context(*args: Any, **kwargs: Any) -> Any:

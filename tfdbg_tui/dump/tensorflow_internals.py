@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import itertools
 import os
+import re
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 from tensorflow import DeviceSpec
 from tensorflow import config as tf_config
-from tensorflow.core.framework import attr_value_pb2
+from tensorflow.core.framework import attr_value_pb2, graph_pb2
+from tensorflow.python.data.ops import options as options_lib
 from tensorflow.python.debug.lib import op_callbacks_common
-from tensorflow.python.eager import context
-from tensorflow.python.eager.polymorphic_function import attributes
-from tensorflow.python.framework import ops
-from tensorflow.python.ops import control_flow_util, control_flow_util_v2
+from tensorflow.python.eager import context, graph_only_ops, wrap_function
+from tensorflow.python.eager.polymorphic_function import atomic_function, attributes
+from tensorflow.python.framework import dtypes, op_def_library, ops, tensor_shape
+from tensorflow.python.framework import func_graph as func_graph_module
+from tensorflow.python.ops import control_flow_util, control_flow_util_v2, gen_dataset_ops
 from tensorflow.python.ops import script_ops as _script_ops
 from tensorflow.python.util import tf_stack
 
@@ -91,11 +96,6 @@ def is_loop_condition(graph: Any) -> bool:
     return isinstance(graph, control_flow_util_v2.WhileCondFuncGraph)
 
 
-def is_control_flow_graph(graph: Any) -> bool:
-    """Return whether a graph is a branch of an If, or the condition or body of a While loop."""
-    return is_loop_graph(graph) or isinstance(graph, control_flow_util_v2.CondBranchFuncGraph)
-
-
 def mark_as_own(graph: Any) -> None:
     """Keep a graph that the writer builds for itself from being recorded."""
     graph._tfdbg_tui_own = True
@@ -104,6 +104,116 @@ def mark_as_own(graph: Any) -> None:
 def is_own(graph: Any) -> bool:
     """Return whether a graph was marked by `mark_as_own`."""
     return getattr(graph, "_tfdbg_tui_own", False)
+
+
+def own_graph() -> Any:
+    """Return a new, empty graph for ops of ours, which nothing of the program's is around."""
+    with ops.Graph().as_default():
+        graph = func_graph_module.FuncGraph("tfdbg_tui")
+    mark_as_own(graph)
+    return graph
+
+
+def new_input(graph: Any, dtype: Any, shape: Any, device: str) -> Any:
+    """Return a new placeholder in a graph of ours."""
+    shape = tensor_shape.as_shape(shape)
+    with no_graph_callbacks(), graph.as_default(), ops.control_dependencies(None):
+        placeholder = graph_only_ops.graph_placeholder(dtypes.as_dtype(dtype), shape)
+    if device:
+        placeholder.op._set_device(device)
+    return placeholder
+
+
+def new_op(op_type: str, **arguments: Any) -> Any:
+    """Return a new op of the current graph, also where it has no outputs."""
+    return op_def_library._apply_op_helper(op_type, **arguments)[2]
+
+
+def definition_of(graph: Any) -> tuple[Any, list[Any]]:
+    """Return the FunctionDef of a graph of ours, and the runtime functions that it calls."""
+    name = control_flow_util_v2.unique_fn_name("tfdbg_tui", "probe")
+    function = atomic_function.from_func_graph(name, graph, {})
+    for child in function.children:
+        child._cached_graph = None  # Refers to all graphs around it.
+    return function.definition, function.children
+
+
+def function_def(name: str) -> Any:
+    """Return a copy of the FunctionDef of a runtime function."""
+    return context.context().get_function_def(name)
+
+
+def make_function(definition: Any, children: Iterable[Any]) -> Any:
+    """Return a new runtime function, which is there as long as this object.
+
+    Args:
+        definition: Its FunctionDef.
+        children: The runtime functions that it calls, themselves made here or of graphs.
+    """
+    function = atomic_function.from_function_def(definition, None)
+    called = {child.name: child for own in children for child in (own, *own.children)}
+    function._children = list(called.values())
+    return function
+
+
+def function_name(function: Any) -> str:
+    """Return the name of a runtime function."""
+    name = function.name
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def call_instead(op: Any, attribute: str, names: list[str]) -> None:
+    """Let an op of a v1 graph, which no session has run, call other functions."""
+    if isinstance(op.get_attr(attribute), list):
+        op._set_func_list_attr(attribute, names)
+    else:
+        op._set_func_attr(attribute, names[0])
+
+
+def add_to_graph(graph: Any, function: Any) -> None:
+    """Add a runtime function to a v1 graph."""
+    graph._add_function_recursive(function)
+
+
+def dataset_graph(variant: Any) -> Any:
+    """Return the GraphDef of a dataset, whatever state it depends on."""
+    ignore = options_lib.ExternalStatePolicy.IGNORE.value
+    serialized = gen_dataset_ops.dataset_to_graph_v2(variant, external_state_policy=ignore)
+    return graph_pb2.GraphDef.FromString(serialized.numpy())
+
+
+def changed_graph(serialized: Any, change: Callable[[Any], None]) -> Any:
+    """Return a serialized GraphDef, which is a string tensor, after a change."""
+    graph_def = graph_pb2.GraphDef.FromString(serialized.numpy())
+    change(graph_def)
+    return ops.convert_to_tensor(graph_def.SerializeToString())
+
+
+def dataset_of(graph_def: Any) -> Any:
+    """Return the variant tensor of a new dataset with a GraphDef."""
+    (output,) = (node.input[0] for node in graph_def.node if node.op == "_Retval")
+    return wrap_function.function_from_graph_def(graph_def, [], output + ":0")()
+
+
+def twin_name(name: str) -> str:
+    """Return a new name for a function that runs in place of one of the program's."""
+    return f"{name}_tfdbg_tui_{next(_numbers)}"
+
+
+def plain_name(name: str) -> str:
+    """Return the name of the program's function that a function runs in place of, if it does."""
+    return _TWIN_MARK.sub("", name)
+
+
+def restore_names(error: BaseException) -> None:
+    """Name the program's functions in the message of an error, where it names those that ran."""
+    message = getattr(error, "_message", None)
+    if isinstance(message, str):
+        error._message = _TWIN_MARK.sub("", message)  # type: ignore[attr-defined]
+
+
+_numbers = itertools.count(1)
+_TWIN_MARK = re.compile(r"_tfdbg_tui_\d+")
 
 
 def has_accelerator() -> bool:
@@ -189,6 +299,24 @@ def py_func_token(function: Callable[..., Any]) -> str:
 
 _functions: list[Callable[..., Any]] = []
 """TensorFlow refers to these weakly, but graphs may call them until the process ends."""
+
+
+@contextlib.contextmanager
+def own_work() -> Iterator[None]:
+    """Nothing that this thread does meanwhile is the program's."""
+    before, _thread.own_work = in_own_work(), True
+    try:
+        yield
+    finally:
+        _thread.own_work = before
+
+
+def in_own_work() -> bool:
+    """Return whether this thread is in `own_work`."""
+    return getattr(_thread, "own_work", False)
+
+
+_thread = threading.local()
 
 
 @contextlib.contextmanager

@@ -17,18 +17,22 @@ from tfdbg_tui.dump import (
 from tfdbg_tui.dump.compiled import CompiledBuffer
 from tfdbg_tui.dump.eager import BadTensor, EagerExecutions
 from tfdbg_tui.dump.errors import BadTensorError
-from tfdbg_tui.dump.graphs import OWN_SCOPE, GraphDefinitions
+from tfdbg_tui.dump.graphs import GraphDefinitions
 from tfdbg_tui.dump.groups import Batch, Group
+from tfdbg_tui.dump.probe import V1Graph
 from tfdbg_tui.dump.recorder import Recorder
 from tfdbg_tui.dump.sessions import SessionSinks
+from tfdbg_tui.dump.twins import Twins
 from tfdbg_tui.wire import omissions
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.eager import Call
+    from tfdbg_tui.dump.function_defs import FunctionBody
     from tfdbg_tui.dump.graphs import RecordedOp
     from tfdbg_tui.dump.groups import Row, Values
     from tfdbg_tui.dump.options import Options
+    from tfdbg_tui.dump.probe import Place, Probe
 
 
 class DumpWriter:
@@ -49,6 +53,7 @@ class DumpWriter:
         self._eager = EagerExecutions(
             options, self._recorder, self._graphs, self._locations, self._hooks.muted
         )
+        self._twins = Twins(self._observe_function, self._not_observed)
         self._sessions = SessionSinks(self._instrument_plain_graph)
         self._buffers: dict[str, list[CompiledBuffer]] = {}
         self._graph_lock = threading.RLock()
@@ -166,6 +171,11 @@ class DumpWriter:
         """Note that a function starts."""
         return self._eager.begin_call(name)
 
+    def twin(self, name: str, *, stateless: bool = False) -> str:
+        """Return the name of the function to run in place of one of the program's."""
+        twin = self._twins.of(name, stateless=stateless) if self._records() else None
+        return tensorflow_internals.function_name(twin) if twin is not None else name
+
     def call_ends(self, call: Call | None, inputs: Any, outputs: Any) -> None:
         """Record the execution of a function that returned."""
         if call is None:
@@ -213,44 +223,38 @@ class DumpWriter:
             tensorflow_internals.are_shapes_doubtful_now(),
         )
 
-    def graph_built(self, graph: Any) -> None:
-        """Instrument a branch or loop body."""
-        if self._wants(graph):
-            with self._graph_lock:
-                self._instrument(graph)
-
     def function_created(self, name: str, graph: Any, attrs: Any) -> None:
-        """Instrument and record a graph that becomes a function."""
-        if not self._wants(graph):
+        """Record a graph that became a function."""
+        if not self.active or self._recorder.broken or tensorflow_internals.is_own(graph):
             return
         with self._graph_lock:
-            self._instrument(graph)
+            self._graphs.record_ops(graph)
             self._graphs.record_function(name, graph, attrs)
+            self._twins.add(name, graph)
+
+    def _records(self) -> bool:
+        return self.active and self._sampled and not self._recorder.broken
 
     def _wants(self, graph: Any) -> bool:
-        return (
-            self.active
-            and self._sampled
-            and not self._recorder.broken
-            and not tensorflow_internals.is_own(graph)
-        )
+        return self._records() and not tensorflow_internals.is_own(graph)
 
     def session_sinks(self, graph: Any, fetches: Any, feeds: Any) -> list[Any]:
         """Instrument what a v1 session needs for its fetches; return the sinks to fetch too."""
-        if not self._wants(graph):
+        if not self.active or self._recorder.broken:
             return []
-        return self._sessions.sinks(graph, fetches, feeds)
+        with self._graph_lock:
+            self._twins.use_in(graph)
+        return self._sessions.sinks(graph, fetches, feeds) if self._wants(graph) else []
 
     def _instrument_plain_graph(self, graph: Any, needed: set[str]) -> list[Any]:
         with self._graph_lock:
-            graph_id = self._graphs.graph_id(graph)
             ops = [
                 recorded
                 for recorded in self._graphs.all_ops(graph)
                 if recorded.op.name in needed
                 and not tensorflow_internals.is_in_v1_control_flow(recorded.op)
             ]
-            sinks = self._add_groups(graph, graph_id, ops)
+            sinks = self._add_groups(V1Graph(graph), graph, ops)
             calls = [recorded.op for recorded in ops if recorded.calls]
             return [*sinks, instrument.add_wait(graph, calls)] if calls else sinks
 
@@ -288,24 +292,29 @@ class DumpWriter:
                 for values in buffer.take():
                     self._queue_traces(buffer.group, values, call.serial)
 
-    def _instrument(self, graph: Any) -> None:
-        graph_id = self._graphs.graph_id(graph)
-        new_ops = self._graphs.record_ops(graph)
+    def _observe_function(self, graph: Any, body: FunctionBody, probe: Probe) -> None:
+        """Add the ops that record a function, as far as it uses its graph, to a probe."""
         if tensorflow_internals.is_compiled(graph):
             return
-        if self.options.adaptive:
-            # TensorFlow's own modes record what nothing uses too, at the price of computing it.
-            new_ops = self._graphs.used_ops(graph, new_ops)
-        sinks = self._add_groups(graph, graph_id, new_ops)
-        # A backward graph has no automatic control dependencies: once TensorFlow has inlined the
-        # calls in it, nothing would make the sinks of the called functions run.
-        sinks += [recorded.op for recorded in new_ops if recorded.calls]
-        if sinks and tensorflow_internals.is_loop_condition(graph):
-            instrument.make_output_wait(graph, sinks)
-        there = {op.name for op in graph.control_outputs}
-        graph.control_outputs.extend(op for op in sinks if op.name not in there)
+        with self._graph_lock:
+            ops = self._graphs.all_ops(graph)
+            if self.options.adaptive:
+                # TensorFlow's own modes record what nothing uses too, and so have it computed.
+                used = body.used()
+                ops = [recorded for recorded in ops if recorded.op.name in used]
+            sinks = self._add_groups(probe, graph, ops)
+            if sinks and (probe.stateless or tensorflow_internals.is_loop_condition(graph)):
+                # Nothing else makes them run.
+                outputs = probe.outputs()
+                probe.graph.outputs = instrument.add_waiting(probe.graph, outputs, sinks)
+            # A backward graph has no automatic control dependencies: once TensorFlow has inlined
+            # the calls in it, nothing would make the sinks of the called functions run.
+            probe.finish(sinks, [recorded.op for recorded in ops if recorded.calls])
 
-    def _add_groups(self, graph: Any, graph_id: str, ops: list[RecordedOp]) -> list[Any]:
+    def _not_observed(self, graph: Any, error: Exception) -> None:
+        self.skip(f"the graph {graph.name}", str(error), graph)
+
+    def _add_groups(self, place: Place, graph: Any, ops: list[RecordedOp]) -> list[Any]:
         """Add the ops that record the outputs of some ops; return the sinks.
 
         An op that may stop the graph waits for the sinks of what was created before it, so that
@@ -314,34 +323,36 @@ class DumpWriter:
         follow it out again.  It also waits for earlier ones that run a graph which it runs too:
         the records of its runs then come in the order of the calls.
         """
+        if not place.ordered:
+            return self._add_segment(place, graph, ops, [])
         sinks: list[Any] = []
         start = 0
-        after = _last_sink(graph) if graph.building_function else []
+        after: list[Any] = []
         last_calls: dict[str, Any] = {}
         for end, recorded in enumerate(ops):
-            calls = bool(recorded.calls) and graph.building_function
-            if calls:
+            if recorded.calls:
                 runs = {
                     inner for called in recorded.calls for inner in self._graphs.reachable(called)
                 }
                 earlier = {last_calls[i].name: last_calls[i] for i in runs if i in last_calls}
-                recorded.op._add_control_inputs(list(earlier.values()))
+                place.wait(recorded.op, earlier.values())
                 last_calls.update(dict.fromkeys(runs, recorded.op))
-            if recorded.may_raise or calls:
-                before = self._add_segment(graph, graph_id, ops[start:end], after)
-                recorded.op._add_control_inputs(before)
+            if recorded.may_raise or recorded.calls:
+                before = self._add_segment(place, graph, ops[start:end], after)
+                place.wait(recorded.op, before)
                 sinks += before
-                after = [*(before[-1:] or after), *([recorded.op] if calls else [])]
+                after = before[-1:] or after
+                after = [*after, place.op(recorded.op)] if recorded.calls else after
                 start = end
-        return sinks + self._add_segment(graph, graph_id, ops[start:], after)
+        return sinks + self._add_segment(place, graph, ops[start:], after)
 
     def _add_segment(
-        self, graph: Any, graph_id: str, ops: list[RecordedOp], previous: list[Any]
+        self, place: Place, graph: Any, ops: list[RecordedOp], previous: list[Any]
     ) -> list[Any]:
+        graph_id = self._graphs.graph_id(graph)
         doubtful = self._graphs.are_shapes_doubtful(graph)
-        tensors = list(
-            observed.observed_tensors(ops, graph_id, self.options, shapes_doubtful=doubtful)
-        )
+        found = observed.observed_tensors(ops, graph_id, self.options, shapes_doubtful=doubtful)
+        tensors = [item for item in found if place.has(item.tensor)]
         counter = _loop_counter(graph)
         sinks: list[Any] = []
 
@@ -355,8 +366,8 @@ class DumpWriter:
             rows = [item.row for item in items]
             group = Group(rows, self, self.options.mode, iterated=counter is not None)
             # In a function the sinks wait for each other: records come in order of creation.
-            after = (sinks[-1:] or previous) if graph.building_function else []
-            sinks.append(instrument.add_group(graph, items, group, counter, input_row, after))
+            after = (sinks[-1:] or previous) if place.ordered else []
+            sinks.append(instrument.add_group(place, items, group, counter, input_row, after))
         return sinks
 
     def traces_taken(self, group: Group, values: Values) -> None:
@@ -375,11 +386,6 @@ class DumpWriter:
             row, counts = bad
             line = self._locations.user_line(self._graphs.location(row.graph_id, row.op_name))
             self._bad_message = _describe(f"{row.op_name} (output {row.slot})", counts, line)
-
-
-def _last_sink(graph: Any) -> list[Any]:
-    """Return the last sink of the ops of a function that were instrumented before, if any."""
-    return [op for op in graph.control_outputs if op.name.startswith(OWN_SCOPE + "/")][-1:]
 
 
 def _loop_counter(graph: Any) -> Any:

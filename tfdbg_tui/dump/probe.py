@@ -1,0 +1,136 @@
+"""Where the ops that record are made: in a graph of their own, or among those of a v1 graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tfdbg_tui.dump import tensorflow_internals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfdbg_tui.dump.function_defs import FunctionBody
+
+
+class Place(Protocol):
+    """Where ops that record are made.
+
+    Attributes:
+        graph: The graph that they are made in.
+        stateless: Whether they have to be without side effects for TensorFlow.
+        ordered: Whether they wait for each other, and ops of the program for them.
+    """
+
+    graph: Any
+    stateless: bool
+    ordered: bool
+
+    def has(self, tensor: Any) -> bool:
+        """Return whether a tensor of the program is there."""
+
+    def tensor(self, tensor: Any) -> Any:
+        """Return what stands in `graph` for a tensor of the program, or None."""
+
+    def op(self, op: Any) -> Any:
+        """Return what ops in `graph` can wait for, to wait for an op of the program."""
+
+    def wait(self, op: Any, awaited: Iterable[Any]) -> None:
+        """Make an op of the program wait for others, of the program's or of ours."""
+
+
+class V1Graph:
+    """A v1 graph that takes the ops itself: what it consists of is all that a session can run."""
+
+    stateless = False
+    ordered = False
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+
+    def has(self, tensor: Any) -> bool:
+        """Return True."""
+        return True
+
+    def tensor(self, tensor: Any) -> Any:
+        """Return the tensor: it is there."""
+        return tensor
+
+    def op(self, op: Any) -> Any:
+        """Return the op: it is there."""
+        return op
+
+    def wait(self, op: Any, awaited: Iterable[Any]) -> None:
+        """Do nothing: an op that a session has run must not change."""
+
+
+class Probe:
+    """A graph of ops that record, to be added to a function.
+
+    Args:
+        body: The function.
+        stateless: Whether the ops have to be without side effects for TensorFlow.
+
+    Attributes:
+        references: Names in the function of the tensors that the inputs of the graph stand for.
+        required: Names of the ops that have to run when the function does, its own or ours.
+        waits: Pairs of an op of the function and the names of ops that it has to wait for.
+        definition: The FunctionDef of the finished graph.
+        children: The runtime functions that it calls.
+    """
+
+    ordered = True
+
+    def __init__(self, body: FunctionBody, *, stateless: bool) -> None:
+        self._body = body
+        self._inputs: dict[str, Any] = {}
+        self.stateless = stateless
+        self.graph = tensorflow_internals.own_graph()
+        self.references: list[str] = []
+        self.required: list[str] = []
+        self.waits: list[tuple[str, list[str]]] = []
+        self.definition: Any = None
+        self.children: list[Any] = []
+
+    def has(self, tensor: Any) -> bool:
+        """Return whether the function has a tensor of its graph."""
+        return self._body.reference(tensor) is not None
+
+    def tensor(self, tensor: Any) -> Any:
+        """Return the input that stands for a tensor; None if the function does not have it."""
+        reference = self._body.reference(tensor)
+        if reference is None:
+            return None
+        return self._stand_in(reference, tensor.dtype, tensor.shape, tensor.device)
+
+    def op(self, op: Any) -> Any:
+        """Return the op of an input that stands for an op; nothing but waiting makes sense."""
+        return self._stand_in(self._body.node_name(op.name), "bool").op
+
+    def outputs(self) -> list[Any]:
+        """Return the inputs that stand for the outputs of the function."""
+        return [self._stand_in(*output) for output in self._body.outputs()]
+
+    def _stand_in(self, reference: str, dtype: Any, shape: Any = None, device: str = "") -> Any:
+        found = self._inputs.get(reference)
+        if found is None:
+            found = tensorflow_internals.new_input(self.graph, dtype, shape, device)
+            self._inputs[reference] = found
+            self.references.append(reference)
+        return found
+
+    def wait(self, op: Any, awaited: Iterable[Any]) -> None:
+        """Make an op of the function wait for others, of the function's or of ours."""
+        names = [other.name for other in awaited]
+        if names:
+            self.waits.append((op.name, names))
+
+    def finish(self, sinks: Iterable[Any], calls: Iterable[Any]) -> None:
+        """Make the FunctionDef.
+
+        Args:
+            sinks: Ops of the graph that have to run.
+            calls: Ops of the function that have to run, for what they call holds sinks.
+        """
+        self.required = [op.name for op in (*sinks, *calls)]
+        self.graph.inputs = list(self._inputs.values())
+        self.definition, self.children = tensorflow_internals.definition_of(self.graph)
