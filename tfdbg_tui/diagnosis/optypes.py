@@ -125,6 +125,14 @@ MOVES = frozenset(
 ASKS = frozenset({"IsNan", "IsInf", "IsFinite"})
 """Ops by which a program asks whether values are finite."""
 
+COUNTS_ANSWERS = frozenset(
+    {"All", "Any", "LogicalNot", "LogicalAnd", "LogicalOr", "Cast", "Sum", "Mean", "Max", "Min"}
+)
+"""Ops that make one answer for Python of what was asked of many elements."""
+
+SMALL_TYPES = frozenset({"float16", "float8_e4m3fn", "float8_e5m2"})
+"""Their range is so small that an overflow, even one that ends in a finite number, is no intent."""
+
 WRITES = frozenset({"Fill", "Select", "SelectV2", "PadV2", "OneHot", "TensorScatterUpdate"})
 """Ops by which a program writes a number of its choice into a tensor, ∞ into masked places say."""
 

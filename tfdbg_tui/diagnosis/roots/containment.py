@@ -19,6 +19,7 @@ from tfdbg_tui.diagnosis.optypes import (
     BOUNDS,
     COMPARES_AND_ADDS,
     COMPARISONS,
+    COUNTS_ANSWERS,
     DIVISIONS,
     LEAVES_OUT,
     LIMITS,
@@ -27,6 +28,7 @@ from tfdbg_tui.diagnosis.optypes import (
     ONE_TYPE,
     OUT_OF_LOGARITHMS,
     REDUCES,
+    SMALL_TYPES,
     SUMS,
     is_list_op,
     unrecorded,
@@ -109,8 +111,9 @@ class Containment:
         if uses and self._leaves_pipeline(event, uses):
             return True  # what comes out of the pipeline is looked at by itself
         if event.kind == "execution":
-            # Whoever only asks may do so to tell the user: what Python does then leaves no record.
-            uses = tuple(use for use in uses if use.op_type not in ASKS)
+            if self._guards_python(event, uses):
+                return True
+            uses = tuple(use for use in uses if not self._only_told(use))
         if not uses:
             statistics = op_type_of(self._run, event) in _STATISTICS and event.slot > 0
             harmless = statistics or manner is Manner.KEPT or self._unused(event)
@@ -122,6 +125,33 @@ class Containment:
             self._harmless_use(event, use, manner) or (recorded and self._never_ran(event, use))
             for use in uses
         )
+
+    def _only_told(self, use: Use) -> bool:
+        """Whether only Python learns if a tensor is finite: perhaps to tell the user.
+
+        What Python does then leaves no record.
+        """
+        if use.op_type not in ASKS or use.event is None:
+            return False
+        waiting = [use.event]
+        while waiting:
+            for answer in self._dataflow.consumers(waiting.pop()):
+                if answer.event is None or answer.op_type not in COUNTS_ANSWERS:
+                    return False
+                waiting.append(answer.event)
+        return True
+
+    def _guards_python(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
+        """Whether Python asks whether a gradient is finite, to leave it out, and nothing takes it.
+
+        A loss scaler does; numbers of its small types count even where they are no gradient yet.
+        """
+        if not uses or not all(map(self._only_told, uses)):
+            return False
+        summary = self._summaries(event)
+        if summary is not None and summary.dtype in SMALL_TYPES:
+            return True
+        return is_backward(self._run, event) and any(use.op_type == "IsFinite" for use in uses)
 
     def _never_ran(self, event: TensorEvent, use: Use) -> bool:
         """Whether an op was left out by TensorFlow, as nothing that has an effect needs it.
@@ -169,21 +199,10 @@ class Containment:
             return manner is Manner.KEPT
         if op_type in CONTROL or use.via == "argument" or self._goes_into_function(use):
             return True  # what is done with it inside is looked at by itself
-        in_list = is_list_op(op_type) and self._list_is_read
-        again = manner is not Manner.LEFT_OUT and self._comes_again(event, use)
-        if use.event is None and (in_list or again):
-            return True  # what is read from the list, or outside, is too
-        if use.event is None and op_type in ONE_TYPE:
-            # It made a number of it, but which one is not known.
-            return manner in (Manner.KEPT, Manner.ABSORBED)
-        if use.event is None and self._not_any_more(event, use):
-            return True
-        if use.event is None and op_type and not unrecorded(op_type):
-            return manner is not Manner.LEFT_OUT  # it becomes an index, a sample, a condition
-        if use.event is None or not self._same_call(event, use.event):
-            return manner is Manner.KEPT
-        made = self._summaries(use.event)
-        if made is None or made.has_inf_or_nan is None:
+        made = self._summaries(use.event) if use.event is not None else None
+        if use.event is None or made is None:
+            return self._harmless_unseen(event, use, manner)
+        if not self._same_call(event, use.event) or made.has_inf_or_nan is None:
             return manner is Manner.KEPT
         divides = op_type in DIVISIONS and use.input_slot == (op_type == "RealDiv")
         if divides and self._loses_numerators(event, use.event):
@@ -197,6 +216,24 @@ class Containment:
         if manner is Manner.LOGARITHM:
             return op_type in OUT_OF_LOGARITHMS | COMPARES_AND_ADDS | REDUCES
         return manner is not Manner.LEFT_OUT
+
+    def _harmless_unseen(self, event: TensorEvent, use: Use, manner: Manner) -> bool:
+        """Whether a use does no harm of which it is not on record what number it has made, if any.
+
+        Of an eager op that makes an index, a sample or a condition only that it ran is on record.
+        """
+        op_type = use.op_type or ""
+        in_list = is_list_op(op_type) and self._list_is_read
+        again = manner is not Manner.LEFT_OUT and self._comes_again(event, use)
+        if in_list or again:
+            return True  # what is read from the list, or outside, is looked at by itself
+        if op_type in ONE_TYPE:
+            return manner in (Manner.KEPT, Manner.ABSORBED)
+        if self._not_any_more(event, use):
+            return True
+        if op_type and not unrecorded(op_type):
+            return manner is not Manner.LEFT_OUT  # it becomes an index, a sample, a condition
+        return manner is Manner.KEPT
 
     def _loses_numerators(self, event: TensorEvent, quotient: TensorEvent) -> bool:
         """Whether numbers are divided by a sum that is ∞, as which they are all lost.

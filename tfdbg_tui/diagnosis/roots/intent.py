@@ -25,6 +25,7 @@ from tfdbg_tui.diagnosis.optypes import (
     NON_FLOAT_RESULT,
     REDUCES,
     SCALES,
+    SMALL_TYPES,
     SOURCES,
     SUMS,
 )
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.badsites import BadSite, Summaries
     from tfdbg_tui.logdir import Run
-
-# Their range is so small that an overflow, even one that ends in a finite number, is no intent.
-_SMALL_TYPES = frozenset({"float16", "float8_e4m3fn", "float8_e5m2"})
 
 _DATA = SOURCES - {"Placeholder", "PlaceholderWithDefault", "ReadVariableOp", "VarHandleOp"}
 
@@ -77,7 +75,9 @@ class Intent:
         if op_type in SOURCES | MOVES | {"Fill"} or (given and op_type in COMPARES_AND_ADDS):
             written = op_type in ("Const", "Fill") or (given and op_type not in _DATA)
             return Manner.KEPT if written and plain else Manner.ABSORBED
-        if summary is not None and summary.dtype in _SMALL_TYPES:
+        if self._given_infinity(root):
+            return Manner.ABSORBED
+        if summary is not None and summary.dtype in SMALL_TYPES:
             # Two masks of the lowest number add up to -∞, which is still a mask.
             masks = op_type in ADDS and plain and summary.nan == summary.pos_inf == 0
             return Manner.LOGARITHM if masks else Manner.LEFT_OUT
@@ -90,6 +90,13 @@ class Intent:
         if op_type in DIVISIONS and self._adds_up(root, sites):
             return Manner.DIVIDED_BY
         return Manner.ABSORBED if op_type in EXPONENTIALS else Manner.LEFT_OUT
+
+    def _given_infinity(self, root: TensorEvent) -> bool:
+        """Whether Python has given an eager op ∞ that no op has made, as a graph has a constant."""
+        if root.kind != "execution":
+            return False
+        written = [p.given for p in self._dataflow.producers(root) if p.event is None and p.given]
+        return any(given.has_inf_or_nan and given.nan == 0 for given in written)
 
     def grows_in_loop(self, root: TensorEvent, sites: list[BadSite]) -> bool:
         """Whether numbers that grow in a loop stay in it, and are only compared there.
@@ -117,7 +124,7 @@ class Intent:
     def _adds_up(self, root: TensorEvent, sites: list[BadSite]) -> bool:
         """Whether all that is done to ∞ is to add it up with other numbers."""
         others = [site for site in sites if site.first != root]
-        sums = [op_type_of(self._run, site.first) in SUMS for site in others]
+        sums = [op_type_of(self._run, site.first) in SUMS | ADDS for site in others]
         return any(sums) and all(self._passes_on(site, SUMS) for site in others)
 
     def _passes_on(self, site: BadSite, also: frozenset[str] = frozenset()) -> bool:

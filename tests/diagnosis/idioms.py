@@ -1,0 +1,685 @@
+"""Idioms of real programs that hold ∞ or NaN on purpose, and their twins without the guard.
+
+Each runs eagerly and inside of a `tf.function`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HEALTHY: list[Callable[[], Any]] = []
+SICK: list[Callable[[], Any]] = []
+
+inf, nan = np.inf, np.nan
+c = tf.constant
+
+
+def healthy(function: Callable[[], Any]) -> Callable[[], Any]:
+    HEALTHY.append(function)
+    return function
+
+
+def sick(function: Callable[[], Any]) -> Callable[[], Any]:
+    SICK.append(function)
+    return function
+
+
+# ---- Healthy ------------------------------------------------------------------------------------
+
+
+@healthy
+def hf_buckets() -> Any:
+    d = tf.abs(tf.range(8)[None] - tf.range(8)[:, None])
+    big = 2 + tf.cast(tf.math.log(tf.cast(d, tf.float32) / 2) / np.log(8), tf.int32)
+    return tf.where(d < 2, d, tf.minimum(big, 5))
+
+
+@healthy
+def sample_probs() -> Any:
+    return tf.random.categorical(tf.math.log(c([[0.0, 0.5, 0.5]])), 1, seed=1)
+
+
+@healthy
+def psnr_min() -> Any:
+    return tf.minimum(tf.image.psnr(tf.ones([1, 8, 8, 3]), tf.ones([1, 8, 8, 3]), 1.0), 100.0)
+
+
+@healthy
+def loss_scale_cond() -> Any:
+    g = tf.cast(c([6e4, 1.0]), tf.float16) * 60000
+    return tf.cond(tf.reduce_all(tf.math.is_finite(g)), lambda: 1.0, lambda: 0.5)
+
+
+@healthy
+def loss_scale_where() -> Any:
+    g = tf.cast(c([6e4, 1.0]), tf.float16) * 60000
+    ok = tf.reduce_all(tf.math.is_finite(g))
+    return tf.where(ok, g, tf.zeros_like(g))
+
+
+@healthy
+def loss_scale_if() -> Any:
+    g = tf.cast(c([6e4, 1.0]), tf.float16) * 60000
+    w = c([1.0, 2.0])
+    if tf.reduce_all(tf.math.is_finite(g)):
+        w = w - tf.cast(g, tf.float32)
+    return w
+
+
+@healthy
+def attention_mask() -> Any:
+    s = tf.matmul(tf.ones([4, 3]), tf.ones([3, 4]))
+    m = tf.linalg.band_part(tf.ones([4, 4]), -1, 0)
+    return tf.nn.softmax(tf.where(m > 0, s, -inf))
+
+
+@healthy
+def attention_mask_add() -> Any:
+    s = tf.matmul(tf.ones([4, 3]), tf.ones([3, 4]))
+    m = tf.where(tf.linalg.band_part(tf.ones([4, 4]), -1, 0) > 0, 0.0, -inf)
+    return tf.nn.softmax(s + m) @ tf.ones([4, 2])
+
+
+@healthy
+def attention_mask_log() -> Any:
+    s = tf.matmul(tf.ones([4, 3]), tf.ones([3, 4]))
+    return tf.nn.softmax(s + tf.math.log(tf.linalg.band_part(tf.ones([4, 4]), -1, 0)))
+
+
+@healthy
+def top_k_filter() -> Any:
+    logits = c([[1.0, 3.0, 2.0, 0.5]]) * 1.5
+    v, _ = tf.math.top_k(logits, 2)
+    f = tf.where(logits < v[:, -1:], -inf, logits)
+    return tf.random.categorical(f, 1, seed=1)
+
+
+@healthy
+def top_p_filter() -> Any:
+    logits = c([[1.0, 3.0, 2.0, 0.5]]) * 1.5
+    s = tf.sort(logits, direction="DESCENDING")
+    cum = tf.cumsum(tf.nn.softmax(s), axis=-1)
+    cut = tf.reduce_min(tf.where(cum - tf.nn.softmax(s) < 0.8, s, inf), axis=-1, keepdims=True)
+    f = tf.where(logits < cut, tf.ones_like(logits) * -inf, logits)
+    return tf.argmax(tf.nn.softmax(f), -1)
+
+
+@healthy
+def beam_scores() -> Any:
+    s = c([[0.0, -inf, -inf]]) + 0.0
+    lp = tf.nn.log_softmax(tf.reshape(tf.range(12.0), [1, 3, 4]))
+    t = tf.reshape(s[..., None] + lp, [1, 12])
+    v, i = tf.math.top_k(t, 3)
+    return v / 2.0, i
+
+
+@healthy
+def masked_logprob() -> Any:
+    logits = tf.where(c([[True, False, True]]), c([[1.0, 2.0, 3.0]]), -inf)
+    lp = tf.nn.log_softmax(logits)
+    return tf.gather(lp, [2], axis=1, batch_dims=0)
+
+
+@healthy
+def masked_entropy() -> Any:
+    logits = tf.where(c([[True, False, True]]), c([[1.0, 2.0, 3.0]]), -inf)
+    lp = tf.nn.log_softmax(logits)
+    p = tf.exp(lp)
+    return -tf.reduce_sum(tf.where(p > 0, p * lp, 0.0), -1)
+
+
+@healthy
+def logsumexp_mask() -> Any:
+    logits = tf.where(c([[True, False, True]]), c([[1.0, 2.0, 3.0]]), -inf)
+    return tf.reduce_logsumexp(logits, -1)
+
+
+@healthy
+def xlogy() -> Any:
+    p = c([0.0, 0.5, 0.5])
+    return -tf.reduce_sum(tf.math.xlogy(p, p))
+
+
+@healthy
+def entropy_where() -> Any:
+    p = c([0.0, 0.5, 0.5]) * 1.0
+    return -tf.reduce_sum(tf.where(p > 0, p * tf.math.log(p), 0.0))
+
+
+@healthy
+def entropy_multiply_no_nan() -> Any:
+    p = c([0.0, 0.5, 0.5]) * 1.0
+    return -tf.reduce_sum(tf.math.multiply_no_nan(tf.math.log(p), p))
+
+
+@healthy
+def xdivy() -> Any:
+    a = c([0.0, 1.0])
+    b = c([0.0, 2.0])
+    return tf.math.xdivy(a, b)
+
+
+@healthy
+def ratio_where() -> Any:
+    a = c([0.0, 1.0])
+    b = c([0.0, 2.0])
+    return tf.where(b > 0, a / b, 0.0)
+
+
+@healthy
+def ratio_nan_to_num() -> Any:
+    a = c([0.0, 1.0])
+    b = c([0.0, 2.0])
+    r = a / b
+    return tf.where(tf.math.is_nan(r), tf.zeros_like(r), r)
+
+
+@healthy
+def reduce_max_empty() -> Any:
+    x = tf.zeros([2, 0])
+    return tf.maximum(tf.reduce_max(x, axis=1), 0.0)
+
+
+@healthy
+def reduce_min_empty_clip() -> Any:
+    x = tf.zeros([2, 0])
+    return tf.clip_by_value(tf.reduce_min(x, axis=1), 0.0, 10.0)
+
+
+@healthy
+def running_min() -> Any:
+    best = c(inf)
+    for v in [3.0, 2.0, 4.0]:
+        best = tf.minimum(best, c(v) * 1.0)
+    return best
+
+
+@healthy
+def running_max() -> Any:
+    best = tf.fill([2], -inf)
+    for v in [3.0, 2.0, 4.0]:
+        best = tf.maximum(best, tf.fill([2], v))
+    return best
+
+
+@healthy
+def early_stopping() -> Any:
+    best = c(inf)
+    wait = c(0)
+    for v in [3.0, 2.0, 4.0]:
+        better = c(v) < best
+        wait = tf.where(better, 0, wait + 1)
+        best = tf.where(better, c(v), best)
+    return best, wait
+
+
+@healthy
+def precision_nan_to_zero() -> Any:
+    tp = tf.math.unsorted_segment_sum(c([1.0, 0.0]), c([0, 0]), 3)
+    n = tf.math.unsorted_segment_sum(c([1.0, 1.0]), c([0, 0]), 3)
+    p = tp / n
+    return tf.reduce_mean(tf.boolean_mask(p, tf.math.is_finite(p)))
+
+
+@healthy
+def iou_zero_area() -> Any:
+    inter = c([0.0, 1.0])
+    union = c([0.0, 2.0])
+    iou = tf.where(union > 0, inter / union, tf.zeros_like(inter))
+    return tf.reduce_mean(iou)
+
+
+@healthy
+def nan_mean() -> Any:
+    x = c([1.0, nan, 3.0]) * 2.0
+    m = tf.math.is_nan(x)
+    return tf.reduce_sum(tf.where(m, tf.zeros_like(x), x)) / tf.reduce_sum(tf.cast(~m, tf.float32))
+
+
+@healthy
+def boolean_mask_nan() -> Any:
+    x = c([1.0, nan, 3.0]) * 2.0
+    return tf.reduce_mean(tf.boolean_mask(x, ~tf.math.is_nan(x)))
+
+
+@healthy
+def clip_inf() -> Any:
+    return tf.clip_by_value(1.0 / c([0.0, 2.0]), 0.0, 1e6)
+
+
+@healthy
+def clip_log() -> Any:
+    return tf.reduce_mean(tf.maximum(tf.math.log(c([0.0, 2.0])), -100.0))
+
+
+@healthy
+def sigmoid_inf() -> Any:
+    return tf.sigmoid(tf.math.log(c([0.0, 2.0])))
+
+
+@healthy
+def exp_log_zero() -> Any:
+    return tf.exp(tf.math.log(c([0.0, 2.0])) * 0.5)
+
+
+@healthy
+def relu_neg_inf() -> Any:
+    return tf.nn.relu(tf.where(c([True, False]), c([1.0, 2.0]), -inf))
+
+
+@healthy
+def tanh_inf() -> Any:
+    return tf.tanh(c([inf, 1.0]) * 1.0)
+
+
+@healthy
+def argmax_masked() -> Any:
+    return tf.argmax(tf.where(c([True, False, True]), c([1.0, 5.0, 2.0]), -inf))
+
+
+@healthy
+def argmax_log() -> Any:
+    return tf.argmax(tf.math.log(c([[0.0, 0.3, 0.7]])), axis=-1)
+
+
+@healthy
+def argsort_inf() -> Any:
+    return tf.argsort(tf.where(c([True, False, True]), c([1.0, 5.0, 2.0]), inf))
+
+
+@healthy
+def gather_sorted() -> Any:
+    d = tf.where(tf.eye(3) > 0, inf, c([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]]))
+    return tf.reduce_min(d, axis=1), tf.argmin(d, axis=1)
+
+
+@healthy
+def nms_sentinel() -> Any:
+    s = c([0.9, 0.8, 0.1]) * 1.0
+    for _ in range(2):
+        i = tf.argmax(s)
+        s = tf.tensor_scatter_nd_update(s, [[i]], [-inf])
+    return tf.reduce_max(s)
+
+
+@healthy
+def compare_only() -> Any:
+    x = tf.math.log(c([0.0, 1.0]))
+    return tf.reduce_sum(tf.cast(x > -5.0, tf.int32))
+
+
+@healthy
+def histogram_edges() -> Any:
+    e = tf.concat([[-inf], tf.linspace(0.0, 1.0, 3), [inf]], 0)
+    x = c([-1.0, 0.2, 0.7, 3.0])
+    return tf.reduce_sum(tf.cast((x[:, None] >= e[:-1]) & (x[:, None] < e[1:]), tf.int32), 0)
+
+
+@healthy
+def searchsorted_edges() -> Any:
+    e = tf.concat([[-inf], tf.linspace(0.0, 1.0, 3), [inf]], 0)
+    return tf.searchsorted(e, c([-1.0, 0.2, 5.0]))
+
+
+@healthy
+def percentile_interp() -> Any:
+    x = tf.sort(c([3.0, 1.0, 2.0]))
+    n = 3
+    q = c([0.0, 0.5, 1.0]) * (n - 1)
+    lo = tf.cast(tf.floor(q), tf.int32)
+    hi = tf.cast(tf.math.ceil(q), tf.int32)
+    w = (q - tf.cast(lo, tf.float32)) / tf.cast(hi - lo, tf.float32)
+    return tf.where(lo == hi, tf.gather(x, lo), tf.gather(x, lo) * (1 - w) + tf.gather(x, hi) * w)
+
+
+@healthy
+def kaplan_meier() -> Any:
+    n = c([3.0, 2.0, 1.0])
+    d = c([1.0, 1.0, 1.0])
+    return tf.exp(tf.cumsum(tf.math.log(1.0 - d / n)))
+
+
+@healthy
+def double_where() -> Any:
+    x = c([0.0, 4.0])
+    with tf.GradientTape() as t:
+        t.watch(x)
+        ok = x > 0
+        y = tf.reduce_sum(tf.where(ok, tf.sqrt(tf.where(ok, x, 1.0)), 0.0))
+    return t.gradient(y, x)
+
+
+@healthy
+def is_nan_filter_dist() -> Any:
+    d = c([[0.0, 1.0], [1.0, 0.0]])
+    n = tf.norm(d, axis=1, keepdims=True)
+    u = tf.zeros([2, 2]) / (n - 1.0)
+    return tf.reduce_sum(tf.where(tf.math.is_nan(u), 0.0, u))
+
+
+@healthy
+def hmean() -> Any:
+    a = c([0.0, 2.0])
+    b = c([1.0, 2.0])
+    return 2.0 / (1.0 / a + 1.0 / b)
+
+
+@healthy
+def sigmoid_by_hand() -> Any:
+    return 1.0 / (1.0 + tf.exp(-c([-1000.0, 2.0])))
+
+
+@healthy
+def acc_log_alpha() -> Any:
+    a = tf.math.log(c([1.0, 0.0]))
+    t = tf.math.log(c([[0.5, 0.5], [0.0, 1.0]]))
+    for _ in range(2):
+        a = tf.reduce_logsumexp(a[:, None] + t, axis=0)
+    return a
+
+
+@healthy
+def inv_freq_zero() -> Any:
+    d = c([0.0, 1.0, 4.0])
+    w = 1.0 / d
+    w = tf.where(tf.math.is_inf(w), 0.0, w)
+    return w / tf.reduce_sum(w)
+
+
+@healthy
+def gumbel_mask() -> Any:
+    g = -tf.math.log(-tf.math.log(c([0.2, 0.7, 0.5])))
+    return tf.argmax(tf.where(c([True, False, True]), g, -inf) + c([1.0, 2.0, 0.0]))
+
+
+@healthy
+def shortest_paths() -> Any:
+    d = c([[0.0, 1.0, inf], [inf, 0.0, 2.0], [inf, inf, 0.0]]) + 0.0
+    for _ in range(2):
+        d = tf.minimum(d, tf.reduce_min(d[:, :, None] + d[None], axis=1))
+    return d
+
+
+@healthy
+def cast_bool() -> Any:
+    x = 1.0 / c([0.0, 2.0])
+    return tf.cast(tf.math.is_finite(x), tf.float32) * 2.0
+
+
+@healthy
+def normal_cdf_edges() -> Any:
+    z = c([-inf, 0.0, inf]) * 1.0
+    return 0.5 * (1.0 + tf.math.erf(z / np.sqrt(2.0)))
+
+
+@healthy
+def atan_slope() -> Any:
+    return tf.atan(c([1.0, 2.0]) / c([0.0, 1.0]))
+
+
+@healthy
+def dtw() -> Any:
+    d = tf.fill([3], inf)
+    d = tf.tensor_scatter_nd_update(d, [[0]], [0.0])
+    for r in [c([1.0, 2.0]), c([0.5, 1.0])]:
+        m = tf.minimum(d[:-1], d[1:])
+        d = tf.concat([[inf], r + m], 0)
+    return d[-1]
+
+
+@healthy
+def cross_entropy_masked_logits() -> Any:
+    logits = tf.where(c([[True, False, True]]), c([[1.0, 2.0, 3.0]]), -inf)
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[2], logits=logits)
+
+
+@healthy
+def uniform_grid_round() -> Any:
+    x = tf.math.log(c([0.0, 8.0])) / np.log(2.0)
+    return tf.clip_by_value(tf.cast(tf.floor(x), tf.int32), 0, 5)
+
+
+@healthy
+def snr_db() -> Any:
+    e = tf.reduce_mean(tf.square(tf.zeros([4])))
+    return tf.minimum(10.0 * tf.math.log(1.0 / e) / np.log(10.0), 60.0)
+
+
+@healthy
+def print_check() -> Any:
+    x = tf.math.log(c([0.0, 2.0]))
+    return tf.where(tf.math.is_inf(x), -100.0, x)
+
+
+# ---- Sick ---------------------------------------------------------------------------------------
+
+
+@sick
+def log_bucket_float() -> Any:
+    d = tf.abs(tf.range(8)[None] - tf.range(8)[:, None])
+    return tf.reduce_mean(2 + tf.math.log(tf.cast(d, tf.float32) / 2) / np.log(8))
+
+
+@sick
+def sample_nan_probs() -> Any:
+    p = c([[0.0, 0.0, 0.0]])
+    p = p / tf.reduce_sum(p)
+    return tf.random.categorical(tf.math.log(p), 1, seed=1)
+
+
+@sick
+def psnr_mean() -> Any:
+    return tf.reduce_mean(tf.image.psnr(tf.ones([1, 8, 8, 3]), tf.ones([1, 8, 8, 3]), 1.0) * 2.0)
+
+
+@sick
+def loss_scale_unguarded() -> Any:
+    g = tf.cast(c([6e4, 1.0]), tf.float16) * 60000
+    return c([1.0, 2.0]) - tf.cast(g, tf.float32)
+
+
+@sick
+def fully_masked() -> Any:
+    s = tf.matmul(tf.ones([4, 3]), tf.ones([3, 4]))
+    m = tf.concat([tf.zeros([1, 4]), tf.ones([3, 4])], 0)
+    return tf.nn.softmax(tf.where(m > 0, s, -inf)) @ tf.ones([4, 2])
+
+
+@sick
+def mask_times_inf() -> Any:
+    s = tf.matmul(tf.ones([4, 3]), tf.ones([3, 4]))
+    m = 1.0 - tf.linalg.band_part(tf.ones([4, 4]), -1, 0)
+    return tf.nn.softmax(s + m * -inf)
+
+
+@sick
+def beam_all_dead() -> Any:
+    s = tf.fill([1, 3], -inf)
+    lp = tf.nn.log_softmax(s)
+    return tf.exp(lp)
+
+
+@sick
+def unguarded_masked_entropy() -> Any:
+    logits = tf.where(c([[True, False, True]]), c([[1.0, 2.0, 3.0]]), -inf)
+    lp = tf.nn.log_softmax(logits)
+    p = tf.exp(lp)
+    return -tf.reduce_sum(p * lp, -1)
+
+
+@sick
+def entropy() -> Any:
+    p = c([0.0, 0.5, 0.5]) * 1.0
+    return -tf.reduce_sum(p * tf.math.log(p))
+
+
+@sick
+def ratio() -> Any:
+    a = c([0.0, 1.0])
+    b = c([0.0, 2.0])
+    return tf.reduce_mean(a / b)
+
+
+@sick
+def unguarded_reduce_max_empty() -> Any:
+    x = tf.zeros([2, 0])
+    m = tf.reduce_max(x, axis=1)
+    return tf.exp(m - m)
+
+
+@sick
+def mean_empty() -> Any:
+    return tf.reduce_mean(tf.boolean_mask(c([1.0, 2.0]), c([False, False]))) + 1.0
+
+
+@sick
+def running_min_diff() -> Any:
+    best = c(inf)
+    v = best - best
+    return v + 1.0
+
+
+@sick
+def precision() -> Any:
+    tp = tf.math.unsorted_segment_sum(c([1.0, 0.0]), c([0, 0]), 3)
+    n = tf.math.unsorted_segment_sum(c([1.0, 1.0]), c([0, 0]), 3)
+    return tf.reduce_mean(tp / n)
+
+
+@sick
+def iou() -> Any:
+    inter = c([0.0, 1.0])
+    union = c([0.0, 2.0])
+    return 1.0 - tf.reduce_mean(inter / union)
+
+
+@sick
+def mean_of_nan() -> Any:
+    return tf.reduce_mean(tf.sqrt(c([1.0, -2.0, 3.0])))
+
+
+@sick
+def mse_log() -> Any:
+    return tf.reduce_mean(tf.square(tf.math.log(c([0.0, 2.0]))))
+
+
+@sick
+def cross_entropy() -> Any:
+    p = tf.nn.softmax(c([[200.0, 0.0]]))
+    return -tf.reduce_sum(c([[0.0, 1.0]]) * tf.math.log(p))
+
+
+@sick
+def cross_entropy_masked_label() -> Any:
+    logits = tf.where(c([[True, False, True]]), c([[1.0, 2.0, 3.0]]), -inf)
+    loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=logits)
+    return tf.reduce_mean(loss) * 0.5
+
+
+@sick
+def inv_freq() -> Any:
+    w = 1.0 / c([0.0, 1.0, 4.0])
+    return w / tf.reduce_sum(w)
+
+
+@sick
+def hmean_zero_over() -> Any:
+    a = c([0.0, 2.0])
+    return tf.reduce_sum(a * (1.0 / a))
+
+
+@sick
+def unguarded_sigmoid_by_hand() -> Any:
+    e = tf.exp(c([1000.0, 2.0]))
+    return e / (1.0 + e)
+
+
+@sick
+def log_alpha() -> Any:
+    a = tf.math.log(c([0.0, 0.0]))
+    m = tf.reduce_max(a)
+    return m + tf.math.log(tf.reduce_sum(tf.exp(a - m)))
+
+
+@sick
+def std_of_one() -> Any:
+    x = c([2.0])
+    n = tf.cast(tf.size(x), tf.float32)
+    return tf.sqrt(tf.reduce_sum(tf.square(x - tf.reduce_mean(x))) / (n - 1.0)) * 2.0
+
+
+@sick
+def percentile() -> Any:
+    x = tf.sort(c([3.0, 1.0, 2.0]))
+    q = c([0.0, 0.5, 1.0]) * 2
+    lo = tf.floor(q)
+    hi = tf.math.ceil(q)
+    w = (q - lo) / (hi - lo)
+    return tf.gather(x, tf.cast(lo, tf.int32)) * (1 - w)
+
+
+@sick
+def kaplan_meier_product() -> Any:
+    n = c([3.0, 2.0, 0.0])
+    d = c([1.0, 1.0, 0.0])
+    return tf.reduce_prod(1.0 - d / n)
+
+
+@sick
+def normalize_zero() -> Any:
+    v = tf.zeros([3])
+    return v / tf.norm(v)
+
+
+@sick
+def cosine_zero() -> Any:
+    a = tf.zeros([3])
+    b = tf.ones([3])
+    return tf.reduce_sum(a * b) / (tf.norm(a) * tf.norm(b)) + 0.0
+
+
+@sick
+def acos_over_one() -> Any:
+    return tf.reduce_mean(tf.acos(c([1.0000001, 0.5]) * 1.00001))
+
+
+@sick
+def pow_negative() -> Any:
+    return tf.reduce_sum(tf.pow(c([-8.0, 1.0]), 1 / 3))
+
+
+@sick
+def unguarded_snr_db() -> Any:
+    e = tf.reduce_mean(tf.square(tf.zeros([4])))
+    return 10.0 * tf.math.log(1.0 / e) / np.log(10.0) - 3.0
+
+
+@sick
+def nan_loss_told() -> Any:
+    loss = tf.reduce_mean(tf.math.log(c([0.0, 2.0])))
+    if tf.math.is_inf(loss):
+        print("loss is infinite, stopping")
+    return loss
+
+
+@sick
+def compare_nan() -> Any:
+    x = tf.sqrt(c([-1.0, 4.0]))
+    return tf.reduce_sum(tf.cast(x > 0, tf.int32))
+
+
+@sick
+def round_nan() -> Any:
+    x = c([0.0, 1.0]) / c([0.0, 2.0])
+    return tf.cast(tf.round(x), tf.int32)
+
+
+@sick
+def argmax_nan() -> Any:
+    return tf.argmax(tf.sqrt(c([-1.0, 4.0, 2.0])))
