@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from tiny import Program, floats
 
+import tfdbg_tui
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.gradients import forward_op
+from tfdbg_tui.diagnosis.report import diagnose
+from tfdbg_tui.diagnosis.text import to_text
+from tfdbg_tui.logdir import open_run
 
 
 @pytest.mark.parametrize(
@@ -48,3 +52,24 @@ def test_the_forward_op_of_an_eager_gradient_took_the_same_tensor(tmp_path):
     dataflow = Dataflow(run)
     assert forward_op(run, dataflow, TensorEvent("execution", 3, 0)).op_type == "Acos"
     assert forward_op(run, dataflow, TensorEvent("execution", 4, 0)) is None
+
+
+@pytest.mark.tensorflow
+def test_the_place_of_a_gradient_is_the_line_of_the_forward_pass(tmp_path):
+    tf = pytest.importorskip("tensorflow")
+    from gradient_programs import PROGRAMS
+
+    for program in PROGRAMS:
+        for name, function in (("eager", program), ("graph", tf.function(program))):
+            root = str(tmp_path / program.__name__ / name)
+            tfdbg_tui.enable_dump_debug_info(root, "ADAPTIVE", -1)
+            function()
+            tfdbg_tui.disable_dump_debug_info()
+            report = diagnose(open_run(root))
+            finding = report.roots[0]
+            assert "# FORWARD" in finding.location.code, (program.__name__, name)
+            asked = finding.differentiated_at
+            if "gradient" in finding.evidence:
+                assert ".gradient(" in asked.code or ".jacobian(" in asked.code
+                assert f"differentiated at {asked.file}:{asked.line}" in to_text(report)
+                assert finding.to_json()["differentiated_at"]["line"] == asked.line

@@ -14,7 +14,7 @@ from tfdbg_tui.logdir import open_run
 
 _FINDING_KEYS = {
     "rule", "certainty", "title", "evidence", "why", "fix", "op_name", "op_type", "output_slot",
-    "graph", "kind", "index", "step", "device", "location", "alerts", "chain",
+    "graph", "kind", "index", "step", "device", "location", "differentiated_at", "alerts", "chain",
 }  # fmt: skip
 
 

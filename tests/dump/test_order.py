@@ -110,7 +110,12 @@ def two_devices() -> Any:
     return back_and_forth(tf.constant([1.0, 2.0]))
 
 
+def bad_constant() -> Any:
+    return tf.function(lambda: tf.constant([1.0, float("nan")]))()
+
+
 PROGRAMS = (
+    bad_constant,
     calls_branches_loops,
     calls_without_ops_between,
     nested_loops,

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of, op_type_of, stack_id_of
+from tfdbg_tui.diagnosis.locations import user_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
-    from tfdbg_tui.logdir import GraphOp, Run
+    from tfdbg_tui.logdir import GraphOp, Run, StackFrame
 
 
-class ForwardOp(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ForwardOp:
     """The op whose gradient an event belongs to.
 
     Attributes:
@@ -47,6 +51,17 @@ _SLOPES = {
 }
 """Types of the ops in whose gradients an op type is, where their names do not tell."""
 
+_MACHINERY = re.compile(r"tensorflow/python/(eager/backprop|ops/gradients_util)\.py$")
+_GRADIENT_OF = re.compile(r"_(\w+?)Grad(?:ient)?(V\d+)?$")
+
+_OF_RESULT = frozenset(
+    {
+        "Sqrt", "Rsqrt", "Exp", "Expm1", "Tanh", "Sigmoid", "Reciprocal", "Inv", "Elu", "Selu",
+        "Softmax", "LogSoftmax", "EuclideanNorm", "Max", "Min",
+    }
+)  # fmt: skip
+"""Ops whose gradient is computed from their result."""
+
 _SELECTS = ("Select", "SelectV2")
 _DEPTH = 4  # ops of a gradient: how far behind one of them the forward values are
 _BEHIND = 5_000  # executions: how far back the forward op of an eager gradient is looked for
@@ -60,13 +75,11 @@ def is_backward(run: Run, event: TensorEvent) -> bool:
         return graph.name.startswith("__backward_") or _NAME.search(op.name) is not None
     if "__backward_" in (op_type_of(run, event) or ""):
         return True
-    stack_id = stack_id_of(run, event)
-    frames = run.stack(stack_id) if stack_id is not None else ()
     return any(
         frame.path is not None
         and _FRAME.search(frame.path.replace("\\", "/"))
         and _FUNCTION.search(frame.function)
-        for frame in frames
+        for frame in _frames(run, event)
     )
 
 
@@ -79,28 +92,72 @@ def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | 
     op = graph_op_of(run, event)
     named = _named(run, dataflow, op) if op is not None else None
     if named is not None:
-        return _of_graph(run, named)
-    op_type = op_type_of(run, event) or ""
-    wanted = _SLOPES.get(op_type, (op_type.removesuffix("Grad"),))
-    found = set(
-        _eager_ops(run, dataflow, event, wanted)
-        if event.kind == "execution"
-        else _graph_ops(run, dataflow, event, wanted)
-    )
+        first = named  # of the gradient of a gradient: the op that all began with
+        while (before := _named(run, dataflow, first)) is not None:
+            first = before
+        return replace(_of_graph(run, named), stack_id=first.stack_id)
+    is_wanted = _forward_types(run, event)
+    if event.kind == "execution":
+        return _eager_op(run, dataflow, event, is_wanted)
+    found = set(_graph_ops(run, dataflow, event, is_wanted))
     return found.pop() if len(found) == 1 else None
 
 
+def _forward_types(run: Run, event: TensorEvent) -> Callable[[str], bool]:
+    """Return what tells the types of the ops that a gradient may be of.
+
+    TensorFlow names its gradient functions after them: ``_EuclideanNormGrad``.
+    """
+    function = _gradient_function(run, event)
+    match = _GRADIENT_OF.match(function or "")
+    if match is not None:
+        name = (match[1] + (match[2] or "")).lower()
+        return lambda op_type: op_type.lower() == name
+    op_type = op_type_of(run, event) or ""
+    wanted = _SLOPES.get(op_type, (op_type.removesuffix("Grad"),))
+    return lambda op_type: op_type in wanted
+
+
+def _gradient_function(run: Run, event: TensorEvent) -> str | None:
+    """Return the name of the function that computes the gradient of an op, and made an event."""
+    frames = _frames(run, event)
+    position = _last_differentiating(frames)
+    deeper = frames[position + 1 :] if position is not None else ()
+    return deeper[0].function if deeper else None
+
+
+def is_users_gradient(run: Run, event: TensorEvent) -> bool:
+    """Whether a function of the user computes a gradient: its line is the place of an event."""
+    frames = _frames(run, event)
+    users, differentiating = user_frame(frames), _last_differentiating(frames)
+    return users is not None and differentiating is not None and users > differentiating
+
+
+def _last_differentiating(frames: Sequence[StackFrame]) -> int | None:
+    """Return the position of the innermost frame that calls gradient functions, or None."""
+    for position in reversed(range(len(frames))):
+        path = frames[position].path
+        if path is not None and _MACHINERY.search(path.replace("\\", "/")):
+            return position
+    return None
+
+
+def _frames(run: Run, event: TensorEvent) -> Sequence[StackFrame]:
+    stack_id = stack_id_of(run, event)
+    return run.stack(stack_id) if stack_id is not None else ()
+
+
 def _graph_ops(
-    run: Run, dataflow: Dataflow, event: TensorEvent, wanted: tuple[str, ...]
+    run: Run, dataflow: Dataflow, event: TensorEvent, is_wanted: Callable[[str], bool]
 ) -> Iterator[ForwardOp]:
     """Yield forward ops that made or took a value that a gradient is computed from."""
     for source in _forward_values(run, dataflow, event):
         made_by, stack_id = op_type_of(run, source), stack_id_of(run, source)
-        if made_by is not None and made_by in wanted and stack_id is not None:
+        if made_by is not None and is_wanted(made_by) and stack_id is not None:
             selected = any(use.op_type in _SELECTS for use in dataflow.consumers(source))
             yield ForwardOp(made_by, stack_id, selected)
             continue
-        uses = (use for use in dataflow.consumers(source) if use.op_type in wanted)
+        uses = (use for use in dataflow.consumers(source) if is_wanted(use.op_type or ""))
         yield from filter(None, (_of_use(run, source, use) for use in uses))
 
 
@@ -118,34 +175,51 @@ def _forward_values(
             yield from _forward_values(run, dataflow, source, depth - 1)
 
 
-def _eager_ops(
-    run: Run, dataflow: Dataflow, event: TensorEvent, wanted: tuple[str, ...]
-) -> Iterator[ForwardOp]:
-    """Yield executions that made or took an eager tensor that a gradient is computed from.
+def _eager_op(
+    run: Run, dataflow: Dataflow, event: TensorEvent, is_wanted: Callable[[str], bool]
+) -> ForwardOp | None:
+    """Return the execution that made or took an eager tensor that a gradient is computed from.
 
-    TensorFlow reads a variable without a record, but the tensor that it read has an id.
+    That is the one whose tensors are the nearest, if all of these are of one line.  TensorFlow
+    reads a variable without a record, but the tensor that it read has an id.
     """
-    used = set(_used_ids(run, dataflow, event))
+    distances = _used_ids(dataflow, event, partial(is_backward, run))
+    found: dict[tuple[int, bool], set[ForwardOp]] = {}
     for index in range(event.index - 1, max(-1, event.index - _BEHIND), -1):
         op_type = run.executions.kind(index).op_type
-        if op_type not in wanted or is_backward(run, TensorEvent("execution", index, 0)):
+        if not is_wanted(op_type) or is_backward(run, TensorEvent("execution", index, 0)):
             continue
         execution = dataflow.timeline.execution(index)
-        if not used.isdisjoint((*execution.input_tensor_ids, *execution.output_tensor_ids)):
+        made = [distances[i] for i in execution.output_tensor_ids if i in distances]
+        taken = [distances[i] for i in execution.input_tensor_ids if i in distances]
+        if made or taken:
             uses = dataflow.consumers(TensorEvent("execution", index, 0))
             selected = any(use.op_type in _SELECTS for use in uses)
-            yield ForwardOp(op_type, int(run.executions.stack_ids[index]), selected)
+            key = min(made + taken), op_type in _OF_RESULT and not made
+            forward = ForwardOp(op_type, int(run.executions.stack_ids[index]), selected)
+            found.setdefault(key, set()).add(forward)
+    nearest = found[min(found)] if found else set()
+    return nearest.pop() if len(nearest) == 1 else None
 
 
 def _used_ids(
-    run: Run, dataflow: Dataflow, event: TensorEvent, depth: int = _DEPTH
-) -> Iterator[int]:
-    """Yield the ids of the eager tensors that a tensor of a backward pass was computed from."""
-    yield from dataflow.timeline.execution(event.index).input_tensor_ids
-    for producer in dataflow.producers(event) if depth else ():
-        source = producer.event
-        if source is not None and source.kind == "execution" and is_backward(run, source):
-            yield from _used_ids(run, dataflow, source, depth - 1)
+    dataflow: Dataflow, event: TensorEvent, is_backward: Callable[[TensorEvent], bool]
+) -> dict[int, int]:
+    """Return the eager tensors that a tensor of a backward pass was computed from.
+
+    Returns:
+        By the id of a tensor: how many ops of the backward pass are between.
+    """
+    distances: dict[int, int] = {}
+    events = [event]
+    for distance in range(_DEPTH + 1):
+        sources = []
+        for made in events:
+            for tensor_id in dataflow.timeline.execution(made.index).input_tensor_ids:
+                distances.setdefault(tensor_id, distance)
+            sources += [p.event for p in dataflow.producers(made) if p.event is not None]
+        events = [s for s in sources if s.kind == "execution" and is_backward(s)]
+    return distances
 
 
 def _named(run: Run, dataflow: Dataflow, op: GraphOp) -> GraphOp | None:

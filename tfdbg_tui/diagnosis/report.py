@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tfdbg_tui.diagnosis import advice, gaps
@@ -21,7 +21,12 @@ from tfdbg_tui.diagnosis.events import (
     step_of,
 )
 from tfdbg_tui.diagnosis.fixes import occurrence_of, suggestion
-from tfdbg_tui.diagnosis.gradients import ForwardOp, forward_op, is_backward
+from tfdbg_tui.diagnosis.gradients import (
+    ForwardOp,
+    forward_op,
+    is_backward,
+    is_users_gradient,
+)
 from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
 from tfdbg_tui.diagnosis.roots import Causes
 from tfdbg_tui.diagnosis.rules import explain
@@ -55,7 +60,9 @@ class Finding:
         graph: Name of the op's graph; None outside.
         step: Training step, where the program marked it.
         device: Device name.
-        location: The user's line; None where the stack has none.
+        location: The user's line, of a gradient the one of the op that it is of; None where the
+            stack has none.
+        differentiated_at: Of a gradient: the line that asked for it; None where that is `location`.
         alerts: Number of alerts that go back to it.
         chain: From the op's inputs to where the trouble shows.
     """
@@ -74,12 +81,12 @@ class Finding:
     step: int | None
     device: str
     location: Location | None
+    differentiated_at: Location | None
     alerts: int
     chain: tuple[Link, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the form of ``diagnose --json``."""
-        place = self.location
         return {
             "rule": self.rule,
             "certainty": self.certainty,
@@ -95,13 +102,8 @@ class Finding:
             "index": self.event.index,
             "step": self.step,
             "device": self.device,
-            "location": place
-            and {
-                "file": place.file,
-                "line": place.line,
-                "function": place.function,
-                "code": place.code,
-            },
+            "location": _place(self.location),
+            "differentiated_at": _place(self.differentiated_at),
             "alerts": self.alerts,
             "chain": [link.to_json() for link in self.chain],
         }
@@ -222,10 +224,11 @@ class Diagnosis:
     ) -> Finding:
         run = self._run
         graph = run.graphs.get(graph_id_of(run, event) or "")
-        location = self.location(event)
-        forward = forward_op(run, self.dataflow, event) if is_backward(run, event) else None
+        ran = self._ran_at(event)
+        forward = self._differentiated(event)
         called = location_of(run, forward.stack_id) if forward else None
-        whose = _in_gradient(forward, called) if called != location else ""
+        location = called or ran
+        whose = _in_gradient(forward) if forward and called != ran else ""
         return Finding(
             rule=rule.id,
             certainty=match.certainty,
@@ -241,11 +244,19 @@ class Diagnosis:
             step=step_of(run, event),
             device=device_of(run, event),
             location=location,
+            differentiated_at=ran if ran != location else None,
             alerts=alerts,
             chain=tuple(chain),
         )
 
-    def location(self, event: TensorEvent) -> Location | None:
+    def _differentiated(self, event: TensorEvent) -> ForwardOp | None:
+        """Return the op whose gradient an event is, unless the user has written the gradient."""
+        run = self._run
+        if not is_backward(run, event) or is_users_gradient(run, event):
+            return None
+        return forward_op(run, self.dataflow, event)
+
+    def _ran_at(self, event: TensorEvent) -> Location | None:
         """Return the user's line that made a tensor.
 
         For what Python runs as a whole, a gradient function or a replica's thread, that is the line
@@ -300,13 +311,15 @@ class Diagnosis:
         return None
 
 
-def _in_gradient(forward: ForwardOp | None, called: Location | None) -> str:
+def _place(location: Location | None) -> dict[str, Any] | None:
+    """Return a line in the form of ``diagnose --json``."""
+    return asdict(location) if location is not None else None
+
+
+def _in_gradient(forward: ForwardOp) -> str:
     """Say whose gradient a tensor belongs to."""
-    if forward is None or called is None:
-        return ""
-    line = f"line {called.line}" + f": {called.code}" * bool(called.code)
     hidden = " (a select may leave out its value, but not its slope)" * forward.selected
-    return f"; in the gradient of {forward.op_type}{hidden}, {line}"
+    return f"; in the gradient of {forward.op_type}{hidden}"
 
 
 def diagnose(run: Run) -> Report:

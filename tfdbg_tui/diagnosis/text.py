@@ -69,6 +69,10 @@ def _finding(finding: Finding, bullet: str) -> str:
         lines.append(_paragraph("where", f"{place.file}:{place.line} in {place.function}"))
         if place.code:
             lines.append(" " * (_LABEL + 2) + "    " + printable(place.code)[:_WIDTH])
+    if finding.differentiated_at is not None:
+        place = finding.differentiated_at
+        where = f"differentiated at {place.file}:{place.line} in {place.function}"
+        lines.append(_paragraph("", where))
     lines.append(_paragraph("op", _op(finding)))
     lines.append(_paragraph("evidence", finding.evidence))
     lines.append(_paragraph("why", finding.why))

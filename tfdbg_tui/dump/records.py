@@ -214,10 +214,11 @@ class GroupRecords:
             extremes[number] = detail[9:]
         detailed = template.split(self._stamped(template.filled(full, extremes), batch))
         plain = self._template(batch).split(self._stamped(self._filled(batch, counted), batch))
+        outside = {row for row in whole if row >= len(self._rows)}
         found: dict[int, bytes] = {}
         for row in range(len(self._rows)):
-            inputs = (i for i in self._group.inputs[row] if i >= len(self._rows) and i in whole)
-            found.update({i: detailed[i] for i in inputs if i not in found})
+            inputs = self._group.inputs.get(row, ())
+            found.update({i: detailed[i] for i in inputs if i in outside and i not in found})
             found[row] = detailed[row] if row in whole else plain[row]
         return b"".join(found.values()), len(found)
 

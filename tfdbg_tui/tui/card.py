@@ -95,6 +95,8 @@ def _cause(finding: Finding, kind: GroupKind | None) -> tuple[Part, ...]:
     found = [Part("", finding.title, "title"), Part("harm", _HARM.get(kind or "root", ""))]
     if finding.location is not None:
         found.append(Part("where", _place(finding.location), "source"))
+    if finding.differentiated_at is not None:
+        found.append(Part("", f"differentiated at {_place(finding.differentiated_at)}"))
     found += [
         Part("op", _op(finding)),
         Part("evidence", finding.evidence),

@@ -131,9 +131,9 @@ class Containment:
 
         What Python does then leaves no record.
         """
-        if use.op_type not in ASKS or use.event is None:
+        if use.op_type not in ASKS:
             return False
-        waiting = [use.event]
+        waiting = [use.event] if use.event is not None else []
         while waiting:
             for answer in self._dataflow.consumers(waiting.pop()):
                 if answer.event is None or answer.op_type not in COUNTS_ANSWERS:
