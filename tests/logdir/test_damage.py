@@ -19,7 +19,7 @@ from synthetic import (
     write_logdir,
 )
 
-from tfdbg_tui.logdir import LogdirError, RunReader, list_runs, recordfile
+from tfdbg_tui.logdir import LogdirError, RunReader, UnreadableError, list_runs, recordfile
 from tfdbg_tui.wire import codec, crc32c, events, tfrecord
 
 SUFFIXES = (
@@ -150,15 +150,25 @@ def test_damage_at_the_end_is_read_once_it_is_overwritten(logdir):
     assert not run.problems
 
 
-def test_a_damaged_payload_is_refused_when_it_is_shown(logdir):
-    path = the_file(logdir, "graph_execution_traces")
+@pytest.mark.parametrize("suffix", ["graph_execution_traces", "execution", "source_files"])
+def test_a_damaged_record_says_so_when_it_is_asked_for(logdir, suffix):
+    path = the_file(logdir, suffix)
     data = bytearray(path.read_bytes())
-    data[60] ^= 1
+    data[tfrecord.HEADER_SIZE + 3] ^= 1  # of the time, which no scan looks at
     path.write_bytes(data)
     run = read(logdir)
-    with pytest.raises(ValueError, match="checksum"):
-        run.graph_executions[0]
-    assert run.graph_executions[1].op_name
+    assert not run.problems
+    events = {"graph_execution_traces": run.graph_executions, "execution": run.executions}
+    if suffix in events:
+        whole, damaged = events[suffix][1], events[suffix][0]
+        with pytest.raises(UnreadableError, match="checksum"):
+            events[suffix].tensor(0, *[0] * (suffix == "execution"))
+    else:
+        whole, damaged = (run.source(*place) for place in run.source_paths[1::-1])
+    assert "checksum" in damaged.unreadable
+    assert whole.unreadable is None
+    (problem,) = run.problems
+    assert problem.message.startswith(f"{path}: the record at byte 0 is not readable")
 
 
 @pytest.mark.parametrize("suffix", ["metadata", *SUFFIXES])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import shutil
 import struct
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
+from tfdbg_tui.cli import main
 from tfdbg_tui.logdir import TensorSummary
 from tfdbg_tui.tui.text import ASCII, UNICODE, compact, short_device
 from tfdbg_tui.tui.widgets.chips import chips
@@ -98,6 +100,47 @@ async def test_hostile_strings_are_shown_literally(open_app, hostile_logdir, siz
                 assert not (segment.style and segment.style.meta.get("@click"))
         assert "[red]x" in opened.screen(), "markup is text"
         assert len(opened.snapshot.alerts) == 6
+
+
+async def test_what_covers_the_panes_is_inert_too(open_app, hostile_logdir) -> None:
+    (hostile_logdir / "program.log").write_text(f"{HOSTILE}\n\x1b[2J{HOSTILE}")
+    shutil.copytree(hostile_logdir, hostile_logdir / "again")
+    with (hostile_logdir / "tfdbg_events.1.host.execution").open("ab") as file:
+        file.write(b"damage")
+    boxes = (["exclamation_mark"], ["O"], ["R"], ["e"], ["ctrl+p"], ["colon", *"x:1", "enter"])
+    async with open_app(hostile_logdir, (80, 24), run=HOSTILE) as opened:
+        for keys in boxes:
+            await opened.press(*keys)
+            assert opened.screen().replace("\n", "").isprintable(), keys
+            await opened.press("escape")
+        await opened.press("y")
+        assert opened.app.clipboard.isprintable()
+        await opened.press("a", "w", "Y")
+        assert opened.app.clipboard.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["info"],
+        ["info", "--json"],
+        ["diagnose"],
+        ["diagnose", "--json"],
+        ["diagnose", "--run", "no such run"],
+        ["diagnose", "--run", HOSTILE],
+    ],
+)
+def test_what_commands_print_is_inert(hostile_logdir, capsys, arguments) -> None:
+    other = shutil.copytree(hostile_logdir, hostile_logdir / HOSTILE.partition("/")[0])
+    metadata = events.DebugMetadata("2", "", HOSTILE + "2").encode()
+    write(other / "tfdbg_events.1.host.metadata", events.DebugEvent(2.0, debug_metadata=metadata))
+    (other / "tfdbg_events.1.host.graphs").write_bytes(b"damage")
+    code = main([arguments[0], str(hostile_logdir), *arguments[1:]])
+    out, err = capsys.readouterr()
+    assert (code, bool(out)) in ((0, True), (1, True), (2, False))
+    assert (out + err).replace("\n", "").isprintable()
+    assert "[red]x[/red]" in out + err
+    assert err.count("\n") <= 1
 
 
 @pytest.mark.parametrize("charset", [UNICODE, ASCII])

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 
 from tfdbg_tui import __version__
 from tfdbg_tui.cli import exitcodes
-from tfdbg_tui.cli.output import OutputError, put
+from tfdbg_tui.cli.output import OutputError, put, tell
 
 _COMMANDS = {
     "view": "open a logdir in the terminal app (the default)",
@@ -33,12 +34,20 @@ def main(argv: list[str] | None = None) -> int:
         return _overview(arguments)
     name = arguments.pop(0) if arguments[0] in _COMMANDS else "view"
     try:
-        return _run(name, arguments)
+        return run_command(name, arguments)
     except KeyboardInterrupt:
         return exitcodes.INTERRUPTED
+    except Exception as error:
+        if "TFDBG_TUI_TRACEBACK" in os.environ:
+            raise
+        # Exit code 1 says that there are alerts, so nothing may end in Python's own way.
+        tell(f"{name} cannot answer: {type(error).__name__}: {error}")
+        tell("that is a defect: please report it with what TFDBG_TUI_TRACEBACK=1 shows")
+        return exitcodes.UNUSABLE
 
 
-def _run(name: str, arguments: list[str]) -> int:
+def run_command(name: str, arguments: list[str]) -> int:
+    """Run a subcommand and return its exit code; errors that it did not expect come through."""
     from tfdbg_tui.logdir import LogdirError
 
     command = importlib.import_module(f"tfdbg_tui.cli.{name}")
@@ -51,7 +60,7 @@ def _run(name: str, arguments: list[str]) -> int:
     try:
         exit_code: int = command.run(parser.parse_args(arguments))
     except (LogdirError, OutputError) as error:
-        print(f"tfdbg-tui: {error}", file=sys.stderr)
+        tell(str(error))
         return exitcodes.UNUSABLE
     return exit_code
 

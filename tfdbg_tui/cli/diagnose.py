@@ -14,13 +14,12 @@ unreadable logdir, or nothing recorded; 3 incomplete: nothing bad on record, but
 from __future__ import annotations
 
 import json
-import sys
 import time
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.cli import exitcodes
 from tfdbg_tui.cli.options import add_logdir, add_run
-from tfdbg_tui.cli.output import put
+from tfdbg_tui.cli.output import put, tell
 from tfdbg_tui.diagnosis.pulse import BUFFERING, Pulse
 from tfdbg_tui.diagnosis.report import Report, diagnose
 from tfdbg_tui.diagnosis.text import to_text
@@ -133,7 +132,7 @@ class _Teller:
     def say(self, words: str) -> None:
         """Tell something, unless it was the last thing told."""
         if words != self._last:
-            print(f"tfdbg-tui: {words}", file=sys.stderr, flush=True)
+            tell(words)
             self._last = words
 
     def tell(self, run: Run, vitals: Vitals) -> None:

@@ -1,9 +1,11 @@
-"""What a command prints on standard output: data, for whoever reads it."""
+"""What a command prints: data on standard output, on standard error how it goes."""
 
 from __future__ import annotations
 
 import os
 import sys
+
+from tfdbg_tui.logdir.text import printable
 
 
 class OutputError(Exception):
@@ -23,6 +25,11 @@ def put(text: str) -> None:
     except OSError as error:
         _silence()
         raise OutputError(f"standard output cannot be written: {error.strerror}") from None
+
+
+def tell(text: str) -> None:
+    """Print a line on standard error; what a logdir has put into it cannot steer the terminal."""
+    print(f"tfdbg-tui: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def _silence() -> None:

@@ -20,6 +20,7 @@ import argparse
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -29,8 +30,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tfdbg_tui.cli import exitcodes
 from tfdbg_tui.cli.options import add_app_arguments, add_live_arguments, app_options, live_options
+from tfdbg_tui.cli.output import tell
 from tfdbg_tui.dump.options import validated
 from tfdbg_tui.logdir import LogdirError
+from tfdbg_tui.logdir.text import printable
 from tfdbg_tui.program import DEFAULTS, Program, new_logdir
 from tfdbg_tui.wire import filesets
 
@@ -82,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         os.makedirs(logdir, mode=0o700, exist_ok=True)
     except OSError as error:
         raise LogdirError(f"{error.filename}: cannot be made: {error.strerror}") from None
-    print(f"tfdbg-tui: the program's logdir is {logdir}", file=sys.stderr, flush=True)
+    tell(f"the program's logdir is {logdir}")
     program = Program(logdir, _python_arguments(args), options)
     if args.headless:
         return _run_headless(program, as_json=args.json)
@@ -128,9 +131,12 @@ def _run_with_app(program: Program, args: argparse.Namespace) -> int:
 
 
 def _report(program: Program) -> None:
-    print(f"The program: {program.outcome}", file=sys.stderr)
-    print(f"What it printed: {program.log_path}", file=sys.stderr)
-    print(f"Open its logdir again: tfdbg-tui {program.logdir}", file=sys.stderr)
+    for line in (
+        f"The program: {program.outcome}",
+        f"What it printed: {program.log_path}",
+        f"Open its logdir again: tfdbg-tui {shlex.quote(program.logdir)}",
+    ):
+        print(printable(line), file=sys.stderr)
 
 
 def _dump_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -163,7 +169,7 @@ def _run_headless(program: Program, *, as_json: bool) -> int:
     recorded = bool(filesets.find_file_sets(program.logdir))
     verdict = _diagnose(program, as_json=as_json) if recorded else exitcodes.UNUSABLE
     if verdict == exitcodes.UNUSABLE:
-        print(f"tfdbg-tui: nothing was recorded: {_why_nothing(program)}", file=sys.stderr)
+        tell(f"nothing was recorded: {_why_nothing(program)}")
     return verdict if verdict == exitcodes.BAD else _shell_code(program) or verdict
 
 

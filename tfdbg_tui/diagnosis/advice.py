@@ -85,5 +85,6 @@ def script_of(run: Run) -> str:
     for stack_id in stacks:
         for frame in run.stack(stack_id):
             if frame.path and not is_library_frame(frame):
-                return frame.path
+                # No option of the command it is to stand in, whatever it is called.
+                return f"./{frame.path}" if frame.path.startswith("-") else frame.path
     return "your_program.py"

@@ -9,10 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from tfdbg_tui.logdir import Execution
-
 if TYPE_CHECKING:
-    from tfdbg_tui.logdir import GraphExecution, GraphOp, Run, TensorSummary
+    from tfdbg_tui.logdir import GraphOp, Run, TensorSummary
 
 Kind = Literal["execution", "graph_execution"]
 
@@ -32,33 +30,11 @@ class TensorEvent:
     slot: int
 
 
-def read_graph_execution(run: Run, index: int) -> GraphExecution | None:
-    """Return a graph execution; None where its record has become unreadable."""
-    try:
-        return run.graph_executions[index]
-    except (OSError, ValueError):
-        return None
-
-
-def read_execution(run: Run, index: int) -> Execution:
-    """Return an execution; where its record has become unreadable, one without tensors."""
-    try:
-        return run.executions[index]
-    except (OSError, ValueError):
-        kind = run.executions.kind(index)
-        stack_id = run.executions.stack_ids[index]
-        return Execution(
-            index, 0.0, None, kind.op_type, kind.graph_id, (), (), 0, kind.mode, (), (), True,
-            stack_id, "",
-        )  # fmt: skip
-
-
 def summary_of(run: Run, event: TensorEvent) -> TensorSummary | None:
     """Return what was recorded of the tensor's values; None where there is nothing."""
     if event.kind == "graph_execution":
-        trace = read_graph_execution(run, event.index)
-        return trace.summary if trace else None
-    outputs = read_execution(run, event.index).outputs
+        return run.graph_executions[event.index].summary
+    outputs = run.executions[event.index].outputs
     return outputs[event.slot] if event.slot < len(outputs) else None
 
 
@@ -110,16 +86,15 @@ def stack_id_of(run: Run, event: TensorEvent) -> int | None:
 def step_of(run: Run, event: TensorEvent) -> int | None:
     """Return the training step, where the program marked it."""
     if event.kind == "execution":
-        return read_execution(run, event.index).step
-    trace = read_graph_execution(run, event.index)
-    return trace.step if trace else None
+        return run.executions[event.index].step
+    return run.graph_executions[event.index].step
 
 
 def device_of(run: Run, event: TensorEvent) -> str:
     """Return the name of the device that made the tensor; "" where unknown."""
     if event.kind == "graph_execution":
         return run.graph_executions.site(event.index).device
-    devices = read_execution(run, event.index).output_devices
+    devices = run.executions[event.index].output_devices
     return devices[event.slot] if event.slot < len(devices) else ""
 
 

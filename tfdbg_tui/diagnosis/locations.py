@@ -91,10 +91,7 @@ def source_lines(run: Run, host: str, path: str | None) -> tuple[str, ...]:
     """Return the text of a source file; empty where the dump does not hold it."""
     if path is None:
         return ()
-    try:
-        source = run.source(host, path)
-    except (OSError, ValueError):
-        return ()
+    source = run.source(host, path)
     return source.lines if source else ()
 
 

@@ -124,6 +124,7 @@ class Report:
         gaps: What is not on record, so that the run cannot be called clean.
         looked_for: What was looked for, and where the tensor debug mode cannot look.
         problems: What is wrong with the files, and what the dump is too weak to prove.
+        advice: Those of the problems that say what it is too weak for; they are the last ones.
     """
 
     verdict: Verdict
@@ -135,6 +136,7 @@ class Report:
     gaps: tuple[gaps.Gap, ...]
     looked_for: str
     problems: tuple[str, ...]
+    advice: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the form of ``diagnose --json``."""
@@ -191,6 +193,8 @@ class Diagnosis:
             self._finding(suspect.event, suspect.rule, suspect.match, suspect.times, ())
             for suspect in find_suspects(run, self.dataflow, self.causes)
         )
+        advised = tuple(advice.advice(run, unproved))
+        # Last: some records turn out to be unreadable only when they are asked for.
         found = gaps.find_gaps(run)
         if roots and not unproved:  # what was left out on purpose could not add to the proof
             found = [gap for gap in found if gap.kind not in gaps.ON_PURPOSE]
@@ -203,7 +207,8 @@ class Diagnosis:
             benign=benign,
             gaps=tuple(found),
             looked_for=looked_for(run),
-            problems=(*map(str, run.problems), *advice.advice(run, unproved)),
+            problems=(*map(str, run.problems), *advised),
+            advice=advised,
         )
 
     def finding(self, root: Root, case: Case | None = None) -> Finding:

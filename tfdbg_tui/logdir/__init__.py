@@ -12,6 +12,7 @@ refer to; `merge` puts the events of several processes in order; `reader` publis
 from __future__ import annotations
 
 from tfdbg_tui.logdir.discovery import LogdirError, RunFiles, list_runs
+from tfdbg_tui.logdir.eventlist import UnreadableError
 from tfdbg_tui.logdir.events import (
     Execution,
     ExecutionKind,
@@ -49,6 +50,7 @@ __all__ = [
     "StackFrame",
     "TensorRef",
     "TensorSummary",
+    "UnreadableError",
     "list_runs",
     "open_run",
 ]

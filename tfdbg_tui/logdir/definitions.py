@@ -124,18 +124,20 @@ class Definitions:
         return StackFrame(host, path or None, place.line, place.func)
 
     def read_source(self, file: RecordFile, host: str, path: str) -> SourceFile | None:
-        """Return a source file with its text; None where the dump does not name it.
-
-        Raises:
-            OSError: The file cannot be read any more.
-            ValueError: The record is damaged.
-        """
+        """Return a source file with its text; None where the dump does not name it."""
         for known_host, known_path, offset in self.source_files:
             if (known_host, known_path) == (host, path):
-                event = events.DebugEvent.decode(file.record(offset))
-                lines = events.SourceFile.decode(event.source_file).lines
-                return SourceFile(host, path, tuple(line.rstrip("\r\n") for line in lines))
+                return self._read_lines(file, offset, host, path)
         return None
+
+    def _read_lines(self, file: RecordFile, offset: int, host: str, path: str) -> SourceFile:
+        try:
+            event = events.DebugEvent.decode(file.record(offset))
+            lines = events.SourceFile.decode(event.source_file).lines
+        except (OSError, ValueError) as error:
+            self._problems.add_record(file.path, offset, error)
+            return SourceFile(host, path, (), unreadable=str(error))
+        return SourceFile(host, path, tuple(line.rstrip("\r\n") for line in lines))
 
     def _ingest(self, file: RecordFile, chunk: Chunk, add: Callable[[bytes], None]) -> None:
         for row in range(len(chunk)):
@@ -145,9 +147,7 @@ class Definitions:
                 self._report(file, int(chunk.offsets[row]), error)
 
     def _report(self, file: RecordFile, offset: int, error: Exception) -> None:
-        self._problems.add(
-            file.path, f"the record at byte {offset:,} is not readable ({error}); it is skipped"
-        )
+        self._problems.add_record(file.path, offset, error)
 
     def _add_graph(self, record: events.DebuggedGraph) -> None:
         graph_id = self.graph_id(record.graph_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 Event = TypeVar("Event")
 
 
+class UnreadableError(ValueError):
+    """A record that cannot be read, or not any more; the message says why."""
+
+
 class EventList(ABC, Generic[Event]):
     """Events in order, an immutable view: ``[i]`` reads the i-th from its file.
 
@@ -38,6 +43,7 @@ class EventList(ABC, Generic[Event]):
 
     def __init__(self, logs: Sequence[RecordLog], merge: Merge | None) -> None:
         self._files = [log.file for log in logs]
+        self._problems = [log.problems for log in logs]
         self._definitions = [log.definitions for log in logs]
         self._offsets = [log.offsets.view() for log in logs]
         self._rows = Rows([len(log) for log in logs], merge)
@@ -52,20 +58,44 @@ class EventList(ABC, Generic[Event]):
     def __iter__(self) -> Iterator[Event]:
         return (self[i] for i in range(len(self)))
 
-    @abstractmethod
     def __getitem__(self, index: int) -> Event:
         """Read an event from its file.
 
+        Where its record cannot be read, what the index knows of it is returned, with the reason
+        in `unreadable`, and the run has a problem more.
+
         Raises:
             IndexError: There is no such event.
-            OSError: The file cannot be read any more.
-            ValueError: The record is, or has become, damaged.
         """
+        try:
+            with self._reading(index) as (log, event):
+                return self._decoded(index % len(self), log, event)
+        except UnreadableError as error:
+            return self._unreadable(index % len(self), str(error))
 
-    def _read(self, index: int) -> tuple[int, events.DebugEvent]:
-        """Return (number of the file set, record) of an event; raises as `__getitem__` does."""
+    @abstractmethod
+    def _decoded(self, index: int, log: int, event: events.DebugEvent) -> Event:
+        """Return an event, given its record; raises ValueError where that is damaged."""
+
+    @abstractmethod
+    def _unreadable(self, index: int, reason: str) -> Event:
+        """Return what the index knows of an event whose record cannot be read."""
+
+    @contextmanager
+    def _reading(self, index: int) -> Iterator[tuple[int, events.DebugEvent]]:
+        """Give (number of the file set, record) of an event, to be decoded.
+
+        Raises:
+            IndexError: There is no such event.
+            UnreadableError: The record cannot be read, or what it holds cannot be decoded.
+        """
         log, row = self._rows.locate(index)
-        return log, events.DebugEvent.decode(self._files[log].record(self._offsets[log][row]))
+        offset = self._offsets[log][row]
+        try:
+            yield log, events.DebugEvent.decode(self._files[log].record(offset))
+        except (OSError, ValueError) as error:
+            self._problems[log].add_record(self._files[log].path, offset, error)
+            raise UnreadableError(str(error)) from None
 
     def place(self, index: int) -> tuple[int, int]:
         """Return (number of the file set, row in its file) of an event."""

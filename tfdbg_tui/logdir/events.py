@@ -83,6 +83,8 @@ class Execution:
         inputs: Summary of each input in the order of `input_tensor_ids`, with extremes; None for
             one that is not floating.  Empty where they were not recorded: this project's writer
             does it in its adaptive mode, for an execution with a bad output.
+        unreadable: Why its record cannot be read; only what the index knows is there then: no
+            tensors and no time.
     """
 
     index: int
@@ -103,6 +105,7 @@ class Execution:
     serial: int | None = None
     error: str | None = None
     inputs: tuple[TensorSummary | None, ...] = ()
+    unreadable: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,8 @@ class GraphExecution:
         host: Name of the host.
         execution_index: The execution that caused it, where the writer recorded it.
         iteration: Iteration of the innermost While loop around the op, where recorded.
+        unreadable: Why its record cannot be read; only what the index knows is there then: no
+            summary and no time.
     """
 
     index: int
@@ -140,6 +145,7 @@ class GraphExecution:
     host: str
     execution_index: int | None = None
     iteration: int | None = None
+    unreadable: str | None = None
 
     @property
     def tensor_name(self) -> str:
@@ -207,11 +213,13 @@ class SourceFile:
         host: Host it lies on.
         path: Its path there.
         lines: Its text; empty where the dump holds only the path.
+        unreadable: Why its record cannot be read; there are no lines then.
     """
 
     host: str
     path: str
     lines: tuple[str, ...]
+    unreadable: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

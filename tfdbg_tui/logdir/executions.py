@@ -207,14 +207,12 @@ class Executions(EventList[Execution]):
         self._kinds = kinds.values
         self._num_kinds = len(kinds.values)
 
-    def __getitem__(self, index: int) -> Execution:
-        """See `EventList`."""
-        log, event = self._read(index)
+    def _decoded(self, index: int, log: int, event: events.DebugEvent) -> Execution:
         record = events.Execution.decode(event.execution)
         definitions = self._definitions[log]
         outputs, slots_known = outputs_by_slot(record)
         return Execution(
-            index=index % len(self),
+            index=index,
             wall_time=sane_time(event.wall_time),
             step=event.step,
             op_type=record.op_type,
@@ -237,17 +235,38 @@ class Executions(EventList[Execution]):
             inputs=inputs_by_slot(record),
         )
 
+    def _unreadable(self, index: int, reason: str) -> Execution:
+        kind = self.kind(index)
+        return Execution(
+            index=index,
+            wall_time=0.0,
+            step=None,
+            op_type=kind.op_type,
+            graph_id=kind.graph_id,
+            input_tensor_ids=(),
+            output_tensor_ids=(),
+            num_outputs=kind.num_outputs,
+            mode=kind.mode,
+            outputs=(),
+            output_devices=(),
+            slots_known=True,
+            stack_id=self.stack_ids[index],
+            host=self._definitions[kind.file_set].host,
+            unreadable=reason,
+        )
+
     def input_tensor_ids(self, index: int) -> tuple[int, ...]:
         """Return what an execution says of its inputs, several times as fast as all of it.
 
         Raises:
-            ValueError: The record is, or has become, damaged.
+            IndexError: There is no such execution.
+            UnreadableError: The record cannot be read.
         """
-        _, event = self._read(index)
         ids: list[int] = []
-        for number, _, value in codec.fields(event.execution):
-            if number == _INPUT_TENSOR_IDS:
-                ids += codec.unpack_varints(value) if isinstance(value, bytes) else [value]
+        with self._reading(index) as (_, event):
+            for number, _, value in codec.fields(event.execution):
+                if number == _INPUT_TENSOR_IDS:
+                    ids += codec.unpack_varints(value) if isinstance(value, bytes) else [value]
         return tuple(ids)
 
     def tensor(self, index: int, slot: int) -> npt.NDArray[Any] | None:
@@ -257,14 +276,13 @@ class Executions(EventList[Execution]):
 
         Raises:
             IndexError: There is no such execution.
-            OSError: The file cannot be read any more.
-            ValueError: The record is, or has become, damaged.
+            UnreadableError: The record cannot be read.
         """
-        _, event = self._read(index)
-        record = events.Execution.decode(event.execution)
-        if len(record.tensor_protos) != record.num_outputs or slot >= record.num_outputs:
-            return None
-        return recorded_tensor(record.tensor_debug_mode, record.tensor_protos[slot])
+        with self._reading(index) as (_, event):
+            record = events.Execution.decode(event.execution)
+            if len(record.tensor_protos) != record.num_outputs or slot >= record.num_outputs:
+                return None
+            return recorded_tensor(record.tensor_debug_mode, record.tensor_protos[slot])
 
     def kind(self, index: int) -> ExecutionKind:
         """Return op type, graph and so on of an execution without reading its record."""

@@ -158,7 +158,6 @@ class RunReader:
                 self._trace_merge,
             ),
             graphs=shared.graphs,
-            problems=tuple(shared.problems.snapshot()),
             progress=self._progress(),
             site_numbers=shared.sites.numbers,
             state=self._state(),
@@ -166,6 +165,7 @@ class RunReader:
             _definitions=tuple(reader.definitions for reader in self._sets),
             _source_files=tuple(reader.files[filesets.SOURCE_FILES] for reader in self._sets),
             _stacks=shared.stacks,
+            _problems=shared.problems,
         )
 
     def _merge(self) -> None:

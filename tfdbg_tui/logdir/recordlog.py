@@ -33,6 +33,7 @@ class RecordLog(ABC):
     Attributes:
         file: The file.
         definitions: What its records refer to.
+        problems: Where problems are reported.
         offsets: Where each record starts.
         alerts: Which records hold a NaN or an infinity.
     """
@@ -42,7 +43,7 @@ class RecordLog(ABC):
         self.definitions = definitions
         self.offsets = AscendingColumn()
         self.alerts = AlertLog()
-        self._problems = problems
+        self.problems = problems
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -62,11 +63,7 @@ class RecordLog(ABC):
 
     def _skip(self, chunk: Chunk, row: int, error: Exception) -> None:
         """Report a record that cannot be read."""
-        offset = int(chunk.offsets[row])
-        self._problems.add(
-            self.file.path,
-            f"the record at byte {offset:,} is not readable ({error}); it is skipped",
-        )
+        self.problems.add_record(self.file.path, int(chunk.offsets[row]), error)
 
 
 def is_worth_scanning(chunk: Chunk) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.events import Omission, Problem, Progress, Site, SourceFile, StackFrame
     from tfdbg_tui.logdir.executions import Executions
     from tfdbg_tui.logdir.graphs import Graph, GraphOp
+    from tfdbg_tui.logdir.problems import Problems
     from tfdbg_tui.logdir.recordfile import RecordFile
     from tfdbg_tui.logdir.traces import GraphExecutions
 
@@ -36,7 +37,6 @@ class Run:
         executions: Ops and functions executed eagerly.
         graph_executions: Tensors computed inside graphs.
         graphs: Graphs by id.
-        problems: What is wrong with the files.
         progress: How much has been read.
         site_numbers: Number of each site of the graph executions; it grows with later snapshots.
         state: What has become of the files.
@@ -47,14 +47,22 @@ class Run:
     executions: Executions
     graph_executions: GraphExecutions
     graphs: Mapping[str, Graph]
-    problems: tuple[Problem, ...]
     progress: Progress
     site_numbers: Mapping[Site, int]
     _definitions: Sequence[Definitions]
     _source_files: Sequence[RecordFile]
     _stacks: Stacks
+    _problems: Problems
     state: RunState = field(default_factory=RunState)
     omissions: tuple[Omission, ...] = ()
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the files, as far as it has been found by now.
+
+        Some records turn out to be unreadable only when they are asked for.
+        """
+        return tuple(self._problems.snapshot())
 
     @property
     def num_alerts(self) -> int:
@@ -131,12 +139,7 @@ class Run:
         return tuple(map(self._definitions[file_set].frame, frame_ids))
 
     def source(self, host: str, path: str) -> SourceFile | None:
-        """Return a source file as it was when the program ran, or None where it is not stored.
-
-        Raises:
-            OSError: The file that holds it cannot be read any more.
-            ValueError: Its record is damaged.
-        """
+        """Return a source file as it was when the program ran, or None where it is not stored."""
         for definitions, file in zip(self._definitions, self._source_files, strict=True):
             source = definitions.read_source(file, host, path)
             if source is not None:

@@ -5,17 +5,15 @@ A logdir is untrusted input: a name in it may hold escape sequences that a termi
 
 from __future__ import annotations
 
-import unicodedata
-
-# Control, format (which includes bidirectional overrides), surrogate, and line separators.
-_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-
 
 def printable(text: str) -> str:
-    r"""Return `text` with every character that could steer a terminal spelt out, as ``\x1b``."""
-    if text.isascii() and text.isprintable():
+    r"""Return `text` with every character that could steer a terminal spelt out, as ``\x1b``.
+
+    Those are control and format characters, which include bidirectional overrides and what has no
+    width, separators of lines, surrogates, and what no standard says how to draw.
+    """
+    if text.isprintable():
         return text
     return "".join(
-        char.encode("unicode_escape").decode() if unicodedata.category(char) in _UNSAFE else char
-        for char in text
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )

@@ -134,14 +134,12 @@ class GraphExecutions(EventList[GraphExecution]):
         self._graphs = graphs
         self._executions = executions
 
-    def __getitem__(self, index: int) -> GraphExecution:
-        """See `EventList`."""
-        log, event = self._read(index)
+    def _decoded(self, index: int, log: int, event: events.DebugEvent) -> GraphExecution:
         record = events.GraphExecutionTrace.decode(event.graph_execution_trace)
         definitions = self._definitions[log]
         graph_id = definitions.graph_id(record.tfdbg_context_id)
         return GraphExecution(
-            index=index % len(self),
+            index=index,
             wall_time=sane_time(event.wall_time),
             step=event.step,
             site_id=self.site_ids[index],
@@ -157,17 +155,34 @@ class GraphExecutions(EventList[GraphExecution]):
             iteration=record.iteration,
         )
 
+    def _unreadable(self, index: int, reason: str) -> GraphExecution:
+        site = self.site(index)
+        return GraphExecution(
+            index=index,
+            wall_time=0.0,
+            step=None,
+            site_id=self.site_ids[index],
+            graph_id=site.graph_id,
+            op_name=site.op_name,
+            op_type=self._op_type(site.graph_id, site.op_name),
+            output_slot=site.output_slot,
+            mode=site.mode,
+            summary=None,
+            device=site.device,
+            host=self._definitions[site.file_set].host,
+            unreadable=reason,
+        )
+
     def tensor(self, index: int) -> npt.NDArray[Any] | None:
         """Read the tensor itself; None in all modes but FULL_TENSOR, and for types without numpy's.
 
         Raises:
             IndexError: There is no such row.
-            OSError: The file cannot be read any more.
-            ValueError: The record is, or has become, damaged.
+            UnreadableError: The record cannot be read.
         """
-        _, event = self._read(index)
-        record = events.GraphExecutionTrace.decode(event.graph_execution_trace)
-        return recorded_tensor(record.tensor_debug_mode, record.tensor_proto)
+        with self._reading(index) as (_, event):
+            record = events.GraphExecutionTrace.decode(event.graph_execution_trace)
+            return recorded_tensor(record.tensor_debug_mode, record.tensor_proto)
 
     def _op_type(self, graph_id: str, op_name: str) -> str | None:
         graph = self._graphs.get(graph_id)

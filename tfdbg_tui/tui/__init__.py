@@ -100,7 +100,9 @@ def run_app(
 
 def _refuse(reason: str) -> int:
     """Say why the app cannot be opened; return the exit code that tells so."""
-    print(f"tfdbg-tui: {reason}", file=sys.stderr)
+    from tfdbg_tui.logdir.text import printable
+
+    print(f"tfdbg-tui: {printable(reason)}", file=sys.stderr)
     return _UNUSABLE
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.app import SystemCommand
+from textual.await_complete import AwaitComplete
 from textual.filter import ANSIToTruecolor
 
 from tfdbg_tui.tui import navigation, theme
@@ -69,6 +70,7 @@ class TfdbgApp(PacedApp):
     CSS_PATH = "app.tcss"
     TITLE = "tfdbg-tui"
     ESCAPE_TO_MINIMIZE = False
+    ALLOW_SELECT = False  # there is no key to copy a selection; y copies what is focused
 
     def __init__(
         self,
@@ -266,6 +268,8 @@ class TfdbgApp(PacedApp):
             if label is not None:
                 self._open_run(label)
 
+        if isinstance(self.screen, RunsScreen):
+            return
         can_close = self.session.snapshot is not None
         self.push_screen(RunsScreen(runs, self.charset, can_close=can_close), chosen)
 
@@ -363,6 +367,17 @@ class TfdbgApp(PacedApp):
             self.session.jump(focus)
         else:
             self.session.focus = focus
+
+    def pop_screen(self) -> AwaitComplete:
+        """See Textual; a second key or click that reaches a screen as it closes does nothing."""
+        return super().pop_screen() if len(self.screen_stack) > 1 else AwaitComplete()
+
+    def action_command_palette(self) -> None:
+        """See Textual."""
+        from tfdbg_tui.tui.screens.palette import Palette
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
     async def action_quit(self) -> None:
         """See Textual: Ctrl+Q, and q where runs are chosen."""

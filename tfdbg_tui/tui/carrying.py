@@ -26,10 +26,14 @@ _CLOCK_STEPS = 512  # rows on either side that are searched: clocks of programs 
 
 
 def is_same_run(before: Run, after: Run) -> bool:
-    """Whether a run is another state of the same one."""
-    return (before.files.label, before.files.directory) == (
-        after.files.label,
-        after.files.directory,
+    """Whether a run is a later state of the same one, rather than the same one opened anew."""
+    names = [(run.files.label, run.files.directory) for run in (before, after)]
+    return names[0] == names[1] and (
+        before.state.generation != after.state.generation
+        or (
+            len(before.executions) <= len(after.executions)
+            and len(before.graph_executions) <= len(after.graph_executions)
+        )
     )
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shlex
 import subprocess
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.program import log_path
-from tfdbg_tui.tui import clipboard, navigation
+from tfdbg_tui.tui import clipboard, editor, navigation
 from tfdbg_tui.tui.focusing import focused_event
 from tfdbg_tui.tui.panes.source_code import SourceCode
 
@@ -113,15 +111,36 @@ class Commands:
     def do_edit(self) -> None:
         """Open the focused line in the user's editor: the file of that path on this machine."""
         place = self._session.focus.place
-        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-        if place is None or not os.path.isfile(place.path):
-            self._app.say("no such file on this machine" if place else "no line is focused")
-        elif not editor:
-            self._app.say("set EDITOR to the editor to open the file with")
+        if place is None:
+            self._app.say("no line is focused")
+            return
+        try:
+            file = editor.existing_file(place.path)
+            command = editor.command(os.environ, file, place.line)
+        except editor.EditorError as error:
+            self._app.say(str(error))
+            return
+        if editor.is_users(file, self._app.logdir):
+            self._edit(command)
         else:
-            with contextlib.suppress(OSError), self._app.suspend():
-                subprocess.run([*shlex.split(editor), f"+{place.line}", place.path], check=False)
-            self._app.refresh()
+            self._ask_to_edit(file, command)
+
+    def _ask_to_edit(self, file: str, command: list[str]) -> None:
+        from tfdbg_tui.tui.screens.opening import OpeningScreen
+
+        def answered(agreed: bool | None) -> None:
+            if agreed:
+                self._edit(command)
+
+        self._app.push_screen(OpeningScreen(file, self._app.charset), answered)
+
+    def _edit(self, command: list[str]) -> None:
+        try:
+            with self._app.suspend():
+                subprocess.run(command, check=False)
+        except OSError as error:
+            self._app.say(f"{command[0]}: cannot be started: {error.strerror}")
+        self._app.refresh()
 
     def do_follow(self) -> None:
         """Stay on the newest event, or stop."""

@@ -105,10 +105,10 @@ class Explanation:
             [[grown[site] for site in group.sites] for group in self.groups if group.kind == kind]
             for kind in ("root", "benign")
         )
-        run, advice = snapshot.run, self.report.problems[len(self._run.problems) :]
+        run = snapshot.run
         report = replace(
             self.report,
-            problems=(*map(str, run.problems), *advice),
+            problems=(*map(str, run.problems), *self.report.advice),
             alerts=len(snapshot.alerts),
             roots=tuple(map(_with_alerts, self.report.roots, bad)),
             benign=tuple(map(_with_alerts, self.report.benign, benign)),

@@ -15,7 +15,7 @@ def matches(text: str, name: str) -> bool:
 
 def rows_from(start: int, step: int, count: int) -> range:
     """Return the rows of a list of `count` from `start` on, going by `step` ±1."""
-    return range(start, count if step > 0 else -1, step)
+    return range(start, count, 1) if step > 0 else range(min(start, count - 1), -1, -1)
 
 
 def first_match(rows: Sequence[int], text: str, name: Callable[[int], str]) -> int | None:

@@ -17,9 +17,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
+from textual.events import InputEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from textual.events import Event
 
 QUERY = "\x1b[6n"
 
@@ -139,6 +142,11 @@ class PacedApp(App[int]):
             self._missed = False
             self.screen.refresh()
         self.screen.check_idle()
+
+    async def on_event(self, event: Event) -> None:
+        """See Textual; what is typed while the app ends finds no screen any more."""
+        if self.screen_stack or not isinstance(event, InputEvent):
+            await super().on_event(event)
 
     def exit(self, *args: Any, **options: Any) -> None:
         """See Textual; an answer that is still to come shall not be taken for input by a shell."""

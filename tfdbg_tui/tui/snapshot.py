@@ -1,7 +1,6 @@
 """A run as far as it has been read, and what diagnosis says of it, for the panes to show.
 
-Immutable for whoever looks; it only remembers what it has read from the files before.  Records
-that cannot be read any more become None here, so that no pane has to expect exceptions.
+Immutable for whoever looks; it only remembers what it has read from the files before.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import summary_of
 from tfdbg_tui.diagnosis.gaps import RUNNING, find_gaps, is_blind
 from tfdbg_tui.diagnosis.locations import location_of
+from tfdbg_tui.logdir import UnreadableError
 from tfdbg_tui.tui.focus import Place
 from tfdbg_tui.tui.folding import FoldedRow, fold_library_frames
 from tfdbg_tui.tui.neighbours import Neighbour, neighbours
@@ -29,10 +29,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import (
-        Execution,
-        GraphExecution,
         Run,
-        SourceFile,
         StackFrame,
         TensorSummary,
     )
@@ -75,18 +72,18 @@ class Snapshot:
         self.is_blind = is_blind(run)
         self.gaps = tuple(gap for gap in find_gaps(run) if gap.kind != RUNNING)
         self.dataflow = Dataflow(run)
-        self.graph_execution = lru_cache(_RECORDS)(self._graph_execution)
-        self.execution = lru_cache(_RECORDS)(self._execution)
-        self.producers = lru_cache(256)(self._producers)
+        self.graph_execution = lru_cache(_RECORDS)(run.graph_executions.__getitem__)
+        self.execution = lru_cache(_RECORDS)(run.executions.__getitem__)
+        self.producers = self.dataflow.producers
         self.sources = lru_cache(256)(self._sources)
-        self.execution_of = lru_cache(256)(self._execution_of)
+        self.execution_of = lru_cache(256)(self.dataflow.timeline.execution_of)
         self.neighbours = lru_cache(16)(self._neighbours)
         self.computation = lru_cache(_RECORDS)(self._computation)
         self.next_computation = lru_cache(_RECORDS)(self._next_computation)
         self._stack = lru_cache(256)(run.stack)
         self._location = lru_cache(256)(lambda stack_id: location_of(run, stack_id))
         self._folded = lru_cache(256)(lambda stack_id: fold_library_frames(self._stack(stack_id)))
-        self.source = lru_cache(16)(self._source)
+        self.source = lru_cache(16)(run.source)
 
     def _count_alerts(self, previous: Snapshot | None) -> AlertCounts:
         # Counting reads each alert's record: not twice.
@@ -149,10 +146,7 @@ class Snapshot:
 
     def summary(self, event: TensorEvent) -> TensorSummary | None:
         """Return what was recorded of a tensor's values; None where there is nothing."""
-        try:
-            return summary_of(self.run, event)
-        except (OSError, ValueError):
-            return None
+        return summary_of(self.run, event)
 
     def tensor(self, event: TensorEvent) -> npt.NDArray[Any] | None:
         """Return a tensor itself; None where it was not recorded, or cannot be read any more."""
@@ -160,30 +154,12 @@ class Snapshot:
             if event.kind == "graph_execution":
                 return self.run.graph_executions.tensor(event.index)
             return self.run.executions.tensor(event.index, event.slot)
-        except (OSError, ValueError):
+        except UnreadableError:
             return None
 
     def is_bad(self, event: TensorEvent) -> bool:
         """Whether a tensor holds a NaN or an infinity."""
         return self.alerts.position(event) is not None
-
-    def _graph_execution(self, index: int) -> GraphExecution | None:
-        try:
-            return self.run.graph_executions[index]
-        except (OSError, ValueError):
-            return None
-
-    def _execution(self, index: int) -> Execution | None:
-        try:
-            return self.run.executions[index]
-        except (OSError, ValueError):
-            return None
-
-    def _producers(self, event: TensorEvent) -> tuple[Producer, ...]:
-        try:
-            return tuple(self.dataflow.producers(event))
-        except (OSError, ValueError):
-            return ()
 
     def _sources(self, event: TensorEvent) -> tuple[Producer, ...]:
         """Return the producers of a tensor; instead of a function's call, what it returned."""
@@ -196,13 +172,6 @@ class Snapshot:
                 break
             producer = replace(producer, event=returned[0].event)
         return producer
-
-    def _execution_of(self, index: int) -> int | None:
-        """Return the execution that caused a graph execution, where that is known."""
-        try:
-            return self.dataflow.timeline.execution_of(index)
-        except (OSError, ValueError):
-            return None
 
     def _neighbours(self, op: OpName) -> tuple[Neighbour, ...]:
         return neighbours(self.run, op.graph_id, op.name)
@@ -220,9 +189,3 @@ class Snapshot:
         """Return the first tensor that an op made after a row, in the same call where known."""
         timeline = self.dataflow.timeline
         return timeline.next(op.graph_id, op.name, timeline.at(after))
-
-    def _source(self, host: str, path: str) -> SourceFile | None:
-        try:
-            return self.run.source(host, path)
-        except (OSError, ValueError):
-            return None

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH
-from tfdbg_tui.diagnosis.events import read_execution
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.tui.folding import FoldedRow
 
@@ -193,7 +192,7 @@ def _as_taken(
 
     An execution in adaptive mode says more of its inputs than their own records do.
     """
-    taken = read_execution(run, root.index).inputs if root.kind == "execution" else ()
+    taken = run.executions[root.index].inputs if root.kind == "execution" else ()
     slots = {
         diagnosis.dataflow.origin(producer.event): producer.input_slot
         for producer in diagnosis.dataflow.producers(root)

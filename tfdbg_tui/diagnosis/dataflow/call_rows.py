@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.calls import CALLS
 from tfdbg_tui.diagnosis.dataflow.graph_runs import CallOrder, RunNumber, sites_of_block
 from tfdbg_tui.diagnosis.dataflow.trace_rows import NEAR
-from tfdbg_tui.diagnosis.events import TensorEvent, read_graph_execution
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.diagnosis.dataflow.trace_rows import TraceRows
+    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import GraphOp, Run
 
 
@@ -197,5 +197,5 @@ class CallRows:
         return float(self._run.graph_executions.wall_times([row])[0])
 
     def _read_call(self, row: int) -> tuple[int | None, int | None]:
-        trace = read_graph_execution(self._run, row)
-        return (trace.execution_index, trace.iteration) if trace else (None, None)
+        trace = self._run.graph_executions[row]
+        return trace.execution_index, trace.iteration

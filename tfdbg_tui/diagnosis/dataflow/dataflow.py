@@ -21,7 +21,6 @@ from tfdbg_tui.diagnosis.events import (
     graph_op_of,
     name_of,
     op_type_of,
-    read_graph_execution,
     summary_of,
 )
 from tfdbg_tui.diagnosis.values import same_counts
@@ -167,8 +166,8 @@ class Dataflow:
                 continue
             if self.timeline.execution_of(row) != event.index:
                 break
-            trace = read_graph_execution(self._run, row)
-            if trace is not None and trace.summary == summary:
+            trace = traces[row]
+            if trace.summary == summary:
                 found = trace
         if found is None:
             return None

@@ -14,14 +14,15 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.call_rows import At, CallRows
 from tfdbg_tui.diagnosis.dataflow.trace_rows import TraceRows
-from tfdbg_tui.diagnosis.events import TensorEvent, read_execution, read_graph_execution
+from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.optypes import FLOAT_OPS
+from tfdbg_tui.logdir import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
-    from tfdbg_tui.logdir import Execution, GraphOp, Run, Site, TensorRef
+    from tfdbg_tui.logdir import GraphOp, Run, Site, TensorRef
     from tfdbg_tui.logdir.columns import Int64Array
 
 _NEAR = 64  # executions: how far ids may be out of order where threads mix
@@ -38,7 +39,7 @@ class Timeline:
         self._calls_of = CallRows(run, calls, self._rows)
         self._whole: dict[str, bool] = {}
         self._callers: dict[str, Int64Array] = {}
-        self.execution = lru_cache(maxsize=8192)(self._read_execution)
+        self.execution = lru_cache(maxsize=8192)(run.executions.__getitem__)
         self._input_ids = lru_cache(maxsize=1 << 16)(self._read_input_ids)
         self.grouped = self._calls_of.recorded
 
@@ -126,8 +127,8 @@ class Timeline:
 
     def same_counts(self, row: int, other: int) -> bool:
         """Whether two graph executions may have recorded one and the same tensor."""
-        one, two = (read_graph_execution(self._run, index) for index in (row, other))
-        return one is not None and two is not None and one.summary == two.summary
+        one, two = (self._run.graph_executions[index] for index in (row, other))
+        return not (one.unreadable or two.unreadable) and one.summary == two.summary
 
     def overtaken(self, event: TensorEvent, source: TensorEvent | None) -> bool:
         """Whether runs of a function may have overtaken one another between two of its tensors.
@@ -248,11 +249,8 @@ class Timeline:
     def _read_input_ids(self, index: int) -> tuple[int, ...]:
         try:
             return self._run.executions.input_tensor_ids(index)
-        except (OSError, ValueError):
+        except UnreadableError:
             return ()
-
-    def _read_execution(self, index: int) -> Execution:
-        return read_execution(self._run, index)
 
     def _last_output(self, index: int, low: int) -> tuple[int, int | None]:
         """Return the nearest execution at or before `index` that made a tensor, and its last id."""

@@ -76,10 +76,11 @@ class GraphExecutionPane(Pane):
         trace = snapshot.graph_execution(index)
         index_width = self._index_width(snapshot)
         start: list[Cell] = [(mark + " ", ""), (f"{index:>{index_width}} ", "dim")]
-        if trace is None:
-            return (*start, ("this record cannot be read any more", "dim")), behind
         name_width, optional, number = self._layout(width, index_width)
         name = self.charset.fit_name(trace.tensor_name, name_width)
+        if trace.unreadable is not None:
+            reason = self.charset.safe(f" unreadable: {trace.unreadable}")
+            return (*start, (name, ""), (reason, "dim")), behind
         facts = self._facts(snapshot, trace)
         cells = [(" " + self.charset.fit(facts[title], w - 1), "dim") for title, w in optional]
         return (
@@ -143,7 +144,10 @@ class GraphExecutionPane(Pane):
             ],
             f" {self.charset.dot} ",
         )
-        return ((("  ", ""), *facts), (("  ", ""), *chips.chips(trace.summary, self.charset)))
+        values = chips.chips(trace.summary, self.charset)
+        if trace.unreadable is not None:
+            values = ((self.charset.safe(f"unreadable: {trace.unreadable}"), "dim"),)
+        return ((("  ", ""), *facts), (("  ", ""), *values))
 
     def summary(self) -> str:
         """See `Pane`."""

@@ -141,8 +141,11 @@ class SourceCode(Pane):
         title: Line = ((" " + path, "dim"),)
         if self.row_count:
             return (title,) if height > 4 else ()
+        source = self.session.snapshot.source(place.host, place.path)
+        lost = source.unreadable if source else None
+        missing = f"has lost its text ({lost})" if lost else "does not hold its text"
         reason = (
-            f"The dump names this file but does not hold its text. The line is {place.line}. "
+            f"The dump names this file but {missing}. The line is {place.line}. "
             "Press e to open the path on this machine in your editor; "
             "it may differ from what was recorded."
         )

@@ -125,9 +125,10 @@ class Timeline(Pane):
         if snapshot is None or index is None or not self.row_count or room <= 0:
             return ()
         execution = snapshot.execution(index)
-        if execution is None:
-            return (((" this record cannot be read any more", "dim"),),)
         lines = [self._facts(snapshot, execution, width)]
+        if execution.unreadable is not None:
+            reason = self.charset.safe(f" unreadable: {execution.unreadable}")
+            return (*lines, ((reason, "dim"),))
         lines += [self._output(execution, slot) for slot in range(len(execution.outputs))]
         if execution.inputs:  # what made it bad is worth more than many boxes
             lines += [self._input(slot, summary) for slot, summary in enumerate(execution.inputs)]
@@ -142,14 +143,14 @@ class Timeline(Pane):
         device = next(iter(execution.output_devices), "")
         first = snapshot.execution(0)
         host = execution.host if len(snapshot.run.hosts) > 1 else ""
-        since = execution.wall_time - first.wall_time if first else 0.0
+        since = execution.wall_time - first.wall_time
         facts = joined(
             [
                 (f"{count_in} in {self.charset.right} {count_out} out", "dim"),
                 ("" if execution.step is None else f"step {execution.step}", "dim"),
                 (self.charset.fit(host, min(len(host), _HOST_WIDTH)), "dim"),
                 (self.charset.safe(short_device(device)), "dim"),
-                (f"{since:+.3f} s", "dim"),
+                ("" if execution.unreadable or first.unreadable else f"{since:+.3f} s", "dim"),
                 (_mode(execution), "dim"),
             ],
             f" {self.charset.dot} ",

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual.binding import Binding
+from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
+
+from tfdbg_tui.tui.screens.palette import Options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
     from textual.visual import VisualType
+    from textual.widgets import OptionList
 
     from tfdbg_tui.tui.text import Charset
 
@@ -68,15 +71,15 @@ class ChoiceScreen(ModalScreen[Answer]):
 
     def compose(self) -> ComposeResult:
         """See Textual."""
-        options = OptionList(*(Option(line) for line, _ in self._choices))
+        options = Options(*(Option(line) for line, _ in self._choices))
         options.set_class(self._charset.ascii_only, "-ascii")
-        options.border_title = self._title
+        options.border_title = Content(self._title)
         options.border_subtitle = self._hint
         yield options
 
     def action_cursor(self, rows: int) -> None:
         """Move the cursor by a row."""
-        options = self.query_one(OptionList)
+        options = self.query_one(Options)
         if rows > 0:
             options.action_cursor_down()
         else:

@@ -1,0 +1,71 @@
+"""Opening a source line in the user's editor.
+
+The path comes out of a logdir, which is untrusted: ``+!command``, ``-c!command``, ``http://host``
+and ``host:file`` mean something to editors.  An absolute path of a regular file does not.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_GOTO = ("code", "code-insiders", "codium", "cursor", "windsurf")
+_COLON = ("hx", "helix", "subl", "zed")
+
+
+class EditorError(Exception):
+    """A line that cannot be opened in an editor; the message says why."""
+
+
+def existing_file(path: str) -> str:
+    """Return the absolute path, without links, of a file that a logdir names.
+
+    Raises:
+        EditorError: It is no regular file of this machine, or its name means something to editors.
+    """
+    try:
+        found = os.sep + os.path.realpath(path, strict=True).lstrip(os.sep)
+        is_file = stat.S_ISREG(os.stat(found).st_mode)
+    except (OSError, ValueError):
+        is_file = False
+    if not is_file:
+        raise EditorError("no such file on this machine")
+    if not found.isprintable() or ":" in found.split(os.sep)[1]:
+        raise EditorError("the name of this file is not safe to hand to an editor")
+    return found
+
+
+def is_users(file: str, logdir: str) -> bool:
+    """Whether a file lies where the user works, rather than elsewhere or in the logdir itself."""
+    here = os.path.realpath(os.getcwd())
+    return here != os.sep and _is_inside(file, here) and not _is_inside(file, logdir)
+
+
+def _is_inside(file: str, directory: str) -> bool:
+    return os.path.commonpath([file, os.path.realpath(directory)]) == os.path.realpath(directory)
+
+
+def command(environ: Mapping[str, str], file: str, line: int) -> list[str]:
+    """Return the command that opens a line of a file, as of `existing_file`.
+
+    Raises:
+        EditorError: The user has named no editor.
+    """
+    named = environ.get("VISUAL") or environ.get("EDITOR") or ""
+    try:
+        editor = shlex.split(named)
+    except ValueError as error:
+        raise EditorError(f"EDITOR is not readable: {error}") from None
+    if not editor:
+        raise EditorError("set EDITOR to the editor to open the file with")
+    name, line = os.path.basename(editor[0]), max(1, line)
+    if name in _GOTO:
+        return [*editor, "--goto", f"{file}:{line}"]
+    if name in _COLON:
+        return [*editor, f"{file}:{line}"]
+    return [*editor, f"+{line}", file]

@@ -1,0 +1,49 @@
+"""The command palette, and the list in it, in terminals of any size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.binding import Binding
+from textual.command import CommandPalette
+from textual.widgets import OptionList
+
+if TYPE_CHECKING:
+    from textual.binding import BindingType
+    from textual.worker import Worker
+
+
+class Options(OptionList):
+    """A list of options.
+
+    Textual's own raises an error when it is to turn a page and has no place on the screen.
+    """
+
+    def action_page_up(self) -> None:
+        """See Textual."""
+        if self.scrollable_content_region:
+            super().action_page_up()  # type: ignore[no-untyped-call]  # of Textual
+
+    def action_page_down(self) -> None:
+        """See Textual."""
+        if self.scrollable_content_region:
+            super().action_page_down()  # type: ignore[no-untyped-call]  # of Textual
+
+
+class Palette(CommandPalette):
+    """Textual's command palette; see `Options`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "turn_page('page_up')", show=False),
+        Binding("pagedown", "turn_page('page_down')", show=False),
+    ]
+
+    def run_worker(self, *args: Any, **options: Any) -> Worker[Any]:
+        """See Textual; what looks for commands while the palette closes may fail."""
+        return super().run_worker(*args, **{**options, "exit_on_error": False})
+
+    def action_turn_page(self, action: str) -> None:
+        """Turn a page of the list, if there is one on the screen."""
+        options = self.query_one(OptionList)
+        if options.scrollable_content_region:
+            getattr(options, f"action_{action}")()
