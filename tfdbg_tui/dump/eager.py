@@ -73,11 +73,21 @@ class BadTensor:
 
 @dataclass(slots=True)
 class Call:
-    """A function call in progress."""
+    """A function call, or a run of a session, in progress.
+
+    Attributes:
+        name: The function's.
+        serial: Number of its execution.
+        graphs: Those that it can run.
+        step: Training step, where it is the program's own count.
+        bad: The first bad tensor in its graphs: number, and message for the program.
+    """
 
     name: str
     serial: int
     graphs: frozenset[str] = field(default_factory=frozenset)
+    step: int | None = None
+    bad: tuple[int, str] | None = None
 
 
 class EagerExecutions:
@@ -141,7 +151,9 @@ class EagerExecutions:
             head = self._head(op_type)
         if head is _SKIP:
             return None
-        return self._record(op_type, head, inputs, outputs, next(self._serials), b"", 3)
+        return self._record(
+            op_type, head, inputs, outputs, next(self._serials), b"", 3, steps.current
+        )
 
     def end_call(
         self, call: Call, inputs: Sequence[Any], outputs: Any, error: BaseException | None = None
@@ -155,7 +167,8 @@ class EagerExecutions:
         if error is not None:
             text = f"{type(error).__name__}: {error}"
             extension = codec.bytes_field(1002, text.encode("utf-8", "replace"))
-        return self._record(call.name, head, inputs, outputs, call.serial, extension, 5)
+        step = steps.current if call.step is None else call.step
+        return self._record(call.name, head, inputs, outputs, call.serial, extension, 5, step)
 
     def _record(
         self,
@@ -166,6 +179,7 @@ class EagerExecutions:
         serial: int,
         extension: bytes,
         depth: int,
+        step: int | None,
     ) -> BadTensor | None:
         if not isinstance(outputs, (list, tuple)):
             outputs = (outputs,) if outputs is not None else ()
@@ -195,7 +209,6 @@ class EagerExecutions:
                 extension,
             )
         )
-        step = steps.current
         self._recorder.execution(
             _WALL_TIME.pack(9, time.time())
             + (b"\x10" + _varint(step) if step is not None else b"")

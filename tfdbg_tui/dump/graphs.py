@@ -185,6 +185,18 @@ class GraphDefinitions:
         )
         self._define(graph_signature=signature.encode())
 
+    def record_run(self, name: str, graph: Any, output_names: list[str]) -> None:
+        """Record what a session runs of a graph as a function of its own.
+
+        Args:
+            name: The name of its executions.
+            graph: A v1 graph.
+            output_names: The tensors that are fetched.
+        """
+        graph_id = self._graph_of_function[name] = self.graph_id(graph)
+        signature = events.GraphSignature(graph_id, name, output_names=output_names)
+        self._define(graph_signature=signature.encode())
+
     def _forward_graph_id(self, graph: Any, attrs: Any) -> str:
         if tensorflow_internals.forward_function_name(attrs) is None:
             return ""

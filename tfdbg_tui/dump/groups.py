@@ -25,6 +25,8 @@ DETAIL_WIDTH = 11
 
 _UNCOUNTED = (np.nan,) * 5
 """Stands in a detail for the numbers of which only NaN and infinity were counted."""
+_MAX_DETAILED = 1 << 20
+"""Larger tensors are detailed only where they are bad, or an input of what is."""
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -55,6 +57,11 @@ class Row:
         return int(np.prod(self.shape, dtype=np.int64)) if self.shape is not None else None
 
     @property
+    def tensor_name(self) -> str:
+        """The tensor's name in its graph."""
+        return f"{self.op_name}:{self.slot}"
+
+    @property
     def site(self) -> traces.Site:
         """What identifies its records."""
         return traces.Site(self.graph_id, self.op_name, self.slot, self.device)
@@ -79,6 +86,8 @@ class Group:
         inputs: For each row, which rows its details include besides itself.
         places: Which argument of `detail` has the elements of a row, and where in the pack.
         exact_limit: Size beyond which a tensor is detailed even when it is healthy.
+        overwritten: Whether the tensors will be gone when something made from them is seen to be
+            bad, so that those that are not too large are detailed in any case.
     """
 
     def __init__(
@@ -88,12 +97,14 @@ class Group:
         mode: TensorDebugMode,
         *,
         iterated: bool,
+        overwritten: bool = False,
     ) -> None:
         self.rows = rows
         self.mode = mode
         self.adaptive = writer.options.adaptive
         self.among_whole_tensors = writer.options.mode is TensorDebugMode.FULL_TENSOR
         self.iterated = iterated
+        self.overwritten = overwritten and self.adaptive
         self.columns: tuple[str, ...] = ()
         self.constants: dict[int, summaries.HealthCounts] = {}
         self.aliases: list[tuple[int, int]] = []
@@ -107,6 +118,11 @@ class Group:
         self.exact_limit: int | None = None
         self._writer = writer
         self._novelty = summaries.Novelty()
+
+    @property
+    def run_in_no_order(self) -> bool:
+        """Whether the sink may run before those of earlier tensors: in a session."""
+        return "serial" in self.columns
 
     @cached_property
     def records(self) -> GroupRecords:
@@ -187,6 +203,9 @@ class Group:
         if not self.adaptive:
             return set()
         whole: set[int] = set()
+        if self.overwritten:
+            sizes = {row: self._elements(row, tensors).size for row in self.places}
+            whole.update(row for row, size in sizes.items() if size <= _MAX_DETAILED)
         for row, counts in bad.items():
             inputs = [i for i in self.inputs.get(row, ()) if i in self.places]
             kinds = [i in bad or not self._is_finite(i, tensors) for i in inputs]

@@ -28,19 +28,18 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observed import Observed
     from tfdbg_tui.dump.probe import Place
 
-_REARRANGING_OPS = frozenset(
-    (
-        "EnsureShape",
-        "ExpandDims",
-        "PreventGradient",
-        "Reshape",
-        "Snapshot",
-        "Squeeze",
-        "StopGradient",
-        "Transpose",
-    )
-)
-"""Ops whose output has the elements of their first input."""
+_REARRANGED_INPUT = {
+    "Assign": 1,
+    "EnsureShape": 0,
+    "ExpandDims": 0,
+    "PreventGradient": 0,
+    "Reshape": 0,
+    "Snapshot": 0,
+    "Squeeze": 0,
+    "StopGradient": 0,
+    "Transpose": 0,
+}
+"""Ops whose output has the elements of one of their inputs, and which."""
 
 _PACKED_ELEMENTS = 4096
 """Up to so many elements, to copy a tensor into a pack is cheaper than an op of its own."""
@@ -55,6 +54,7 @@ def add_group(
     iteration: Any,
     input_row: Callable[[Any], Row | None],
     after: Sequence[Any],
+    serial: Any = None,
 ) -> Any:
     """Add the ops that record a group of tensors; return the one that must run.
 
@@ -65,10 +65,17 @@ def add_group(
         iteration: The counter of the loop that the graph is the body of, or None.
         input_row: Returns the row of any recorded tensor of the graph.
         after: Sinks that must have run before this one.
+        serial: The number of the run that the values belong to, where the graph is told.
     """
-    builder = _GroupBuilder(place, items, group, iteration, input_row)
+    builder = _GroupBuilder(place, items, group, iteration, input_row, serial)
     with _own_scope(place.graph), tensor_ops.beside(items[0].tensor):
         return builder.build(after)
+
+
+def add_serial(graph: Any) -> Any:
+    """Return a placeholder in a v1 graph for the number of a run."""
+    with _own_scope(graph):
+        return tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int64), [], "serial")
 
 
 def add_wait(graph: Any, ops: Sequence[Any]) -> Any:
@@ -107,12 +114,14 @@ class _GroupBuilder:
         group: Group,
         iteration: Any,
         input_row: Callable[[Any], Row | None],
+        serial: Any,
     ) -> None:
         self._place = place
         self._items = items
         self._group = group
         self._iteration = iteration
         self._input_row = input_row
+        self._serial = serial
         self._row_numbers: dict[str, int] = {}
         self._columns: list[tuple[str, Any]] = []
         self._wide: dict[str, Any] = {}
@@ -130,6 +139,8 @@ class _GroupBuilder:
             self._add_health()
         if self._iteration is not None:
             self._columns.append(("iteration", self._place.tensor(self._iteration)))
+        if self._serial is not None:
+            self._columns.append(("serial", self._serial))
         self._group.columns = tuple(name for name, _ in self._columns)
         token = tensorflow_internals.py_func_token(self._group.sink)
         with tf.control_dependencies(after), self._on_host():
@@ -201,9 +212,9 @@ class _GroupBuilder:
             source = self._source(item)
             if source is not None:
                 group.aliases.append((number, source))
-                self._row_numbers[item.tensor.name] = source
+                self._row_numbers[item.row.tensor_name] = source
                 continue
-            self._row_numbers[item.tensor.name] = number
+            self._row_numbers[item.row.tensor_name] = number
             counts = _known_counts(item, extremes=group.adaptive)
             if counts is not None:
                 group.constants[number] = counts
@@ -219,10 +230,10 @@ class _GroupBuilder:
         """Return the row that has the same elements as a tensor, or None."""
         if item.row.rank is None:
             return None
-        if item.tensor.op.type == "IdentityN":
+        if item.op_type == "IdentityN":
             return self._row_numbers.get(item.inputs[item.row.slot].name)
-        if item.tensor.op.type in _REARRANGING_OPS:
-            return self._row_numbers.get(item.inputs[0].name)
+        if item.op_type in _REARRANGED_INPUT:
+            return self._row_numbers.get(item.inputs[_REARRANGED_INPUT[item.op_type]].name)
         return None
 
     def _cover_inputs(self, number: int, item: Observed) -> None:
@@ -279,6 +290,8 @@ class _GroupBuilder:
             self._add_inputs(tensors)
         curt = tf.raw_ops.Pack(values=[tensor_ops.curt_summary(tensor) for tensor in seen], axis=0)
         condition = tf.raw_ops.Max(input=curt, axis=[0, 1]) > 0.0
+        if group.overwritten:
+            condition = tf.constant(True)
         if group.mode is TensorDebugMode.FULL_HEALTH:
             group.exact_limit = _EXACT_FLOAT32
             condition = self._or_inexact(condition, sizes)
@@ -330,5 +343,5 @@ def _known_counts(item: Observed, *, extremes: bool) -> summaries.HealthCounts |
     """Return the counts of a tensor that is the same in every execution of its graph."""
     if item.row.size == 0:
         return summaries.HealthCounts()
-    value = tf.get_static_value(item.tensor) if item.tensor.op.type == "Const" else None
+    value = tf.get_static_value(item.tensor) if item.op_type == "Const" else None
     return summaries.health_counts(value, extremes=extremes) if value is not None else None

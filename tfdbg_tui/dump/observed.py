@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump import skipped_ops, summaries, tensorflow_internals
+from tfdbg_tui.dump import references, skipped_ops, summaries, tensorflow_internals
 from tfdbg_tui.dump.groups import Row
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -28,10 +28,18 @@ _MAX_RANK = 31
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A symbolic tensor to record, and what is known of it while tracing."""
+    """A symbolic tensor to record, and what is known of it while tracing.
+
+    Attributes:
+        tensor: The tensor.
+        row: What identifies it.
+        op_type: Type of the op that makes it.
+        inputs: The inputs of that op.
+    """
 
     tensor: Any
     row: Row
+    op_type: str
     inputs: tuple[Any, ...]
 
 
@@ -41,14 +49,14 @@ def observed_tensors(
     """Yield the tensors among the outputs of some ops that the mode and filters let through."""
     for recorded in ops:
         op = recorded.op
-        if op.type in skipped_ops.GRAPH:
+        if op.type in skipped_ops.GRAPH and not references.reads_variable(op):
             continue
         inputs = tuple(op.inputs)
         for slot, tensor in enumerate(op.outputs):
             if _is_recorded(tensor, options) and options.keeps(op.type, tensor.dtype):
                 number = recorded.tensor_ids[slot]
                 row = row_of(tensor, graph_id, number, options, shapes_doubtful=shapes_doubtful)
-                yield Observed(tensor, row, inputs)
+                yield Observed(tensor, row, op.type, inputs)
 
 
 def row_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tfdbg_tui.dump import tensorflow_internals
+from tfdbg_tui.dump import tensor_ops, tensorflow_internals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,8 +52,8 @@ class V1Graph:
         return True
 
     def tensor(self, tensor: Any) -> Any:
-        """Return the tensor: it is there."""
-        return tensor
+        """Return the tensor, which is there; of a reference, what it refers to."""
+        return tensor_ops.dereferenced(tensor)
 
     def op(self, op: Any) -> Any:
         """Return the op: it is there."""

@@ -14,7 +14,7 @@ from tensorflow.python.ops import (
     gen_functional_ops,
 )
 
-from tfdbg_tui.dump import tensorflow_internals
+from tfdbg_tui.dump import references, tensorflow_internals
 from tfdbg_tui.dump.graphs import OWN_SCOPE
 from tfdbg_tui.dump.groups import DETAIL_WIDTH
 from tfdbg_tui.wire.modes import TensorDebugMode
@@ -77,6 +77,14 @@ def summary(tensor: Any, mode: TensorDebugMode) -> Any:
         return gen_debug_ops.debug_numeric_summary_v2(
             real, tensor_id=-1, tensor_debug_mode=int(mode), output_dtype=tf.float64
         )
+
+
+def dereferenced(tensor: Any) -> Any:
+    """Return a tensor, or that which a reference refers to."""
+    if not references.is_reference(tensor):
+        return tensor
+    with beside(tensor):
+        return tf.identity(tensor)
 
 
 def curt_summary(tensor: Any) -> Any:

@@ -14,7 +14,9 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 * ``function_context.make_function_context``: the cache key of traced functions, so that one
   `tf.function` may have instrumented and plain traces side by side;
 * ``context._set_context_locked``: from then on, a thread has a list of op callbacks;
-* ``Tensor.set_shape``: which graphs have shapes that TensorFlow did not find itself.
+* ``Tensor.set_shape``: which graphs have shapes that TensorFlow did not find itself;
+* ``BaseSession._do_run``: every run of a v1 session, once TensorFlow has made lists of ops and
+  tensors of whatever the program asked for; ``make_callable`` is led there.
 """
 
 from __future__ import annotations
@@ -40,8 +42,8 @@ try:
         function_context,
         polymorphic_function,
     )
+    from tensorflow.python.framework import errors, ops
     from tensorflow.python.framework import func_graph as func_graph_module
-    from tensorflow.python.framework import ops
     from tensorflow.python.framework import tensor as tensor_module
     from tensorflow.python.util import tf_stack, traceback_utils
 
@@ -70,8 +72,20 @@ class Listener(Protocol):
     def twin(self, name: str, *, stateless: bool = False) -> str:
         """A function is about to be called, or used in a dataset; returns the one to run."""
 
-    def session_sinks(self, graph: Any, fetches: Any, feeds: Any) -> list[Any]:
-        """A v1 session is about to run; returns ops to run along."""
+    def session_run_begins(self, session: Any, targets: Any, fetches: Any, feeds: Any) -> Any:
+        """A v1 session is about to run; returns what to run along, or None."""
+
+    def session_counted(self, run: Any, steps: Any) -> None:
+        """The global step that a run counts up is known: the one element of `steps`."""
+
+    def session_run_ends(self, run: Any, fetches: Any, outputs: Any) -> None:
+        """The run returned the values of its fetches."""
+
+    def session_run_fails(self, run: Any, error: BaseException) -> None:
+        """The run raised."""
+
+    def session_skipped(self, session: Any, what: str) -> None:
+        """A session runs in a way that is not recorded."""
 
     def compiled_graph_traced(self, graph: Any) -> None:
         """A graph that XLA will compile was traced, and may still capture."""
@@ -104,6 +118,11 @@ def missing_hook() -> str | None:
         polymorphic_function.OptionalXlaContext: ("is_compiled",),
         tensor_module.Tensor.set_shape: ("self", "shape"),
         context._set_context_locked: ("ctx",),
+        session.BaseSession._do_run: (
+            *("self", "handle", "target_list", "fetch_list", "feed_dict"),
+            *("options", "run_metadata"),
+        ),
+        session.BaseSession.make_callable: ("self", "fetches", "feed_list", "accept_options"),
     }
     for function, names in wanted.items():
         found = tuple(inspect.signature(function).parameters)
@@ -157,7 +176,11 @@ class Hooks:
         )
         self._patch(function_context, "make_function_context", self._make_function_context)
         self._patch(tensor_module.Tensor, "set_shape", self._set_shape)
-        self._patch(session.BaseSession, "run", self._session_run)
+        self._patch(session.BaseSession, "_do_run", self._session_do_run)
+        self._patch(session.BaseSession, "make_callable", self._session_make_callable)
+        self._patch(
+            session.BaseSession, "_make_callable_from_options", self._session_callable_from_options
+        )
         self._patch(threading.Thread, "start", self._thread_start)
         self._patch(context, "_set_context_locked", self._set_context)
         self._patch(traceback_utils, "_EXCLUDED_PATHS", own_frames.excluded_too)
@@ -356,20 +379,64 @@ class Hooks:
 
         return set_shape
 
-    def _session_run(self, original: Any) -> Any:
-        def run(
+    def _session_do_run(self, original: Any) -> Any:
+        def do_run(
             this: Any,
+            handle: Any,
+            targets: Any,
             fetches: Any,
-            feed_dict: Any = None,
-            options: Any = None,
-            run_metadata: Any = None,
+            feeds: Any,
+            options: Any,
+            run_metadata: Any,
         ) -> Any:
-            sinks = self._tell("session_sinks", this.graph, fetches, feed_dict)
-            if not sinks:
-                return original(this, fetches, feed_dict, options, run_metadata)
-            return original(this, [fetches, sinks], feed_dict, options, run_metadata)[0]
+            if handle is not None:
+                self._tell("session_skipped", this, "Session.partial_run")
+                return original(this, handle, targets, fetches, feeds, options, run_metadata)
+            run = self._tell("session_run_begins", this, targets, fetches, feeds)
+            if run is None:
+                return original(this, None, targets, fetches, feeds, options, run_metadata)
+            plan, feeds = run.plan, {**feeds, **run.feeds}
+            if plan.before or plan.step is not None:
+                steps = [plan.step] if plan.step is not None else []
+                # What it cannot read the program's run cannot either, which says so itself.
+                with contextlib.suppress(errors.OpError):
+                    values = original(this, None, plan.before, steps, feeds, None, None)
+                    self._tell("session_counted", run, values)
+            try:
+                outputs = original(
+                    this, None, [*targets, *plan.along], fetches, feeds, options, run_metadata
+                )
+            except BaseException as error:
+                self._tell("session_run_fails", run, error)
+                raise
+            self._tell("session_run_ends", run, fetches, outputs)
+            return outputs
 
-        return run
+        return do_run
+
+    def _session_make_callable(self, original: Any) -> Any:
+        def make_callable(
+            this: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False
+        ) -> Any:
+            made = original(this, fetches, feed_list, accept_options)
+            if feed_list is not None:
+                return made  # TensorFlow itself makes that a call of `run`.
+
+            def call(*args: Any, **kwargs: Any) -> Any:
+                if args or (kwargs and not accept_options):
+                    return made(*args, **kwargs)  # raises
+                return this.run(fetches, **kwargs)
+
+            return call
+
+        return make_callable
+
+    def _session_callable_from_options(self, original: Any) -> Any:
+        def make_callable_from_options(this: Any, callable_options: Any) -> Any:
+            self._tell("session_skipped", this, "Session._make_callable_from_options")
+            return original(this, callable_options)
+
+        return make_callable_from_options
 
     def _dataset_function(self, original: Any) -> Any:
         def function(this: Any) -> Any:

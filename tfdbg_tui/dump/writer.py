@@ -6,6 +6,8 @@ import dataclasses
 import threading
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tfdbg_tui.dump import (
     instrument,
     observed,
@@ -17,11 +19,11 @@ from tfdbg_tui.dump import (
 from tfdbg_tui.dump.compiled import CompiledBuffer
 from tfdbg_tui.dump.eager import BadTensor, EagerExecutions
 from tfdbg_tui.dump.errors import BadTensorError
+from tfdbg_tui.dump.fetched import FetchedTensor
 from tfdbg_tui.dump.graphs import GraphDefinitions
 from tfdbg_tui.dump.groups import Batch, Group
-from tfdbg_tui.dump.probe import V1Graph
 from tfdbg_tui.dump.recorder import Recorder
-from tfdbg_tui.dump.sessions import SessionSinks
+from tfdbg_tui.dump.sessions import SessionPlans, SessionRun
 from tfdbg_tui.dump.twins import Twins
 from tfdbg_tui.wire import omissions
 from tfdbg_tui.wire.modes import TensorDebugMode
@@ -54,7 +56,7 @@ class DumpWriter:
             options, self._recorder, self._graphs, self._locations, self._hooks.muted
         )
         self._twins = Twins(self._observe_function, self._not_observed)
-        self._sessions = SessionSinks(self._instrument_plain_graph)
+        self._sessions = SessionPlans(self, self._graphs)
         self._buffers: dict[str, list[CompiledBuffer]] = {}
         self._graph_lock = threading.RLock()
         self._watches_bad = options.on_bad == "raise" or options.keep_after_bad is not None
@@ -188,10 +190,11 @@ class DumpWriter:
         bad = self._eager.end_call(call, inputs, outputs)
         if not self._watches_bad:
             return
-        if self._bad_message is not None:
-            message, self._bad_message = self._bad_message, None
-            if self.options.on_bad == "raise":
-                raise BadTensorError(message)
+        message, self._bad_message = self._bad_message, None
+        if call.bad is not None:
+            _, message = call.bad
+        if message is not None and self.options.on_bad == "raise":
+            raise BadTensorError(message)
         if bad is not None:
             self._bad_eager(bad)
 
@@ -238,25 +241,43 @@ class DumpWriter:
     def _wants(self, graph: Any) -> bool:
         return self._records() and not tensorflow_internals.is_own(graph)
 
-    def session_sinks(self, graph: Any, fetches: Any, feeds: Any) -> list[Any]:
-        """Instrument what a v1 session needs for its fetches; return the sinks to fetch too."""
+    # ---- Sessions ------------------------------------------------------------------------------
+
+    def session_run_begins(
+        self, session: Any, targets: Any, fetches: Any, feeds: Any
+    ) -> SessionRun | None:
+        """Instrument what a v1 session needs for its fetches; None where it is not recorded."""
+        graph = session.graph
         if not self.active or self._recorder.broken:
-            return []
+            return None
         with self._graph_lock:
             self._twins.use_in(graph)
-        return self._sessions.sinks(graph, fetches, feeds) if self._wants(graph) else []
+            if not self._wants(graph):
+                return None
+            plan = self._sessions.plan(session, targets, fetches, [f.deref() for f in feeds])
+        if plan is None:
+            return None
+        call = self._eager.begin_call(plan.name)
+        return SessionRun(plan, call, {plan.serial.ref(): np.int64(call.serial)})
 
-    def _instrument_plain_graph(self, graph: Any, needed: set[str]) -> list[Any]:
-        with self._graph_lock:
-            ops = [
-                recorded
-                for recorded in self._graphs.all_ops(graph)
-                if recorded.op.name in needed
-                and not tensorflow_internals.is_in_v1_control_flow(recorded.op)
-            ]
-            sinks = self._add_groups(V1Graph(graph), graph, ops)
-            calls = [recorded.op for recorded in ops if recorded.calls]
-            return [*sinks, instrument.add_wait(graph, calls)] if calls else sinks
+    def session_counted(self, run: SessionRun, steps: Any) -> None:
+        """Note the training step of a run."""
+        run.call.step = int(steps[0]) if steps else None
+
+    def session_run_ends(self, run: SessionRun, fetches: Any, outputs: Any) -> None:
+        """Record the execution of a run that returned."""
+        self.call_ends(run.call, (), [*map(FetchedTensor, fetches, outputs)])
+
+    def session_run_fails(self, run: SessionRun, error: BaseException) -> None:
+        """Record the execution of a run that raised."""
+        self.call_fails(run.call, (), error)
+
+    def session_skipped(self, session: Any, what: str) -> None:
+        """Say in the dump that a session runs in a way that is not recorded."""
+        if self._wants(session.graph):
+            self._sessions.skip_once(session.graph, f"what {what} runs", "only Session.run is")
+
+    # ---- Graphs --------------------------------------------------------------------------------
 
     def compiled_graph_traced(self, graph: Any) -> None:
         """Instrument a graph that XLA will compile."""
@@ -374,18 +395,31 @@ class DumpWriter:
         """Queue what the sink of a group got from one execution of its graph."""
         if self._recorder.broken:
             return
-        self._queue_traces(group, values, self._eager.cause_of(group.rows[0].graph_id))
+        given = values.pop("serial", None)
+        serial = int(given[0]) if given else self._eager.cause_of(group.rows[0].graph_id)
+        self._queue_traces(group, values, serial)
 
     def _queue_traces(self, group: Group, values: Values, serial: int) -> None:
-        self._recorder.traces(Batch(group, values, steps.current, serial))
+        call = self._eager.calls.get(serial)
+        step = steps.current if call is None or call.step is None else call.step
+        self._recorder.traces(Batch(group, values, step, serial))
         bad = group.first_bad(values) if self._watches_bad else None
         if bad is None:
             return
         self._recorder.bad_tensor_seen()
-        if self.options.on_bad == "raise" and self._bad_message is None:
+        if self.options.on_bad == "raise":
             row, counts = bad
             line = self._locations.user_line(self._graphs.location(row.graph_id, row.op_name))
-            self._bad_message = _describe(f"{row.op_name} (output {row.slot})", counts, line)
+            message = _describe(f"{row.op_name} (output {row.slot})", counts, line)
+            self._keep_first(call, group, row, message)
+
+    def _keep_first(self, call: Call | None, group: Group, row: Row, message: str) -> None:
+        """Keep the message about the first bad tensor until the call that made it ends."""
+        if call is None:
+            self._bad_message = self._bad_message or message
+        # The sinks of a function run in order, those of a session do not.
+        elif call.bad is None or (group.run_in_no_order and row.tensor_id < call.bad[0]):
+            call.bad = row.tensor_id, message
 
 
 def _loop_counter(graph: Any) -> Any:

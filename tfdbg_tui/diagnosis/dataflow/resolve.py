@@ -39,7 +39,7 @@ class Resolver:
         at = self._timeline.at(event.index)
         if op.op_type == "Placeholder":
             return (self._argument(op, at, MAX_DEPTH),)
-        if op.op_type == "ReadVariableOp":
+        if self._variables.reads(op):
             return (self._variable(event, op, at),)
         if op.op_type in CONTROL and self._calls.called_graphs(op):
             unknown = Producer(0, str(TensorRef(op.name, event.slot)), None, False, "call")

@@ -52,18 +52,13 @@ class Uses:
 
     def _uses_of_output(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> list[Use]:
         """Return what becomes of a tensor as an output of its function."""
+        site = self._calls.call_site(graph_id)
+        if site is None:
+            return self._uses_by_python(graph_id, ref, at)
         outputs = self._calls.outputs(graph_id)
         if ref not in outputs:
             return []
         slot = outputs.index(ref)
-        site = self._calls.call_site(graph_id)
-        if site is None:
-            index = self._timeline.execution_of(at.row)
-            if index is None:
-                return []
-            kind = self._run.executions.kind(index)
-            event = TensorEvent("execution", index, slot)
-            return [Use(0, kind.op_type, event, False, "output", kind.op_type)]
         caller_id = site.caller_id
         if site.op is not None:
             left = self._timeline.leave(at, graph_id) or (site.op, replace(at, number=None))
@@ -75,6 +70,18 @@ class Uses:
         names = self._calls.call_names(caller_id, graph_id)
         uses = [self.of_tensor(caller_id, TensorRef(name, slot), at, depth - 1) for name in names]
         return [replace(use, inferred=True) for found in uses for use in found]
+
+    def _uses_by_python(self, graph_id: str, ref: TensorRef, at: At) -> list[Use]:
+        """Return the output of a function, or the fetch of a session, that a tensor became."""
+        index = self._timeline.execution_of(at.row)
+        if index is None:
+            return []
+        name = self._run.executions.kind(index).op_type
+        outputs = self._calls.outputs(graph_id, name)
+        if ref not in outputs:
+            return []
+        event = TensorEvent("execution", index, outputs.index(ref))
+        return [Use(0, name, event, False, "output", name)]
 
     def _next_iteration(self, graph_id: str, slot: int, at: At) -> list[Use]:
         """Return the argument that an output of a loop's body is in the next iteration."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES
 from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.logdir.graphs import TensorRef
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
     from tfdbg_tui.logdir import GraphOp, Run
-    from tfdbg_tui.logdir.graphs import TensorRef
 
 _ASSIGNS = re.compile(
-    r"^(Assign(Add|Sub)?VariableOp|Resource\w*(Apply|Update|Add|Sub|Mul|Div)\w*)$"
+    r"^(Assign(Add|Sub)?(VariableOp)?|Resource\w*(Apply|Update|Add|Sub|Mul|Div)\w*"
+    r"|(Sparse)?Apply[A-Z]\w*|Scatter(Nd)?(Add|Div|Max|Min|Mul|Sub|Update))$"
 )
+_REFERENCES = frozenset({"VariableV2", "Variable"})
 _LOOK_BACK = 2000  # assignments: how far back one to a certain variable is looked for
 
 
@@ -32,11 +34,11 @@ def assigns(op_type: str) -> bool:
 
 def computes(op_type: str) -> bool:
     """Whether ops of a type make the step of an optimizer: a value that no other op has made."""
-    return op_type.startswith("Resource") and "Apply" in op_type
+    return op_type.startswith(("Resource", "Apply", "SparseApply")) and "Apply" in op_type
 
 
 def _changes(op_type: str) -> bool:
-    return assigns(op_type) and op_type != "AssignVariableOp"
+    return assigns(op_type) and op_type not in ("Assign", "AssignVariableOp")
 
 
 class Variables:
@@ -117,6 +119,13 @@ class Variables:
             self._run.executions.kind(maker.index).op_type == "VarHandleOp"
         )
 
+    def reads(self, op: GraphOp) -> bool:
+        """Whether an op gives back the value of a variable."""
+        if op.op_type == "Identity" and op.inputs:
+            source = self._run.op(op.graph_id, op.inputs[0].op_name)
+            return source is not None and source.op_type in _REFERENCES
+        return op.op_type == "ReadVariableOp"
+
     def assigned(self, read: GraphOp) -> Iterator[tuple[TensorRef, bool]]:
         """Yield what ops of the same function assign to a read variable, the last one first.
 
@@ -125,9 +134,11 @@ class Variables:
         if not read.inputs:
             return
         for op in reversed(self._in_graph(read.graph_id).get(read.inputs[0].op_name, [])):
-            for ref in reversed(op.inputs[1:]):
+            result = [TensorRef(op.name, 0)] if op.num_outputs else []
+            for ref in (*result, *reversed(op.inputs[1:])):
                 if self._timeline.is_traced(op.graph_id, ref):
-                    yield ref, op.wall_time < read.wall_time
+                    # A session runs what of its graph it is asked for: the order says nothing.
+                    yield ref, op.wall_time < read.wall_time and read.op_type != "Identity"
                     break
 
     def last_eager_assignment(self, handle: int, before: int) -> TensorEvent | None:

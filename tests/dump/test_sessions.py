@@ -1,0 +1,173 @@
+"""TensorFlow 1 sessions under the writer: they run as without it, and what they hand out counts."""
+
+from __future__ import annotations
+
+import collections
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+np = pytest.importorskip("numpy")
+
+import dump_oracle as oracle  # noqa: E402
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui.diagnosis import report  # noqa: E402
+from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
+from tfdbg_tui.logdir import open_run  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tfdbg_tui.logdir import Run
+
+v1 = tf.compat.v1
+
+
+@pytest.fixture(params=[False, True], ids=["references", "resources"], name="resources")
+def _resources(request: Any) -> Iterator[bool]:
+    enabled = v1.resource_variables_enabled()
+    set_resources(request.param)
+    yield request.param
+    set_resources(enabled)
+
+
+@pytest.fixture(name="references")
+def _references() -> Iterator[None]:
+    enabled = v1.resource_variables_enabled()
+    set_resources(False)
+    yield
+    set_resources(enabled)
+
+
+def set_resources(enable: bool) -> None:
+    (v1.enable_resource_variables if enable else v1.disable_resource_variables)()
+
+
+@pytest.fixture(name="dump")
+def _dump(tmp_path: Path) -> Iterator[Path]:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    with tf.Graph().as_default():
+        yield tmp_path
+    tfdbg_tui.disable_dump_debug_info()
+
+
+def ended(root: Path) -> Run:
+    tfdbg_tui.disable_dump_debug_info()
+    return open_run(str(root))
+
+
+def diagnosed(root: Path) -> report.Report:
+    return report.diagnose(ended(root))
+
+
+@pytest.mark.parametrize("size", [10, 5000])
+def test_variables_are_initialised_and_trained(dump: Path, resources: bool, size: int) -> None:
+    w = v1.get_variable("w", initializer=tf.random.stateless_uniform([size], [1, 2], 1.0, 2.0))
+    unset = v1.get_variable("unset", initializer=tf.zeros([size]))
+    step = v1.train.get_or_create_global_step()
+    loss = tf.reduce_sum(tf.math.log(w))
+    with tf.control_dependencies([loss]):  # Else TensorFlow itself may update w before it is read.
+        train = v1.train.AdamOptimizer(0.1).minimize(loss, global_step=step)
+    with v1.Session() as session:
+        assert not session.run(v1.is_variable_initialized(w))
+        with pytest.raises(tf.errors.FailedPreconditionError) as caught:
+            session.run(unset + 1.0)
+        assert "tfdbg" not in str(caught.value)
+        session.run(v1.global_variables_initializer())
+        losses = [session.run([loss, train])[0] for _ in range(3)]
+        assert losses[0] > losses[1] > losses[2]
+    run = ended(dump)
+    names = [run.executions[index].op_type for index in range(len(run.executions))]
+    assert names[-1] == "Session.run(Sum, Adam)"
+    steps = [run.executions[index].step for index in range(len(run.executions))]
+    assert steps[-3:] == [0, 1, 2]
+    assert not run.omissions
+
+
+def test_a_variable_is_seen_before_it_is_overwritten(dump: Path, references: None) -> None:
+    w = v1.get_variable("w", initializer=[0.0, 2.0])
+    quotient = 1.0 / w
+    with tf.control_dependencies([quotient]):
+        changed = v1.assign_add(w, [1.0, 1.0])
+    with tf.control_dependencies([changed]):
+        doubled = w.read_value() * 2.0
+    with v1.Session() as session:
+        session.run(w.initializer)
+        assert session.run([quotient, doubled])[1].tolist() == [2.0, 6.0]
+    (finding,) = diagnosed(dump).roots
+    assert (finding.title, finding.certainty) == ("Division by zero", "proved")
+
+
+def test_fetches_and_feeds_of_any_kind(dump: Path) -> None:
+    pair = collections.namedtuple("pair", "first second")
+    x = v1.placeholder(tf.float32, [None])
+    log = tf.math.log(x)
+    length = tf.constant(3)
+    ones = tf.ones([length]) + 1.0
+    sparse = tf.SparseTensor([[0]], [1.0], [3])
+    fetches = {1: log, "a": pair(log, [sparse]), None: [[], ones.op, "doubled:0"]}
+    tf.identity(ones, name="doubled")
+    with v1.Session() as session:
+        result = session.run(fetches, {log: [1.0, 2.0], length: 5})
+        assert result["a"].first.tolist() == [1.0, 2.0]
+        assert result[None][2].tolist() == [2.0] * 5
+        assert session.run([]) == []
+        with pytest.raises(TypeError):
+            session.run(None)
+        made = session.make_callable([ones])
+        assert made()[0].tolist() == [2.0] * 3
+    reader = oracle.open_reader(str(dump)) if ended(dump) else None
+    assert reader is not None
+    assert [e.op_type for e in reader.executions()] == [
+        "Session.run(SparseTensor/indices, SparseTensor/values, SparseTensor/dense_shape, 2 more)",
+        "Session.run(add)",
+    ]
+
+
+def test_what_a_session_hands_out_is_used(dump: Path) -> None:
+    x = v1.placeholder(tf.float32, [2])
+    (gradient,) = tf.gradients(tf.sqrt(x), x)
+    with v1.Session() as session:
+        session.run(gradient, {x: [0.0, 1.0]})
+    found = diagnosed(dump)
+    assert found.verdict == "bad"
+    assert found.roots[0].title == "Gradient of a square root at zero"
+
+
+def test_runs_that_are_not_recorded_are_named(dump: Path) -> None:
+    x = v1.placeholder(tf.float32, [])
+    log = tf.math.log(x)
+    with v1.Session() as session:
+        handle = session.partial_run_setup([log], [x])
+        session.partial_run(handle, log, {x: -1.0})
+    assert diagnosed(dump).verdict == "incomplete"
+
+
+def test_a_program_stops_at_the_first_bad_tensor(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, on_bad="raise")
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [2])
+        scaled = tf.math.log(x) * 2.0
+        session.run(scaled, {x: [1.0, 1.0]})
+        with pytest.raises(BadTensorError, match=r"Log \(output 0\) has 1 -∞ of 2.*test_sessions"):
+            session.run(scaled, {x: [0.0, 1.0]})
+    tfdbg_tui.disable_dump_debug_info()
+
+
+def test_sinks_are_shared(dump: Path) -> None:
+    """A program that makes an op for each run is not instrumented anew as a whole."""
+    x = v1.placeholder(tf.float32, [3])
+    for _ in range(30):
+        x = tf.tanh(x)
+    added = []
+    with v1.Session() as session:
+        for number in range(4):
+            y = x + float(number)
+            before = len(v1.get_default_graph().get_operations())
+            session.run(y, {"Placeholder:0": [0.0, 1.0, 2.0]})
+            added.append(len(v1.get_default_graph().get_operations()) - before)
+    assert added[1] == added[2] == added[3] < 20
