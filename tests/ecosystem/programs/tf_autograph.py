@@ -56,9 +56,7 @@ print("result unrolled", [float(each) for each in unrolled(tf.constant(0.5))])
 for length in (3, 5):
     print("result scanned", scanned(tf.linspace(0.0, 1.0, length)).numpy().tolist())
 print("result compiled", float(compiled(tf.constant([1.0, 2.0, 3.0]))))
-print(
-    "result mapped",
-    tf.map_fn(lambda row: tf.cond(row > 1, lambda: row * 2, lambda: -row), [0.5, 2.0])
-    .numpy()
-    .tolist(),
+mapped = tf.map_fn(
+    lambda row: tf.cond(row > 1, lambda: row * 2, lambda: -row), tf.constant([0.5, 2.0])
 )
+print("result mapped", mapped.numpy().tolist())
