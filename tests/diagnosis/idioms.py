@@ -64,6 +64,20 @@ def loss_scale_where() -> Any:
 
 
 @healthy
+def loss_scale_convolution() -> Any:
+    image, kernel = tf.ones([1, 4, 4, 1], tf.float16), tf.ones([3, 3, 1, 2])
+
+    @tf.function
+    def step(kernel: Any) -> Any:
+        made = tf.nn.conv2d(image, tf.cast(kernel, tf.float16), 1, "VALID")
+        loss = tf.reduce_sum(tf.cast(tf.nn.relu(made), tf.float32)) * 1e6
+        g = tf.gradients(loss, kernel)[0]  # that of the image is made too, and nothing takes it
+        return tf.cond(tf.reduce_all(tf.math.is_finite(g)), lambda: kernel - g, lambda: kernel)
+
+    return step(kernel)
+
+
+@healthy
 def loss_scale_if() -> Any:
     g = tf.cast(c([6e4, 1.0]), tf.float16) * 60000
     w = c([1.0, 2.0])

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+_GRADIENT = re.compile(r"(Grad|Backprop(Input|Filter))(V\d)?$")
+"""Ops that TensorFlow makes for gradients, as of convolutions and pools."""
+
 VALUE_INPUTS: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(
         (
@@ -209,6 +214,14 @@ GROWS = frozenset(
 def is_list_op(op_type: str | None) -> bool:
     """Whether an op makes, changes or reads a list of tensors: what a loop takes and gives."""
     return (op_type or "").startswith("TensorList")
+
+
+def only_makes_floats(op_type: str) -> bool:
+    """Whether all that ops of a type do is to make floating-point tensors.
+
+    One that ran is on record then, in a dump that leaves nothing out.
+    """
+    return op_type in ONE_TYPE | MOVES or bool(_GRADIENT.search(op_type))
 
 
 def unrecorded(op_type: str) -> bool:

@@ -2,8 +2,11 @@
 
 import keras
 import numpy as np
+import tensorflow as tf
 from keras import layers
 
+# The last bits of bfloat16 are half a percent: the same kernels run with a dump and without it.
+tf.config.optimizer.set_experimental_options({"remapping": False, "arithmetic_optimization": False})
 keras.utils.set_random_seed(4)
 keras.mixed_precision.set_global_policy("mixed_bfloat16")
 x = np.random.normal(size=(96, 8, 8, 3)).astype("float32")

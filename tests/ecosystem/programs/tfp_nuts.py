@@ -4,6 +4,8 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 
 tfd = tfp.distributions
+# A chain makes other numbers of other last bits: the same kernels run with a dump and without it.
+tf.config.optimizer.set_experimental_options({"remapping": False, "arithmetic_optimization": False})
 effects = tf.constant([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0])
 errors = tf.constant([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
 model = tfd.JointDistributionSequential(

@@ -11,9 +11,10 @@ y = x @ tf.constant([[1.0], [-2.0]]) + 0.3 * tf.random.stateless_normal([50, 1],
 
 
 def log_prob(weights, noise):
-    prior = tf.reduce_sum(tfd.Normal(0.0, 2.0).log_prob(weights))
+    prior = tf.reduce_sum(tfd.Normal(0.0, 2.0).log_prob(weights), -1)
     prior += tfd.HalfNormal(1.0).log_prob(noise)
-    return prior + tf.reduce_sum(tfd.Normal(x @ weights[:, None], noise).log_prob(y))
+    likelihood = tfd.Normal(tf.linalg.matvec(x, weights), noise[..., None])
+    return prior + tf.reduce_sum(likelihood.log_prob(y[:, 0]), -1)
 
 
 surrogate = tfd.JointDistributionSequential(

@@ -23,7 +23,6 @@ from tfdbg_tui.diagnosis.optypes import (
     DIVISIONS,
     LEAVES_OUT,
     LIMITS,
-    MOVES,
     NON_FLOAT_RESULT,
     ONE_TYPE,
     OUT_OF_LOGARITHMS,
@@ -31,6 +30,7 @@ from tfdbg_tui.diagnosis.optypes import (
     SMALL_TYPES,
     SUMS,
     is_list_op,
+    only_makes_floats,
     unrecorded,
 )
 from tfdbg_tui.diagnosis.roots.intent import Intent, Manner
@@ -169,7 +169,7 @@ class Containment:
         while waiting:
             name = waiting.pop()
             follower = graph.ops.get(name)
-            known = follower is not None and follower.op_type in ONE_TYPE | MOVES
+            known = follower is not None and only_makes_floats(follower.op_type)
             if not known or name in outputs or timeline.sites(op.graph_id, name):
                 return False
             after = {consumer.op_name for consumer in graph.consumers(name)} - seen
