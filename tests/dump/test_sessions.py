@@ -147,6 +147,18 @@ def test_runs_that_are_not_recorded_are_named(dump: Path) -> None:
     assert diagnosed(dump).verdict == "incomplete"
 
 
+def test_a_run_that_fails_is_named(dump: Path) -> None:
+    """TensorFlow drops the ops that record when another op raises: nothing tells that y is bad."""
+    x = v1.placeholder(tf.float32, [2])
+    checked = tf.debugging.check_numerics(tf.math.log(x), "bad")
+    with v1.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        session.run(checked + 1.0, {x: [0.0, 1.0]})
+    assert "tfdbg" not in str(caught.value.message)
+    found = diagnosed(dump)
+    assert found.verdict != "clean"
+    assert any("before it failed" in gap.text for gap in found.gaps)
+
+
 def test_a_program_stops_at_the_first_bad_tensor(tmp_path: Path) -> None:
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, on_bad="raise")
     with tf.Graph().as_default(), v1.Session() as session:

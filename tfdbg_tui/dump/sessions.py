@@ -14,6 +14,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tensorflow import errors
 from tensorflow.compat.v1 import GraphKeys
 
 from tfdbg_tui.dump import instrument, observed, references, tensorflow_internals
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.groups import Row
     from tfdbg_tui.dump.observed import Observed
     from tfdbg_tui.dump.writer import DumpWriter
+
+_EXPECTED_ERRORS = (errors.OutOfRangeError, errors.CancelledError, errors.FailedPreconditionError)
+"""What a session raises at the end of its data, when it is closed, before it is initialised."""
 
 _NAMED_FETCHES = 3
 """So many fetches are named in the name of a run."""
@@ -141,6 +145,13 @@ class SessionPlans:
                     plan = self._make(graph, state, targets, fetches, fed, doubtful=doubtful)
                 state.plans[key] = plan
             return plan
+
+    def run_failed(self, graph: Any, plan: Plan, error: BaseException) -> None:
+        """Say in the dump that what a run had computed when it raised is not on record."""
+        if not isinstance(error, _EXPECTED_ERRORS):
+            what = f"what {plan.name} computed before it failed"
+            reason = f"{type(error).__name__} stopped the ops that record, too"
+            self.skip_once(graph, what, reason)
 
     def skip_once(self, graph: Any, what: str, reason: str) -> None:
         """Say in the dump, once a graph, that something in it is not on record."""

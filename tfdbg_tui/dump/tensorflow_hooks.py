@@ -81,7 +81,7 @@ class Listener(Protocol):
     def session_run_ends(self, run: Any, fetches: Any, outputs: Any) -> None:
         """The run returned the values of its fetches."""
 
-    def session_run_fails(self, run: Any, error: BaseException) -> None:
+    def session_run_fails(self, session: Any, run: Any, error: BaseException) -> None:
         """The run raised."""
 
     def session_skipped(self, session: Any, what: str) -> None:
@@ -407,7 +407,7 @@ class Hooks:
                     this, None, [*targets, *plan.along], fetches, feeds, options, run_metadata
                 )
             except BaseException as error:
-                self._tell("session_run_fails", run, error)
+                self._tell("session_run_fails", this, run, error)
                 raise
             self._tell("session_run_ends", run, fetches, outputs)
             return outputs

@@ -268,9 +268,11 @@ class DumpWriter:
         """Record the execution of a run that returned."""
         self.call_ends(run.call, (), [*map(FetchedTensor, fetches, outputs)])
 
-    def session_run_fails(self, run: SessionRun, error: BaseException) -> None:
-        """Record the execution of a run that raised."""
+    def session_run_fails(self, session: Any, run: SessionRun, error: BaseException) -> None:
+        """Record the execution of a run that raised, without what it had computed."""
         self.call_fails(run.call, (), error)
+        if not self._recorder.broken:
+            self._sessions.run_failed(session.graph, run.plan, error)
 
     def session_skipped(self, session: Any, what: str) -> None:
         """Say in the dump that a session runs in a way that is not recorded."""
