@@ -33,6 +33,7 @@ def keep_plain() -> None:
     It stays so until the process ends: they outlive the dump.
     """
     ops.Graph._as_graph_def = _graph_plain(ops.Graph._as_graph_def)
+    ops.Graph.get_operations = _operations_plain(ops.Graph.get_operations)
     dataset_ops.DatasetV2._as_serialized_graph = _dataset_plain(
         dataset_ops.DatasetV2._as_serialized_graph
     )
@@ -50,6 +51,17 @@ def _graph_plain(original: Any) -> Any:
         return graph_def, version
 
     return as_graph_def
+
+
+def _operations_plain(original: Any) -> Any:
+    @functools.wraps(original)
+    def get_operations(graph: Any) -> Any:
+        operations = original(graph)
+        if graph.building_function:
+            return operations
+        return [op for op in operations if not op.name.startswith(_OWN)]
+
+    return get_operations
 
 
 def _dataset_plain(original: Any) -> Any:

@@ -85,9 +85,11 @@ class Twins:
 
         An op that a session has run must not change, so this is for before each run.
         """
+        start, version = getattr(graph, "_tfdbg_tui_calls_twins", (0, 0))
+        if version == graph.version:
+            return
         ops = graph.get_operations()
-        start = getattr(graph, "_tfdbg_tui_calls_twins", 0)
-        graph._tfdbg_tui_calls_twins = len(ops)
+        graph._tfdbg_tui_calls_twins = len(ops), graph.version
         for op in ops[start:]:
             for attribute in function_attributes(op.type):
                 self._use_in_op(graph, op, attribute)
