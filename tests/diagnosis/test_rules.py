@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -141,3 +143,15 @@ def test_every_case_has_an_explanation_and_rules_have_names():
         assert rule.fix, rule.id
     nothing = Case("NeverHeardOf", None, 0, summary(np.array([np.nan], np.float32)), ())
     assert explain(nothing)[1].certainty == "observed"
+
+
+@pytest.mark.parametrize(("before", "rule_id"), [(0, "product-overflow"), (3, "diverged")])
+def test_what_grew_in_a_training_is_laid_to_the_learning_rate_first(before: int, rule_id: str):
+    large = np.array([1e30, 1.0], np.float32)
+    with np.errstate(over="ignore"):
+        grown = replace(case("Mul", large * large, large, large), training=True)
+    rule, match = explain(replace(grown, healthy_before=before))
+    assert rule.id.startswith(rule_id)
+    if before:
+        assert rule.fix.startswith("Lower the learning rate")
+        assert match.evidence.endswith("; finite in the 3 computations before")

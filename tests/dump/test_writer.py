@@ -19,7 +19,9 @@ import dump_oracle as oracle  # noqa: E402
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
-from tfdbg_tui.wire import codec, events, filesets, tfrecord  # noqa: E402
+from tfdbg_tui.diagnosis.report import diagnose  # noqa: E402
+from tfdbg_tui.logdir import open_run  # noqa: E402
+from tfdbg_tui.wire import codec, events, filesets, omissions, tfrecord  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 
 if TYPE_CHECKING:
@@ -174,6 +176,20 @@ def test_on_bad_raises_with_op_counts_and_line(tmp_path: Path) -> None:
         with pytest.raises(dump.BadTensorError, match=r"Log .*1 NaN of 1"):
             tf.math.log(-1.0)
         assert function(tf.ones([2])).numpy() == 0.0
+        with pytest.raises(dump.BadTensorError, match=r"^LRN \(output 0\) has 4 NaN"):
+            tf.nn.lrn(np.full([1, 1, 1, 4], np.nan, np.float32))
+    report = diagnose(open_run(str(tmp_path)))
+    assert {gap.kind for gap in report.gaps} >= {omissions.RAISED}
+
+
+def test_on_bad_waits_for_what_the_function_makes_of_it(tmp_path: Path) -> None:
+    kept = tf.Variable(0.0)
+    bounded = tf.function(lambda x: tf.minimum(tf.math.rsqrt(x), 100.0), autograph=False)
+    keeping = tf.function(lambda x: kept.assign(tf.math.rsqrt(x)) * 0.0 + 1.0, autograph=False)
+    with dumping(tmp_path, on_bad="raise"):
+        assert bounded(tf.constant(0.0)).numpy() == 100.0
+        with pytest.raises(dump.BadTensorError, match="Rsqrt"):
+            keeping(tf.constant(0.0))
 
 
 # ---- Completeness ------------------------------------------------------------------------------

@@ -117,5 +117,7 @@ class CaseBuilder:
             outermost = self._dataflow.calls.outermost(graph_id_of(self._run, event) or "")
             mine = timeline.execution_of(event.index)
             calls = timeline.executions_of(outermost)
-            return 0 if mine is None else int(np.searchsorted(calls, mine))
+            if mine is None:  # a session: it runs the op once each time
+                return int(np.searchsorted(timeline.rows_of(event.index), event.index))
+            return int(np.searchsorted(calls, mine))
         return int(np.searchsorted(self._dataflow.timeline.alike(event.index), event.index))

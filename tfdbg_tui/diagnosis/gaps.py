@@ -194,6 +194,15 @@ def _skipped(run: Run, omission: Omission) -> Gap:
     return Gap(omission.kind, text, _CHECK_NUMERICS)
 
 
+def _raised(run: Run, omission: Omission) -> Gap:
+    text = (
+        f"The program was stopped {_since(omission)}, as you had asked for: {omission.what}. "
+        "Whether what comes after would have left that out again, as a mask or a bound does, "
+        "cannot be judged. To let it go on:"
+    )
+    return Gap(omission.kind, text, _command(run))
+
+
 def _forked(run: Run, omission: Omission) -> Gap:
     text = (
         f"Not on record: {omission.what} ({omission.reason}), forked {_since(omission)}. "
@@ -212,6 +221,7 @@ def _failed(run: Run, omission: Omission) -> Gap:
 
 _SENTENCES: dict[str, Callable[[Run, Omission], Gap]] = {
     omissions.FAILED: _failed,
+    omissions.RAISED: _raised,
     omissions.STOPPED: _stopped,
     omissions.LOST: _lost,
     omissions.SKIPPED: _skipped,

@@ -218,7 +218,8 @@ class EagerExecutions:
         )
         if values.bad_slot is None:
             return None
-        return BadTensor(op_type, values.bad_slot, values.counts, location)
+        name = op_type.decode() if isinstance(op_type, bytes) else op_type
+        return BadTensor(name, values.bad_slot, values.counts, location)
 
     def _head(self, op_type: Any) -> bytes:
         name = op_type.decode() if isinstance(op_type, bytes) else op_type

@@ -57,6 +57,7 @@ class GraphDefinitions:
         self._called: dict[str, set[str]] = {}
         self._reachable: dict[str, frozenset[str]] = {}
         self._raising: set[str] = set()
+        self._lasting: set[str] = set()
         self._doubtful: set[str] = set()
         self._op_locations: dict[tuple[str, str], bytes] = {}
 
@@ -96,6 +97,10 @@ class GraphDefinitions:
             found = self._reachable[graph_id] = frozenset(seen)
         return found
 
+    def have_lasting_effects(self, graph_ids: frozenset[str]) -> bool:
+        """Return whether any of some graphs assigns to a variable, prints, or the like."""
+        return not self._lasting.isdisjoint(graph_ids)
+
     def location(self, graph_id: str, op_name: str) -> bytes:
         """Return the serialized CodeLocation of a recorded op."""
         return self._op_locations[graph_id, op_name]
@@ -130,6 +135,9 @@ class GraphDefinitions:
         outputs = op.outputs
         ids = tuple(next(self._numbers) for _ in outputs)
         called = self._called_graphs(op)
+        reference = any(tensor.dtype._is_ref_dtype for tensor in outputs)
+        if reference or (op._is_stateful and not outputs):
+            self._lasting.add(state.graph_id)
         may_raise = op.type in _RAISING_OPS or not self._raising.isdisjoint(called)
         if may_raise:
             self._raising.add(state.graph_id)

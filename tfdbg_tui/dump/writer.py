@@ -193,8 +193,10 @@ class DumpWriter:
         message, self._bad_message = self._bad_message, None
         if call.bad is not None:
             _, message = call.bad
-        if message is not None and self.options.on_bad == "raise":
-            raise BadTensorError(message)
+        # What a call has neither returned nor kept, it has left out again.
+        stays = bad or not call.graphs or self._graphs.have_lasting_effects(call.graphs)
+        if message is not None and stays:
+            self._raise(message)
         if bad is not None:
             self._bad_eager(bad)
 
@@ -211,8 +213,11 @@ class DumpWriter:
         self._recorder.bad_tensor_seen()
         if self.options.on_bad == "raise":
             line = self._locations.user_line(bad.location)
-            what = f"{bad.op_name} (output {bad.slot})"
-            raise BadTensorError(_describe(what, bad.counts, line))
+            self._raise(_describe(f"{bad.op_name} (output {bad.slot})", bad.counts, line))
+
+    def _raise(self, message: str) -> None:
+        self._recorder.omit(omissions.RAISED, message, "on_bad")
+        raise BadTensorError(message)
 
     # ---- Graphs --------------------------------------------------------------------------------
 

@@ -12,5 +12,8 @@ LOST = "lost"
 FORKED = "forked"
 """A process forked from the recorded one ran TensorFlow ops."""
 
+RAISED = "raised"
+"""The program was stopped at a bad tensor, as the user had asked for (``on_bad="raise"``)."""
+
 FAILED = "failed"
 """The program ended with an error: what it would have run is not on record."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tfdbg_tui.diagnosis.fixes import Edit
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
@@ -16,7 +18,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     overflow,
     used_by,
 )
-from tfdbg_tui.diagnosis.rules.model import Case, Rule, ops
+from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 
 _MATMULS = ops(
@@ -51,8 +53,15 @@ _CLIP_EXP = Edit("(exp|expm1)(X)", "{F}(tf.minimum({X}, {exp_max}))")
 _SHIFT_EXP = Edit("exp(X)", "{F}({X} - tf.reduce_max({X}, axis=-1, keepdims=True))")
 
 
-def _healthy_for_some_steps(case: Case) -> bool:
-    return case.training and case.healthy_before >= 3
+_GROWN = 2  # computations that were finite before: what grew 10⁶ times a step overflows soon
+
+
+def _diverged(case: Case) -> Match | None:
+    match = overflow(nan=True)(case)
+    if match is None or not case.training or case.healthy_before < _GROWN:
+        return None
+    grown = f"{match.evidence}; finite in the {case.healthy_before:,} computations before"
+    return replace(match.doubted(), evidence=grown)
 
 
 def _made_a_softmax(case: Case) -> bool:
@@ -185,6 +194,15 @@ RULES = (
         "Clip gradients (clipnorm), lower the learning rate, scale the loss or the data.",
     ),
     Rule(
+        "diverged-until-overflow",
+        "Training diverged until numbers overflowed",
+        _MATMULS | _SUMS | _PRODUCTS,
+        _diverged,
+        "The same tensor was finite in the steps before: values grew from step to step, as they do "
+        "where a step is too long.",
+        "Lower the learning rate, clip gradients (clipnorm), scale inputs and targets.",
+    ),
+    Rule(
         "norm-overflow",
         "Sum of squares overflowed",
         ops("Sum", "L2Loss", "EuclideanNorm", "Square"),
@@ -193,14 +211,6 @@ RULES = (
         "overflows although the values are finite.",
         "Clip or normalise the values before they are squared; lower the learning rate if they "
         "grow with training.",
-    ),
-    Rule(
-        "diverged-until-overflow",
-        "Training diverged until numbers overflowed",
-        _MATMULS | _SUMS | _PRODUCTS,
-        downgraded(also(overflow(nan=True), _healthy_for_some_steps)),
-        "The same tensor was finite in the steps before: values grew from step to step.",
-        "Lower the learning rate, clip gradients (clipnorm), scale inputs and targets.",
     ),
     Rule(
         "matmul-overflow",
