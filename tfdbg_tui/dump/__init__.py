@@ -169,6 +169,9 @@ def _fall_back(
     global _fell_back
     import tensorflow as tf
 
+    from tfdbg_tui.dump import files
+
+    files.make_directory(wanted.dump_root)
     _fell_back = True
     _log.warning(
         "tfdbg-tui: this TensorFlow (%s) differs from what the dump writer knows (%s); "

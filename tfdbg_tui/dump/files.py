@@ -6,6 +6,7 @@ every file system TensorFlow knows a possible dump root.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +14,38 @@ import tensorflow as tf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+
+def make_directory(path: str) -> None:
+    """Make a directory that only its user may enter, if it is not there; and its parents."""
+    local = _local(path)
+    if local is None:
+        tf.io.gfile.makedirs(path)
+    else:
+        os.makedirs(local, mode=0o700, exist_ok=True)
+
+
+def create_private(path: str) -> None:
+    """Create a file that only its user may read: dumps hold the text of programs.
+
+    TensorFlow has no way to say so, but keeps the mode of a file that is there.  The umask belongs
+    to the whole process, so to the program.  What is there already is not ours, nor is what a
+    link points to: both are refused.
+
+    Raises:
+        OSError: The file cannot be created.
+    """
+    local = _local(path)
+    if local is not None:
+        os.close(os.open(local, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _local(path: str) -> str | None:
+    """Return the path of a local file; None for one on a file system of TensorFlow's."""
+    scheme, separator, rest = path.partition("://")
+    if not separator:
+        return path
+    return rest if scheme == "file" else None
 
 
 class RecordSink(Protocol):
@@ -32,6 +65,7 @@ class PayloadFile:
     """A TFRecord file; its items are the payloads of records."""
 
     def __init__(self, path: str) -> None:
+        create_private(path)
         self._writer = tf.io.TFRecordWriter(path)
 
     def write(self, item: bytes) -> None:
@@ -51,6 +85,7 @@ class FramedFile:
     """A TFRecord file; its items are whole records, framed and checksummed already."""
 
     def __init__(self, path: str) -> None:
+        create_private(path)
         self._file = tf.io.gfile.GFile(path, "wb")
         self._file.write(b"")  # Creates the file.
 
@@ -124,6 +159,8 @@ class RingFile:
 
     def _rewrite(self) -> None:
         replacement = self._path + ".tmp"
+        if tf.io.gfile.exists(replacement):  # of a rewrite that failed
+            tf.io.gfile.remove(replacement)
         sink = self._make(replacement)
         for item in self._committed:
             sink.write(item)

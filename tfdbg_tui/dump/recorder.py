@@ -20,7 +20,13 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.files import FramedFile, PayloadFile, RingFile, StraightFile
+from tfdbg_tui.dump.files import (
+    FramedFile,
+    PayloadFile,
+    RingFile,
+    StraightFile,
+    make_directory,
+)
 from tfdbg_tui.wire import events, filesets
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -87,7 +93,7 @@ class Recorder:
         self.start()
 
     def _open(self, options: Options) -> None:
-        tf.io.gfile.makedirs(self._root)
+        make_directory(self._root)
         file_set = self._file_set = filesets.FileSet(_unused_prefix(self._root, self.host))
         for suffix in filesets.SUFFIXES[:4]:
             self._files[suffix] = PayloadFile(file_set.path(suffix))

@@ -11,7 +11,9 @@ import contextlib
 import itertools
 import linecache
 import os
+import sys
 import sysconfig
+import traceback
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ from tfdbg_tui.dump import tensorflow_internals
 from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from types import CodeType, FrameType
 
     from tfdbg_tui.dump.recorder import Recorder
@@ -67,8 +69,11 @@ class CodeLocations:
         location = self._stacks.get(stack)
         if location is None:
             self._keep_alive(innermost)
-            # TensorFlow's own extraction maps frames of AutoGraph's generated code to the user's.
-            frames = _frames(tensorflow_internals.extract_stack())
+            if _is_text(innermost):
+                # TensorFlow's extraction maps frames of AutoGraph's generated code to the user's.
+                frames = _frames(tensorflow_internals.extract_stack())
+            else:
+                frames = _python_frames(innermost)
             while frames and frames[-1][0].startswith(_OWN_DIRECTORY):
                 frames.pop()
             location = self.of_frames(frames)
@@ -126,21 +131,52 @@ class CodeLocations:
             return index
 
 
+def without_unreadable(extract_stack: Callable[[int], Any]) -> Callable[[int], Any]:
+    """Wrap TensorFlow's `extract_stack`: none where the name of a file or function is not UTF-8.
+
+    Reading such a stack ends the process with a segmentation fault (TensorFlow 2.16 to 2.19), or
+    raises.  The program might never read it; the dump reads the stack of every op.
+    """
+
+    def extract(stacklevel: int = 1) -> Any:
+        return extract_stack(stacklevel + 1) if _is_text(sys._getframe(1)) else None
+
+    return extract
+
+
+def _is_text(frame: FrameType | None) -> bool:
+    """Whether the names in a frame and its callers are UTF-8."""
+    while frame is not None:
+        code = frame.f_code
+        for name in (code.co_filename, code.co_name):
+            if not name.isascii() and name != _text(name):
+                return False
+        frame = frame.f_back
+    return True
+
+
+def _text(name: str) -> str:
+    return name.encode("utf-8", "replace").decode()
+
+
+def _python_frames(frame: FrameType | None) -> list[tuple[str, int, str]]:
+    """Return (file, line, function) of a frame and its callers, outermost first."""
+    return [
+        (caller.f_code.co_filename, line, _text(caller.f_code.co_name))
+        for caller, line in reversed(list(traceback.walk_stack(frame)))
+    ]
+
+
 def _frames(stack: Iterable[Any] | None) -> list[tuple[str, int, str]]:
     """Return (file, line, function) of the frames of a stack of TensorFlow's."""
-    if stack is None:
-        return []
-    try:
-        return [(frame.filename, frame.lineno, frame.name) for frame in stack]
-    except RuntimeError:  # TensorFlow gives none where the name of one file is not UTF-8.
-        return []
+    return [(frame.filename, frame.lineno, frame.name) for frame in stack or ()]
 
 
 def _absolute(path: str) -> str:
     """Return the absolute path of a file, which may stand in a directory that is gone."""
     with contextlib.suppress(OSError):
         path = os.path.abspath(path)
-    return path.encode("utf-8", "replace").decode()
+    return _text(path)
 
 
 def _is_installed(path: str) -> bool:
@@ -149,5 +185,5 @@ def _is_installed(path: str) -> bool:
 
 def _source_lines(path: str, name: str) -> list[str]:
     """Return the text of a Python file, notebook cell or ``-c`` script; [] where there is none."""
-    lines = linecache.getlines(path if path.endswith(".py") else name)
+    lines = linecache.getlines(path if path.endswith(".py") and name == _text(name) else name)
     return "".join(lines).split("\n") if lines else []

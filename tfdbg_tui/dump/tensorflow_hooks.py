@@ -47,7 +47,7 @@ try:
     from tensorflow.python.framework import tensor as tensor_module
     from tensorflow.python.util import tf_stack, traceback_utils
 
-    from tfdbg_tui.dump import exports, tensorflow_internals
+    from tfdbg_tui.dump import exports, stacks, tensorflow_internals
 
     _import_error: str | None = None
 except ImportError as error:
@@ -184,6 +184,7 @@ class Hooks:
         self._patch(threading.Thread, "start", self._thread_start)
         self._patch(context, "_set_context_locked", self._set_context)
         self._patch(traceback_utils, "_EXCLUDED_PATHS", own_frames.excluded_too)
+        self._patch(tf_stack, "extract_stack", stacks.without_unreadable)
         self.watch_eager_ops(True)
 
     def uninstall(self) -> None:
