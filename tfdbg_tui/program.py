@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -16,6 +17,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.logdir import LogdirError
+from tfdbg_tui.wire import filesets, metadata, omissions
+from tfdbg_tui.wire.events import DebugEvent, Omission
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -161,6 +164,22 @@ class Program:
     def brief(self) -> str:
         """What has become of the program, in few words."""
         return "runs" if self.running else self.outcome
+
+    def tell_failure(self) -> None:
+        """Say in the logdir that the program has failed, where it could not say so itself.
+
+        Of one that a signal has ended, the missing end of the dump tells.
+        """
+        if self._process is None or (self.exit_code or 0) <= 0:
+            return
+        omission = Omission(omissions.FAILED, "the rest of the program", f"it {self.outcome}")
+        event = DebugEvent(time.time(), omission=omission.encode())
+        with contextlib.suppress(OSError, ValueError):  # damaged: then nobody calls it clean
+            for file_set in filesets.find_file_sets(self.logdir):
+                path = file_set.path(filesets.METADATA)
+                is_its_own = re.search(rf"-{self._process.pid}(-\d+)?$", file_set.prefix)
+                if is_its_own and not metadata.tells(path, omissions.FAILED):
+                    metadata.append(path, event.encode())
 
     def stop(self) -> None:
         """End the program: politely first, so that it can save, then, or at Ctrl-C, for good."""

@@ -131,6 +131,7 @@ def _run_with_app(program: Program, args: argparse.Namespace) -> int:
 
 
 def _report(program: Program) -> None:
+    program.tell_failure()
     for line in (
         f"The program: {program.outcome}",
         f"What it printed: {program.log_path}",

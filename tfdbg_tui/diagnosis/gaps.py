@@ -105,11 +105,11 @@ def _unended(run: Run) -> Iterator[Gap]:
     if run.state.killed:
         yield Gap(
             "killed",
-            "The program was killed, crashed or left by os._exit: up to a quarter second before "
-            "that, and all that it would have computed after it, is not on record. Again:",
+            "The program was killed, crashed or left by os._exit: what it computed in the last "
+            "quarter second may be missing, and nobody knows what would have come. Again:",
             _command(run),
         )
-    elif run.state.writing:
+    elif run.state.writing and not run.state.ended:
         text = "The program still runs: this is what it has recorded so far. To wait for its end:"
         logdir = shlex.quote(run.files.directory)
         yield Gap(RUNNING, text, f"tfdbg-tui diagnose {logdir} --follow")
@@ -124,7 +124,12 @@ def _unended(run: Run) -> Iterator[Gap]:
 def _damaged(run: Run) -> Iterator[Gap]:
     files = (filesets.METADATA, filesets.EXECUTION, filesets.GRAPH_EXECUTION_TRACES)
     suffixes = tuple(f".{suffix}" for suffix in files)
-    damaged = {problem.path for problem in run.problems if problem.path.endswith(suffixes)}
+    ours = run.files.is_of_our_writer  # which tells itself that it could not write to the end
+    damaged = {
+        problem.path
+        for problem in run.problems
+        if problem.path.endswith(suffixes) and not (problem.passing and ours)
+    }
     if damaged:
         names = ", ".join(sorted(map(os.path.basename, damaged)))
         yield Gap("damaged", f"Not all of {names} can be read: what stood there is not known.")
@@ -212,10 +217,7 @@ def _forked(run: Run, omission: Omission) -> Gap:
 
 
 def _failed(run: Run, omission: Omission) -> Gap:
-    text = (
-        f"The program failed {_since(omission)}, with {omission.reason}: what it would have "
-        "computed after that is not known."
-    )
+    text = f"The program failed ({omission.reason}): what is on record is as far as it got."
     return Gap(omission.kind, text)
 
 

@@ -9,6 +9,7 @@ import atexit
 import logging
 import multiprocessing
 import os
+import sys
 from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any
 
@@ -221,7 +222,16 @@ def _at_fork(name: str) -> Any:
     return act
 
 
+def _tell_failure() -> None:
+    """Say in the logdir that the program ends with an error: Python keeps it for debuggers."""
+    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    is_interactive = hasattr(sys, "ps1")  # where programs go on after an error
+    if error is not None and not is_interactive and _writer is not None and _writer.active:
+        _writer.program_failed(error)
+
+
 atexit.register(disable_dump_debug_info)
+atexit.register(_tell_failure)  # runs before
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_at_fork("before_fork"),

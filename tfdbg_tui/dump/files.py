@@ -6,14 +6,19 @@ every file system TensorFlow knows a possible dump root.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 import tensorflow as tf
 
+from tfdbg_tui.wire import tfrecord
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+_RESERVED_BYTES = 4096
 
 
 def make_directory(path: str) -> None:
@@ -79,6 +84,47 @@ class PayloadFile:
     def close(self) -> None:
         """Flush and close the file."""
         self._writer.close()
+
+
+class AppendedFile:
+    """A TFRecord file that is opened for each record, so that other processes can append too."""
+
+    def __init__(self, path: str) -> None:
+        create_private(path)
+        self._path = path
+        self._append(b"")  # Creates the file.
+
+    def write(self, item: bytes) -> None:
+        """Append the payload of a record and hand it to the operating system."""
+        self._append(tfrecord.frame(item))
+
+    def _append(self, data: bytes) -> None:
+        with tf.io.gfile.GFile(self._path, "ab") as file:
+            file.write(data)
+
+    def flush(self) -> None:
+        """Do nothing: `write` has done it."""
+
+    def close(self) -> None:
+        """Do nothing: it is not open."""
+
+
+class Reserve:
+    """A little of the disk, kept so that there is room to say that the disk is full."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def take(self) -> None:
+        """Occupy it."""
+        create_private(self._path)
+        with tf.io.gfile.GFile(self._path, "wb") as file:
+            file.write(b"\1" * _RESERVED_BYTES)
+
+    def free(self) -> None:
+        """Give it back."""
+        with contextlib.suppress(tf.errors.OpError):
+            tf.io.gfile.remove(self._path)
 
 
 class FramedFile:

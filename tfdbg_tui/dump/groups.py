@@ -28,6 +28,11 @@ _UNCOUNTED = (np.nan,) * 5
 _MAX_DETAILED = 1 << 20
 """Larger tensors are detailed only where they are bad, or an input of what is."""
 
+_NO_DETAILS = np.full((1, DETAIL_WIDTH), -1.0)
+_MAX_FAILURES = 3
+"""A group that has failed so often is left alone."""
+_NAMED = 3
+
 Float64Array = npt.NDArray[np.float64]
 
 Values = dict[str, list[Any]]
@@ -117,6 +122,7 @@ class Group:
         self.places: dict[int, tuple[int, int | None]] = {}
         self.exact_limit: int | None = None
         self._writer = writer
+        self._failures = 0
         self._novelty = summaries.Novelty()
 
     @property
@@ -131,11 +137,11 @@ class Group:
 
     def sink(self, *arrays: Any) -> list[Any]:
         """Take the values of one execution of the graph."""
-        if self._writer.active:
+        if self._writer.active and not self._is_given_up:
             try:
                 self._take(arrays)
             except Exception as error:
-                self._writer.hook_failed(error)
+                self._fail(error)
         return []
 
     def _take(self, arrays: tuple[Any, ...]) -> None:
@@ -143,7 +149,8 @@ class Group:
         for name, array in zip(self.columns, arrays, strict=True):
             # A string on its own comes as bytes, not as an array.
             values[name].append(np.array(array, object if isinstance(array, bytes) else None))
-        self._writer.traces_taken(self, values)
+        if not any((details[:1, 0] < 0).any() for details in values.get("details", ())):
+            self._writer.traces_taken(self, values)
 
     def detail(self, curt: Any, *tensors: Any) -> Any:
         """Count everything about the bad tensors of one execution of the graph.
@@ -153,14 +160,26 @@ class Group:
             *tensors: See `places`.
 
         Returns:
-            Float64 array ``[details, DETAIL_WIDTH]``, in the order of rows.
+            Float64 array ``[details, DETAIL_WIDTH]``, in the order of rows; `_NO_DETAILS` where
+            there are none to tell, so that `sink` does not take bad tensors for healthy ones.
         """
-        if self._writer.active:
+        if self._writer.active and not self._is_given_up:
             try:
                 return self._details(curt, tensors)
             except Exception as error:
-                self._writer.hook_failed(error)
-        return np.zeros((0, DETAIL_WIDTH))
+                self._fail(error)
+        return _NO_DETAILS
+
+    @property
+    def _is_given_up(self) -> bool:
+        return self._failures >= _MAX_FAILURES
+
+    def _fail(self, error: Exception) -> None:
+        """Tell what an error has cost: the records of one execution, or of all from now on."""
+        self._failures += 1
+        names = ", ".join(row.op_name for row in self.rows[:_NAMED])
+        more = f" and {len(self.rows) - _NAMED} more" if len(self.rows) > _NAMED else ""
+        self._writer.hook_failed(error, f"graph executions of {names}{more}", self.rows[0].graph_id)
 
     def _details(self, curt: Any, tensors: Any) -> Float64Array:
         bad = self._bad_rows(curt, tensors)
@@ -247,6 +266,11 @@ class Batch:
         self.wall_time = time.time()
         self.count = len(group.rows)
         self.nbytes = sum(array.nbytes for arrays in values.values() for array in arrays)
+
+    @property
+    def graph_id(self) -> str:
+        """The graph that was executed."""
+        return self.group.rows[0].graph_id
 
     def encode(self) -> Iterator[tuple[bytes, int]]:
         """Return items for the trace file and the number of records in each."""

@@ -3,11 +3,15 @@
 The program's threads append to two deques and go on.  Every 100 ms the writer thread takes what
 is in the event queue, *then* writes and flushes all definitions (which were queued before the
 events that use them), then the events.  So at any moment the files are readable, nothing in them
-refers to something that is not there, and a killed program loses at most its last quarter second.
+refers to something that is not there, and a killed program loses at most its last quarter second:
+a program that makes events faster than they are written waits for the writer.
+
+What could not be recorded or written is told in the metadata file; see `Omissions`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import socket
@@ -15,19 +19,24 @@ import threading
 import time
 import uuid
 from collections import deque
-from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import tensorflow as tf
 
+from tfdbg_tui.dump import steps
+from tfdbg_tui.dump.errors import reason_of
 from tfdbg_tui.dump.files import (
+    AppendedFile,
     FramedFile,
     PayloadFile,
+    RecordSink,
+    Reserve,
     RingFile,
     StraightFile,
     make_directory,
 )
-from tfdbg_tui.wire import events, filesets
+from tfdbg_tui.dump.omitted import Omissions
+from tfdbg_tui.wire import events, filesets, metadata, omissions
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -38,9 +47,13 @@ if TYPE_CHECKING:
 _log = logging.getLogger("tfdbg_tui")
 
 _INTERVAL_SECONDS = 0.1
-_MAX_QUEUED_BYTES = 256 << 20
-"""Beyond this a thread of the program waits for the writer; only FULL_TENSOR comes near."""
-_MAX_QUEUED_EVENTS = 20_000
+_BACKLOG_SECONDS = 0.1
+"""What takes longer to write may not be queued: a thread of the program waits for the writer."""
+_BACKLOG_BYTES = (4 << 20, 256 << 20)
+"""The least and the most that may be queued, whatever the disk's speed."""
+_FIRST_BACKLOG = 32 << 20
+_ITEM_BYTES = 500
+"""How many bytes could be written in the time that an item takes besides its bytes."""
 
 _run_ids: dict[str, str] = {}
 """The run id of each dump root this process wrote to: TensorFlow reads one run a directory."""
@@ -51,6 +64,10 @@ class TraceBatch(Protocol):
 
     count: int
     nbytes: int
+
+    @property
+    def graph_id(self) -> str:
+        """The graph that was executed."""
 
     def encode(self) -> Iterable[tuple[bytes, int]]:
         """Return items for the trace file and the number of records in each."""
@@ -78,25 +95,32 @@ class Recorder:
         self._executions: deque[bytes] = deque()
         self._traces: deque[TraceBatch] = deque()
         self._queued_bytes = 0
+        self._max_queued_bytes = _FIRST_BACKLOG
+        self._size_lock = threading.Lock()
         self._num_executions = self._num_traces = 0
+        self._num_written = 0, 0
+        self._omissions = Omissions()
         self._drain_lock = threading.Lock()
         self._wake = threading.Event()
         self._stopped = True
         self._thread: threading.Thread | None = None
         self._keep_after_bad = options.keep_after_bad
         self._remaining: int | None = None
-        self._files: dict[str, PayloadFile] = {}
-        try:
-            self._open(options)
-        except Exception as error:
-            self.fail(f"cannot write to {self._root}", error)
+        self._forked = False
+        self._files: dict[str, RecordSink] = {}
+        self._file_set = filesets.FileSet(_unused_prefix(self._root, self.host))
+        self._reserve = Reserve(f"{self._file_set.prefix}.reserve")
+        self._guarded(self._open)
         self.start()
 
-    def _open(self, options: Options) -> None:
+    def _open(self) -> None:
+        options, file_set = self._options, self._file_set
         make_directory(self._root)
-        file_set = self._file_set = filesets.FileSet(_unused_prefix(self._root, self.host))
         for suffix in filesets.SUFFIXES[:4]:
-            self._files[suffix] = PayloadFile(file_set.path(suffix))
+            make: Callable[[str], RecordSink] = PayloadFile
+            if suffix == filesets.METADATA:
+                make = AppendedFile
+            self._files[suffix] = make(file_set.path(suffix))
         for file in self._files.values():
             file.flush()
         full_tensors = options.mode is TensorDebugMode.FULL_TENSOR
@@ -110,7 +134,7 @@ class Recorder:
 
     def _write_metadata(self, *, ended: bool = False) -> None:
         options = self._options
-        metadata = events.DebugMetadata(
+        description = events.DebugMetadata(
             tf.__version__,
             "debug.Event:1",
             self.run_id,
@@ -121,10 +145,8 @@ class Recorder:
             every=options.every,
             mode_name=options.mode_name,
         )
-        event = events.DebugEvent(time.time(), debug_metadata=metadata.encode())
-        file = self._files[filesets.METADATA]
-        file.write(event.encode())
-        file.flush()
+        event = events.DebugEvent(time.time(), debug_metadata=description.encode())
+        self._files[filesets.METADATA].write(event.encode())
 
     # ---- Called by the program's threads -------------------------------------------------------
 
@@ -140,8 +162,7 @@ class Recorder:
             return
         self._executions.append(payload)
         self._num_executions += 1
-        self._queued_bytes += len(payload)
-        self._slow_down()
+        self._count(len(payload) + _ITEM_BYTES)
 
     def traces(self, batch: TraceBatch) -> None:
         """Queue graph execution traces."""
@@ -149,30 +170,44 @@ class Recorder:
             return
         self._traces.append(batch)
         self._num_traces += batch.count
-        self._queued_bytes += batch.nbytes
-        self._slow_down()
+        self._count(batch.nbytes + _ITEM_BYTES)
 
-    def omit(self, kind: str, what: str, reason: str, graph_id: str = "") -> None:
-        """Queue the fact that something is not on record.
+    def omit(
+        self, kind: str, what: str, reason: str, graph_id: str = "", *, count: int = 1
+    ) -> bool:
+        """Tell in the metadata file that something is not on record.
 
         Args:
             kind: One of the constants in `wire.omissions`.
             what: What is not on record, as "the graph loss".
             reason: Why, in one sentence.
             graph_id: The graph that it is about, if it is about one.
-        """
-        omission = events.Omission(
-            kind, what, reason, self._num_executions, self._num_traces, graph_id
-        )
-        self.define(filesets.METADATA, events.DebugEvent(omission=omission.encode()))
+            count: How often it has happened now, or how many records were lost.
 
-    def _slow_down(self) -> None:
-        if self._queued_bytes < _MAX_QUEUED_BYTES:
-            if len(self._executions) + len(self._traces) > _MAX_QUEUED_EVENTS:
-                self._wake.set()
+        Returns:
+            Whether it is the first thing that is not on record.
+        """
+        done = self._num_executions, self._num_traces
+        omission = events.Omission(kind, what, reason, *done, graph_id, count)
+        return self._omissions.add(time.time(), steps.current, omission)
+
+    def lose(
+        self, kind: str, what: str, error: Exception, graph_id: str = "", *, count: int = 1
+    ) -> None:
+        """Tell what an error of ours has cost; the first time with a warning."""
+        reason = reason_of(error)
+        if self.omit(kind, what, reason, graph_id, count=count):
+            _log.warning("tfdbg-tui: not on record: %s (%s); the program goes on", what, reason)
+        _log.debug("tfdbg-tui: the error was", exc_info=error)
+
+    def _count(self, size: int) -> None:
+        """Count what was queued, and let this thread wait where that is too much."""
+        with self._size_lock:
+            self._queued_bytes += size
+        if self._queued_bytes <= self._max_queued_bytes:
             return
         self._wake.set()
-        while self._queued_bytes > _MAX_QUEUED_BYTES and not self.broken and not self._stopped:
+        while self._queued_bytes > self._max_queued_bytes and not (self.broken or self._stopped):
             time.sleep(0.001)
 
     def bad_tensor_seen(self) -> None:
@@ -183,7 +218,11 @@ class Recorder:
     def _frozen(self, count: int) -> bool:
         if self._remaining is None:
             return False
+        was_frozen = self._remaining < 0
         self._remaining -= count
+        if self._remaining < 0 and not was_frozen:
+            reason = f"keep_after_bad={self._keep_after_bad} froze the circular buffer"
+            self.omit(omissions.STOPPED, "the rest of the program", reason)
         return self._remaining < 0
 
     def flush(self) -> None:
@@ -194,7 +233,7 @@ class Recorder:
 
     def start(self) -> None:
         """Start the writer thread."""
-        self._guarded(self._write_metadata)
+        self._guarded(self._begin)
         if self.broken:
             return
         self._stopped = False
@@ -208,7 +247,17 @@ class Recorder:
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
         self.flush()
-        self._guarded(partial(self._write_metadata, ended=True))
+        with contextlib.suppress(Exception):  # then the missing mark tells it
+            self._end()
+
+    def _begin(self) -> None:
+        self._reserve.take()
+        self._write_metadata()
+
+    def _end(self) -> None:
+        self._write_omissions(all_counts=True)
+        self._write_metadata(ended=True)
+        self._reserve.free()
 
     def close(self) -> None:
         """Close the files after `stop`."""
@@ -225,9 +274,21 @@ class Recorder:
 
     def abandon(self) -> None:
         """Forget everything without touching the files: this process is a fork of their owner."""
-        self.broken = self._stopped = True
+        self.broken = self._stopped = self._forked = True
         self._discard()
         _abandoned.append(self)
+
+    def tell_fork(self) -> None:
+        """Tell in the owner's files, once, that this fork of it computes something."""
+        if not self._forked:
+            return
+        self._forked = False
+        what, reason = f"process {os.getpid()}", "it was forked from the recorded one"
+        done = self._num_executions, self._num_traces
+        omission = events.Omission(omissions.FORKED, what, reason, *done, count=1)
+        event = events.DebugEvent(time.time(), omission=omission.encode())
+        with contextlib.suppress(OSError):
+            metadata.append(self._file_set.path(filesets.METADATA), event.encode())
 
     def hold(self) -> None:
         """Keep the writer thread out until `release`, so that a fork finds no half-done write."""
@@ -246,24 +307,29 @@ class Recorder:
             with self._drain_lock:
                 self._guarded(self._drain)
 
-    def _guarded(self, action: Callable[[], None]) -> None:
+    def _guarded(self, write: Callable[[], None]) -> None:
+        """Call what writes files; give up recording where they cannot be written."""
         if self.broken:
             self._discard()
             return
         try:
-            action()
+            write()
         except Exception as error:
-            self.fail(f"cannot write to {self._root}", error)
+            self._give_up(error)
 
-    def fail(self, what: str, error: Exception) -> None:
-        """Give up recording, with one warning."""
-        if self.broken:
-            return
+    def _give_up(self, error: Exception) -> None:
+        """Record nothing any more; say so in a warning, and in the metadata file if possible."""
         self.broken = True
         self._discard()
-        reason = next(iter(str(error).strip().splitlines()), "") or repr(error)
+        what = f"cannot write to {self._root}"
+        reason = reason_of(error).rpartition("; ")[2]  # TensorFlow begins with the path
         _log.warning("tfdbg-tui: %s (%s); dumping is off, the program goes on", what, reason)
         _log.debug("tfdbg-tui: the error was", exc_info=error)
+        self._num_executions, self._num_traces = self._num_written
+        self.omit(omissions.STOPPED, "the rest of the program", f"{what} ({reason})")
+        self._reserve.free()
+        with contextlib.suppress(Exception):  # `stop` tries again
+            self._write_omissions(all_counts=True)
 
     def _discard(self) -> None:
         self._definitions.clear()
@@ -272,16 +338,36 @@ class Recorder:
         self._queued_bytes = 0
 
     def _drain(self) -> None:
+        begun, queued = time.monotonic(), (self._num_executions, self._num_traces)
         executions = _take(self._executions)
         traces = _take(self._traces)
         self._write_definitions()
-        size = sum(map(len, executions)) + sum(batch.nbytes for batch in traces)
         if traces:
-            items = [item for batch in traces for item in batch.encode()]
-            self._trace_file.extend(items)
+            self._trace_file.extend([item for batch in traces for item in self._encoded(batch)])
         if executions:
             self._execution_file.extend([(payload, 1) for payload in executions])
-        self._queued_bytes -= size
+        self._num_written = queued
+        self._write_omissions(all_counts=False)
+        size = sum(map(len, executions)) + sum(batch.nbytes for batch in traces)
+        size += _ITEM_BYTES * (len(executions) + len(traces))
+        self._adjust_backlog(size, time.monotonic() - begun)
+        with self._size_lock:
+            self._queued_bytes -= size
+
+    def _encoded(self, batch: TraceBatch) -> list[tuple[bytes, int]]:
+        try:
+            return list(batch.encode())
+        except Exception as error:
+            what = "graph executions"
+            self.lose(omissions.LOST, what, error, batch.graph_id, count=batch.count)
+            return []
+
+    def _adjust_backlog(self, size: int, seconds: float) -> None:
+        """Let no more be queued than is written in `_BACKLOG_SECONDS`, as far as that is known."""
+        least, most = _BACKLOG_BYTES
+        if size >= least // 4:
+            written = int(size / max(seconds, 1e-3) * _BACKLOG_SECONDS)
+            self._max_queued_bytes = min(max(written, least), most)
 
     def _write_definitions(self) -> None:
         touched = set()
@@ -290,6 +376,10 @@ class Recorder:
             touched.add(suffix)
         for suffix in touched:
             self._files[suffix].flush()
+
+    def _write_omissions(self, *, all_counts: bool) -> None:
+        for payload in self._omissions.unwritten(all_counts=all_counts):
+            self._files[filesets.METADATA].write(payload)
 
     def _commit(self) -> None:
         self._execution_file.commit()

@@ -24,6 +24,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import re
+import sys
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -52,6 +54,10 @@ try:
     _import_error: str | None = None
 except ImportError as error:
     _import_error = str(error)
+
+
+_CALLS = "calls of functions"
+_COMPILED = "functions that XLA compiles"
 
 
 class Listener(Protocol):
@@ -93,8 +99,13 @@ class Listener(Protocol):
     def function_created(self, name: str, graph: Any, attrs: Any) -> None:
         """A graph became a runtime function."""
 
-    def hook_failed(self, error: Exception) -> None:
-        """One of the above raised; re-raises what is meant for the program."""
+    def hook_failed(self, error: Exception, what: str) -> None:
+        """Telling one of the above has raised; raises again what is meant for the program.
+
+        Args:
+            error: What was raised.
+            what: What is not on record because of it.
+        """
 
     def function_variant(self) -> Any:
         """What tells apart the traces of one function, besides TensorFlow's own reasons."""
@@ -256,7 +267,7 @@ class Hooks:
             try:
                 self._listener.eager_op(op_type, inputs, outputs)
             except Exception as error:
-                self._listener.hook_failed(error)
+                self._listener.hook_failed(error, _subject("eager_op", (op_type,)))
             return None
         return list(outputs)  # handed to the next callback, and then to the program
 
@@ -275,28 +286,43 @@ class Hooks:
         self._tell("call_ends", call, inputs, outputs)
         return outputs
 
-    def _tell(self, what: str, *args: Any, **kwargs: Any) -> Any:
+    def _tell(self, hook: str, *args: Any, **kwargs: Any) -> Any:
         """Tell the listener; what goes wrong there must not reach the program."""
         if tensorflow_internals.in_own_work():
             return None
         try:
-            return getattr(self._listener, what)(*args, **kwargs)
+            return getattr(self._listener, hook)(*args, **kwargs)
         except Exception as error:
-            self._listener.hook_failed(error)
+            self._listener.hook_failed(error, _subject(hook, args))
             return None
 
-    def _watches(self) -> bool:
+    def _try(self, what: str, function: Callable[..., Any], *args: Any) -> Any:
+        """Call what finds something out about the program; the same holds.
+
+        Args:
+            what: What may not be on record where it fails.
+            function: What to call.
+            *args: Its arguments.
+        """
+        try:
+            return function(*args)
+        except Exception as error:
+            self._listener.hook_failed(error, what)
+            return None
+
+    def _watches_call(self, op_name: Any) -> bool:
+        """Whether an eager execution is the call of a function that is to be told."""
         if not self._eager:
             return False
         if not getattr(self._watched, "yes", False):
             self.watch_this_thread()
-        return True
+        return tensorflow_internals.is_function_name(op_name)
 
     def _quick_execute(self, original: Any) -> Any:
         def quick_execute(
             op_name: Any, num_outputs: Any, inputs: Any, attrs: Any, ctx: Any, name: Any = None
         ) -> Any:
-            if not self._watches() or not tensorflow_internals.is_function_name(op_name):
+            if not self._try(_CALLS, self._watches_call, op_name):
                 return original(op_name, num_outputs, inputs, attrs, ctx, name)
             return self._recorded_call(
                 original, op_name, inputs, num_outputs, inputs, attrs, ctx, name
@@ -315,7 +341,7 @@ class Hooks:
             name: Any = None,
         ) -> Any:
             rest = (num_outputs, inputs, attrs, ctx, cancellation_manager, name)
-            if not self._watches() or not tensorflow_internals.is_function_name(op_name):
+            if not self._try(_CALLS, self._watches_call, op_name):
                 return original(op_name, *rest)
             return self._recorded_call(original, op_name, inputs, *rest)
 
@@ -335,9 +361,7 @@ class Hooks:
             def traced(*inner_args: Any, **inner_kwargs: Any) -> Any:
                 outputs = python_func(*inner_args, **inner_kwargs)
                 graph = ops.get_default_graph()
-                if tensorflow_internals.is_compiled(
-                    graph
-                ) and not tensorflow_internals.has_fixed_captures(graph):
+                if self._try(_COMPILED, _is_open_and_compiled, graph):
                     graph._tfdbg_tui_compiled = True
                     self._tell("compiled_graph_traced", graph)
                 return outputs
@@ -351,9 +375,7 @@ class Hooks:
 
     def _forward_backward(self, original: Any) -> Any:
         def create(attrs: Any, forward_graph: Any, backwards_graph: Any) -> Any:
-            if tensorflow_internals.must_compile(attrs) or tensorflow_internals.is_compiled(
-                backwards_graph
-            ):
+            if self._try(_COMPILED, _will_be_compiled, attrs, backwards_graph):
                 backwards_graph._tfdbg_tui_compiled = True
                 self._tell("compiled_graph_traced", backwards_graph)
             return original(attrs, forward_graph, backwards_graph)
@@ -361,12 +383,17 @@ class Hooks:
         return create
 
     def _optional_xla_context(self, original: Any) -> Any:
+        def mark(xla_context: Any) -> None:
+            graph = ops.get_default_graph()
+            if xla_context and graph.building_function:
+                graph._tfdbg_tui_compiled = True
+
+        hooks = self
+
         class OptionalXlaContext(original):  # type: ignore[misc]
             def __enter__(self) -> None:
                 super().__enter__()
-                graph = ops.get_default_graph()
-                if self.xla_context and graph.building_function:
-                    graph._tfdbg_tui_compiled = True
+                hooks._try(_COMPILED, mark, self.xla_context)
 
         return OptionalXlaContext
 
@@ -374,9 +401,8 @@ class Hooks:
         def set_shape(this: Any, shape: Any) -> None:
             before = this.shape
             original(this, shape)
-            # Unknown shapes differ from themselves.
-            if repr(this.shape) != repr(before) and tensorflow_internals.called_by_user():
-                tensorflow_internals.doubt_shapes(this.graph)
+            caller = sys._getframe(1)
+            self._try("the true shapes of a graph", _doubt_changed_shape, this, before, caller)
 
         return set_shape
 
@@ -451,14 +477,14 @@ class Hooks:
         return property(function)
 
     def _make_function_context(self, original: Any) -> Any:
+        def with_variant(made: Any, variant: Any) -> Any:
+            key = made.context
+            return made._replace(context=key._replace(xla_context_id=(variant, key.xla_context_id)))
+
         def make_function_context(*args: Any, **kwargs: Any) -> Any:
             made = original(*args, **kwargs)
             variant = self._tell("function_variant")
-            if variant is None:
-                return made
-            key = made.context
-            variant_id = (variant, key.xla_context_id)
-            return made._replace(context=key._replace(xla_context_id=variant_id))
+            return (variant and self._try(_CALLS, with_variant, made, variant)) or made
 
         return make_function_context
 
@@ -467,7 +493,7 @@ class Hooks:
 
         def set_context(made: Any) -> None:
             original(made)
-            self.watch_this_thread()
+            self._try("eager ops of a thread", self.watch_this_thread)
 
         return set_context
 
@@ -480,7 +506,7 @@ class Hooks:
             def watched_run() -> None:
                 del thread.run
                 if hooks._installed:
-                    hooks.watch_this_thread()
+                    hooks._try("eager ops of a thread", hooks.watch_this_thread)
                 try:
                     run()
                 finally:
@@ -491,3 +517,40 @@ class Hooks:
             original(thread)
 
         return start
+
+
+def _is_open_and_compiled(graph: Any) -> bool:
+    """Whether XLA will compile a graph, which may still capture a variable."""
+    return tensorflow_internals.is_compiled(graph) and not tensorflow_internals.has_fixed_captures(
+        graph
+    )
+
+
+def _will_be_compiled(attrs: Any, graph: Any) -> bool:
+    return tensorflow_internals.must_compile(attrs) or tensorflow_internals.is_compiled(graph)
+
+
+def _doubt_changed_shape(tensor: Any, before: Any, caller: Any) -> None:
+    # Unknown shapes differ from themselves.
+    if repr(tensor.shape) != repr(before) and tensorflow_internals.is_users(caller):
+        tensorflow_internals.doubt_shapes(tensor.graph)
+
+
+def _subject(hook: str, args: tuple[Any, ...]) -> str:
+    """Say what is not on record where a hook has failed with some arguments."""
+    first = args[0] if args else None
+    if hook == "eager_op":
+        return f"the eager op {_name(first)}"
+    if hook == "twin" or hook.startswith("call_"):
+        return f"a call of {_name(getattr(first, 'name', first))}"
+    found = (getattr(arg, "graph", arg) for arg in args)
+    graph = next((graph for graph in found if isinstance(graph, ops.Graph)), None)
+    if graph is None:
+        return "functions that are traced"
+    return f"the graph {getattr(graph, 'name', None) or 'of the program'}"
+
+
+def _name(name: Any) -> str:
+    """Return the name of an op type, or that of a function without what TensorFlow adds."""
+    text = name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
+    return re.sub(r"^__(?:inference|forward|backward)_(.+)_\d+$", r"\1", text)

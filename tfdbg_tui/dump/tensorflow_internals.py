@@ -10,7 +10,6 @@ import importlib.util
 import itertools
 import os
 import re
-import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -256,9 +255,11 @@ def has_fixed_captures(graph: Any) -> bool:
     return is_loop_condition(graph) or type(graph).__name__ in gradients
 
 
-def called_by_user() -> bool:
-    """Return whether code outside of TensorFlow, Keras and this called the caller's caller."""
-    frame = sys._getframe(2)
+def is_users(frame: Any) -> bool:
+    """Return whether a stack frame, or what AutoGraph ran for it, is of code outside of libraries.
+
+    Those are TensorFlow, Keras and this package.
+    """
     while frame.f_back is not None and frame.f_code.co_filename.endswith(_AUTOGRAPH_CALL):
         frame = frame.f_back
     return not frame.f_code.co_filename.startswith(_TRUSTED)

@@ -18,7 +18,7 @@ from tfdbg_tui.dump import (
 )
 from tfdbg_tui.dump.compiled import CompiledBuffer
 from tfdbg_tui.dump.eager import BadTensor, EagerExecutions
-from tfdbg_tui.dump.errors import BadTensorError
+from tfdbg_tui.dump.errors import BadTensorError, reason_of
 from tfdbg_tui.dump.fetched import FetchedTensor
 from tfdbg_tui.dump.graphs import GraphDefinitions
 from tfdbg_tui.dump.groups import Batch, Group
@@ -96,8 +96,9 @@ class DumpWriter:
 
     def stop(self) -> None:
         """Stop recording and write everything.  `start` goes on in the same files."""
-        if self.active:
-            self._stop_listening()
+        was_active = self.active
+        self._stop_listening()
+        if was_active:
             self._recorder.stop()
 
     def close(self) -> None:
@@ -130,15 +131,25 @@ class DumpWriter:
         self._recorder.release()
 
     def after_fork_in_child(self) -> None:
-        """Stop, without touching the files: they are the parent's."""
+        """Record nothing: the files are the parent's.  The hooks stay, to tell if it computes."""
         self._recorder.abandon()
-        self._stop_listening()
+        self.active = False
 
-    def hook_failed(self, error: Exception) -> None:
-        """Turn the dump off when it fails in a way nobody foresaw; the program goes on."""
+    def hook_failed(self, error: Exception, what: str, graph_id: str = "") -> None:
+        """Tell in the logdir what an error of ours has cost; the program goes on.
+
+        Args:
+            error: The error; a `BadTensorError` is meant for the program, and raised again.
+            what: What is not on record, as "the graph loss".
+            graph_id: The graph that it is about, if it is known.
+        """
         if isinstance(error, BadTensorError):
             raise error
-        self._recorder.fail("failed unexpectedly", error)
+        self._recorder.lose(omissions.SKIPPED, what, error, graph_id)
+
+    def program_failed(self, error: BaseException) -> None:
+        """Say in the logdir that the program ends with an error."""
+        self._recorder.omit(omissions.FAILED, "the rest of the program", reason_of(error))
 
     def skip(self, what: str, reason: str, graph: Any = None) -> None:
         """Say in the logdir that a graph or op is not recorded, and why.
@@ -164,13 +175,17 @@ class DumpWriter:
     def eager_op(self, op_type: Any, inputs: Any, outputs: Any) -> None:
         """Record an eager op that returned."""
         if self._recorder.broken:
+            self._recorder.tell_fork()
             return
         bad = self._eager.op(op_type, inputs, outputs)
         if bad is not None and self._watches_bad:
             self._bad_eager(bad)
 
-    def call_begins(self, name: str) -> Call:
+    def call_begins(self, name: str) -> Call | None:
         """Note that a function starts."""
+        if self._recorder.broken:
+            self._recorder.tell_fork()
+            return None
         return self._eager.begin_call(name)
 
     def twin(self, name: str, *, stateless: bool = False) -> str:
@@ -236,11 +251,14 @@ class DumpWriter:
         if not self.active or self._recorder.broken or tensorflow_internals.is_own(graph):
             return
         with self._graph_lock:
-            self._graphs.record_ops(graph)
-            self._graphs.record_function(name, graph, attrs)
+            try:
+                self._graphs.record_ops(graph)
+            finally:  # its calls are on record, whatever becomes of what it computes
+                self._graphs.record_function(name, graph, attrs)
             self._twins.add(name, graph)
 
     def _records(self) -> bool:
+        self._recorder.tell_fork()
         return self.active and self._sampled and not self._recorder.broken
 
     def _wants(self, graph: Any) -> bool:
@@ -340,7 +358,7 @@ class DumpWriter:
             probe.finish(sinks, [recorded.op for recorded in ops if recorded.calls])
 
     def _not_observed(self, graph: Any, error: Exception) -> None:
-        self.skip(f"the graph {graph.name}", str(error), graph)
+        self.hook_failed(error, f"the graph {graph.name}", self._graphs.graph_id(graph))
 
     def _add_groups(self, place: Place, graph: Any, ops: list[RecordedOp]) -> list[Any]:
         """Add the ops that record the outputs of some ops; return the sinks.

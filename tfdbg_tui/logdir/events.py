@@ -288,6 +288,8 @@ class RunState:
         deleted: They are gone from their directory; what had been opened can still be read.
         last_written: When any of them was written last, in seconds since the epoch.
         writing: Whether a process still has them open; None where that cannot be told.
+        ended: Whether all processes have ended their dump in order, as our writer does; a program
+            that has disabled its dump may go on.
         suspended: Whether a process that has them open is stopped, as by Ctrl-Z.
         killed: Whether a process has gone that could not end its dump in order, as our writer does
             unless it is killed or crashes; that of TensorFlow does not tell.
@@ -300,6 +302,7 @@ class RunState:
     deleted: bool = False
     last_written: float | None = None
     writing: bool | None = None
+    ended: bool = False
     suspended: bool = False
     killed: bool = False
     prompt: bool = False

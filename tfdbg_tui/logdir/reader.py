@@ -64,6 +64,7 @@ class RunReader:
         self._limit = min(_FIRST_BYTES, chunk_bytes)
         self._asked_at = float("-inf")
         self._writing: bool | None = None
+        self._ended = False
         self._suspended = False
         self._killed = False
         if files.run_id is None:
@@ -197,6 +198,7 @@ class RunReader:
             deleted=bool(fates) and fates <= {"deleted"},
             last_written=max(written, default=None),
             writing=self._writing,
+            ended=self._ended,
             suspended=self._suspended,
             killed=self._killed,
             prompt=all(reader.process.is_ours for reader in self._sets),
@@ -211,6 +213,7 @@ class RunReader:
         self._asked_at = now
         answers = {reader.process.writing() for reader in self._sets}
         self._writing = True if True in answers else None if None in answers else False
+        self._ended = all(reader.process.has_ended_in_order() for reader in self._sets)
         self._suspended = any(reader.process.suspended() for reader in self._sets)
         self._killed = any(reader.process.killed() for reader in self._sets)
 

@@ -55,17 +55,17 @@ class WriterProcess:
             self._searches_left -= 1
             self.pid = self._search()
         if self.pid is None:
-            return False if self._has_said_goodbye() else None
+            return False if self.has_ended_in_order() else None
         if not self._ended:
             self._ended = not (_lives(self.pid) and self._has_files_open(self.pid))
         return not self._ended
 
     def killed(self) -> bool:
         """Return whether it is our writer and has gone without having ended its dump in order."""
-        return self.is_ours and self._ended and not self._has_said_goodbye()
+        return self.is_ours and self._ended and not self.has_ended_in_order()
 
-    def _has_said_goodbye(self) -> bool:
-        """Whether the last description of the dump in the metadata file says that it has ended."""
+    def has_ended_in_order(self) -> bool:
+        """Return whether the last word of the metadata file on the dump is that it has ended."""
         if not os.path.isfile(self._metadata_path):  # opening a named pipe would wait for ever
             return False
         try:

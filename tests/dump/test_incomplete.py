@@ -1,0 +1,285 @@
+"""Whatever is not on record is told in the logdir, and nobody calls the run clean."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+np = pytest.importorskip("numpy")
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui import dump  # noqa: E402
+from tfdbg_tui.diagnosis.report import diagnose  # noqa: E402
+from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
+from tfdbg_tui.dump.tensorflow_hooks import Listener  # noqa: E402
+from tfdbg_tui.logdir import open_run  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tfdbg_tui.diagnosis.report import Report
+
+
+@pytest.fixture(autouse=True)
+def _disabled() -> Iterator[None]:
+    yield
+    dump.disable_dump_debug_info()
+
+
+def eager(x: Any) -> list[Any]:
+    results = [tf.math.sin(x), tf.math.cos(x)]
+    thread = threading.Thread(target=lambda: results.append(tf.math.tan(x)))
+    thread.start()
+    thread.join()
+    return results
+
+
+def graphs(x: Any) -> list[Any]:
+    @tf.function
+    def loop(x: Any) -> Any:
+        for _ in tf.range(3):
+            x = tf.math.sin(x) if tf.reduce_sum(x) > 0.0 else -x
+        return x
+
+    @tf.function
+    def checked(x: Any) -> Any:
+        x = tf.py_function(lambda v: v + 0.0, [x], tf.float32)
+        x.set_shape([3])
+        tf.debugging.Assert(x[0] > 0.0, ["too small"])
+        return tf.math.cos(x)
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        results = [loop(x), checked(x)]
+    results.append(tape.gradient(results, x))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        checked(-x)
+    return results
+
+
+def compiled(x: Any) -> list[Any]:
+    functions = (lambda x: tf.math.exp(x), lambda x: tf.math.cos(x))
+    return [tf.function(f, jit_compile=True, autograph=False)(x) for f in functions]
+
+
+def session() -> list[Any]:
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as s:
+        tensors = [tf.math.sin(v1.placeholder_with_default(value, [])) for value in (1.0, 2.0)]
+        return [s.run(tensor) for tensor in tensors]
+
+
+def program() -> list[Any]:
+    """Return what it computes, whether it is dumped or not; no two calls share a function."""
+    x = tf.constant([0.25, 0.5, 1.0])
+    return [np.asarray(r) for r in (*eager(x), *graphs(x), *compiled(x), *session())]
+
+
+def first_time(original: Callable[..., Any], raised: list[str]) -> Callable[..., Any]:
+    """Return what raises when it is called first, and then is the original."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not raised:
+            raised.append("once")
+            raise RuntimeError("a bug of ours")
+        return original(*args, **kwargs)
+
+    return call
+
+
+def gap_text(report: Report) -> str:
+    return " ".join(gap.text for gap in report.gaps)
+
+
+_NOT_CALLED = {"hook_failed", "session_counted", "session_run_fails", "session_skipped"}
+"""Hooks that the program above does not lead to."""
+_HOOKS = [name for name in vars(Listener) if not name.startswith("_") and name not in _NOT_CALLED]
+_PLACES = [
+    *(f"writer.DumpWriter.{hook}" for hook in _HOOKS),
+    "compiled.CompiledBuffer.__init__",
+    "compiled.CompiledBuffer.take",
+    "eager.EagerExecutions._record",
+    "graphs.GraphDefinitions.record_ops",
+    "groups.Group._take",
+    "instrument.add_group",
+    "records.GroupRecords.encode",
+    "tensorflow_internals.doubt_shapes",
+    "tensorflow_internals.has_fixed_captures",
+    "tensorflow_internals.must_compile",
+]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Any], int]:
+    """Return what the program computes without a dump, and the number of events of a dump."""
+    plain = program()
+    root = tmp_path_factory.mktemp("undisturbed")
+    tfdbg_tui.enable_dump_debug_info(str(root), "CONCISE_HEALTH", -1)
+    program()
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(root)
+    assert diagnose(run).verdict == "clean", diagnose(run).gaps
+    return plain, run.num_events
+
+
+@pytest.mark.parametrize("place", _PLACES)
+def test_a_bug_of_ours_costs_one_record_or_graph_and_is_told(
+    place: str, tmp_path: Path, undisturbed: tuple[list[Any], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, events = undisturbed
+    owner: Any = dump
+    *path, name = place.split(".")
+    for part in path:
+        owner = getattr(owner, part) if hasattr(owner, part) else None
+    raised: list[str] = []
+    monkeypatch.setattr(owner, name, first_time(getattr(owner, name), raised))
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    dumped = program()
+    tfdbg_tui.disable_dump_debug_info()
+    assert raised
+    for before, after in zip(plain, dumped, strict=True):
+        np.testing.assert_array_equal(before, after)
+    run = open_run(tmp_path)
+    report = diagnose(run)
+    assert report.verdict == "incomplete"
+    (gap,) = report.gaps
+    assert gap.kind in ("skipped", "lost")
+    assert "RuntimeError: a bug of ours" in gap.text
+    assert run.num_events > events * 2 // 3
+
+
+def test_what_is_lost_is_named_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("tfdbg_tui.dump.groups.Group._take", broken)
+    monkeypatch.setattr("tfdbg_tui.dump.writer.DumpWriter.eager_op", broken)
+    function = tf.function(lambda x: tf.math.sin(x) * 2.0, autograph=False)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    for _ in range(10):
+        function(tf.ones([2]))
+    tfdbg_tui.disable_dump_debug_info()
+    counts = {o.what: o.count for o in open_run(tmp_path).omissions}
+    # A group of tensors that fails again and again is left alone.
+    assert counts["graph executions of x, Sin, mul/y and 1 more"] == 3
+    assert max(counts.values()) == 10
+    assert len(caplog.records) == 1
+
+
+def test_counting_that_fails_makes_no_bad_tensor_healthy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tfdbg_tui.dump.groups import Group
+
+    monkeypatch.setattr(Group, "_details", first_time(Group._details, []))
+    function = tf.function(lambda x: tf.math.log(x), autograph=False)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    for _ in range(2):
+        function(tf.zeros([2]))
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(tmp_path)
+    assert [t.op_name for t in map(run.graph_executions.__getitem__, range(2))] == ["x", "Log"]
+    assert len(run.graph_executions) == 2
+    assert "graph executions of x, Log" in gap_text(diagnose(run))
+
+
+def test_an_error_meant_for_the_program_reaches_it(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1, on_bad="raise")
+    with pytest.raises(BadTensorError):
+        tf.math.log(0.0)
+
+
+@pytest.mark.parametrize(
+    ("mode", "size", "options", "kind"),
+    [
+        ("CONCISE_HEALTH", 3, {}, "circular_buffer"),
+        ("CONCISE_HEALTH", -1, {"every": 2}, "filtered"),
+        ("CONCISE_HEALTH", -1, {"op_regex": "Sin"}, "filtered"),
+        ("SHAPE", -1, {}, "blind"),
+    ],
+)
+def test_what_is_left_out_on_purpose_is_not_clean(
+    tmp_path: Path, mode: str, size: int, options: dict[str, Any], kind: str
+) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, size, **options)
+    for number in range(4):
+        with tfdbg_tui.step(number):
+            tf.math.sin(1.0)
+    still_running = diagnose(open_run(tmp_path))
+    tfdbg_tui.disable_dump_debug_info()
+    report = diagnose(open_run(tmp_path))
+    assert (report.verdict, [gap.kind for gap in report.gaps]) == ("incomplete", [kind])
+    assert report.gaps[0].remedy.startswith("tfdbg-tui run")
+    assert "running" in {gap.kind for gap in still_running.gaps}
+
+
+def run_program(source: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", source, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_fork_that_computes_and_an_uncaught_error(tmp_path: Path) -> None:
+    result = run_program(_FORKS, str(tmp_path))
+    assert "ValueError: not today" in result.stderr
+    run = open_run(tmp_path)
+    report = diagnose(run)
+    assert [gap.kind for gap in report.gaps] == ["failed", "forked"]  # one of two forks
+    assert "ValueError: not today" in gap_text(report)
+    assert "after 1 execution" in gap_text(report)
+    assert len(run.executions) == 2
+
+
+_FORKS = """
+import os, sys, tensorflow as tf, tfdbg_tui
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "CONCISE_HEALTH", -1)
+tf.math.sin(1.0)
+for computes in (True, False):
+    pid = os.fork()
+    if not pid:
+        if computes:
+            tf.math.sin(2.0), tf.math.sin(3.0)
+        os._exit(0)
+    os.waitpid(pid, 0)
+tf.math.sin(4.0)
+raise ValueError("not today\\nmore")
+"""
+
+
+def test_a_full_disk_and_a_program_that_leaves_at_once(tmp_path: Path) -> None:
+    full, left = tmp_path / "full", tmp_path / "left"
+    result = run_program(_FULL, str(full), str(left))
+    assert result.returncode == 0, result.stderr
+    assert result.stderr.count("dumping is off") == 1
+    report = diagnose(open_run(full))
+    assert (report.verdict, report.alerts) == ("incomplete", 0)
+    assert [gap.kind for gap in report.gaps] == ["stopped"]
+    assert "File too large" in gap_text(report)
+    assert diagnose(open_run(left)).gaps[0].kind == "killed"
+
+
+_FULL = """
+import os, resource, sys, tensorflow as tf, tfdbg_tui
+soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "FULL_TENSOR", -1).flush()
+tf.math.sin(tf.ones([9_000]))
+tfdbg_tui.dump._writer.flush()
+tf.math.log(0.0)
+tfdbg_tui.disable_dump_debug_info()
+resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "FULL_TENSOR", -1)
+tf.math.sin(1.0)
+tfdbg_tui.enable_dump_debug_info(sys.argv[2], "FULL_TENSOR", -1)
+tf.math.sin(1.0)
+tfdbg_tui.dump._writer.flush()
+os._exit(0)
+"""

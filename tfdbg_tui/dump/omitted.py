@@ -1,0 +1,70 @@
+"""What a process could not record: each thing once, with how often it has happened."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.wire import events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAX_THINGS = 200
+_OTHERS = "other parts of the program"
+_MAX_TEXT = 300  # characters; a record has to be small enough for a write that nothing splits
+
+
+@dataclass(slots=True)
+class _Entry:
+    """Something that is not on record, when it was noticed first, and the count on disk."""
+
+    wall_time: float
+    step: int | None
+    omission: events.Omission
+    written: int = 0
+
+
+class Omissions:
+    """Collects them from all threads; the recorder asks for what to write."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entries: dict[tuple[str, str, str, str], _Entry] = {}
+
+    def add(self, wall_time: float, step: int | None, omission: events.Omission) -> bool:
+        """Add something; return whether it is the first thing of all."""
+        omission.what, omission.reason = omission.what[:_MAX_TEXT], omission.reason[:_MAX_TEXT]
+        with self._lock:
+            is_first = not self._entries
+            if len(self._entries) >= _MAX_THINGS and _key(omission) not in self._entries:
+                omission.what, omission.graph_id = _OTHERS, ""
+            known = self._entries.get(_key(omission))
+            if known is None:
+                self._entries[_key(omission)] = _Entry(wall_time, step, omission)
+            else:
+                known.omission.count += omission.count
+        return is_first
+
+    def unwritten(self, *, all_counts: bool) -> Iterator[bytes]:
+        """Yield the record of each thing that is new, or has happened twice as often since.
+
+        It counts as written when the next one is asked for.
+
+        Args:
+            all_counts: Also of what has happened less often than that.
+        """
+        with self._lock:
+            entries = list(self._entries.values())
+        for entry in entries:
+            count = entry.omission.count
+            if count >= 2 * entry.written or (all_counts and count > entry.written):
+                yield events.DebugEvent(
+                    entry.wall_time, entry.step, omission=entry.omission.encode()
+                ).encode()
+                entry.written = count
+
+
+def _key(omission: events.Omission) -> tuple[str, str, str, str]:
+    return omission.kind, omission.what, omission.reason, omission.graph_id
