@@ -52,7 +52,8 @@ def _run(name: str, arguments: list[str]) -> None:
         code = run_command(name, arguments)
     said = out.getvalue()
     assert code in _EXIT_CODES, code
-    assert bool(said) == (code != 2), (code, said, err.getvalue())
+    assert said or err.getvalue()
+    assert said or code == 2, (code, err.getvalue())
     check_inert(said)
     check_inert(err.getvalue())
     if "--json" in arguments and said:

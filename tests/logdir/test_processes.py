@@ -15,7 +15,7 @@ from synthetic import (
 )
 
 from tfdbg_tui.diagnosis.alerts import find_alerts
-from tfdbg_tui.logdir import RunReader, list_runs
+from tfdbg_tui.logdir import RunReader, handles, list_runs
 from tfdbg_tui.wire import events, tfrecord
 
 
@@ -151,3 +151,36 @@ def test_serials_out_of_order(tmp_path):
     run = read(write_logdir(tmp_path / "logdir", executions=executions, traces=traces))
     found = [trace.execution_index for trace in run.graph_executions]
     assert found == [*range(len(order)), None, None]
+
+
+def test_more_files_than_may_be_open(tmp_path, monkeypatch):
+    """Files are opened when they are read; a run of 200 processes has 1,200 of them."""
+    for number in range(12):
+        write_logdir(tmp_path, **process(f"host{number}", [1, 2]))
+    expected = content(read(tmp_path))
+    monkeypatch.setattr(handles, "_limit", lambda: 3)
+    (files,) = list_runs(tmp_path)
+    reader = RunReader(files)
+    run = reader.read_all()
+    assert len(handles._open) <= 3
+    assert content(run) == expected
+    assert not run.problems
+    for number in range(12):  # what is appended, and what another process adds, is still found
+        write_logdir(tmp_path, **process(f"host{number}", [1, 2, 3]))
+    write_logdir(tmp_path, **process("late", [9]))
+    while not (run := reader.poll()).progress.complete or len(run.executions) < 37:
+        pass
+    assert run.executions[36].op_type == "late"
+    assert not run.problems
+
+
+def test_a_closed_file_is_not_mistaken_for_another(tmp_path, monkeypatch):
+    write_logdir(tmp_path, **process("one", [1, 2]))
+    run = read(tmp_path)
+    monkeypatch.setattr(handles, "_limit", lambda: 1)
+    run.graph_executions[0]  # closes the file of the executions
+    (path,) = tmp_path.glob("*.execution")
+    path.rename(tmp_path / "old")
+    path.write_bytes((tmp_path / "old").read_bytes())
+    assert "another file" in run.executions[0].unreadable
+    assert run.graph_executions[1].unreadable is None

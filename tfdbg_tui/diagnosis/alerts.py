@@ -66,9 +66,13 @@ class _FileAlerts:
             return TensorEvent(self.kind, index, self._events.site(index).output_slot)
         return TensorEvent(self.kind, index, self._alerts.slots[number])
 
-    def numbers(self, row: int) -> range:
-        """Return which of them are of a row of the file."""
-        return range(*self._alerts.rows.searchsorted([row, row + 1]).tolist())
+    def number(self, row: int, event: TensorEvent) -> int | None:
+        """Return which of them an event in a row of the file is; None where it is none."""
+        start, stop = self._alerts.rows.searchsorted([row, row + 1]).tolist()
+        if isinstance(self._events, GraphExecutions):
+            return start if start < stop and self.event(start) == event else None
+        found = np.flatnonzero(self._alerts.slots[start:stop] == event.slot)
+        return start + int(found[0]) if found.size else None
 
 
 class Alerts(Sequence[TensorEvent]):
@@ -132,10 +136,8 @@ class Alerts(Sequence[TensorEvent]):
             return None
         file_set, row = events.place(event.index)
         file = file_set + _KINDS.index(event.kind) * _file_sets(self._run)
-        for number in self._files[file].numbers(row):
-            if self._files[file].event(number).slot == event.slot:
-                return self._rows.index(file, number)
-        return None
+        number = self._files[file].number(row, event)
+        return None if number is None else self._rows.index(file, number)
 
     def positions(self, kind: Kind) -> npt.NDArray[np.int64]:
         """Return where the alerts of a kind of event are in the sequence, by `alert_rows`."""

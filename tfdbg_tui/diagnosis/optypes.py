@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _GRADIENT = re.compile(r"(Grad|Backprop(Input|Filter))(V\d)?$")
 """Ops that TensorFlow makes for gradients, as of convolutions and pools."""
@@ -232,9 +236,9 @@ def unrecorded(op_type: str) -> bool:
     return op_type in UNRECORDED or op_type.startswith(("TensorList", "__"))
 
 
-def value_inputs(op_type: str | None, number: int) -> tuple[int, ...]:
+def value_inputs(op_type: str | None, number: int) -> Sequence[int]:
     """Return which of an op's `number` inputs hold values that go into its result."""
     slots = VALUE_INPUTS.get(op_type or "")
     if slots is None:
-        return tuple(range(number))
+        return range(number)
     return tuple(slot for slot in slots if slot < number)

@@ -111,9 +111,9 @@ def new_file_sets(run: RunFiles, strangers: set[str]) -> list[FileSet]:
         found = filesets.find_file_sets(run.directory)
     except OSError:
         return []
-    added = []
+    added, known = [], set(run.file_sets)
     for file_set in found:
-        if file_set in run.file_sets or file_set.prefix in strangers:
+        if file_set in known or file_set.prefix in strangers:
             continue
         metadata, _ = _read_metadata(file_set.path(filesets.METADATA))
         if metadata is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.recordlog import RecordLog
 
 Event = TypeVar("Event")
+
+_RECENT = 64  # events that are kept: those of full tensors are large in the file, not here
 
 
 class UnreadableError(ValueError):
@@ -48,6 +51,8 @@ class EventList(ABC, Generic[Event]):
         self._offsets = [log.offsets.view() for log in logs]
         self._rows = Rows([len(log) for log in logs], merge)
         columns = merge.columns if merge else logs[0].columns
+        # What is asked of one event comes in many questions: one for each output, for example.
+        self._read = lru_cache(_RECENT)(self._read_event)
         self._columns: list[ColumnView] = [column.view() for column in columns]
         self.alert_logs = [log.alerts.view() for log in logs]
         self.alert_rows = merge.alert_rows.view() if merge else self.alert_logs[0].rows
@@ -67,11 +72,16 @@ class EventList(ABC, Generic[Event]):
         Raises:
             IndexError: There is no such event.
         """
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"event {index} of {len(self)}")
+        return self._read(index % len(self))
+
+    def _read_event(self, index: int) -> Event:
         try:
             with self._reading(index) as (log, event):
-                return self._decoded(index % len(self), log, event)
+                return self._decoded(index, log, event)
         except UnreadableError as error:
-            return self._unreadable(index % len(self), str(error))
+            return self._unreadable(index, str(error))
 
     @abstractmethod
     def _decoded(self, index: int, log: int, event: events.DebugEvent) -> Event:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import time
 from typing import TYPE_CHECKING, cast
 
@@ -12,6 +11,7 @@ import numpy as np
 from tfdbg_tui.logdir import frames
 from tfdbg_tui.logdir.chunk import VERIFIED_BYTES, Chunk, ScanBuffer
 from tfdbg_tui.logdir.fileslice import FileSlice
+from tfdbg_tui.logdir.handles import NotRegularError, ReadFile
 from tfdbg_tui.wire import tfrecord
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ class RecordFile:
         self.modified: float | None = None
         self.fate = ""
         self._problems = problems
-        self._fd: int | None = None
-        self._identity = (0, 0)
+        self._file: ReadFile | None = None
         self._searched = 0
         self._patient = False
         self._waiting = False
@@ -64,7 +63,7 @@ class RecordFile:
     @property
     def is_open(self) -> bool:
         """Whether the file was there and could be opened."""
-        return self._fd is not None
+        return self._file is not None
 
     @property
     def exhausted(self) -> bool:
@@ -79,26 +78,22 @@ class RecordFile:
             patient: Whether zeros may for some seconds be data that has not arrived yet, rather
                 than damage.
         """
-        if self._fd is None and not self._open():
+        if self._file is None and not self._open():
             return
-        assert self._fd is not None
-        try:
-            status = os.fstat(self._fd)
-        except OSError:  # a network file system has forgotten it
-            self.fate = "deleted"
-            return
-        self.size, self.modified = status.st_size, status.st_mtime
-        self._patient, self._waiting = patient, False
-        if self.size < self.position:
-            self.fate = "truncated"
-            return
+        assert self._file is not None
         try:
             now = os.stat(self.path)
         except OSError:
-            self.fate = "deleted"
+            status, fate = self._file.status(), "deleted"
         else:
-            same = (now.st_dev, now.st_ino) == self._identity
-            self.fate = "" if same else "replaced"
+            same = (now.st_dev, now.st_ino) == self._file.identity
+            status, fate = (now, "") if same else (self._file.status(), "replaced")
+        self.fate = fate
+        self._patient, self._waiting = patient, False
+        if status is not None:
+            self.size, self.modified = status.st_size, status.st_mtime
+            if self.size < self.position:
+                self.fate = "truncated"
 
     def read(self, buffer: ScanBuffer, limit: int) -> Chunk | None:
         """Return the whole records within the next `limit` bytes, or None where there are none.
@@ -156,15 +151,15 @@ class RecordFile:
 
     def bytes_at(self, offset: int, size: int) -> bytes:
         """Return up to `size` bytes at `offset`."""
-        if self._fd is None or size <= 0:
+        if self._file is None or size <= 0:
             return b""
-        return os.pread(self._fd, size, offset)
+        return self._file.read(size, offset)
 
     def close(self) -> None:
         """Close the file."""
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def report_tail(self) -> None:
         """Report bytes after the last whole record, or that there no longer are any."""
@@ -182,28 +177,24 @@ class RecordFile:
 
     def _open(self) -> bool:
         try:
-            fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            self._file = ReadFile(self.path)
         except FileNotFoundError:
+            return False
+        except NotRegularError:
+            self._problems.add(self.path, "is not a regular file; it is left out")
             return False
         except OSError as error:
             self._problems.add(self.path, f"cannot be read: {error.strerror}; it is left out")
             return False
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
-            os.close(fd)
-            self._problems.add(self.path, "is not a regular file; it is left out")
-            return False
-        self._fd = fd
-        self._identity = (status.st_dev, status.st_ino)
         return True
 
     def _fill(self, buffer: ScanBuffer, offset: int, limit: int) -> int:
-        assert self._fd is not None
+        assert self._file is not None
         want = min(limit, self.size - offset)
         done = 0
         try:
             while done < want:
-                got = os.preadv(self._fd, [buffer.view[done:want]], offset + done)
+                got = self._file.read_into(buffer.view[done:want], offset + done)
                 if not got:
                     break
                 done += got

@@ -163,7 +163,7 @@ class Explanation:
 
     def group_of(self, event: TensorEvent) -> int | None:
         """Return which of the groups a tensor belongs to, or None."""
-        if self._covers(event) and self.alerts.position(event) is not None:
+        if self.covers(event) and self.alerts.position(event) is not None:
             parts = self._of_place.get((place_of(self._run, event), event.slot), ())
             found = [number for first, number in parts if first <= event.index]
             if found:
@@ -194,12 +194,13 @@ class Explanation:
         group = self.groups[number]
         return way_to(self._run, diagnosis, event, group.finding, group.kind)
 
-    def _covers(self, event: TensorEvent) -> bool:
+    def covers(self, event: TensorEvent) -> bool:
+        """Whether a tensor had been recorded when the run was looked at last."""
         return event.index < _size(self._run, event.kind)
 
     def _diagnosis_of(self, event: TensorEvent) -> Diagnosis:
         """Return a diagnosis that knows an event, which may be newer than the one that was made."""
-        if event.index >= _size(self._diagnosed, event.kind) and self._covers(event):
+        if event.index >= _size(self._diagnosed, event.kind) and self.covers(event):
             self._diagnosis, self._diagnosed = Diagnosis(self._run), self._run
         return self._diagnosis
 

@@ -40,6 +40,7 @@ class Timeline:
         self._whole: dict[str, bool] = {}
         self._callers: dict[str, Int64Array] = {}
         self.execution = lru_cache(maxsize=8192)(run.executions.__getitem__)
+        self._output_slots = lru_cache(maxsize=1024)(self._read_output_slots)
         self._input_ids = lru_cache(maxsize=1 << 16)(self._read_input_ids)
         self.grouped = self._calls_of.recorded
 
@@ -175,6 +176,8 @@ class Timeline:
         TensorFlow does not record it: it is the first one of the outermost function around the op
         that had not finished yet.
         """
+        if row >= len(self._run.graph_executions):
+            return None  # what was computed after all that is on record
         if self.grouped and (index := self._calls_of.call_of(row)[0]) is not None:
             return index
         graph_id = self._run.graph_executions.site(row).graph_id
@@ -234,9 +237,9 @@ class Timeline:
             else:
                 high = probe
         for index in self._around(low, before):
-            outputs = self.execution(index).output_tensor_ids
-            if tensor_id in outputs:
-                return TensorEvent("execution", index, outputs.index(tensor_id))
+            slot = self._output_slots(index).get(tensor_id)
+            if slot is not None:
+                return TensorEvent("execution", index, slot)
         return None
 
     def users(self, tensor_id: int, after: int) -> Iterator[tuple[int, int]]:
@@ -245,6 +248,11 @@ class Timeline:
             for slot, used in enumerate(self._input_ids(index)):
                 if used == tensor_id:
                     yield index, slot
+
+    def _read_output_slots(self, index: int) -> dict[int, int]:
+        """Return which output of an execution each eager tensor that it made is."""
+        ids = self.execution(index).output_tensor_ids
+        return {ids[slot]: slot for slot in reversed(range(len(ids)))}
 
     def _read_input_ids(self, index: int) -> tuple[int, ...]:
         try:

@@ -29,7 +29,7 @@ from tfdbg_tui.diagnosis.optypes import (
     value_inputs,
 )
 from tfdbg_tui.diagnosis.roots.badsites import Place, bad_sites, place_of
-from tfdbg_tui.diagnosis.roots.merging import Merging, Node, Root, top_of
+from tfdbg_tui.diagnosis.roots.merging import Merging, Node, Root, top_of, tops_of
 from tfdbg_tui.diagnosis.values import explains
 
 if TYPE_CHECKING:
@@ -179,6 +179,7 @@ class Causes:
             bad.sort(key=lambda link: link[0].time)
             parent, producer = max(bad, key=lambda link: self._explains(link[1], node))
             node.parent, node.inferred = parent, producer.inferred
+            parent.is_parent = True
         elif op_type_of(self._run, event) == "Const":
             node.parent, node.inferred = self._captured(node), True
         return [parent for parent, _ in bad]
@@ -256,8 +257,9 @@ class Causes:
 
     def _groups(self, nodes: list[Node]) -> list[Root]:
         roots: dict[int, Root] = {}
+        tops = tops_of(nodes)
         for node in nodes:
-            top = top_of(node)
+            top = tops[node]
             root = roots.setdefault(id(top), Root(top, births=[top.site.first]))
             root.members.append(node)
         # Within a call, sure roots come before those that may be consequences.  TensorFlow's own
@@ -278,7 +280,7 @@ class Causes:
 
 def _leads_to(parent: Node, node: Node) -> bool:
     """Whether a place's trouble comes, directly or not, from another one."""
-    above: Node | None = parent
+    above: Node | None = parent if node.is_parent else None
     while above is not None:
         if above is node:
             return True

@@ -18,7 +18,7 @@ from tfdbg_tui.diagnosis.roots.containment import Containment
 from tfdbg_tui.diagnosis.roots.same_bug import SameBug
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
@@ -38,6 +38,7 @@ class Node:
         parent: The place whose bad tensor came in; None for a root.
         inferred: Whether the link to the parent is a conclusion.
         open: Whether an input is unknown, so that the trouble may have come from there.
+        is_parent: Whether it is, or has been, the parent of another.
     """
 
     site: BadSite
@@ -45,6 +46,7 @@ class Node:
     parent: Node | None = None
     inferred: bool = False
     open: bool = False
+    is_parent: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -234,6 +236,19 @@ def top_of(node: Node) -> Node:
     while node.parent is not None:
         node = node.parent
     return node
+
+
+def tops_of(nodes: Iterable[Node]) -> dict[Node, Node]:
+    """Return `top_of` of each of many places; each link is followed once."""
+    tops: dict[Node, Node] = {}
+    for node in nodes:
+        path = []
+        while node not in tops and node.parent is not None:
+            path.append(node)
+            node = node.parent
+        top = tops.setdefault(node, node)
+        tops.update(dict.fromkeys(path, top))
+    return tops
 
 
 def _blame(group: Root, root: Root) -> None:

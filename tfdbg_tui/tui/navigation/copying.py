@@ -38,6 +38,6 @@ def diagnosis_text(snapshot: Snapshot, focus: Focus) -> str:
     event = asked_about(snapshot, focus) if focus.why is None else focus.why
     if event is None:
         raise NowhereError("no tensor is focused")
-    if snapshot.explanation is None:
+    if snapshot.explanation is None or not snapshot.explanation.covers(event):
         raise NowhereError("the run has not been diagnosed yet")
     return card.as_text(snapshot.explanation.find_way(event))

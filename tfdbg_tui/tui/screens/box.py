@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
+from tfdbg_tui.tui.screens.closing import ClosesOnce
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.text import Charset
 
 
-class BoxScreen(ModalScreen[None]):
+class BoxScreen(ClosesOnce, ModalScreen[None]):
     """A box with text; subclasses say which.
 
     Args:

@@ -8,6 +8,8 @@ from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.widgets import OptionList
 
+from tfdbg_tui.tui.screens.closing import ClosesOnce
+
 if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.worker import Worker
@@ -30,7 +32,7 @@ class Options(OptionList):
             super().action_page_down()  # type: ignore[no-untyped-call]  # of Textual
 
 
-class Palette(CommandPalette):
+class Palette(ClosesOnce, CommandPalette):
     """Textual's command palette; see `Options`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
