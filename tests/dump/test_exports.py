@@ -1,0 +1,199 @@
+"""What leaves the process, and what is derived from a graph, is the program's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+np = pytest.importorskip("numpy")
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui import dump  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+INPUT = [[1.0, 0.5], [-2.0, 0.0]]
+
+
+@pytest.fixture(autouse=True)
+def _disabled() -> Iterator[None]:
+    yield
+    dump.disable_dump_debug_info()
+
+
+class Model(tf.Module):
+    """Calls, branches, loops and a compiled function around a logarithm of a negative number."""
+
+    def __init__(self) -> None:
+        self.scale = tf.Variable(2.0)
+
+    @tf.function
+    def inner(self, x: Any) -> Any:
+        return tf.math.log(x) * self.scale
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2])])
+    def serve(self, x: Any) -> Any:
+        for _ in tf.range(2):
+            if tf.reduce_sum(x) < 10.0:
+                x = x + tf.where(tf.math.is_finite(self.inner(x)), x, 1.0)
+        return x
+
+
+def in_another_process(directory: Path, program: str) -> Any:
+    """Return what a program without tfdbg_tui prints as JSON."""
+    command = [sys.executable, "-c", textwrap.dedent(program), str(directory)]
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": ""}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=300, env=environment
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def converted(function: Any, model: Any) -> int:
+    """Return the size of what TFLite makes of a function."""
+    return len(tf.lite.TFLiteConverter.from_concrete_functions([function], model).convert())
+
+
+def bad_op_types(root: Path) -> set[str]:
+    run = tfdbg_tui.open_run(str(root))
+    assert run.omissions == ()
+    return {t.op_name for t in run.graph_executions if t.summary is not None and t.summary.bad}
+
+
+def test_exported_models_run_where_there_is_no_debugger(tmp_path: Path) -> None:
+    x = tf.constant(INPUT)
+    with_dump = tmp_path / "dump"
+    tfdbg_tui.enable_dump_debug_info(str(with_dump), "ADAPTIVE", -1)
+    model = Model()
+    expected = model.serve(x).numpy().tolist()
+    tf.saved_model.save(model, str(tmp_path / "saved"))
+    concrete = model.serve.get_concrete_function()
+    (tmp_path / "graph.pb").write_bytes(concrete.graph.as_graph_def().SerializeToString())
+    under_dump = converted(concrete, model)
+    v1 = tf.compat.v1
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        symbol = v1.placeholder(tf.float32, [None, 2], "x")
+        result = tf.identity(tf.function(lambda v: tf.math.log(v))(symbol), "y")
+        session.run(result, {symbol: INPUT})
+        v1.saved_model.simple_save(session, str(tmp_path / "v1"), {"x": symbol}, {"y": result})
+        assert b"tfdbg_tui" not in graph.as_graph_def().SerializeToString()
+    tfdbg_tui.disable_dump_debug_info()
+    assert {"Log"} <= bad_op_types(with_dump)
+    assert under_dump == converted(concrete, model)
+    found = in_another_process(
+        tmp_path,
+        """
+        import json, pathlib, sys
+        import tensorflow as tf
+        assert "tfdbg_tui" not in sys.modules
+        root = pathlib.Path(sys.argv[1])
+        for path in (*root.rglob("*.pb"),):
+            assert b"tfdbg_tui" not in path.read_bytes(), path
+        x = tf.constant([[1.0, 0.5], [-2.0, 0.0]])
+        saved = tf.saved_model.load(str(root / "saved"))
+        v1 = tf.saved_model.load(str(root / "v1")).signatures["serving_default"]
+        y = v1(x=x)["y"]
+        print(json.dumps([saved.serve(x).numpy().tolist(), tf.math.is_finite(y).numpy().tolist()]))
+        """,
+    )
+    assert found == [expected, [[True, True], [False, False]]]
+
+
+def test_the_state_of_a_dataset_is_saved_and_sent(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path / "dump"), "ADAPTIVE", -1)
+    data = tf.data.Dataset.range(6).map(lambda i: tf.math.log(tf.cast(i, tf.float32)))
+    iterator = iter(data.batch(2))
+    next(iterator)
+    checkpoint = tf.train.Checkpoint(iterator=iterator)
+    path = checkpoint.save(str(tmp_path / "checkpoint"))
+    expected = next(iterator).numpy().tolist()
+    checkpoint.restore(path)
+    assert next(iterator).numpy().tolist() == expected
+    assert b"tfdbg_tui" not in data._as_serialized_graph().numpy()
+    service = tf.data.experimental.service
+    dispatcher = service.DispatchServer()
+    address = dispatcher.target.split("://")[1]
+    worker = service.WorkerServer(service.WorkerConfig(dispatcher_address=address))
+    sent = data.apply(service.distribute("parallel_epochs", dispatcher.target))
+    assert sorted(float(v) for v in sent) == sorted(float(v) for v in data)
+    del worker
+    tfdbg_tui.disable_dump_debug_info()
+    assert "Log" in bad_op_types(tmp_path / "dump")
+
+
+def _forward_mode(function: Any, x: Any) -> Any:
+    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as accumulator:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        gradient = tape.gradient(y, x)
+    return y, gradient, accumulator.jvp(gradient)
+
+
+def _vectorised(function: Any, x: Any) -> Any:
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = function(x)
+    return tape.jacobian(y, x), tf.vectorized_map(function, x)
+
+
+@pytest.mark.parametrize("derive", [_forward_mode, _vectorised])
+def test_derivatives_and_vectorisation_are_the_programs_own(
+    tmp_path: Path, derive: Callable[[Any, Any], Any]
+) -> None:
+    def make() -> Any:
+        @tf.custom_gradient
+        def twice(x: Any) -> Any:
+            return 2.0 * x, lambda dy: dy * 3.0
+
+        @tf.function
+        def function(x: Any) -> Any:
+            x = tf.sin(x) if tf.reduce_sum(x) > 0.0 else twice(x)
+            return x + tf.math.log(x - x)
+
+        return function
+
+    x = tf.constant(INPUT)
+    expected = [tensor.numpy() for tensor in tf.nest.flatten(derive(make(), x))]
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    found = [tensor.numpy() for tensor in tf.nest.flatten(derive(make(), x))]
+    tfdbg_tui.disable_dump_debug_info()
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert "Log" in " ".join(bad_op_types(tmp_path))
+
+
+def test_a_traced_graph_holds_only_the_programs_ops(tmp_path: Path) -> None:
+    traced = []
+
+    def make() -> Any:
+        @tf.function
+        def function(x: Any) -> Any:
+            traced.append(x)
+            return tf.while_loop(lambda v: v < 9.0, lambda v: (v * v,), (x,))[0] + tf.math.log(-x)
+
+        return function
+
+    def shape_of(function: Any) -> list[str]:
+        with tf.GradientTape() as tape:
+            x = tf.Variable(2.0)
+            y = function(x)
+        tape.gradient(y, x)
+        return [op.type for op in function.get_concrete_function(x).graph.get_operations()]
+
+    plain = shape_of(make())
+    count = len(traced)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "FULL_HEALTH", -1)
+    assert shape_of(make()) == plain
+    assert len(traced) == 2 * count
