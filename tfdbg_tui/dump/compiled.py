@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.groups import Group, Values
     from tfdbg_tui.dump.observed import Observed
+    from tfdbg_tui.dump.probe import Place
 
 _FIELD_BITS = 10
 _FIELD = (1 << _FIELD_BITS) - 1
@@ -41,13 +42,19 @@ class CompiledBuffer:
     """Where the values of a compiled graph wait to be read.
 
     Args:
-        graph: The graph, while it is traced.
+        place: Takes the ops.
         items: The tensors, one for each row of `group`.
         group: Makes records of the values.
         iteration: The counter of the loop that the graph is the body of, or None.
+
+    Attributes:
+        op: What has to run when the graph does.
     """
 
-    def __init__(self, graph: Any, items: Sequence[Observed], group: Group, iteration: Any) -> None:
+    def __init__(
+        self, place: Place, items: Sequence[Observed], group: Group, iteration: Any
+    ) -> None:
+        graph = place.graph
         self.group = group
         self._runs = 1 if iteration is None else _LOOP_RUNS
         with (
@@ -55,19 +62,21 @@ class CompiledBuffer:
             graph.as_default(),
             graph.name_scope(OWN_SCOPE + "/"),
         ):
-            tensors = [_of_sure_shape(item) for item in items]
+            tensors = [_of_sure_shape(item, place.tensor(item.tensor)) for item in items]
             alike = _alike(tensors)
             self._order = np.argsort(np.concatenate(alike))
             rows = [
                 tf.reshape(_counts([tensors[i] for i in some], group.mode), [-1]) for some in alike
             ]
-            number = tf.constant(0, tf.int64) if iteration is None else tf.cast(iteration, tf.int64)
+            number = tf.constant(0, tf.int64)
+            if iteration is not None:
+                number = tf.cast(place.tensor(iteration), tf.int64)
             values = tf.concat([tf.reshape(number + 1, [1]), *rows], axis=0)
-            with ops.init_scope():
+            with ops.init_scope(), tensorflow_internals.own_work():
                 zeros = tf.zeros([self._runs, int(values.shape[0])], tf.int64)
                 # Not `tf.Variable`: functions forbid that one after their first trace.
                 self._variable = resource_variable_ops.ResourceVariable(zeros, trainable=False)
-            tf.raw_ops.ResourceScatterUpdate(
+            self.op = tf.raw_ops.ResourceScatterUpdate(
                 resource=self._variable.handle,
                 indices=tf.reshape(number % self._runs, [1]),
                 updates=tf.reshape(values, [1, -1]),
@@ -90,11 +99,11 @@ class CompiledBuffer:
         ]
 
 
-def _of_sure_shape(item: Observed) -> Any:
-    """Return the tensor, or one that says nothing of its shape where that is doubtful."""
-    if item.row.rank is not None or item.tensor.shape.rank is None:
-        return item.tensor
-    return tf.raw_ops.PlaceholderWithDefault(input=item.tensor, shape=tf.TensorShape(None))
+def _of_sure_shape(item: Observed, tensor: Any) -> Any:
+    """Return what stands for an item, or what says nothing of its shape where that is doubtful."""
+    if item.row.rank is not None or tensor.shape.rank is None:
+        return tensor
+    return tf.raw_ops.PlaceholderWithDefault(input=tensor, shape=tf.TensorShape(None))
 
 
 def _alike(tensors: Sequence[Any]) -> list[list[int]]:

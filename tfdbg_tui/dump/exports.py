@@ -37,6 +37,7 @@ def keep_plain() -> None:
     dataset_ops.DatasetV2._as_serialized_graph = _dataset_plain(
         dataset_ops.DatasetV2._as_serialized_graph
     )
+    context.Context.export_run_metadata = _metadata_plain(context.Context.export_run_metadata)
     for name in ("register_dataset_v2", "distributed_save"):
         sender = getattr(gen_experimental_dataset_ops, name)
         setattr(gen_experimental_dataset_ops, name, _sent_plain(sender))
@@ -71,6 +72,21 @@ def _dataset_plain(original: Any) -> Any:
         return _guarded(_plain_text, serialized) if context.executing_eagerly() else serialized
 
     return as_serialized_graph
+
+
+def _metadata_plain(original: Any) -> Any:
+    @functools.wraps(original)
+    def export_run_metadata(this: Any) -> Any:
+        metadata = original(this)
+        graphs = list(metadata.partition_graphs)
+        for function in metadata.function_graphs:
+            graphs += [function.pre_optimization_graph, function.post_optimization_graph]
+            graphs += function.partition_graphs
+        for graph_def in graphs:
+            _guarded(_make_plain, graph_def)
+        return metadata
+
+    return export_run_metadata
 
 
 def _sent_plain(original: Any) -> Any:
@@ -113,9 +129,9 @@ def _make_plain(graph_def: Any) -> None:
     functions = list(_plain_functions(graph_def.library.function))
     del graph_def.library.function[:]
     graph_def.library.function.extend(functions)
-    nodes = [node for node in graph_def.node if not node.name.startswith(_OWN)]
+    nodes = [node for node in graph_def.node if _OWN not in node.name]
     for node in nodes:
-        kept = [name for name in node.input if not name.startswith("^" + _OWN)]
+        kept = [name for name in node.input if not (name.startswith("^") and _OWN in name)]
         if len(kept) < len(node.input):
             node.input[:] = kept
         for function in called_functions(node):
@@ -125,7 +141,7 @@ def _make_plain(graph_def: Any) -> None:
 
 
 def _holds_ours(graph_def: Any) -> bool:
-    return any(node.name.startswith(_OWN) for node in graph_def.node) or any(
+    return any(_OWN in node.name for node in graph_def.node) or any(
         function.signature.name != tensorflow_internals.plain_name(function.signature.name)
         for function in graph_def.library.function
     )

@@ -8,12 +8,17 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import op_def_registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tfdbg_tui.dump.probe import Probe
+
+
+CAPTURE = "tfdbg_tui_capture_"
+"""What the names of our arguments begin with."""
 
 
 @functools.cache
@@ -36,6 +41,50 @@ def called_functions(node: Any) -> Iterator[Any]:
         if name in node.attr:
             value = node.attr[name]
             yield from value.list.func if value.HasField("list") else [value.func]
+
+
+_INPUT_TYPES = {
+    **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall"), "Tin"),
+    **dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase"), "Tin"),
+    **dict.fromkeys(("While", "StatelessWhile"), "T"),
+}
+"""The attribute with the types of what an op hands to the functions that it calls."""
+
+
+def takes_more_inputs(node: Any) -> bool:
+    """Return whether a node hands all its inputs to the functions that it calls."""
+    return node.op in _INPUT_TYPES
+
+
+def add_inputs(node: Any, resources: Sequence[str]) -> None:
+    """Let a node hand resources to the functions that it calls; a loop also returns them."""
+    waits = [name for name in node.input if name.startswith("^")]
+    tensors = [name for name in node.input if not name.startswith("^")]
+    node.input[:] = [*tensors, *resources, *waits]
+    types = node.attr[_INPUT_TYPES[node.op]].list.type
+    types.extend([types_pb2.DT_RESOURCE] * len(resources))
+    if node.op.endswith("While") and node.attr["output_shapes"].list.shape:
+        for _ in resources:
+            node.attr["output_shapes"].list.shape.add()
+
+
+def set_captures(definition: Any, names: Sequence[str], *, returned: bool) -> None:
+    """Let a function take just these resources of ours after its arguments.
+
+    Args:
+        definition: The FunctionDef.
+        names: The names of the resources.
+        returned: Whether the function returns them after its outputs.
+    """
+    signature = definition.signature
+    arguments = [a for a in signature.input_arg if not a.name.startswith(CAPTURE)]
+    del signature.input_arg[:]
+    signature.input_arg.extend(arguments)
+    for name in names:
+        signature.input_arg.add(name=name, type=types_pb2.DT_RESOURCE)
+        if returned:
+            signature.output_arg.add(name=f"{name}_out", type=types_pb2.DT_RESOURCE)
+            definition.ret[f"{name}_out"] = name
 
 
 class FunctionBody:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tfdbg_tui.dump import tensor_ops, tensorflow_internals
+from tfdbg_tui.dump.function_defs import CAPTURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,6 +70,7 @@ class Probe:
     Args:
         body: The function.
         stateless: Whether the ops have to be without side effects for TensorFlow.
+        compiled: Whether XLA compiles the function.
 
     Attributes:
         references: Names in the function of the tensors that the inputs of the graph stand for.
@@ -76,14 +78,17 @@ class Probe:
         waits: Pairs of an op of the function and the names of ops that it has to wait for.
         definition: The FunctionDef of the finished graph.
         children: The runtime functions that it calls.
+        captures: Eager tensors that the ops use, by the names of arguments for them.
     """
 
     ordered = True
 
-    def __init__(self, body: FunctionBody, *, stateless: bool) -> None:
+    def __init__(self, body: FunctionBody, *, stateless: bool, compiled: bool) -> None:
         self._body = body
         self._inputs: dict[str, Any] = {}
         self.stateless = stateless
+        self.compiled = compiled
+        self.captures: dict[str, Any] = {}
         self.graph = tensorflow_internals.own_graph()
         self.references: list[str] = []
         self.required: list[str] = []
@@ -132,5 +137,8 @@ class Probe:
             calls: Ops of the function that have to run, for what they call holds sinks.
         """
         self.required = [op.name for op in (*sinks, *calls)]
-        self.graph.inputs = list(self._inputs.values())
+        graph = self.graph
+        self.captures = {f"{CAPTURE}{tensor._id}": tensor for tensor in graph.external_captures}
+        self.references += self.captures
+        graph.inputs = [*self._inputs.values(), *graph.internal_captures]
         self.definition, self.children = tensorflow_internals.definition_of(self.graph)

@@ -8,9 +8,6 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 * ``atomic_function.from_func_graph``: every FuncGraph becomes a runtime function here: traced,
   forward and backward functions, branches and loop bodies;
 * ``StructuredFunctionWrapper.function``: a function that a dataset is made of;
-* ``func_graph.func_graph_from_py_func``, ``concrete_function._create_forward_backward_with_graph``:
-  the moment a function that XLA compiles is traced but may still capture a variable;
-  ``OptionalXlaContext`` tells which;
 * ``function_context.make_function_context``: the cache key of traced functions, so that one
   `tf.function` may have instrumented and plain traces side by side;
 * ``context._set_context_locked``: from then on, a thread has a list of op callbacks;
@@ -22,7 +19,6 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import re
 import sys
@@ -40,12 +36,9 @@ try:
     from tensorflow.python.eager import context, execute
     from tensorflow.python.eager.polymorphic_function import (
         atomic_function,
-        concrete_function,
         function_context,
-        polymorphic_function,
     )
     from tensorflow.python.framework import errors, ops
-    from tensorflow.python.framework import func_graph as func_graph_module
     from tensorflow.python.framework import tensor as tensor_module
     from tensorflow.python.util import tf_stack, traceback_utils
 
@@ -57,7 +50,6 @@ except ImportError as error:
 
 
 _CALLS = "calls of functions"
-_COMPILED = "functions that XLA compiles"
 
 
 class Listener(Protocol):
@@ -75,8 +67,11 @@ class Listener(Protocol):
     def call_fails(self, call: Any, inputs: Any, error: BaseException) -> None:
         """The function raised."""
 
-    def twin(self, name: str, *, stateless: bool = False) -> str:
-        """A function is about to be called, or used in a dataset; returns the one to run."""
+    def twin(self, name: str, *, stateless: bool = False) -> tuple[str, list[Any]]:
+        """A function is about to be called, or used in a dataset.
+
+        Returns the name of the one to run, and what it takes after the arguments.
+        """
 
     def session_run_begins(self, session: Any, targets: Any, fetches: Any, feeds: Any) -> Any:
         """A v1 session is about to run; returns what to run along, or None."""
@@ -92,9 +87,6 @@ class Listener(Protocol):
 
     def session_skipped(self, session: Any, what: str) -> None:
         """A session runs in a way that is not recorded."""
-
-    def compiled_graph_traced(self, graph: Any) -> None:
-        """A graph that XLA will compile was traced, and may still capture."""
 
     def function_created(self, name: str, graph: Any, attrs: Any) -> None:
         """A graph became a runtime function."""
@@ -119,14 +111,7 @@ def missing_hook() -> str | None:
         execute.quick_execute: ("op_name", "num_outputs", "inputs", "attrs", "ctx", "name"),
         execute.execute_with_cancellation: ("op_name", "num_outputs", "inputs", "attrs", "ctx"),
         atomic_function.from_func_graph: ("name", "graph", "attrs"),
-        func_graph_module.func_graph_from_py_func: ("name", "python_func", "args", "kwargs"),
         function_context.make_function_context: (),
-        concrete_function._create_forward_backward_with_graph: (
-            "attrs",
-            "forward_graph",
-            "backwards_graph",
-        ),
-        polymorphic_function.OptionalXlaContext: ("is_compiled",),
         tensor_module.Tensor.set_shape: ("self", "shape"),
         context._set_context_locked: ("ctx",),
         session.BaseSession._do_run: (
@@ -177,11 +162,6 @@ class Hooks:
         self._patch(execute, "quick_execute", self._quick_execute)
         self._patch(execute, "execute_with_cancellation", self._execute_with_cancellation)
         self._patch(atomic_function, "from_func_graph", self._from_func_graph)
-        self._patch(func_graph_module, "func_graph_from_py_func", self._func_graph_from_py_func)
-        self._patch(
-            concrete_function, "_create_forward_backward_with_graph", self._forward_backward
-        )
-        self._patch(polymorphic_function, "OptionalXlaContext", self._optional_xla_context)
         self._patch(
             structured_function.StructuredFunctionWrapper, "function", self._dataset_function
         )
@@ -273,12 +253,14 @@ class Hooks:
 
     # ---- The wrappers --------------------------------------------------------------------------
 
-    def _recorded_call(self, original: Any, op_name: str, inputs: Any, *args: Any) -> Any:
+    def _recorded_call(
+        self, original: Any, op_name: str, num_outputs: int, inputs: Any, *rest: Any
+    ) -> Any:
         """Call a function; its outputs are recorded by the op callback where there is one."""
         call = self._tell("call_begins", op_name)
-        function = self._tell("twin", op_name) or op_name
+        function, captures = self._tell("twin", op_name) or (op_name, [])
         try:
-            outputs = original(function, *args)
+            outputs = original(function, num_outputs, [*inputs, *captures], *rest)
         except BaseException as error:
             tensorflow_internals.restore_names(error)
             self._tell("call_fails", call, inputs, error)
@@ -324,9 +306,7 @@ class Hooks:
         ) -> Any:
             if not self._try(_CALLS, self._watches_call, op_name):
                 return original(op_name, num_outputs, inputs, attrs, ctx, name)
-            return self._recorded_call(
-                original, op_name, inputs, num_outputs, inputs, attrs, ctx, name
-            )
+            return self._recorded_call(original, op_name, num_outputs, inputs, attrs, ctx, name)
 
         return quick_execute
 
@@ -343,7 +323,7 @@ class Hooks:
             rest = (num_outputs, inputs, attrs, ctx, cancellation_manager, name)
             if not self._try(_CALLS, self._watches_call, op_name):
                 return original(op_name, *rest)
-            return self._recorded_call(original, op_name, inputs, *rest)
+            return self._recorded_call(original, op_name, *rest)
 
         return execute_with_cancellation
 
@@ -355,47 +335,6 @@ class Hooks:
             return function
 
         return from_func_graph
-
-    def _func_graph_from_py_func(self, original: Any) -> Any:
-        def func_graph_from_py_func(name: Any, python_func: Any, *args: Any, **kwargs: Any) -> Any:
-            def traced(*inner_args: Any, **inner_kwargs: Any) -> Any:
-                outputs = python_func(*inner_args, **inner_kwargs)
-                graph = ops.get_default_graph()
-                if self._try(_COMPILED, _is_open_and_compiled, graph):
-                    graph._tfdbg_tui_compiled = True
-                    self._tell("compiled_graph_traced", graph)
-                return outputs
-
-            # TensorFlow looks at the signature of the function and at what it wraps.
-            functools.update_wrapper(traced, python_func, updated=())
-            with tf_stack.CurrentModuleFilter():
-                return original(name, traced, *args, **kwargs)
-
-        return func_graph_from_py_func
-
-    def _forward_backward(self, original: Any) -> Any:
-        def create(attrs: Any, forward_graph: Any, backwards_graph: Any) -> Any:
-            if self._try(_COMPILED, _will_be_compiled, attrs, backwards_graph):
-                backwards_graph._tfdbg_tui_compiled = True
-                self._tell("compiled_graph_traced", backwards_graph)
-            return original(attrs, forward_graph, backwards_graph)
-
-        return create
-
-    def _optional_xla_context(self, original: Any) -> Any:
-        def mark(xla_context: Any) -> None:
-            graph = ops.get_default_graph()
-            if xla_context and graph.building_function:
-                graph._tfdbg_tui_compiled = True
-
-        hooks = self
-
-        class OptionalXlaContext(original):  # type: ignore[misc]
-            def __enter__(self) -> None:
-                super().__enter__()
-                hooks._try(_COMPILED, mark, self.xla_context)
-
-        return OptionalXlaContext
 
     def _set_shape(self, original: Any) -> Any:
         def set_shape(this: Any, shape: Any) -> None:
@@ -471,7 +410,7 @@ class Hooks:
             if not context.executing_eagerly():
                 return made
             name = tensorflow_internals.function_name(made)
-            twin = self._tell("twin", name, stateless=True) or name
+            twin, _ = self._tell("twin", name, stateless=True) or (name, [])
             return made if twin == name else _Renamed(made, twin)
 
         return property(function)
@@ -517,17 +456,6 @@ class Hooks:
             original(thread)
 
         return start
-
-
-def _is_open_and_compiled(graph: Any) -> bool:
-    """Whether XLA will compile a graph, which may still capture a variable."""
-    return tensorflow_internals.is_compiled(graph) and not tensorflow_internals.has_fixed_captures(
-        graph
-    )
-
-
-def _will_be_compiled(attrs: Any, graph: Any) -> bool:
-    return tensorflow_internals.must_compile(attrs) or tensorflow_internals.is_compiled(graph)
 
 
 def _doubt_changed_shape(tensor: Any, before: Any, caller: Any) -> None:

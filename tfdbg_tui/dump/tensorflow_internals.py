@@ -53,26 +53,12 @@ def is_function_name(op_type: str | bytes) -> bool:
     return isinstance(op_type, str) and op_type.startswith(_FUNCTION_PREFIXES)
 
 
-def is_compiled(graph: Any) -> bool:
-    """Return whether a graph is, or is inside of, a function that XLA will compile."""
-    while graph is not None:
-        if getattr(graph, "_tfdbg_tui_compiled", False):
-            return True
-        if control_flow_util.GraphOrParentsInXlaContext(graph):
-            return True
-        graph = getattr(graph, "outer_graph", None)
-    return False
-
-
-def compiling_now() -> bool:
-    """Return whether the function that is being traced now will be compiled by XLA."""
-    return not context.executing_eagerly() and is_compiled(ops.get_default_graph())
-
-
-def must_compile(attrs: Any) -> bool:
-    """Return whether function attributes ask for compilation by XLA."""
-    value = (attrs or {}).get(attributes.XLA_COMPILE)
-    return bool(getattr(value, "b", value))
+def is_compiled(graph: Any, attributes_of_function: Any) -> bool:
+    """Return whether XLA compiles a function by itself, whoever calls it."""
+    value = attributes_of_function.get(attributes.XLA_COMPILE)
+    return bool(value is not None and value.b) or bool(
+        control_flow_util.GraphOrParentsInXlaContext(graph)
+    )
 
 
 def forward_function_name(attrs: Any) -> str | None:
@@ -247,12 +233,6 @@ def ops_tensorflow_skips() -> frozenset[str]:
 def is_in_v1_control_flow(op: Any) -> bool:
     """Return whether an op is inside of a v1 loop or branch."""
     return op._get_control_flow_context() is not None
-
-
-def has_fixed_captures(graph: Any) -> bool:
-    """Return whether a graph must not capture more: gradients of loops and branches, conditions."""
-    gradients = ("_WhileBodyGradFuncGraph", "_CondGradFuncGraph")
-    return is_loop_condition(graph) or type(graph).__name__ in gradients
 
 
 def is_users(frame: Any) -> bool:

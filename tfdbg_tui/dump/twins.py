@@ -10,11 +10,18 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump import tensorflow_internals
-from tfdbg_tui.dump.function_defs import FunctionBody, called_functions, function_attributes
+from tfdbg_tui.dump.function_defs import (
+    FunctionBody,
+    add_inputs,
+    called_functions,
+    function_attributes,
+    set_captures,
+    takes_more_inputs,
+)
 from tfdbg_tui.dump.probe import Probe
 
 if TYPE_CHECKING:
@@ -22,6 +29,38 @@ if TYPE_CHECKING:
 
 
 _serials = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Flavour:
+    """What a function is made for.
+
+    Attributes:
+        stateless: It must have no side effects for TensorFlow, as in a dataset, which could not be
+            saved otherwise.
+        compiled: XLA compiles it, so no Python can run inside of it.
+    """
+
+    stateless: bool = False
+    compiled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A function that runs in place of one of the program's.
+
+    Attributes:
+        function: The runtime function, which is there as long as this object.
+        captures: Eager tensors that it takes after the arguments, by the names it has for them.
+    """
+
+    function: Any
+    captures: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Name of the runtime function."""
+        return tensorflow_internals.function_name(self.function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +97,22 @@ class Twins:
         self._graphs[name] = graph
         self._state(graph)[name] = source
 
-    def of(self, name: str, *, stateless: bool = False) -> Any:
-        """Return the twin of a function: a runtime function, or None where it runs as it is.
-
-        Args:
-            name: Name of the program's function.
-            stateless: Whether it must have no side effects for TensorFlow, as in a dataset, which
-                could not be saved otherwise.
-        """
+    def of(self, name: str, flavour: Flavour = Flavour()) -> Twin | None:
+        """Return the twin of a function of the program, or None where it runs as it is."""
         graph = self._graphs.get(name)
         if graph is None:
             return None
-        key = name, stateless
+        key = name, flavour
         with self._lock:
             state = self._state(graph)
             if key not in state:
                 state[key] = None  # It calls itself, or fails.
                 try:
-                    state[key] = self._make(graph, name, state[name], stateless=stateless)
+                    state[key] = self._make(graph, name, state[name], flavour)
                 except Exception as error:
                     self._skip(graph, error)
-            return state[key]
+            twin: Twin | None = state[key]
+            return twin
 
     def use_in(self, graph: Any) -> None:
         """Let the ops of a v1 graph that are new call the twins.
@@ -97,14 +131,13 @@ class Twins:
     def _use_in_op(self, graph: Any, op: Any, attribute: str) -> None:
         value = op.get_attr(attribute)
         names = [f.name for f in (value if isinstance(value, list) else [value])]
-        twins = [self.of(name, stateless=_is_dataset(op.type)) for name in names]
-        for twin in filter(None, twins):
-            tensorflow_internals.add_to_graph(graph, twin)
+        found = [self.of(name, Flavour(stateless=_is_dataset(op.type))) for name in names]
+        twins = [None if twin is None or twin.captures else twin for twin in found]
+        for twin in twins:
+            if twin is not None:
+                tensorflow_internals.add_to_graph(graph, twin.function)
         if any(twins):
-            called = [
-                tensorflow_internals.function_name(twin) if twin else name
-                for name, twin in zip(names, twins, strict=True)
-            ]
+            called = [t.name if t else name for name, t in zip(names, twins, strict=True)]
             tensorflow_internals.call_instead(op, attribute, called)
 
     def _state(self, graph: Any) -> dict[Any, Any]:
@@ -113,31 +146,64 @@ class Twins:
         graph._tfdbg_tui_twins = states
         return states.setdefault(self._serial, {})
 
-    def _make(self, graph: Any, name: str, source: _Source, *, stateless: bool) -> Any:
+    def _make(self, graph: Any, name: str, source: _Source, flavour: Flavour) -> Twin | None:
         definition = tensorflow_internals.function_def(name)
-        children = self._use_in_nodes(definition.node_def, stateless=stateless)
+        if tensorflow_internals.is_compiled(graph, definition.attr):
+            flavour = replace(flavour, compiled=True)
         ops = graph.get_operations()[: source.num_ops]
         inputs = set(source.arguments)
         body = FunctionBody(definition, source.arguments, (o for o in ops if o.name not in inputs))
-        probe = Probe(body, stateless=stateless)
+        children, captures = self._use_in_nodes(definition.node_def, flavour)
+        probe = Probe(body, stateless=flavour.stateless, compiled=flavour.compiled)
         self._observe(graph, body, probe)
         if probe.definition is not None:
             body.add(probe)
+            captures |= probe.captures
         elif not children:
             return None
         definition.signature.name = tensorflow_internals.twin_name(name)
-        return tensorflow_internals.make_function(definition, children + probe.children)
+        set_captures(definition, list(captures), returned=False)
+        functions = [child.function for child in children] + probe.children
+        function = tensorflow_internals.make_function(definition, functions)
+        return Twin(function, captures)
 
-    def _use_in_nodes(self, nodes: Any, *, stateless: bool) -> list[Any]:
-        """Let nodes call the twins, and return these."""
-        used = []
+    def _use_in_nodes(self, nodes: Any, flavour: Flavour) -> tuple[list[Twin], dict[str, Any]]:
+        """Let nodes call the twins; return these, and all that they capture."""
+        used: list[Twin] = []
+        captures: dict[str, Any] = {}
         for node in nodes:
-            for function in called_functions(node):
-                twin = self.of(function.name, stateless=stateless or _is_dataset(node.op))
+            inside = replace(flavour, stateless=flavour.stateless or _is_dataset(node.op))
+            called = list(called_functions(node))
+            twins = [self.of(function.name, inside) for function in called]
+            passed = {
+                n: tensor for twin in filter(None, twins) for n, tensor in twin.captures.items()
+            }
+            if passed and not takes_more_inputs(node):
+                continue
+            if passed:
+                body = node.attr["body"].func.name if "body" in node.attr else None
+                twins = [
+                    _with_captures(f.name, twin, passed, returned=f.name == body)
+                    for f, twin in zip(called, twins, strict=True)
+                ]
+                add_inputs(node, list(passed))
+            for function, twin in zip(called, twins, strict=True):
                 if twin is not None:
-                    function.name = tensorflow_internals.function_name(twin)
+                    function.name = twin.name
                     used.append(twin)
-        return used
+            captures |= passed
+        return used, captures
+
+
+def _with_captures(
+    name: str, twin: Twin | None, captures: dict[str, Any], *, returned: bool
+) -> Twin:
+    """Return a twin that takes just these captures, and in a loop's body returns them too."""
+    definition = tensorflow_internals.function_def(twin.name if twin else name)
+    set_captures(definition, list(captures), returned=returned)
+    definition.signature.name = tensorflow_internals.twin_name(name)
+    children = [twin.function] if twin else []
+    return Twin(tensorflow_internals.make_function(definition, children), captures)
 
 
 def _is_dataset(op_type: str) -> bool:

@@ -15,6 +15,7 @@ from tfdbg_tui.dump import (
     steps,
     tensorflow_hooks,
     tensorflow_internals,
+    v1_control_flow,
 )
 from tfdbg_tui.dump.compiled import CompiledBuffer
 from tfdbg_tui.dump.eager import BadTensor, EagerExecutions
@@ -24,7 +25,7 @@ from tfdbg_tui.dump.graphs import GraphDefinitions
 from tfdbg_tui.dump.groups import Batch, Group
 from tfdbg_tui.dump.recorder import Recorder
 from tfdbg_tui.dump.sessions import SessionPlans, SessionRun
-from tfdbg_tui.dump.twins import Twins
+from tfdbg_tui.dump.twins import Flavour, Twins
 from tfdbg_tui.wire import omissions
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -188,10 +189,20 @@ class DumpWriter:
             return None
         return self._eager.begin_call(name)
 
-    def twin(self, name: str, *, stateless: bool = False) -> str:
-        """Return the name of the function to run in place of one of the program's."""
-        twin = self._twins.of(name, stateless=stateless) if self._records() else None
-        return tensorflow_internals.function_name(twin) if twin is not None else name
+    def twin(self, name: str, *, stateless: bool = False) -> tuple[str, list[Any]]:
+        """Return the name of the function to run in place of one of the program's.
+
+        Args:
+            name: Name of the program's function.
+            stateless: Whether it is for a dataset, which gives no more than its own arguments.
+
+        Returns:
+            The name, and what the function takes after the arguments of the program's.
+        """
+        twin = self._twins.of(name, Flavour(stateless=stateless)) if self._records() else None
+        if twin is None or (stateless and twin.captures):
+            return name, []
+        return twin.name, list(twin.captures.values())
 
     def call_ends(self, call: Call | None, inputs: Any, outputs: Any) -> None:
         """Record the execution of a function that returned."""
@@ -242,7 +253,6 @@ class DumpWriter:
             return None
         return (
             id(self),
-            tensorflow_internals.compiling_now(),
             tensorflow_internals.are_shapes_doubtful_now(),
         )
 
@@ -304,27 +314,6 @@ class DumpWriter:
 
     # ---- Graphs --------------------------------------------------------------------------------
 
-    def compiled_graph_traced(self, graph: Any) -> None:
-        """Instrument a graph that XLA will compile."""
-        if not self._wants(graph):
-            return
-        with self._graph_lock:
-            graph_id = self._graphs.graph_id(graph)
-            options = self.options
-            if options.mode is TensorDebugMode.FULL_TENSOR:
-                options = dataclasses.replace(options, mode=TensorDebugMode.CONCISE_HEALTH)
-            new_ops = self._graphs.record_ops(graph)
-            doubtful = self._graphs.are_shapes_doubtful(graph)
-            items = list(
-                observed.observed_tensors(new_ops, graph_id, options, shapes_doubtful=doubtful)
-            )
-            if items:
-                counter = _loop_counter(graph)
-                rows = [item.row for item in items]
-                group = Group(rows, self, options.mode, iterated=counter is not None)
-                buffer = CompiledBuffer(graph, items, group, counter)
-                self._buffers.setdefault(graph_id, []).append(buffer)
-
     def _read_buffers(self, call: Call) -> None:
         """Take what the compiled functions of a call left behind."""
         # In the order in which the graphs were traced: called ones before those that call them.
@@ -340,10 +329,11 @@ class DumpWriter:
 
     def _observe_function(self, graph: Any, body: FunctionBody, probe: Probe) -> None:
         """Add the ops that record a function, as far as it uses its graph, to a probe."""
-        if tensorflow_internals.is_compiled(graph):
-            return
         with self._graph_lock:
-            ops = self._graphs.all_ops(graph)
+            ops = self._outside_v1_control_flow(graph, self._graphs.all_ops(graph))
+            if probe.compiled:
+                self._observe_compiled(probe, graph, ops)
+                return
             if self.options.adaptive:
                 # TensorFlow's own modes record what nothing uses too, and so have it computed.
                 used = body.used()
@@ -356,6 +346,29 @@ class DumpWriter:
             # A backward graph has no automatic control dependencies: once TensorFlow has inlined
             # the calls in it, nothing would make the sinks of the called functions run.
             probe.finish(sinks, [recorded.op for recorded in ops if recorded.calls])
+
+    def _outside_v1_control_flow(self, graph: Any, ops: list[RecordedOp]) -> list[RecordedOp]:
+        inside = v1_control_flow.names_inside(recorded.op for recorded in ops)
+        if inside:
+            what = f"{len(inside)} ops in loops and branches of TensorFlow 1 in {graph.name}"
+            self.skip(what, "their tensors cannot leave them", graph)
+        return [recorded for recorded in ops if recorded.op.name not in inside]
+
+    def _observe_compiled(self, probe: Probe, graph: Any, ops: list[RecordedOp]) -> None:
+        options = self.options
+        if options.mode is TensorDebugMode.FULL_TENSOR:
+            options = dataclasses.replace(options, mode=TensorDebugMode.CONCISE_HEALTH)
+        graph_id = self._graphs.graph_id(graph)
+        doubtful = self._graphs.are_shapes_doubtful(graph)
+        found = observed.observed_tensors(ops, graph_id, options, shapes_doubtful=doubtful)
+        items = [item for item in found if probe.has(item.tensor)]
+        if items:
+            counter = _loop_counter(graph)
+            rows = [item.row for item in items]
+            group = Group(rows, self, options.mode, iterated=counter is not None)
+            buffer = CompiledBuffer(probe, items, group, counter)
+            self._buffers.setdefault(graph_id, []).append(buffer)
+            probe.finish([buffer.op], [])
 
     def _not_observed(self, graph: Any, error: Exception) -> None:
         self.hook_failed(error, f"the graph {graph.name}", self._graphs.graph_id(graph))
