@@ -32,7 +32,7 @@ def _disabled() -> Iterator[None]:
 
 
 class Model(tf.Module):
-    """Calls, branches, loops and a compiled function around a logarithm of a negative number."""
+    """Calls, branches and loops around a logarithm of a negative number, and a compiled one."""
 
     def __init__(self) -> None:
         self.scale = tf.Variable(2.0)
@@ -47,6 +47,10 @@ class Model(tf.Module):
             if tf.reduce_sum(x) < 10.0:
                 x = x + tf.where(tf.math.is_finite(self.inner(x)), x, 1.0)
         return x
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2])], jit_compile=True)
+    def compiled(self, x: Any) -> Any:
+        return tf.math.log(x) * self.scale
 
 
 def in_another_process(directory: Path, program: str) -> Any:
@@ -77,6 +81,7 @@ def test_exported_models_run_where_there_is_no_debugger(tmp_path: Path) -> None:
     tfdbg_tui.enable_dump_debug_info(str(with_dump), "ADAPTIVE", -1)
     model = Model()
     expected = model.serve(x).numpy().tolist()
+    model.compiled(x)
     tf.saved_model.save(model, str(tmp_path / "saved"))
     concrete = model.serve.get_concrete_function()
     (tmp_path / "graph.pb").write_bytes(concrete.graph.as_graph_def().SerializeToString())

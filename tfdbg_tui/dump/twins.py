@@ -150,6 +150,8 @@ class Twins:
         definition = tensorflow_internals.function_def(name)
         if tensorflow_internals.is_compiled(graph, definition.attr):
             flavour = replace(flavour, compiled=True)
+        if flavour.compiled and tensorflow_internals.is_loop_condition(graph):
+            return None  # XLA does not let it write anything.
         ops = graph.get_operations()[: source.num_ops]
         inputs = set(source.arguments)
         body = FunctionBody(definition, source.arguments, (o for o in ops if o.name not in inputs))
