@@ -258,7 +258,9 @@ class Hooks:
     ) -> Any:
         """Call a function; its outputs are recorded by the op callback where there is one."""
         call = self._tell("call_begins", op_name)
-        function, captures = self._tell("twin", op_name) or (op_name, [])
+        function, captures = op_name, []
+        if not self._try(_CALLS, tensorflow_internals.on_custom_device, inputs):
+            function, captures = self._tell("twin", op_name) or (op_name, [])
         try:
             outputs = original(function, num_outputs, [*inputs, *captures], *rest)
         except BaseException as error:

@@ -201,6 +201,11 @@ _numbers = itertools.count(1)
 _TWIN_MARK = re.compile(r"_tfdbg_tui_\d+")
 
 
+def on_custom_device(tensors: Iterable[Any]) -> bool:
+    """Return whether eager tensors are on a device like that of DTensor, which knows no Python."""
+    return any("device:CUSTOM:" in tensor.device for tensor in tensors)
+
+
 def has_accelerator() -> bool:
     """Return whether this process computes on anything but CPUs."""
     return any(d.device_type != "CPU" for d in tf_config.list_logical_devices())
