@@ -141,6 +141,9 @@ def without_unreadable(extract_stack: Callable[[int], Any]) -> Callable[[int], A
     def extract(stacklevel: int = 1) -> Any:
         return extract_stack(stacklevel + 1) if _is_text(sys._getframe(1)) else None
 
+    # Error messages show the frames that are not in a file of TensorFlow's.
+    code = extract.__code__
+    extract.__code__ = code.replace(co_filename=extract_stack.__code__.co_filename)
     return extract
 
 
