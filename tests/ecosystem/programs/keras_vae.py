@@ -21,13 +21,14 @@ class VAE(keras.Model):
         with tf.GradientTape() as tape:
             mean, log_variance = tf.split(self.encode(images), 2, axis=-1)
             deviation = tf.exp(0.5 * log_variance)
-            variance = tf.exp(log_variance)  # BUG Exp: pixels up to 255 make it overflow
+            variance = tf.exp(log_variance)
             latent = mean + deviation * keras.random.normal(tf.shape(mean), seed=self.noise)
             error = tf.reshape(images, [-1, 64]) - self.decode(latent)
             divergence = tf.square(mean) + variance - log_variance - 1.0
             loss = tf.reduce_mean(tf.square(error)) + tf.reduce_mean(divergence)
         gradients = tape.gradient(loss, self.trainable_variables)
-        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables, strict=True))
+        pairs = zip(gradients, self.trainable_variables, strict=True)
+        self.optimizer.apply_gradients(pairs)  # BUG Square: of gradients of 1e19, which exp makes
         return {"loss": loss}
 
 
