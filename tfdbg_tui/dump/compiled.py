@@ -56,6 +56,7 @@ class CompiledBuffer:
     ) -> None:
         graph = place.graph
         self.group = group
+        self.graph_id = group.rows[0].graph_id
         self._runs = 1 if iteration is None else _LOOP_RUNS
         with (
             tensorflow_internals.no_graph_callbacks(),

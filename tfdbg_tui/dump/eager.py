@@ -222,11 +222,10 @@ class EagerExecutions:
         return BadTensor(name, values.bad_slot, values.counts, location)
 
     def _head(self, op_type: Any) -> bytes:
+        if tensorflow_internals.is_function_name(op_type):
+            return _SKIP  # Not noted below: there is no end of functions.
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
-        if name in skipped_ops.EAGER or tensorflow_internals.is_function_name(op_type):
-            head = _SKIP
-        else:
-            head = codec.bytes_field(1, name.encode())
+        head = _SKIP if name in skipped_ops.EAGER else codec.bytes_field(1, name.encode())
         self._heads[op_type] = head
         return head
 

@@ -11,6 +11,7 @@ import itertools
 import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from tfdbg_tui.dump import function_defs, tensorflow_internals
 from tfdbg_tui.wire import events, filesets
@@ -36,30 +37,55 @@ class RecordedOp:
     calls: tuple[str, ...]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class _GraphState:
-    """What is known of a graph; kept on the graph, so that it lives as long."""
+    """What is known of a graph; kept on the graph, so that it lives as long.
+
+    Attributes:
+        owner: Where the graph is recorded.
+        graph_id: Its id.
+        ops_seen: How many of its ops were looked at.
+        ops: Its recorded ops by name.
+        called: The ids of the graphs that its ops call.
+        may_raise: Whether one of its ops, or of those that it calls, is there to stop the program.
+        lasting: Whether one of its ops assigns to a variable, prints, or the like.
+        doubtful: Whether the shapes known while tracing may be wrong.
+        locations: The serialized CodeLocation of each recorded op, where these are wanted.
+        kept: What has to live as long as the graph.
+    """
 
     owner: GraphDefinitions
     graph_id: str
     ops_seen: int = 0
     ops: dict[str, RecordedOp] = field(default_factory=dict)
+    called: set[str] = field(default_factory=set)
+    may_raise: bool = False
+    lasting: bool = False
+    doubtful: bool = False
+    locations: dict[str, bytes] = field(default_factory=dict)
+    kept: list[Any] = field(default_factory=list)
 
 
 class GraphDefinitions:
-    """Records the graphs of one file set."""
+    """Records the graphs of one file set.
 
-    def __init__(self, recorder: Recorder, locations: CodeLocations) -> None:
+    Args:
+        recorder: Takes the records.
+        locations: Interns stack traces.
+        keep_locations: Whether `location` is going to be asked.
+    """
+
+    def __init__(
+        self, recorder: Recorder, locations: CodeLocations, *, keep_locations: bool
+    ) -> None:
         self._recorder = recorder
         self._locations = locations
         self._numbers = itertools.count(1)
-        self._graph_of_function: dict[str, str] = {}
-        self._called: dict[str, set[str]] = {}
+        # A runtime function has its graph kept, so what can be called is always found here.
+        self._states: WeakValueDictionary[str, _GraphState] = WeakValueDictionary()
+        self._functions: WeakValueDictionary[str, _GraphState] = WeakValueDictionary()
         self._reachable: dict[str, frozenset[str]] = {}
-        self._raising: set[str] = set()
-        self._lasting: set[str] = set()
-        self._doubtful: set[str] = set()
-        self._op_locations: dict[tuple[str, str], bytes] = {}
+        self._keep_locations = keep_locations
 
     def graph_id(self, graph: Any) -> str:
         """Return the id of a graph; records it, after the graph around it, when it is new."""
@@ -72,18 +98,22 @@ class GraphDefinitions:
         outer = getattr(graph, "outer_graph", None)
         outer_id = self.graph_id(outer) if outer is not None else ""
         state = _GraphState(self, str(uuid.uuid4()))
-        graph._tfdbg_tui_state = state
+        graph._tfdbg_tui_state = self._states[state.graph_id] = state
         name = getattr(graph, "name", None) or ""
         self._define(debugged_graph=events.DebuggedGraph(state.graph_id, name, outer_id).encode())
-        self._called[state.graph_id] = set()
         return state
+
+    def keep(self, graph: Any, what: Any) -> None:
+        """Keep an object for as long as a graph, or a function made of it, is there."""
+        self._state(graph).kept.append(what)
 
     def _define(self, **message: bytes) -> None:
         self._recorder.define(filesets.GRAPHS, events.DebugEvent(**message))  # type: ignore[arg-type]
 
     def graph_of_function(self, name: str) -> str | None:
         """Return the id of the graph behind a runtime function, where it was recorded."""
-        return self._graph_of_function.get(name)
+        state = self._functions.get(name)
+        return state.graph_id if state is not None else None
 
     def reachable(self, graph_id: str) -> frozenset[str]:
         """Return the graphs that an execution of a graph can run, itself included."""
@@ -91,7 +121,8 @@ class GraphDefinitions:
         if found is None:
             seen, todo = {graph_id}, [graph_id]
             while todo:
-                new = self._called.get(todo.pop(), set()) - seen
+                state = self._states.get(todo.pop())
+                new = state.called - seen if state is not None else set()
                 seen |= new
                 todo += new
             found = self._reachable[graph_id] = frozenset(seen)
@@ -99,16 +130,16 @@ class GraphDefinitions:
 
     def have_lasting_effects(self, graph_ids: frozenset[str]) -> bool:
         """Return whether any of some graphs assigns to a variable, prints, or the like."""
-        return not self._lasting.isdisjoint(graph_ids)
+        states = (self._states.get(graph_id) for graph_id in graph_ids)
+        return any(state is not None and state.lasting for state in states)
 
     def location(self, graph_id: str, op_name: str) -> bytes:
         """Return the serialized CodeLocation of a recorded op."""
-        return self._op_locations[graph_id, op_name]
+        return self._states[graph_id].locations[op_name]
 
     def are_shapes_doubtful(self, graph: Any) -> bool:
         """Return whether a graph's tensors may have other shapes than known while tracing."""
-        doubtful = self.graph_id(graph) in self._doubtful
-        return doubtful or tensorflow_internals.are_shapes_doubtful(graph)
+        return self._state(graph).doubtful or tensorflow_internals.are_shapes_doubtful(graph)
 
     def tensor_id(self, graph: Any, op_name: str, slot: int) -> int | None:
         """Return the number of an output of a recorded op."""
@@ -135,19 +166,18 @@ class GraphDefinitions:
         outputs = op.outputs
         ids = tuple(next(self._numbers) for _ in outputs)
         called = self._called_graphs(op)
+        callees = [self._states[graph_id] for graph_id in called]
         reference = any(tensor.dtype._is_ref_dtype for tensor in outputs)
-        if reference or (op._is_stateful and not outputs):
-            self._lasting.add(state.graph_id)
-        may_raise = op.type in _RAISING_OPS or not self._raising.isdisjoint(called)
-        if may_raise:
-            self._raising.add(state.graph_id)
+        state.lasting |= reference or (op._is_stateful and not outputs)
+        may_raise = op.type in _RAISING_OPS or any(callee.may_raise for callee in callees)
+        state.may_raise |= may_raise
+        state.doubtful |= any(callee.doubtful for callee in callees)
         if called:
-            if not self._doubtful.isdisjoint(called):
-                self._doubtful.add(state.graph_id)
-            self._called[state.graph_id].update(called)
+            state.called.update(called)
             self._reachable.clear()
         location = self._locations.of_op(op)
-        self._op_locations[state.graph_id, op.name] = location
+        if self._keep_locations:
+            state.locations[op.name] = location
         creation = events.GraphOpCreation(
             op_type=op.type,
             op_name=op.name,
@@ -170,20 +200,19 @@ class GraphDefinitions:
             value = op.get_attr(name)
             for function in value if isinstance(value, list) else [value]:
                 name = tensorflow_internals.plain_name(function.name)
-                graph_id = self._graph_of_function.get(name)
+                graph_id = self.graph_of_function(name)
                 if graph_id is not None:
                     called.append(graph_id)
         return called
 
     def record_function(self, name: str, graph: Any, attrs: Any) -> None:
         """Record that a graph becomes a runtime function, with its inputs, outputs, captures."""
-        graph_id = self.graph_id(graph)
-        if self.are_shapes_doubtful(graph):
-            self._doubtful.add(graph_id)
-        self._graph_of_function[name] = graph_id
+        state = self._state(graph)
+        state.doubtful = self.are_shapes_doubtful(graph)
+        self._functions[name] = state
         captures = [*graph.external_captures, *graph.deferred_external_captures]
         signature = events.GraphSignature(
-            graph_id=graph_id,
+            graph_id=state.graph_id,
             function_name=name,
             input_names=[tensor.name for tensor in graph.inputs],
             output_names=[tensor.name for tensor in graph.outputs],
@@ -201,8 +230,8 @@ class GraphDefinitions:
             graph: A v1 graph.
             output_names: The tensors that are fetched.
         """
-        graph_id = self._graph_of_function[name] = self.graph_id(graph)
-        signature = events.GraphSignature(graph_id, name, output_names=output_names)
+        state = self._functions[name] = self._state(graph)
+        signature = events.GraphSignature(state.graph_id, name, output_names=output_names)
         self._define(graph_signature=signature.encode())
 
     def _forward_graph_id(self, graph: Any, attrs: Any) -> str:

@@ -28,7 +28,7 @@ _UNCOUNTED = (np.nan,) * 5
 _MAX_DETAILED = 1 << 20
 """Larger tensors are detailed only where they are bad, or an input of what is."""
 
-_NO_DETAILS = np.full((1, DETAIL_WIDTH), -1.0)
+NO_DETAILS = np.full((1, DETAIL_WIDTH), -1.0)
 _MAX_FAILURES = 3
 """A group that has failed so often is left alone."""
 _NAMED = 3
@@ -160,7 +160,7 @@ class Group:
             *tensors: See `places`.
 
         Returns:
-            Float64 array ``[details, DETAIL_WIDTH]``, in the order of rows; `_NO_DETAILS` where
+            Float64 array ``[details, DETAIL_WIDTH]``, in the order of rows; `NO_DETAILS` where
             there are none to tell, so that `sink` does not take bad tensors for healthy ones.
         """
         if self._writer.active and not self._is_given_up:
@@ -168,7 +168,7 @@ class Group:
                 return self._details(curt, tensors)
             except Exception as error:
                 self._fail(error)
-        return _NO_DETAILS
+        return NO_DETAILS
 
     @property
     def _is_given_up(self) -> bool:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump import coverage, summaries, tensor_ops, tensorflow_internals
+from tfdbg_tui.dump import callbacks, coverage, summaries, tensor_ops, tensorflow_internals
 from tfdbg_tui.dump.graphs import OWN_SCOPE
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -125,6 +125,7 @@ class _GroupBuilder:
         self._row_numbers: dict[str, int] = {}
         self._columns: list[tuple[str, Any]] = []
         self._wide: dict[str, Any] = {}
+        self._number = callbacks.number_of(group)
 
     def build(self, after: Sequence[Any]) -> Any:
         mode = self._group.mode
@@ -142,10 +143,10 @@ class _GroupBuilder:
         if self._serial is not None:
             self._columns.append(("serial", self._serial))
         self._group.columns = tuple(name for name, _ in self._columns)
-        token = tensorflow_internals.py_func_token(self._group.sink)
+        inputs = [column for _, column in self._columns]
         with tf.control_dependencies(after), self._on_host():
             return tensor_ops.py_func(
-                [c for _, c in self._columns], token, [], stateless=self._place.stateless
+                callbacks.sink_token(), self._number, inputs, [], stateless=self._place.stateless
             )
 
     def _here(self, item: Observed) -> Any:
@@ -295,10 +296,9 @@ class _GroupBuilder:
         if group.mode is TensorDebugMode.FULL_HEALTH:
             group.exact_limit = _EXACT_FLOAT32
             condition = self._or_inexact(condition, sizes)
-        token = tensorflow_internals.py_func_token(group.detail)
         with self._on_host():
             details = tensor_ops.details_if_bad(
-                condition, [curt, *tensors], token, stateless=self._place.stateless
+                condition, [curt, *tensors], self._number, stateless=self._place.stateless
             )
         self._columns.append(("details", details))
 

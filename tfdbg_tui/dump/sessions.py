@@ -309,6 +309,7 @@ class _RunSinks:
 
         rows = [item.row for item in items]
         group = Group(rows, self._writer, options.mode, iterated=False, overwritten=overwritten)
+        self._graphs.keep(self._graph, group)
         serial = self._state.serial
         sink = instrument.add_group(V1Graph(self._graph), items, group, None, input_row, [], serial)
         records = frozenset(row.tensor_name for row in rows)

@@ -14,7 +14,7 @@ from tensorflow.python.ops import (
     gen_functional_ops,
 )
 
-from tfdbg_tui.dump import references, tensorflow_internals
+from tfdbg_tui.dump import callbacks, references, tensorflow_internals
 from tfdbg_tui.dump.graphs import OWN_SCOPE
 from tfdbg_tui.dump.groups import DETAIL_WIDTH
 from tfdbg_tui.wire.modes import TensorDebugMode
@@ -131,20 +131,24 @@ def as_real(tensor: Any) -> Any:
     return tf.where(tf.math.is_nan(imaginary), imaginary, counted)
 
 
-def py_func(inputs: list[Any], token: str, dtypes: list[Any], *, stateless: bool) -> Any:
-    """Return an op that calls a Python function.
+def py_func(
+    token: str, number: int, inputs: Sequence[Any], dtypes: Sequence[Any], *, stateless: bool
+) -> Any:
+    """Return an op that calls a Python function for a group; see `callbacks`.
 
     A stateless one does not keep a dataset from being saved.
     """
     op_type = "PyFuncStateless" if stateless else "PyFunc"
-    return tensorflow_internals.new_op(op_type, input=inputs, token=token, Tout=dtypes)
+    arguments = [tf.constant(number, tf.int64), *inputs]
+    return tensorflow_internals.new_op(op_type, input=arguments, token=token, Tout=dtypes)
 
 
-def details_if_bad(condition: Any, inputs: list[Any], token: str, *, stateless: bool) -> Any:
-    """Return the PyFunc of `inputs` where the condition holds, else an empty array."""
+def details_if_bad(condition: Any, inputs: list[Any], number: int, *, stateless: bool) -> Any:
+    """Return the details of a group of which `inputs` tell where the condition holds, else none."""
 
     def then(*arguments: Any) -> Any:
-        result = py_func(list(arguments), token, [tf.float64], stateless=stateless).outputs[0]
+        token = callbacks.detail_token()
+        result = py_func(token, number, arguments, [tf.float64], stateless=stateless).outputs[0]
         result.set_shape([None, DETAIL_WIDTH])
         return result
 
@@ -162,11 +166,11 @@ def details_if_bad(condition: Any, inputs: list[Any], token: str, *, stateless: 
 
 
 def _branch(name: str, function: Any, specs: Sequence[Any]) -> str:
-    unique = control_flow_util_v2.unique_fn_name(OWN_SCOPE + "/", name)
+    unique: str = control_flow_util_v2.unique_fn_name(OWN_SCOPE + "/", name)
     graph = func_graph_module.FuncGraph(unique)
     tensorflow_internals.mark_as_own(graph)
     func_graph_module.func_graph_from_py_func(
         unique, function, [], {}, signature=specs, func_graph=graph, add_control_dependencies=False
     )
-    created: str = control_flow_util_v2.create_new_tf_function(graph)
-    return created
+    tensorflow_internals.add_function(graph)
+    return unique

@@ -118,8 +118,6 @@ def definition_of(graph: Any) -> tuple[Any, list[Any]]:
     """Return the FunctionDef of a graph of ours, and the runtime functions that it calls."""
     name = control_flow_util_v2.unique_fn_name("tfdbg_tui", "probe")
     function = atomic_function.from_func_graph(name, graph, {})
-    for child in function.children:
-        child._cached_graph = None  # Refers to all graphs around it.
     return function.definition, function.children
 
 
@@ -277,14 +275,16 @@ def are_shapes_doubtful_now() -> bool:
 
 
 def py_func_token(function: Callable[..., Any]) -> str:
-    """Register a Python function for the PyFunc op."""
-    _functions.append(function)
+    """Register a Python function for the PyFunc op; TensorFlow refers to it weakly."""
     token: str = _script_ops._py_funcs.insert(function)
     return token
 
 
-_functions: list[Callable[..., Any]] = []
-"""TensorFlow refers to these weakly, but graphs may call them until the process ends."""
+def add_function(graph: Any) -> None:
+    """Make a runtime function of a graph of ours, for the graph around it; the graph may go."""
+    function = atomic_function.from_func_graph(graph.name, graph, {})
+    function._cached_graph = None  # Refers to all graphs around it.
+    graph.outer_graph._add_function_recursive(function)
 
 
 @contextlib.contextmanager

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import threading
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from tfdbg_tui.dump import (
+    callbacks,
     instrument,
     observed,
     stacks,
@@ -51,18 +54,23 @@ class DumpWriter:
         self.active = False
         self._recorder = Recorder(options)
         self._locations = stacks.CodeLocations(self._recorder, self._recorder.host)
-        self._graphs = GraphDefinitions(self._recorder, self._locations)
+        self._graphs = GraphDefinitions(
+            self._recorder, self._locations, keep_locations=options.on_bad == "raise"
+        )
         self._hooks = tensorflow_hooks.Hooks(self)
         self._eager = EagerExecutions(
             options, self._recorder, self._graphs, self._locations, self._hooks.muted
         )
         self._twins = Twins(self._observe_function, self._not_observed)
         self._sessions = SessionPlans(self, self._graphs)
-        self._buffers: dict[str, list[CompiledBuffer]] = {}
+        # In the order in which the graphs were traced: called ones before those that call them.
+        self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
+        self._buffer_numbers = itertools.count()
         self._graph_lock = threading.RLock()
         self._watches_bad = options.on_bad == "raise" or options.keep_after_bad is not None
         self._bad_message: str | None = None
         self._sampled = True
+        callbacks.writers.add(self)
         self._listen()
 
     @property
@@ -316,10 +324,7 @@ class DumpWriter:
 
     def _read_buffers(self, call: Call) -> None:
         """Take what the compiled functions of a call left behind."""
-        # In the order in which the graphs were traced: called ones before those that call them.
-        buffers = [
-            b for graph_id, some in self._buffers.items() if graph_id in call.graphs for b in some
-        ]
+        buffers = [b for b in self._buffers.values() if b.graph_id in call.graphs]
         if not buffers:
             return
         with self._hooks.muted():
@@ -367,7 +372,8 @@ class DumpWriter:
             rows = [item.row for item in items]
             group = Group(rows, self, options.mode, iterated=counter is not None)
             buffer = CompiledBuffer(probe, items, group, counter)
-            self._buffers.setdefault(graph_id, []).append(buffer)
+            self._buffers[next(self._buffer_numbers)] = buffer
+            self._graphs.keep(graph, buffer)
             probe.finish([buffer.op], [])
 
     def _not_observed(self, graph: Any, error: Exception) -> None:
@@ -424,6 +430,7 @@ class DumpWriter:
         for items in observed.groups_of(tensors):
             rows = [item.row for item in items]
             group = Group(rows, self, self.options.mode, iterated=counter is not None)
+            self._graphs.keep(graph, group)
             # In a function the sinks wait for each other: records come in order of creation.
             after = (sinks[-1:] or previous) if place.ordered else []
             sinks.append(instrument.add_group(place, items, group, counter, input_row, after))

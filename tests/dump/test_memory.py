@@ -1,0 +1,106 @@
+"""What the dump writer keeps of a function goes when the function goes, and not before."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+from tensorflow.python.ops import script_ops  # noqa: E402
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui import dump  # noqa: E402
+from tfdbg_tui.dump.compiled import CompiledBuffer  # noqa: E402
+from tfdbg_tui.dump.groups import Group  # noqa: E402
+from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def _dumping(tmp_path: Path) -> Iterator[None]:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    yield
+    dump.disable_dump_debug_info()
+
+
+def records(root: Path, suffix: str) -> list[events.DebugEvent]:
+    dump.disable_dump_debug_info()
+    (file_set,) = filesets.find_file_sets(str(root))
+    data = Path(file_set.path(suffix)).read_bytes()
+    return [events.DebugEvent.decode(payload) for _, payload in tfrecord.records(data, check=True)]
+
+
+def kept() -> tuple[int, int]:
+    """Return how many objects are there for graphs, and how many registered functions."""
+    gc.collect()
+    of_graphs = sum(isinstance(found, (Group, CompiledBuffer)) for found in gc.get_objects())
+    return of_graphs, script_ops._py_funcs.size()
+
+
+def train() -> None:
+    weights = tf.Variable([2.0, 3.0])
+
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            total = tf.reduce_sum(tf.math.log(x * weights))
+            for _ in tf.range(2):
+                total *= 2.0 if total > 0.0 else 3.0
+        return tape.gradient(total, weights)
+
+    compiled = tf.function(lambda x: tf.sqrt(x) + weights, jit_compile=True)
+    step(tf.ones([2]))
+    compiled(tf.ones([2]))
+
+
+def test_a_function_that_is_gone_leaves_nothing() -> None:
+    train()  # What is registered once is there now.
+    before = kept()
+    train()
+    assert kept() == before
+
+
+def test_a_function_that_another_one_calls_stays(tmp_path: Path) -> None:
+    @tf.function
+    def outer(x: Any) -> Any:
+        return tf.function(lambda y: tf.math.log(y, name="inner_log"))(x)
+
+    outer(tf.ones([2]))
+    gc.collect()
+    outer(tf.ones([2]))
+    traces = [
+        events.GraphExecutionTrace.decode(event.graph_execution_trace)
+        for event in records(tmp_path, filesets.GRAPH_EXECUTION_TRACES)
+        if event.graph_execution_trace
+    ]
+    assert [trace.op_name for trace in traces].count("inner_log") == 2
+
+
+def test_a_pipeline_outlives_its_dataset(tmp_path: Path) -> None:
+    iterator = iter(tf.data.Dataset.range(3).map(lambda n: tf.math.log(tf.cast(n, tf.float32))))
+    gc.collect()
+    assert [bool(tf.math.is_inf(value)) for value in iterator] == [True, False, False]
+    traces = records(tmp_path, filesets.GRAPH_EXECUTION_TRACES)
+    found = [events.GraphExecutionTrace.decode(e.graph_execution_trace) for e in traces[1:]]
+    assert [trace.op_name for trace in found].count("Log") == 3
+
+
+def test_a_pipeline_that_only_tensorflow_has_runs_and_is_told_of(tmp_path: Path) -> None:
+    def variant() -> Any:
+        dataset = tf.data.Dataset.range(3).map(lambda n: tf.math.log(tf.cast(n, tf.float32)))
+        return tf.data.experimental.to_variant(dataset)
+
+    alone = variant()
+    gc.collect()
+    dataset = tf.data.experimental.from_variant(alone, tf.TensorSpec([], tf.float32))
+    assert [bool(tf.math.is_inf(value)) for value in dataset] == [True, False, False]
+    omissions = [event.omission for event in records(tmp_path, filesets.METADATA) if event.omission]
+    (omission,) = map(events.Omission.decode, omissions)
+    assert "the program has deleted it" in omission.reason
