@@ -69,11 +69,6 @@ class Calls:
         """Return all recorded ops that call a graph."""
         return self._call_sites.get(graph_id, [])
 
-    def call_ops(self, graph_id: str) -> list[GraphOp]:
-        """Return the ops of a graph that call functions, in order of creation."""
-        ops = list(self._run.graphs[graph_id].ops.values())
-        return [op for op in ops if op.op_type in CALLS and self.called_graphs(op)]
-
     def outermost(self, graph_id: str) -> str:
         """Return the graph that Python called to get to this one."""
         seen = {graph_id}

@@ -7,6 +7,9 @@ TensorFlow's writer records no calls.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,7 +17,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.dataflow.calls import CALLS
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.dataflow.calls import Calls
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls, CallSite
     from tfdbg_tui.logdir import GraphOp, Run
 
 _MOST_PATHS = 64  # calls of one function in one run of the graph around them
@@ -57,14 +60,11 @@ class CallOrder:
     def __init__(self, run: Run, calls: Calls) -> None:
         self._run = run
         self._calls = calls
-        self._frames: dict[str, Frame | None] = {}
+        self._places: dict[str, dict[str, int]] = {}
 
     def frame(self, graph_id: str) -> Frame | None:
         """Return where a graph is called; None where that does not tell the order of its runs."""
-        if graph_id not in self._frames:
-            self._frames[graph_id] = None  # for a graph that calls itself
-            self._frames[graph_id] = self._find_frame(graph_id)
-        return self._frames[graph_id]
+        return self._frames.get(graph_id)
 
     def is_repeated(self, graph_id: str) -> bool:
         """Whether one run of the graph around it runs a graph more than once."""
@@ -95,30 +95,55 @@ class CallOrder:
             return None
         return op, _renumbered(number, run, inner, outer, outer.paths.index(path[:-1]))
 
-    def _find_frame(self, graph_id: str) -> Frame | None:
-        sites = self._calls.call_sites(graph_id)
-        if not sites or any(site.op is None or site.op.op_type not in CALLS for site in sites):
+    @cached_property
+    def _frames(self) -> dict[str, Frame | None]:
+        """The frame of each graph; callers come first, graphs that call themselves have none."""
+        sites = {graph_id: self._calls.call_sites(graph_id) for graph_id in list(self._run.graphs)}
+        callers = {graph_id: {site.caller_id for site in its} for graph_id, its in sites.items()}
+        sorter = TopologicalSorter(callers)
+        with suppress(CycleError):
+            sorter.prepare()
+        frames: dict[str, Frame | None] = {}
+        while sorter.is_active():
+            for graph_id in sorter.get_ready():
+                frames[graph_id] = self._find_frame(graph_id, sites[graph_id], frames)
+                sorter.done(graph_id)
+        return frames
+
+    def _find_frame(
+        self, graph_id: str, sites: list[CallSite], frames: dict[str, Frame | None]
+    ) -> Frame | None:
+        """Return the frame of a graph, given those of its callers."""
+        ops = [site.op for site in sites if site.op is not None and site.op.op_type in CALLS]
+        if not sites or len(ops) < len(sites):
             return Frame(graph_id, ((),)) if len(sites) < 2 else None
-        frames = [self.frame(site.caller_id) for site in sites]
-        roots = {frame.graph_id if frame else None for frame in frames}
+        if len(ops) > _MOST_PATHS:
+            return None
+        outer = [frames[op.graph_id] for op in ops]
+        roots = {frame.graph_id if frame else None for frame in outer}
         root = roots.pop()
         if root is None or roots:
             return None
-        paths: list[Path] = []
-        self._collect(root, graph_id, (), paths)
-        return Frame(root, tuple(paths)) if 0 < len(paths) <= _MOST_PATHS else None
+        paths = [
+            (*path, (op.graph_id, op.name))
+            for op, frame in zip(ops, outer, strict=True)
+            if frame is not None
+            for path in frame.paths
+        ]
+        if len(paths) > _MOST_PATHS or max(map(len, paths)) > _DEEPEST:
+            return None
+        return Frame(root, tuple(sorted(paths, key=self._order)))
 
-    def _collect(self, graph_id: str, target: str, path: Path, paths: list[Path]) -> None:
-        """Add the ways from a graph to another one, in the order of the calls."""
-        if len(path) > _DEEPEST or len(paths) > _MOST_PATHS:
-            return
-        for op in self._calls.call_ops(graph_id):
-            called = self._calls.called_graphs(op)[0]
-            further = (*path, (graph_id, op.name))
-            if called == target:
-                paths.append(further)
-            elif called in self._run.graphs:
-                self._collect(called, target, further, paths)
+    def _order(self, path: Path) -> list[int]:
+        """Return a key by which paths sort in the order in which they are run."""
+        return [self._places_in(graph_id)[op_name] for graph_id, op_name in path]
+
+    def _places_in(self, graph_id: str) -> dict[str, int]:
+        """Return the place of each op among those of its graph, in order of creation."""
+        if graph_id not in self._places:
+            names = list(self._run.graphs[graph_id].ops)
+            self._places[graph_id] = {name: place for place, name in enumerate(names)}
+        return self._places[graph_id]
 
 
 def _renumbered(number: RunNumber, run: int, old: Frame, new: Frame, place: int) -> RunNumber:

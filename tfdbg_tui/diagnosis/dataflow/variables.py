@@ -15,7 +15,7 @@ from tfdbg_tui.logdir.graphs import TensorRef
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfdbg_tui.diagnosis.dataflow.calls import Calls
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls, CallSite
     from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
     from tfdbg_tui.logdir import GraphOp, Run
 
@@ -24,6 +24,7 @@ _ASSIGNS = re.compile(
     r"|(Sparse)?Apply[A-Z]\w*|Scatter(Nd)?(Add|Div|Max|Min|Mul|Sub|Update))$"
 )
 _REFERENCES = frozenset({"VariableV2", "Variable"})
+_DEEPEST = 100  # calls inside of one another: how far a variable is followed out of them
 _LOOK_BACK = 2000  # assignments: how far back one to a certain variable is looked for
 
 
@@ -75,25 +76,44 @@ class Variables:
         Each is given as the eager tensor id of its handle, with whether that is a conclusion: where
         call ops were not recorded, functions are taken to get their caller's variables in turn.
         """
-        site = self._calls.call_site(graph_id)
-        if site is None:
-            inputs = self._timeline.execution(execution).input_tensor_ids
-            names = self._calls.arguments(graph_id)
-            return {
-                name: (tensor_id, False)
-                for name, tensor_id in zip(names, inputs, strict=False)
-                if self._is_handle(tensor_id, execution)
-            }
-        outer = self.handles(site.caller_id, execution)
-        if site.op is not None:
-            names = self._calls.arguments(graph_id)
-            refs = site.op.inputs[1:] if site.op.op_type in BRANCHES else site.op.inputs
-            return {
-                name: (outer[ref.op_name][0], outer[ref.op_name][1] or site.inferred)
-                for name, ref in zip(names, refs, strict=False)
-                if ref.op_name in outer
-            }
-        return self._dealt_out(graph_id, site.caller_id, outer)
+        callers = self._callers(graph_id)
+        outermost = callers[-1].caller_id if callers else graph_id
+        found = self._given_by_python(outermost, execution)
+        inner = [graph_id, *(site.caller_id for site in callers)]
+        for called, site in reversed([*zip(inner, callers, strict=False)]):
+            found = self._handed_on(called, site, found)
+        return found
+
+    def _callers(self, graph_id: str) -> list[CallSite]:
+        """Return where a graph is called, where the graph of that is called, and so on."""
+        found: list[CallSite] = []
+        while len(found) < _DEEPEST and (site := self._calls.call_site(graph_id)) is not None:
+            found.append(site)
+            graph_id = site.caller_id
+        return found
+
+    def _given_by_python(self, graph_id: str, execution: int) -> dict[str, tuple[int, bool]]:
+        inputs = self._timeline.execution(execution).input_tensor_ids
+        names = self._calls.arguments(graph_id)
+        return {
+            name: (tensor_id, False)
+            for name, tensor_id in zip(names, inputs, strict=False)
+            if self._is_handle(tensor_id, execution)
+        }
+
+    def _handed_on(
+        self, graph_id: str, site: CallSite, outer: dict[str, tuple[int, bool]]
+    ) -> dict[str, tuple[int, bool]]:
+        """Return the variables that a function gets from its caller, given the caller's."""
+        if site.op is None:
+            return self._dealt_out(graph_id, site.caller_id, outer)
+        names = self._calls.arguments(graph_id)
+        refs = site.op.inputs[1:] if site.op.op_type in BRANCHES else site.op.inputs
+        return {
+            name: (outer[ref.op_name][0], outer[ref.op_name][1] or site.inferred)
+            for name, ref in zip(names, refs, strict=False)
+            if ref.op_name in outer
+        }
 
     def _dealt_out(
         self, graph_id: str, caller_id: str, outer: dict[str, tuple[int, bool]]
