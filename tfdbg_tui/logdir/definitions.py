@@ -1,9 +1,9 @@
 """What records refer to: source files, stack frames, stacks, graphs and devices.
 
 They are few (thousands, where executions are millions) and small, so they are decoded one by one
-and kept; of source files only the place in the file is kept.  While a program runs they can lag
-behind the records that refer to them: every lookup here answers for what is missing, and answers
-better once it has arrived.
+and kept; of source files only the place in the file, and the text of a few.  While a program runs
+they can lag behind the records that refer to them: every lookup here answers for what is missing,
+and answers better once it has arrived.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tfdbg_tui.logdir.events import SourceFile, StackFrame
 from tfdbg_tui.logdir.graphs import Graph, GraphOp, parse_tensor_name
 from tfdbg_tui.logdir.numbering import Numbering
 from tfdbg_tui.logdir.walltimes import sane_time
-from tfdbg_tui.wire import codec, events
+from tfdbg_tui.wire import codec, events, tfrecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 # Of a source file's record only this much is looked at: its path and host name come first.
 _SOURCE_HEAD = 8192
+
+# Source files whose text is kept: one line after another is asked for.
+_TEXTS = 8
+_LONGEST_SOURCE = 1 << 28  # bytes
 
 # Tags of DebugEvent.
 _WALL_TIME = 1 << 3 | codec.FIXED64
@@ -62,9 +66,15 @@ class Definitions:
         self.source_files: list[tuple[str, str, int]] = []  # host, path, offset of the record
         self.functions: dict[str, str] = {}  # function name -> graph id
         self.num_ops = 0
+        self._texts: dict[int, SourceFile] = {}  # by offset of the record
         self._stacks = stacks
         self._graphs = graphs
         self._problems = problems
+
+    @property
+    def count(self) -> int:
+        """How many there are of those that events name: it grows when one arrives."""
+        return self.num_ops + len(self.devices) + len(self.source_files)
 
     def graph_id(self, recorded: str) -> str:
         """Return the id of a graph in the run, by its id in this file set.
@@ -127,17 +137,26 @@ class Definitions:
         """Return a source file with its text; None where the dump does not name it."""
         for known_host, known_path, offset in self.source_files:
             if (known_host, known_path) == (host, path):
-                return self._read_lines(file, offset, host, path)
+                known = self._texts.get(offset)
+                return known or self._read_lines(file, offset, host, path)
         return None
 
     def _read_lines(self, file: RecordFile, offset: int, host: str, path: str) -> SourceFile:
         try:
-            event = events.DebugEvent.decode(file.record(offset))
+            payload = file.record(offset)
+            if len(payload) > _LONGEST_SOURCE:
+                raise codec.DecodeError(f"a source file of {len(payload):,} bytes")
+            payload = file.bytes_at(offset + tfrecord.HEADER_SIZE, len(payload))
+            event = events.DebugEvent.decode(payload)
             lines = events.SourceFile.decode(event.source_file).lines
         except (OSError, ValueError) as error:
             self._problems.add_record(file.path, offset, error)
             return SourceFile(host, path, (), unreadable=str(error))
-        return SourceFile(host, path, tuple(line.rstrip("\r\n") for line in lines))
+        if len(self._texts) >= _TEXTS:
+            self._texts.clear()
+        source = SourceFile(host, path, tuple(line.rstrip("\r\n") for line in lines))
+        self._texts[offset] = source
+        return source
 
     def _ingest(self, file: RecordFile, chunk: Chunk, add: Callable[[bytes], None]) -> None:
         for row in range(len(chunk)):
@@ -159,8 +178,8 @@ class Definitions:
         elif graph.outer_id is None:  # its ops came first
             graph.name, graph.outer_id = record.graph_name or graph.name, outer_id
         outer = self._graphs.get(outer_id) if outer_id else None
-        if outer is not None and graph_id not in outer.inner_ids:
-            outer.inner_ids.append(graph_id)
+        if outer is not None:
+            outer.inner_ids[graph_id] = None
 
     def _add_op(self, record: events.GraphOpCreation, event: events.DebugEvent) -> None:
         graph_id = self.graph_id(record.graph_id)

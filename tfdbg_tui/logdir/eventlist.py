@@ -74,9 +74,12 @@ class EventList(ABC, Generic[Event]):
         """
         if not -len(self) <= index < len(self):
             raise IndexError(f"event {index} of {len(self)}")
-        return self._read(index % len(self))
+        index %= len(self)
+        log, _ = self._rows.locate(index)
+        return self._read(index, self._definitions[log].count)
 
-    def _read_event(self, index: int) -> Event:
+    def _read_event(self, index: int, _definitions: int) -> Event:
+        """Read an event; the number of definitions tells whether it would say more by now."""
         try:
             with self._reading(index) as (log, event):
                 return self._decoded(index, log, event)

@@ -72,7 +72,7 @@ class Graph:
         outer_id: Graph inside which it was built.
         file_set: Number of the file set that recorded it.
         ops: Its ops by name, in order of creation.
-        inner_ids: Graphs built inside it.
+        inner_ids: Graphs built inside it, in order.
         signatures: Its arguments and outputs as a function, where recorded.
     """
 
@@ -81,7 +81,7 @@ class Graph:
     outer_id: str | None
     file_set: int
     ops: dict[str, GraphOp] = field(default_factory=dict)
-    inner_ids: list[str] = field(default_factory=list)
+    inner_ids: dict[str, None] = field(default_factory=dict)
     signatures: list[GraphSignature] = field(default_factory=list)
     _consumers: dict[str, list[Consumer]] = field(default_factory=dict)
 

@@ -66,6 +66,17 @@ class ReadFile:
         with self._descriptor() as descriptor:
             return os.preadv(descriptor, [view], offset)
 
+    def next_data(self, offset: int, size: int) -> int:
+        """Return where, from `offset` up to `size`, a hole of zeros without blocks ends.
+
+        Where the file system does not know its holes, that is `offset` itself.
+        """
+        try:
+            with self._descriptor() as descriptor:
+                return os.lseek(descriptor, offset, os.SEEK_DATA)
+        except OSError as error:
+            return size if error.errno == errno.ENXIO else offset
+
     def close(self) -> None:
         """Close the file."""
         with _lock:

@@ -254,12 +254,17 @@ class RecordFile:
         payload = FileSlice(self.bytes_at, self.position + _HEADER, length)
         return self._advance(Chunk(self.position, buffer.data, bounds, payload))
 
+    def _after_hole(self, offset: int) -> int:
+        """Return where the next record can begin: its first bytes may be zeros."""
+        assert self._file is not None
+        return max(offset, self._file.next_data(offset, self.size) - _HEADER)
+
     def _skip_damage(self, buffer: ScanBuffer) -> bool:
         """Go to the next intact record; return whether there is one yet."""
         start = self.position
         at = max(start + 1, self._searched)
         found: int | None = None
-        while found is None and self.size - at > _HEADER:
+        while found is None and self.size - (at := self._after_hole(at)) > _HEADER:
             size = self._fill(buffer, at, buffer.size)
             if size <= _HEADER:
                 break

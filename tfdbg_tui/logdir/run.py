@@ -114,12 +114,12 @@ class Run:
 
     def graph_path(self, graph_id: str) -> tuple[Graph, ...]:
         """Return a graph preceded by the graphs it was built in, outermost first."""
-        path: list[Graph] = []
+        path: dict[str, Graph] = {}
         graph = self.graphs.get(graph_id)
-        while graph is not None and graph not in path:
-            path.insert(0, graph)
+        while graph is not None and graph.graph_id not in path:
+            path[graph.graph_id] = graph
             graph = self.graphs.get(graph.outer_id) if graph.outer_id else None
-        return tuple(path)
+        return tuple(reversed(path.values()))
 
     def function_graph(self, function_name: str) -> str | None:
         """Return the graph of a function by its runtime name, where the writer recorded it."""

@@ -7,6 +7,7 @@ backward functions and the forward values they keep, eager tensors, and variable
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.call_rows import At
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PASS_THROUGH", "Dataflow", "Producer", "Use"]
 
+_RECENT = 64  # executions whose inputs are kept for their other outputs
 _KEPT = 2000  # alerts of a call among which a value that it kept is looked for
 
 
@@ -45,6 +47,7 @@ class Dataflow:
         self._resolver = Resolver(run, self.calls, self.timeline, self.variables)
         self._uses = Uses(run, self.calls, self.timeline)
         self._producers: dict[TensorEvent, tuple[Producer, ...]] = {}
+        self._inputs_of = lru_cache(maxsize=_RECENT)(self._read_inputs)
 
     def producers(self, event: TensorEvent) -> tuple[Producer, ...]:
         """Return the inputs of the op that made a tensor, in order."""
@@ -85,16 +88,20 @@ class Dataflow:
         return event
 
     def _of_execution(self, event: TensorEvent) -> tuple[Producer, ...]:
-        execution = self.timeline.execution(event.index)
         if self._run.executions.kind(event.index).is_function:
             inside = self._function_output(event) or self._kept_value(event)
             if inside is not None:
                 return (inside,)
+        return self._inputs_of(event.index)
+
+    def _read_inputs(self, index: int) -> tuple[Producer, ...]:
+        """Return the inputs of an execution, which are those of each of its outputs."""
+        execution = self.timeline.execution(index)
         producers = []
         for slot, tensor_id in enumerate(execution.input_tensor_ids):
             given = execution.inputs[slot] if slot < len(execution.inputs) else None
-            made = self.timeline.maker(tensor_id, event.index)
-            copy = self._copied(given, tensor_id, event.index) if made is None and given else None
+            made = self.timeline.maker(tensor_id, index)
+            copy = self._copied(given, tensor_id, index) if made is None and given else None
             made = made or copy
             op_type = self._run.executions.kind(made.index).op_type if made else None
             name = f"{op_type}:{made.slot}" if made else f"tensor {tensor_id}"
@@ -105,7 +112,7 @@ class Dataflow:
                 )
             )
         if execution.op_type == "ReadVariableOp" and execution.input_tensor_ids:
-            found = self.variables.last_eager_assignment(execution.input_tensor_ids[0], event.index)
+            found = self.variables.last_eager_assignment(execution.input_tensor_ids[0], index)
             made_by = op_type_of(self._run, found) if found else None
             op_type = made_by if assigns(made_by or "") else "VarHandleOp"
             return (Producer(0, producers[0].name, found, False, "variable", op_type),)

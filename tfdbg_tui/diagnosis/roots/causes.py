@@ -58,7 +58,7 @@ class Causes:
         self._run = run
         self._dataflow = dataflow
         self._summaries: dict[TensorEvent, TensorSummary | None] = {}
-        self._nodes: dict[Place, list[Node]] = {}
+        self._nodes: dict[tuple[Place, int], list[Node]] = {}
         self._eager: list[Node] = []
         self.roots: list[Root] = self._find()
 
@@ -109,8 +109,8 @@ class Causes:
     def node_of(self, event: TensorEvent) -> Node | None:
         """Return the place that an alert belongs to."""
         found = None
-        for node in self._nodes.get(place_of(self._run, event), []):
-            if node.site.slot == event.slot and node.site.first.index <= event.index:
+        for node in self._nodes.get((place_of(self._run, event), event.slot), []):
+            if node.site.first.index <= event.index:
                 found = node
         return found
 
@@ -138,7 +138,7 @@ class Causes:
                 for site, time in zip(mine, times, strict=True)
             ]
         for node in nodes:
-            self._nodes.setdefault(node.site.place, []).append(node)
+            self._nodes.setdefault((node.site.place, node.site.slot), []).append(node)
         # An execution is recorded after what happened inside it.
         nodes.sort(key=lambda n: (n.time, n.site.first.kind == "execution", n.site.first.index))
         return nodes

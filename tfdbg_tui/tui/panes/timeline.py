@@ -129,13 +129,12 @@ class Timeline(Pane):
         if execution.unreadable is not None:
             reason = self.charset.safe(f" unreadable: {execution.unreadable}")
             return (*lines, ((reason, "dim"),))
-        lines += [self._output(execution, slot) for slot in range(len(execution.outputs))]
+        count = len(execution.outputs) + len(execution.inputs)
         if execution.inputs:  # what made it bad is worth more than many boxes
-            lines += [self._input(slot, summary) for slot, summary in enumerate(execution.inputs)]
-            room = max(room, min(len(lines), height - 2))
-        if len(lines) > room:
-            start = max(1, min(1 + self.session.focus.slot, len(lines) - room + 1))
-            lines = [lines[0], *lines[start : start + room - 1]]
+            room = max(room, min(1 + count, height - 2))
+        start = max(0, min(self.session.focus.slot, count - room + 1))
+        shown = range(start, min(start + room - 1, count))
+        lines += [self._tensor(execution, number) for number in shown]
         return (*lines, *((),) * (room - len(lines)))
 
     def _facts(self, snapshot: Snapshot, execution: Execution, width: int) -> Line:
@@ -158,6 +157,13 @@ class Timeline(Pane):
         name_width = max(12, width - sum(len(text) for text, _ in facts) - 5)
         name = self.charset.fit_name(execution.op_type, name_width).rstrip()
         return ((" ", ""), (name, "strong"), (f" {self.charset.dot} ", "faint"), *facts)
+
+    def _tensor(self, execution: Execution, number: int) -> Line:
+        """Return the line of one of the outputs of an execution, or of its inputs after them."""
+        slot = number - len(execution.outputs)
+        if slot < 0:
+            return self._output(execution, number)
+        return self._input(slot, execution.inputs[slot])
 
     def _output(self, execution: Execution, slot: int) -> Line:
         summary = execution.outputs[slot]
