@@ -22,7 +22,10 @@ from tfdbg_tui.wire import events
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from types import FrameType
+
+    from tfdbg_tui.diagnosis.report import Report
 
 GRAPH = GRAPHS[1]
 FINITE, NAN = (vector_proto([-1.0, 9.0, 0.0, 0.0, count]) for count in (0.0, 1.0))
@@ -130,14 +133,16 @@ def called_in_turn(n: int) -> dict[str, bytes]:
 )
 def test_work_grows_with_the_record(tmp_path, shape) -> None:
     small, large = (
-        lines_of(lambda: diagnose(read(logdir)))
-        for n in (SMALL, LARGE)
-        for logdir in [write_logdir(tmp_path / str(n), **shape(n))]
+        lines_of(diagnosed, write_logdir(tmp_path / str(n), **shape(n))) for n in (SMALL, LARGE)
     )
     assert large / small < MOST
 
 
-def lines_of(work: Callable[[], object]) -> int:
+def diagnosed(logdir: Path) -> Report:
+    return diagnose(read(logdir))
+
+
+def lines_of(work: Callable[[Path], object], logdir: Path) -> int:
     """Returns how many lines of Python something runs, those of a loop each time."""
     count = 0
 
@@ -149,7 +154,7 @@ def lines_of(work: Callable[[], object]) -> int:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        work()
+        work(logdir)
     finally:
         sys.settrace(before)
     return count
