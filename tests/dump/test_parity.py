@@ -50,7 +50,9 @@ def test_records_are_a_superset(dumped: dict, case: str) -> None:
     whole = case.endswith("FULL_TENSOR")
     missing = oracle.traces(theirs, values=whole) - oracle.traces(ours, values=whole)
     assert not missing
-    assert oracle.executions(theirs, values=whole) == oracle.executions(ours, values=whole)
+    executed, recorded = (oracle.executions(r, values=whole) for r in (theirs, ours))
+    assert not executed - recorded
+    assert {op_type for op_type, *_ in recorded - executed} <= {"Identity"}
     assert not oracle.creations(theirs) - oracle.creations(ours)
     for digest in ours.executions():
         if digest.op_type.startswith(("__forward_", "__backward_", "__inference_")):

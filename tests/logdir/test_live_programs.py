@@ -125,7 +125,8 @@ def test_inputs_of_bad_eager_ops_under_our_writer(tmp_path) -> None:
     bad = [run.executions[i] for i in run.executions.alert_rows[:].tolist()]
     quotients = [execution for execution in bad if execution.op_type == "RealDiv"]
     assert len(quotients) == 20
-    for execution in quotients:
+    assert not any(execution.inputs for execution in quotients[10:]), "they tell nothing new"
+    for execution in quotients[:10]:
         top, bottom = execution.inputs
         assert (top.dtype, top.rank, top.size) == ("float32", 2, 4)
         assert (top.neg, top.zero, top.pos, top.minimum, top.maximum) == (1, 1, 2, -2.0, 4.0)

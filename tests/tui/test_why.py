@@ -205,12 +205,11 @@ def test_enter_unfolds_a_run_of_copies_and_left_folds_it(two_roots: Snapshot) ->
     assert WAY.position(two_roots, closed) == folded
 
 
-def test_a_root_shows_its_inputs_as_it_took_them(monkeypatch) -> None:
+def test_a_root_shows_its_inputs_as_it_took_them() -> None:
     root = TensorEvent("execution", 7, 0)
     before = tuple(link(i, "Mul", passes_on=False) for i in range(2))
     zeros = TensorSummary(4, has_inf_or_nan=False, size=2, zero=2)
-    execution = SimpleNamespace(inputs=(None, zeros))
-    monkeypatch.setattr(way, "read_execution", lambda *_: execution)
+    run = SimpleNamespace(executions={7: SimpleNamespace(inputs=(None, zeros))})
     diagnosis = SimpleNamespace(
         dataflow=SimpleNamespace(
             origin=lambda event: event,
@@ -220,7 +219,7 @@ def test_a_root_shows_its_inputs_as_it_took_them(monkeypatch) -> None:
             ],
         )
     )
-    first, second = way._as_taken(None, diagnosis, before, root)
+    first, second = way._as_taken(run, diagnosis, before, root)
     assert (first, second.summary) == (before[0], zeros)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import sys
 
-from tfdbg_tui.logdir.text import printable
-
 
 class OutputError(Exception):
     """Standard output cannot be written; the message says why."""
@@ -29,6 +27,8 @@ def put(text: str) -> None:
 
 def tell(text: str) -> None:
     """Print a line on standard error; what a logdir has put into it cannot steer the terminal."""
+    from tfdbg_tui.logdir.text import printable  # With NumPy, which the command's start needs not.
+
     print(f"tfdbg-tui: {printable(text)}", file=sys.stderr, flush=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from tfdbg_tui.diagnosis import advice, gaps
@@ -138,6 +138,26 @@ class Report:
     problems: tuple[str, ...]
     advice: tuple[str, ...]
 
+    def grown(self, run: Run, roots: tuple[Finding, ...], benign: tuple[Finding, ...]) -> Report:
+        """Return the report on the run as it is now, where only numbers of alerts have changed.
+
+        Args:
+            run: The run, which has grown.
+            roots: The roots with their numbers of alerts.
+            benign: What does no harm, likewise.
+        """
+        found = _relevant_gaps(run, roots)
+        return replace(
+            self,
+            verdict=_verdict(bool(roots), bool(found), bool(self.suspects)),
+            alerts=run.num_alerts,
+            events=run.num_events,
+            roots=roots,
+            benign=benign,
+            gaps=found,
+            problems=(*map(str, run.problems), *self.advice),
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return it in the form of ``diagnose --json``."""
         return {
@@ -151,6 +171,14 @@ class Report:
             "looked_for": self.looked_for,
             "problems": list(self.problems),
         }
+
+
+def _relevant_gaps(run: Run, roots: Sequence[Finding]) -> tuple[gaps.Gap, ...]:
+    """Return what is not on record; without what could add nothing to roots that are proved."""
+    found = gaps.find_gaps(run)
+    if roots and all(root.certainty == "proved" for root in roots):
+        found = [gap for gap in found if gap.kind not in gaps.ON_PURPOSE]
+    return tuple(found)
 
 
 def _verdict(bad: bool, incomplete: bool, suspect: bool) -> Verdict:
@@ -195,9 +223,7 @@ class Diagnosis:
         )
         advised = tuple(advice.advice(run, unproved))
         # Last: some records turn out to be unreadable only when they are asked for.
-        found = gaps.find_gaps(run)
-        if roots and not unproved:  # what was left out on purpose could not add to the proof
-            found = [gap for gap in found if gap.kind not in gaps.ON_PURPOSE]
+        found = _relevant_gaps(run, roots)
         return Report(
             verdict=_verdict(bool(roots), bool(found), bool(suspects)),
             alerts=run.num_alerts,
@@ -205,7 +231,7 @@ class Diagnosis:
             roots=roots,
             suspects=suspects,
             benign=benign,
-            gaps=tuple(found),
+            gaps=found,
             looked_for=looked_for(run),
             problems=(*map(str, run.problems), *advised),
             advice=advised,

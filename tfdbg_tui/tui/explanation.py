@@ -105,13 +105,10 @@ class Explanation:
             [[grown[site] for site in group.sites] for group in self.groups if group.kind == kind]
             for kind in ("root", "benign")
         )
-        run = snapshot.run
-        report = replace(
-            self.report,
-            problems=(*map(str, run.problems), *self.report.advice),
-            alerts=len(snapshot.alerts),
-            roots=tuple(map(_with_alerts, self.report.roots, bad)),
-            benign=tuple(map(_with_alerts, self.report.benign, benign)),
+        report = self.report.grown(
+            snapshot.run,
+            tuple(map(_with_alerts, self.report.roots, bad)),
+            tuple(map(_with_alerts, self.report.benign, benign)),
         )
         again = copy(self)
         again._tell(snapshot, report, bad, benign)
