@@ -60,3 +60,14 @@ def test_only_one_choice_counts():
     assert output_slots("TopKV2", 2, [(True, shape)]) is None  # SHAPE tells of any type
     assert output_slots("NoSuchOp", 2, [(True, None)]) is None
     assert output_slots("TopKV2", 3, [(True, None)]) is None  # not the op that we know
+
+
+def test_more_outputs_than_16_bits_count(tmp_path):
+    proto = vector_proto([-1.0, 1.0, 0.0, 0.0, 1.0])
+    count = (1 << 16) + 2
+    execution = events.Execution(
+        "Unpack", count, tensor_debug_mode=3, tensor_protos=[proto] * count
+    )
+    run = read(write_logdir(tmp_path / "logdir", executions=execution_record(execution)))
+    assert len(run.executions[0].outputs) == len(run.executions.alert_rows) == count
+    assert {place.slot for place, _ in run.executions.bad_places()} == set(range(count))

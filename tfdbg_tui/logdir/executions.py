@@ -42,13 +42,13 @@ class Place(NamedTuple):
 
     @property
     def number(self) -> Any:
-        """The three in one: 16 bits of the slot, 24 of the stack, and the kind."""
-        return (self.kind << 24 | self.stack) << 16 | self.slot
+        """The three in one: 20 bits of the slot, 24 of the stack, and the kind."""
+        return (self.kind << 24 | self.stack) << 20 | self.slot
 
     @classmethod
     def of(cls, number: int) -> Place:
         """Return the place with a number."""
-        return cls(number >> 40, number >> 16 & 0xFFFFFF, number & 0xFFFF)
+        return cls(number >> 44, number >> 20 & 0xFFFFFF, number & 0xFFFFF)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.op_outputs import OUTPUT_TYPES
 from tfdbg_tui.logdir.summaries import tensor_summary
+from tfdbg_tui.wire import codec
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -26,16 +27,22 @@ if TYPE_CHECKING:
 
 _NEVER_RECORDED = ("resource", "variant")
 _ATTRIBUTE = "?#"
-_MAX_OUTPUTS = 1 << 16
+MAX_OUTPUTS = 1 << 20
 
 
 def outputs_by_slot(
     record: events.Execution,
 ) -> tuple[tuple[TensorSummary | None, ...], bool]:
-    """Return (the summary of each output by slot, whether the slots are certain)."""
+    """Return (the summary of each output by slot, whether the slots are certain).
+
+    Raises:
+        codec.DecodeError: There are more outputs than slots have numbers.
+    """
     protos = record.tensor_protos
     summaries = _summaries(record.tensor_debug_mode, protos, record.minima, record.maxima)
-    count = min(max(record.num_outputs, len(summaries)), _MAX_OUTPUTS)
+    if len(summaries) > MAX_OUTPUTS:
+        raise codec.DecodeError(f"more than {MAX_OUTPUTS:,} outputs")
+    count = max(min(record.num_outputs, MAX_OUTPUTS), len(summaries))
     if len(summaries) in (0, count):
         return tuple(summaries or [None] * count), True
     slots = output_slots(

@@ -1,0 +1,46 @@
+"""What a killed program leaves: a trace file that is empty, or none at all, after a loop."""
+
+from __future__ import annotations
+
+import pytest
+from synthetic import PREFIX, RUN_ID, execution_record, record, vector_proto, write_logdir
+
+from tfdbg_tui.cli import run_command
+from tfdbg_tui.wire import events
+
+
+def loop(nan: float) -> dict[str, bytes]:
+    """Returns the record of a function that gives back what a loop has made."""
+    found = b""
+    for graph_id, result in (("f", "while:0"), ("cond", "Less:0"), ("body", "Log:0")):
+        outer = "" if graph_id == "f" else "f"
+        found += record(debugged_graph=events.DebuggedGraph(graph_id, graph_id, outer).encode())
+        signature = events.GraphSignature(graph_id, f"__inference_{graph_id}_1", ["x:0"], [result])
+        found += record(graph_signature=signature.encode())
+        op_name = result.partition(":")[0]
+        for name in ("x", op_name):
+            op_type = {"x": "Placeholder", "while": "While"}.get(name, name)
+            op = events.GraphOpCreation(op_type, name, graph_id, graph_id, num_outputs=1)
+            op.input_names = ["x:0"] if name == op_name else []
+            op.called_graph_ids = ["cond", "body"] if name == "while" else []
+            found += record(graph_op_creation=op.encode())
+    execution = events.Execution("__inference_f_1", 1, "f", [1], [2], 3)
+    execution.tensor_protos = [vector_proto([-1.0, 1.0, 0.0, 0.0, nan])]
+    execution.output_tensor_device_ids, execution.serial = [0], 1
+    return {"graphs": found, "executions": execution_record(execution)}
+
+
+@pytest.mark.parametrize("what", ["empty", "missing"])
+@pytest.mark.parametrize(("nan", "verdict"), [(0.0, "incomplete"), (1.0, "bad")])
+def test_no_trace_after_a_loop(tmp_path, capsys, what, nan, verdict):
+    logdir = write_logdir(tmp_path / "logdir", **loop(nan))
+    written = events.DebugMetadata("2.21.0", "debug.Event:1", RUN_ID, mode_name="CONCISE_HEALTH")
+    metadata = record(debug_metadata=written.encode())
+    (logdir / f"{PREFIX}.metadata").write_bytes(metadata)  # of this project's writer, not ended
+    if what == "missing":
+        (file,) = logdir.glob("*.graph_execution_traces")
+        file.unlink()
+    assert run_command("info", [str(logdir)]) == 0
+    assert capsys.readouterr().out
+    run_command("diagnose", [str(logdir)])
+    assert capsys.readouterr().out.startswith(verdict)
