@@ -73,6 +73,9 @@ class Listener(Protocol):
         Returns the name of the one to run, and what it takes after the arguments.
         """
 
+    def function_left_out(self, name: str, reason: str) -> None:
+        """A function runs in a way that is not recorded."""
+
     def session_run_begins(self, session: Any, targets: Any, fetches: Any, feeds: Any) -> Any:
         """A v1 session is about to run; returns what to run along, or None."""
 
@@ -259,7 +262,9 @@ class Hooks:
         """Call a function; its outputs are recorded by the op callback where there is one."""
         call = self._tell("call_begins", op_name)
         function, captures = op_name, []
-        if not self._try(_CALLS, tensorflow_internals.on_custom_device, inputs):
+        if self._try(_CALLS, tensorflow_internals.on_custom_device, inputs):
+            self._tell("function_left_out", op_name, "its arguments are DTensors")
+        else:
             function, captures = self._tell("twin", op_name) or (op_name, [])
         try:
             outputs = original(function, num_outputs, [*inputs, *captures], *rest)

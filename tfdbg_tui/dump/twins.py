@@ -76,16 +76,19 @@ class Twins:
 
     Args:
         observe: Adds the ops that record a graph, as far as a function uses it, to a probe.
-        skip: Says that a function is not recorded, and why.
+        skip: Says that a function is not recorded, because of an error.
+        leave_out: Says that a function, given by its name, runs as it is.
     """
 
     def __init__(
         self,
         observe: Callable[[Any, FunctionBody, Probe], None],
         skip: Callable[[Any, Exception], None],
+        leave_out: Callable[[str], None],
     ) -> None:
         self._observe = observe
         self._skip = skip
+        self._leave_out = leave_out
         self._graphs: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
         self._serial = next(_serials)
         self._lock = threading.RLock()
@@ -133,6 +136,9 @@ class Twins:
         names = [f.name for f in (value if isinstance(value, list) else [value])]
         found = [self.of(name, Flavour(stateless=_is_dataset(op.type))) for name in names]
         twins = [None if twin is None or twin.captures else twin for twin in found]
+        for name, twin in zip(names, found, strict=True):
+            if twin is not None and twin.captures:
+                self._leave_out(name)
         for twin in twins:
             if twin is not None:
                 tensorflow_internals.add_to_graph(graph, twin.function)
@@ -181,6 +187,8 @@ class Twins:
                 n: tensor for twin in filter(None, twins) for n, tensor in twin.captures.items()
             }
             if passed and not takes_more_inputs(node):
+                for function in called:
+                    self._leave_out(function.name)
                 continue
             if passed:
                 body = node.attr["body"].func.name if "body" in node.attr else None

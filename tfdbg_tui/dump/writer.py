@@ -61,7 +61,7 @@ class DumpWriter:
         self._eager = EagerExecutions(
             options, self._recorder, self._graphs, self._locations, self._hooks.muted
         )
-        self._twins = Twins(self._observe_function, self._not_observed)
+        self._twins = Twins(self._observe_function, self._not_observed, self._leave_out)
         self._sessions = SessionPlans(self, self._graphs)
         # In the order in which the graphs were traced: called ones before those that call them.
         self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
@@ -208,7 +208,10 @@ class DumpWriter:
             The name, and what the function takes after the arguments of the program's.
         """
         twin = self._twins.of(name, Flavour(stateless=stateless)) if self._records() else None
-        if twin is None or (stateless and twin.captures):
+        if twin is not None and stateless and twin.captures:
+            self._leave_out(name)
+            return name, []
+        if twin is None:
             return name, []
         return twin.name, list(twin.captures.values())
 
@@ -375,6 +378,14 @@ class DumpWriter:
             self._buffers[next(self._buffer_numbers)] = buffer
             self._graphs.keep(graph, buffer)
             probe.finish([buffer.op], [])
+
+    def _leave_out(self, name: str) -> None:
+        self.function_left_out(name, "XLA compiles it, and its caller cannot take its values")
+
+    def function_left_out(self, name: str, reason: str) -> None:
+        """Say in the dump that a function of the program runs as it is."""
+        if self._records():
+            self.skip(f"the function {name}", reason)
 
     def _not_observed(self, graph: Any, error: Exception) -> None:
         self.hook_failed(error, f"the graph {graph.name}", self._graphs.graph_id(graph))
