@@ -521,7 +521,7 @@ def test_tensorboard_reads_it(tmp_path: Path) -> None:
     multiplexer = provider.DebuggerV2EventMultiplexer(str(tmp_path))
     (run,) = multiplexer.Runs()
     for _ in range(100):
-        if multiplexer.Alerts(run, 0, -1)["alerts"]:
+        if len(multiplexer.Alerts(run, 0, -1)["alerts"]) == 2:
             break
         threading.Event().wait(0.1)
     assert len(multiplexer.Alerts(run, 0, -1)["alerts"]) == 2

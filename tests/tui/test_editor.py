@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -97,7 +98,7 @@ async def test_a_file_elsewhere_is_shown_before_it_is_opened(
         opened.app.session.focus = replace(opened.focus, place=Place("host", str(elsewhere), 7))
         await opened.press("e")
         assert isinstance(opened.app.screen, OpeningScreen)
-        assert str(elsewhere) in opened.screen().replace("\n", "")
+        assert str(elsewhere) in re.sub(r"[\s│]", "", opened.screen())  # may take two lines
         await opened.press("enter")  # the safe answer comes first
         assert run == []
         await opened.press("e", "o")
