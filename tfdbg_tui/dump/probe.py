@@ -19,49 +19,26 @@ class Place(Protocol):
     Attributes:
         graph: The graph that they are made in.
         stateless: Whether they have to be without side effects for TensorFlow.
-        ordered: Whether they wait for each other, and ops of the program for them.
     """
 
     graph: Any
     stateless: bool
-    ordered: bool
-
-    def has(self, tensor: Any) -> bool:
-        """Return whether a tensor of the program is there."""
 
     def tensor(self, tensor: Any) -> Any:
         """Return what stands in `graph` for a tensor of the program, or None."""
-
-    def op(self, op: Any) -> Any:
-        """Return what ops in `graph` can wait for, to wait for an op of the program."""
-
-    def wait(self, op: Any, awaited: Iterable[Any]) -> None:
-        """Make an op of the program wait for others, of the program's or of ours."""
 
 
 class V1Graph:
     """A v1 graph that takes the ops itself: what it consists of is all that a session can run."""
 
     stateless = False
-    ordered = False
 
     def __init__(self, graph: Any) -> None:
         self.graph = graph
 
-    def has(self, tensor: Any) -> bool:
-        """Return True."""
-        return True
-
     def tensor(self, tensor: Any) -> Any:
         """Return the tensor, which is there; of a reference, what it refers to."""
         return tensor_ops.dereferenced(tensor)
-
-    def op(self, op: Any) -> Any:
-        """Return the op: it is there."""
-        return op
-
-    def wait(self, op: Any, awaited: Iterable[Any]) -> None:
-        """Do nothing: an op that a session has run must not change."""
 
 
 class Probe:
@@ -80,8 +57,6 @@ class Probe:
         children: The runtime functions that it calls.
         captures: Eager tensors that the ops use, by the names of arguments for them.
     """
-
-    ordered = True
 
     def __init__(self, body: FunctionBody, *, stateless: bool, compiled: bool) -> None:
         self._body = body

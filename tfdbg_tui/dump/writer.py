@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.graphs import RecordedOp
     from tfdbg_tui.dump.groups import Row, Values
     from tfdbg_tui.dump.options import Options
-    from tfdbg_tui.dump.probe import Place, Probe
+    from tfdbg_tui.dump.probe import Probe
 
 
 class DumpWriter:
@@ -390,7 +390,7 @@ class DumpWriter:
     def _not_observed(self, graph: Any, error: Exception) -> None:
         self.hook_failed(error, f"the graph {graph.name}", self._graphs.graph_id(graph))
 
-    def _add_groups(self, place: Place, graph: Any, ops: list[RecordedOp]) -> list[Any]:
+    def _add_groups(self, probe: Probe, graph: Any, ops: list[RecordedOp]) -> list[Any]:
         """Add the ops that record the outputs of some ops; return the sinks.
 
         An op that may stop the graph waits for the sinks of what was created before it, so that
@@ -399,8 +399,6 @@ class DumpWriter:
         follow it out again.  It also waits for earlier ones that run a graph which it runs too:
         the records of its runs then come in the order of the calls.
         """
-        if not place.ordered:
-            return self._add_segment(place, graph, ops, [])
         sinks: list[Any] = []
         start = 0
         after: list[Any] = []
@@ -411,24 +409,24 @@ class DumpWriter:
                     inner for called in recorded.calls for inner in self._graphs.reachable(called)
                 }
                 earlier = {last_calls[i].name: last_calls[i] for i in runs if i in last_calls}
-                place.wait(recorded.op, earlier.values())
+                probe.wait(recorded.op, earlier.values())
                 last_calls.update(dict.fromkeys(runs, recorded.op))
             if recorded.may_raise or recorded.calls:
-                before = self._add_segment(place, graph, ops[start:end], after)
-                place.wait(recorded.op, before)
+                before = self._add_segment(probe, graph, ops[start:end], after)
+                probe.wait(recorded.op, before)
                 sinks += before
                 after = before[-1:] or after
-                after = [*after, place.op(recorded.op)] if recorded.calls else after
+                after = [*after, probe.op(recorded.op)] if recorded.calls else after
                 start = end
-        return sinks + self._add_segment(place, graph, ops[start:], after)
+        return sinks + self._add_segment(probe, graph, ops[start:], after)
 
     def _add_segment(
-        self, place: Place, graph: Any, ops: list[RecordedOp], previous: list[Any]
+        self, probe: Probe, graph: Any, ops: list[RecordedOp], previous: list[Any]
     ) -> list[Any]:
         graph_id = self._graphs.graph_id(graph)
         doubtful = self._graphs.are_shapes_doubtful(graph)
         found = observed.observed_tensors(ops, graph_id, self.options, shapes_doubtful=doubtful)
-        tensors = [item for item in found if place.has(item.tensor)]
+        tensors = [item for item in found if probe.has(item.tensor)]
         counter = _loop_counter(graph)
         sinks: list[Any] = []
 
@@ -442,9 +440,9 @@ class DumpWriter:
             rows = [item.row for item in items]
             group = Group(rows, self, self.options.mode, iterated=counter is not None)
             self._graphs.keep(graph, group)
-            # In a function the sinks wait for each other: records come in order of creation.
-            after = (sinks[-1:] or previous) if place.ordered else []
-            sinks.append(instrument.add_group(place, items, group, counter, input_row, after))
+            # The sinks wait for each other: records come in order of creation.
+            after = sinks[-1:] or previous
+            sinks.append(instrument.add_group(probe, items, group, counter, input_row, after))
         return sinks
 
     def traces_taken(self, group: Group, values: Values) -> None:
