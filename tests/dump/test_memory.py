@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(autouse=True)
-def _dumping(tmp_path: Path) -> Iterator[None]:
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    yield
+def writer(tmp_path: Path) -> Iterator[dump.DumpWriter]:
+    yield tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     dump.disable_dump_debug_info()
 
 
@@ -60,11 +59,16 @@ def train() -> None:
     compiled(tf.ones([2]))
 
 
-def test_a_function_that_is_gone_leaves_nothing() -> None:
+def test_a_function_that_is_gone_leaves_nothing(writer: dump.DumpWriter) -> None:
     train()  # What is registered once is there now.
-    before = kept()
-    train()
-    assert kept() == before
+    _, registered = kept()
+    for _ in range(3):
+        train()
+    writer.flush()
+    of_graphs, still_registered = kept()
+    # The thread that writes may still hold the last one that it took.
+    assert of_graphs <= 1
+    assert still_registered <= registered
 
 
 def test_a_function_that_another_one_calls_stays(tmp_path: Path) -> None:
