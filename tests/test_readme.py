@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tfdbg_tui.tui.actions import key_table
+from tfdbg_tui.tui.actions.registry import key_table
 
 README = Path(__file__).parent.parent / "README.md"
 

@@ -27,8 +27,8 @@ from bench_live import TICK
 from bench_reader import RECORDED
 
 from tfdbg_tui.logdir import RunReader, list_runs, open_run
-from tfdbg_tui.tui.explainer import Explained, Explainer
-from tfdbg_tui.tui.snapshot import Snapshot
+from tfdbg_tui.tui.background.diagnoser import Explained, Explainer
+from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.wire import filesets, tfrecord
 
 SUFFIXES = (filesets.EXECUTION, filesets.GRAPH_EXECUTION_TRACES)

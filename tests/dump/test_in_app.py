@@ -11,9 +11,9 @@ tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.tui import navigation  # noqa: E402
-from tfdbg_tui.tui.focus import OpName  # noqa: E402
-from tfdbg_tui.tui.focusing import first_focus  # noqa: E402
-from tfdbg_tui.tui.snapshot import Snapshot  # noqa: E402
+from tfdbg_tui.tui.session.focus import OpName  # noqa: E402
+from tfdbg_tui.tui.session.focusing import first_focus  # noqa: E402
+from tfdbg_tui.tui.session.snapshot import Snapshot  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path

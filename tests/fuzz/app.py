@@ -15,7 +15,7 @@ from textual.keys import _character_to_key
 
 from tests.fuzz.commands import check_inert, time_limit
 from tfdbg_tui.tui.app import TfdbgApp
-from tfdbg_tui.tui.text import ASCII, UNICODE
+from tfdbg_tui.tui.terminal.text import ASCII, UNICODE
 
 if TYPE_CHECKING:
     from pathlib import Path

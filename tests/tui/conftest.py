@@ -12,14 +12,14 @@ import pytest
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.explanation import Explanation
-from tfdbg_tui.tui.snapshot import Snapshot
+from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from textual.pilot import Pilot
 
-    from tfdbg_tui.tui.focus import Focus
+    from tfdbg_tui.tui.session.focus import Focus
 
 NORMAL = (120, 40)
 

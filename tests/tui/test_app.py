@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tfdbg_tui.tui.app import TfdbgApp
-from tfdbg_tui.tui.focus import PANES
-from tfdbg_tui.tui.focusing import focused_event
+from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.widgets.bars import KeyBar
+from tfdbg_tui.tui.session.focus import PANES
+from tfdbg_tui.tui.session.focusing import focused_event
 
 
 async def test_digits_tab_and_clicks_choose_panes(open_app, logdirs) -> None:

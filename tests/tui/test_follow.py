@@ -15,11 +15,11 @@ from textual import events
 from tfdbg_tui.logdir import RunReader, list_runs, open_run
 from tfdbg_tui.program import Program
 from tfdbg_tui.tui.app import TfdbgApp
-from tfdbg_tui.tui.carrying import carried
-from tfdbg_tui.tui.focus import Focus
-from tfdbg_tui.tui.live import Live
-from tfdbg_tui.tui.pace import Pace
-from tfdbg_tui.tui.widgets.bars import KeyBar
+from tfdbg_tui.tui.bars.key_bar import KeyBar
+from tfdbg_tui.tui.session.focus import Focus
+from tfdbg_tui.tui.session.follow import Live
+from tfdbg_tui.tui.session.remap import carried
+from tfdbg_tui.tui.terminal.pace import Pace
 from tfdbg_tui.wire import tfrecord
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from tfdbg_tui.tui.session import Session
+    from tfdbg_tui.tui.session.session import Session
 
 _EVENTS = ("execution", "graph_execution_traces")
 

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from tfdbg_tui.cli import main
 from tfdbg_tui.logdir import TensorSummary
-from tfdbg_tui.tui.text import ASCII, UNICODE, compact, short_device
+from tfdbg_tui.tui.terminal.text import ASCII, UNICODE, compact, short_device
 from tfdbg_tui.tui.widgets.chips import chips
 from tfdbg_tui.wire import events
 from tfdbg_tui.wire.tfrecord import frame

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfdbg_tui.diagnosis.events import name_of
-from tfdbg_tui.tui.focusing import focused_event
+from tfdbg_tui.tui.session.focusing import focused_event
 
 
 async def test_from_the_first_alert_to_the_source_line(open_app, logdirs) -> None:

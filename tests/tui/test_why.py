@@ -12,14 +12,14 @@ from tfdbg_tui.diagnosis.chain import Link
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of
 from tfdbg_tui.logdir import TensorSummary
 from tfdbg_tui.tui import card, navigation, way
-from tfdbg_tui.tui.explainer import _worth_it
+from tfdbg_tui.tui.background.diagnoser import _worth_it
 from tfdbg_tui.tui.explanation import Explanation
-from tfdbg_tui.tui.focus import Focus
-from tfdbg_tui.tui.focusing import first_focus, focused_event
-from tfdbg_tui.tui.lists import ALERTS, WAY
 from tfdbg_tui.tui.navigation import NowhereError
-from tfdbg_tui.tui.snapshot import Snapshot
-from tfdbg_tui.tui.why_rows import shown_way
+from tfdbg_tui.tui.panes.lists import ALERTS, WAY
+from tfdbg_tui.tui.panes.why_rows import shown_way
+from tfdbg_tui.tui.session.focus import Focus
+from tfdbg_tui.tui.session.focusing import first_focus, focused_event
+from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
 def focused_name(snapshot: Snapshot, focus: Focus) -> str:

@@ -1,7 +1,7 @@
 """The ``tfdbg-tui`` command: one module a subcommand, imported only when it runs.
 
 A subcommand's module defines ``add_arguments(parser)`` and ``run(args) -> exit code``; see
-`exitcodes`.
+`exit_codes`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import sys
 
 from tfdbg_tui import __version__
-from tfdbg_tui.cli import exitcodes
+from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.output import OutputError, put, tell
 
 _COMMANDS = {
@@ -36,14 +36,14 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return run_command(name, arguments)
     except KeyboardInterrupt:
-        return exitcodes.INTERRUPTED
+        return exit_codes.INTERRUPTED
     except Exception as error:
         if "TFDBG_TUI_TRACEBACK" in os.environ:
             raise
         # Exit code 1 says that there are alerts, so nothing may end in Python's own way.
         tell(f"{name} cannot answer: {type(error).__name__}: {error}")
         tell("that is a defect: please report it with what TFDBG_TUI_TRACEBACK=1 shows")
-        return exitcodes.UNUSABLE
+        return exit_codes.UNUSABLE
 
 
 def run_command(name: str, arguments: list[str]) -> int:
@@ -61,7 +61,7 @@ def run_command(name: str, arguments: list[str]) -> int:
         exit_code: int = command.run(parser.parse_args(arguments))
     except (LogdirError, OutputError) as error:
         tell(str(error))
-        return exitcodes.UNUSABLE
+        return exit_codes.UNUSABLE
     return exit_code
 
 
@@ -82,4 +82,4 @@ def _overview(arguments: list[str]) -> int:
         put("\n".join(lines))
         return 0
     print("\n".join(lines), file=sys.stderr)
-    return exitcodes.UNUSABLE
+    return exit_codes.UNUSABLE

@@ -17,7 +17,7 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.cli import exitcodes
+from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.options import add_logdir, add_run
 from tfdbg_tui.cli.output import put, tell
 from tfdbg_tui.diagnosis.pulse import BUFFERING, Pulse
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         put(json.dumps(report.to_json(), indent=2))
     else:
         put(to_text(report))
-    return exitcodes.of_report(report)
+    return exit_codes.of_report(report)
 
 
 def _follow(args: argparse.Namespace) -> Report:

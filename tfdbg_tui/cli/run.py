@@ -28,7 +28,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from tfdbg_tui.cli import exitcodes
+from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.options import add_app_arguments, add_live_arguments, app_options, live_options
 from tfdbg_tui.cli.output import tell
 from tfdbg_tui.dump.options import validated
@@ -168,10 +168,10 @@ def _run_headless(program: Program, *, as_json: bool) -> int:
         _copy_output(program, received)
     _report(program)
     recorded = bool(filesets.find_file_sets(program.logdir))
-    verdict = _diagnose(program, as_json=as_json) if recorded else exitcodes.UNUSABLE
-    if verdict == exitcodes.UNUSABLE:
+    verdict = _diagnose(program, as_json=as_json) if recorded else exit_codes.UNUSABLE
+    if verdict == exit_codes.UNUSABLE:
         tell(f"nothing was recorded: {_why_nothing(program)}")
-    return verdict if verdict == exitcodes.BAD else _shell_code(program) or verdict
+    return verdict if verdict == exit_codes.BAD else _shell_code(program) or verdict
 
 
 def _diagnose(program: Program, *, as_json: bool) -> int:

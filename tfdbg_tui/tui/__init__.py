@@ -1,7 +1,7 @@
 """The terminal app: six panes that show one reactive session.
 
-`run_app` opens it.  Start reading in `session` (what is shown), `focus` (what is looked at),
-`focusing` (what moves along with it) and `navigation` (what keys do); `panes` draw, `app` wires.
+`run_app` opens it.  Start reading in `session` (what is shown and looked at), `navigation` and
+`actions` (what keys do) and `panes` (what draws it); `app` wires them.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ def run_app(
         )
     if not follow:
         _check(logdir, run)
+    from tfdbg_tui.tui.actions.keymap import KeymapError, keymap_path, read_keymap
     from tfdbg_tui.tui.app import TfdbgApp
-    from tfdbg_tui.tui.keymap import KeymapError, keymap_path, read_keymap
-    from tfdbg_tui.tui.text import ASCII, UNICODE
-    from tfdbg_tui.tui.theme import DARK, WITHOUT_COLOR, known_themes
-    from tfdbg_tui.tui.worker import end_workers
+    from tfdbg_tui.tui.background.worker import end_workers
+    from tfdbg_tui.tui.terminal.text import ASCII, UNICODE
+    from tfdbg_tui.tui.terminal.theme import DARK, WITHOUT_COLOR, known_themes
 
     if theme is not None and theme not in known_themes():
         return _refuse(f"no theme is called {theme!r}; there are {', '.join(known_themes())}")

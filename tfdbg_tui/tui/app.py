@@ -11,22 +11,23 @@ from textual.app import SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.filter import ANSIToTruecolor
 
-from tfdbg_tui.tui import navigation, theme
-from tfdbg_tui.tui.actions import ACTIONS, BY_ID, Action
-from tfdbg_tui.tui.commands import Commands
-from tfdbg_tui.tui.explainer import Explained, Explainer
-from tfdbg_tui.tui.keymap import Keymap
-from tfdbg_tui.tui.keys import shown_key
-from tfdbg_tui.tui.loader import FAST, SLOW, Loaded, Loader, NewRun, RunsFound, Waiting
-from tfdbg_tui.tui.news import News
-from tfdbg_tui.tui.pace import PacedApp
+from tfdbg_tui.tui import navigation
+from tfdbg_tui.tui.actions.commands import Commands
+from tfdbg_tui.tui.actions.keymap import Keymap
+from tfdbg_tui.tui.actions.keys import shown_key
+from tfdbg_tui.tui.actions.registry import ACTIONS, BY_ID, Action
+from tfdbg_tui.tui.background.chain_finder import Wayfinder
+from tfdbg_tui.tui.background.diagnoser import Explained, Explainer
+from tfdbg_tui.tui.background.loader import FAST, SLOW, Loaded, Loader, NewRun, RunsFound, Waiting
+from tfdbg_tui.tui.background.search import Searching
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.screens.main import MainScreen
-from tfdbg_tui.tui.searching import Searching
-from tfdbg_tui.tui.session import Session
-from tfdbg_tui.tui.signals import end_on_signals
-from tfdbg_tui.tui.text import UNICODE, Charset
-from tfdbg_tui.tui.wayfinding import Wayfinder
+from tfdbg_tui.tui.session.announcements import News
+from tfdbg_tui.tui.session.session import Session
+from tfdbg_tui.tui.terminal import theme
+from tfdbg_tui.tui.terminal.pace import PacedApp
+from tfdbg_tui.tui.terminal.signals import end_on_signals
+from tfdbg_tui.tui.terminal.text import UNICODE, Charset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,12 +38,13 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.pulse import Phase
     from tfdbg_tui.logdir import RunFiles
     from tfdbg_tui.program import Program
-    from tfdbg_tui.tui.actions import Navigate
-    from tfdbg_tui.tui.errands import Returned
-    from tfdbg_tui.tui.focus import Focus
-    from tfdbg_tui.tui.prompt import Prompt
-    from tfdbg_tui.tui.snapshot import Snapshot
-    from tfdbg_tui.tui.widgets.bars import KeyBar, PaneBar
+    from tfdbg_tui.tui.actions.registry import Navigate
+    from tfdbg_tui.tui.background.tasks import Returned
+    from tfdbg_tui.tui.bars.key_bar import KeyBar
+    from tfdbg_tui.tui.bars.pane_bar import PaneBar
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.tui.widgets.prompt import Prompt
     from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 _TICK_SECONDS = 1.0  # between two looks at the clock: how long nothing has come

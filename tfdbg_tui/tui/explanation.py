@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.roots.badsites import BadSite, Place
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.columns import Int64Array
-    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _WAYS = 64  # kept
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH
 from tfdbg_tui.diagnosis.roots import Health
-from tfdbg_tui.tui.folding import FoldedRow
+from tfdbg_tui.tui.session.folding import FoldedRow
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

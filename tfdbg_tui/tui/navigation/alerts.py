@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.focusing import focus_alert, pane_of_subject
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
+from tfdbg_tui.tui.session.focusing import focus_alert, pane_of_subject
 
 if TYPE_CHECKING:
-    from tfdbg_tui.tui.focus import Focus
-    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
 def step_alert(snapshot: Snapshot, focus: Focus, step: int) -> Focus:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.focus import WHY_PANES, Focus
-from tfdbg_tui.tui.focusing import focus_event, focused_event
-from tfdbg_tui.tui.lists import ALERTS, NEIGHBOURS
 from tfdbg_tui.tui.navigation.links import neighbour_event
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
-from tfdbg_tui.tui.why_rows import shown_way
+from tfdbg_tui.tui.panes.lists import ALERTS, NEIGHBOURS
+from tfdbg_tui.tui.panes.why_rows import shown_way
+from tfdbg_tui.tui.session.focus import WHY_PANES, Focus
+from tfdbg_tui.tui.session.focusing import focus_event, focused_event
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
 def why(snapshot: Snapshot, focus: Focus) -> Focus:

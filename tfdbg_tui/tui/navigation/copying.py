@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.tui import card
-from tfdbg_tui.tui.focus import WHY_PANES, Focus
-from tfdbg_tui.tui.focusing import focused_event
 from tfdbg_tui.tui.navigation.asking_why import asked_about
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
-from tfdbg_tui.tui.why_rows import shown_way
+from tfdbg_tui.tui.panes.why_rows import shown_way
+from tfdbg_tui.tui.session.focus import WHY_PANES, Focus
+from tfdbg_tui.tui.session.focusing import focused_event
 
 if TYPE_CHECKING:
-    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
 def copy_text(snapshot: Snapshot, focus: Focus) -> str:

@@ -5,26 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui import alert_rows
-from tfdbg_tui.tui.focus import Focus, OpName
-from tfdbg_tui.tui.focusing import (
-    focus_event,
-    focus_execution,
-    focus_graph_execution,
-    focus_op,
-    pane_of_subject,
-)
-from tfdbg_tui.tui.lists import FRAMES, LISTS, NEIGHBOURS, WAY
 from tfdbg_tui.tui.navigation.alerts import step_alert
 from tfdbg_tui.tui.navigation.finding import find_place
 from tfdbg_tui.tui.navigation.links import centre_on
 from tfdbg_tui.tui.navigation.moving import move_to
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
 from tfdbg_tui.tui.navigation.showing import unfold
-from tfdbg_tui.tui.why_rows import shown_way
+from tfdbg_tui.tui.panes import alert_rows
+from tfdbg_tui.tui.panes.lists import FRAMES, LISTS, NEIGHBOURS, WAY
+from tfdbg_tui.tui.panes.why_rows import shown_way
+from tfdbg_tui.tui.session.focus import Focus, OpName
+from tfdbg_tui.tui.session.focusing import (
+    focus_event,
+    focus_execution,
+    focus_graph_execution,
+    focus_op,
+    pane_of_subject,
+)
 
 if TYPE_CHECKING:
-    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
 def enter(snapshot: Snapshot, focus: Focus) -> Focus:

@@ -7,15 +7,15 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.focus import Focus, OpName, PaneName, Place
-from tfdbg_tui.tui.focusing import focus_alert, focus_graph_execution, focus_op
-from tfdbg_tui.tui.lists import LISTS
-from tfdbg_tui.tui.matching import matches
 from tfdbg_tui.tui.navigation.moving import move_to
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
+from tfdbg_tui.tui.panes.lists import LISTS
+from tfdbg_tui.tui.panes.matching import matches
+from tfdbg_tui.tui.session.focus import Focus, OpName, PaneName, Place
+from tfdbg_tui.tui.session.focusing import focus_alert, focus_graph_execution, focus_op
 
 if TYPE_CHECKING:
-    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
 def search(snapshot: Snapshot, focus: Focus, text: str, step: int, *, inclusive: bool) -> Focus:

@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import TensorEvent
-from tfdbg_tui.tui.focus import Focus, OpName
-from tfdbg_tui.tui.focusing import focus_event, focus_op, focused_event, pane_of_subject
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
+from tfdbg_tui.tui.session.focus import Focus, OpName
+from tfdbg_tui.tui.session.focusing import focus_event, focus_op, focused_event, pane_of_subject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.diagnosis.dataflow import Producer, Use
-    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
 def to_producer(snapshot: Snapshot, focus: Focus) -> Focus:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.focus import PANES, WHY_PANES, Focus, PaneName
-from tfdbg_tui.tui.focusing import focus_alert, focus_execution, focus_graph_execution
-from tfdbg_tui.tui.lists import FRAMES, LISTS
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
+from tfdbg_tui.tui.panes.lists import FRAMES, LISTS
+from tfdbg_tui.tui.session.focus import PANES, WHY_PANES, Focus, PaneName
+from tfdbg_tui.tui.session.focusing import focus_alert, focus_execution, focus_graph_execution
 
 if TYPE_CHECKING:
-    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
 def show_pane(focus: Focus, pane: PaneName) -> Focus:

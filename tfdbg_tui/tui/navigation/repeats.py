@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.tui.focusing import focus_execution, focus_graph_execution, focused_event
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
+from tfdbg_tui.tui.session.focusing import focus_execution, focus_graph_execution, focused_event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.logdir.columns import ColumnView
-    from tfdbg_tui.tui.focus import Focus
-    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _WINDOW = 1 << 16  # rows looked at together
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui import alert_rows
-from tfdbg_tui.tui.lists import ALERTS, LISTS, WAY
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
+from tfdbg_tui.tui.panes import alert_rows
+from tfdbg_tui.tui.panes.lists import ALERTS, LISTS, WAY
 
 if TYPE_CHECKING:
-    from tfdbg_tui.tui.focus import Focus
-    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
 def unfold(snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:

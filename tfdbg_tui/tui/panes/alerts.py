@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tfdbg_tui.diagnosis.events import graph_id_of, name_of
-from tfdbg_tui.tui.lists import ALERTS
 from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.text import compact
+from tfdbg_tui.tui.panes.lists import ALERTS
+from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import joined
 from tfdbg_tui.tui.widgets.chips import BRIEF, brief, flush_right
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from tfdbg_tui.diagnosis.locations import Location
-    from tfdbg_tui.tui.alert_rows import AlertRow
     from tfdbg_tui.tui.explanation import Group
-    from tfdbg_tui.tui.snapshot import Snapshot
+    from tfdbg_tui.tui.panes.alert_rows import AlertRow
+    from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _MANY_LINES = 20  # a pane this tall has room for the op types as well

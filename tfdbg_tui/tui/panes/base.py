@@ -9,14 +9,14 @@ from textual.content import Content
 from textual.scrollbar import ScrollBarRender
 
 from tfdbg_tui.diagnosis.pulse import BUFFERING
-from tfdbg_tui.tui.focus import PANES, PaneName
-from tfdbg_tui.tui.lists import LISTS
+from tfdbg_tui.tui.panes.lists import LISTS
+from tfdbg_tui.tui.session.focus import PANES, PaneName
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
-    from tfdbg_tui.tui.session import Session
-    from tfdbg_tui.tui.snapshot import Snapshot
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Line
 
 _CENTRED = 2  # lines of a sentence; more of them begin below each other

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import card
 from tfdbg_tui.tui.navigation import find_place
-from tfdbg_tui.tui.panes.waypane import WayPane
+from tfdbg_tui.tui.panes.chain_pane import WayPane
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from tfdbg_tui.tui.session import Session
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.way import Way
     from tfdbg_tui.tui.widgets.cells import Line
 

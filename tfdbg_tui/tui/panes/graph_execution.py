@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.focusing import focused_event
-from tfdbg_tui.tui.lists import GRAPH_EXECUTIONS
 from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.text import compact, short_device
+from tfdbg_tui.tui.panes.lists import GRAPH_EXECUTIONS
+from tfdbg_tui.tui.session.focusing import focused_event
+from tfdbg_tui.tui.terminal.text import compact, short_device
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import joined
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from tfdbg_tui.logdir import GraphExecution
-    from tfdbg_tui.tui.session import Session
-    from tfdbg_tui.tui.snapshot import Snapshot
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _NAME_WIDTH = 16  # the least a tensor's name gets

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.lists import NEIGHBOURS
 from tfdbg_tui.tui.navigation import neighbour_event
 from tfdbg_tui.tui.panes.base import Pane
+from tfdbg_tui.tui.panes.lists import NEIGHBOURS
 from tfdbg_tui.tui.widgets import chips
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from tfdbg_tui.tui.neighbours import Neighbour
+    from tfdbg_tui.tui.session.neighbours import Neighbour
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _SLOT_WIDTH = 8

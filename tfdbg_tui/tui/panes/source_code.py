@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from tfdbg_tui.tui.lists import SOURCE_LINES
 from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.text import compact
+from tfdbg_tui.tui.panes.lists import SOURCE_LINES
+from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from tfdbg_tui.tui.bad_lines import BadLine
-    from tfdbg_tui.tui.session import Session
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _TAB = 4
@@ -118,7 +118,7 @@ class SourceCode(Pane):
             return
 
         def work() -> None:
-            from tfdbg_tui.tui.syntax import coloured_lines
+            from tfdbg_tui.tui.panes.syntax import coloured_lines
 
             coloured = coloured_lines(lines)
             if len(self._coloured) >= _FILES:

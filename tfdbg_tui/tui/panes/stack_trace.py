@@ -6,8 +6,8 @@ import os.path
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.locations import is_library_frame
-from tfdbg_tui.tui.lists import FRAMES
 from tfdbg_tui.tui.panes.base import Pane
+from tfdbg_tui.tui.panes.lists import FRAMES
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

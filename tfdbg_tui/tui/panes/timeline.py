@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.focusing import focused_event
+from tfdbg_tui.tui.bars.overview import overview
 from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.text import short_device
+from tfdbg_tui.tui.session.focusing import focused_event
+from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import joined
-from tfdbg_tui.tui.widgets.overview import overview
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from textual import events
 
     from tfdbg_tui.logdir import Execution, ExecutionKind, TensorSummary
-    from tfdbg_tui.tui.session import Session
-    from tfdbg_tui.tui.snapshot import Snapshot
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _BOX = 2

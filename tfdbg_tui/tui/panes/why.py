@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import device_of, name_of
-from tfdbg_tui.tui.lists import WAY
-from tfdbg_tui.tui.panes.waypane import WayPane
-from tfdbg_tui.tui.text import short_device
+from tfdbg_tui.tui.panes.chain_pane import WayPane
+from tfdbg_tui.tui.panes.lists import WAY
+from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.way import fold_name
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import joined
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from tfdbg_tui.diagnosis.chain import Link
-    from tfdbg_tui.tui.folding import FoldedRow
+    from tfdbg_tui.tui.session.folding import FoldedRow
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _NAME_WIDTH = 16  # the least a tensor's name gets

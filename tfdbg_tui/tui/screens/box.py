@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from textual.content import Content
     from textual.visual import VisualType
 
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.terminal.text import Charset
 
 
 class BoxScreen(ClosesOnce, ModalScreen[None]):

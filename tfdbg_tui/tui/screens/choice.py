@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from textual.visual import VisualType
     from textual.widgets import OptionList
 
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.terminal.text import Charset
 
 Answer = TypeVar("Answer")
 

@@ -8,15 +8,15 @@ from rich.table import Table
 from rich.text import Text
 from textual.binding import Binding
 
-from tfdbg_tui.tui.actions import ACTIONS, GROUPS
-from tfdbg_tui.tui.keys import shown_key
+from tfdbg_tui.tui.actions.keys import shown_key
+from tfdbg_tui.tui.actions.registry import ACTIONS, GROUPS
 from tfdbg_tui.tui.screens.box import BoxScreen
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
 
-    from tfdbg_tui.tui.keymap import Keymap
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.actions.keymap import Keymap
+    from tfdbg_tui.tui.terminal.text import Charset
 
 
 class HelpScreen(BoxScreen):

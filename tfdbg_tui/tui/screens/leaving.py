@@ -11,7 +11,7 @@ from tfdbg_tui.tui.screens.choice import ChoiceScreen
 if TYPE_CHECKING:
     from textual.binding import BindingType
 
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.terminal.text import Charset
 
 Answer = Literal["stop", "leave", "cancel"]
 

@@ -9,9 +9,12 @@ from textual.containers import Container
 from textual.screen import Screen
 from textual.widgets import Static
 
-from tfdbg_tui.tui.actions import ACTIONS
-from tfdbg_tui.tui.focus import WHY_PANES
-from tfdbg_tui.tui.layout import BESIDE_WHY, COMPANIONS, LAYOUTS, layout_for
+from tfdbg_tui.tui.actions.registry import ACTIONS
+from tfdbg_tui.tui.bars.key_bar import KeyBar
+from tfdbg_tui.tui.bars.live_line import LiveLine
+from tfdbg_tui.tui.bars.overview_bar import OverviewBar
+from tfdbg_tui.tui.bars.pane_bar import PaneBar
+from tfdbg_tui.tui.bars.status_line import StatusLine
 from tfdbg_tui.tui.panes.alerts import Alerts
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.panes.cause import Cause
@@ -21,9 +24,9 @@ from tfdbg_tui.tui.panes.source_code import SourceCode
 from tfdbg_tui.tui.panes.stack_trace import StackTrace
 from tfdbg_tui.tui.panes.timeline import Timeline
 from tfdbg_tui.tui.panes.why import Why
-from tfdbg_tui.tui.widgets.bars import KeyBar, OverviewBar, PaneBar, StatusLine
+from tfdbg_tui.tui.screens.layout import BESIDE_WHY, COMPANIONS, LAYOUTS, layout_for
+from tfdbg_tui.tui.session.focus import WHY_PANES
 from tfdbg_tui.tui.widgets.cells import Bar
-from tfdbg_tui.tui.widgets.liveline import LiveLine
 
 if TYPE_CHECKING:
     from textual import events
@@ -31,11 +34,11 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.geometry import Size
 
-    from tfdbg_tui.tui.focus import PaneName
-    from tfdbg_tui.tui.keymap import Keymap
-    from tfdbg_tui.tui.layout import Layout
-    from tfdbg_tui.tui.session import Session
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.actions.keymap import Keymap
+    from tfdbg_tui.tui.screens.layout import Layout
+    from tfdbg_tui.tui.session.focus import PaneName
+    from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.terminal.text import Charset
 
 _TOO_SMALL = "The terminal is too small.\nMake it 60 x 15 or more, or run tfdbg-tui diagnose."
 

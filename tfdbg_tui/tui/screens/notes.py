@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.terminal.text import Charset
 
 
 class NotesScreen(BoxScreen):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.visual import VisualType
 
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.terminal.text import Charset
 
 
 class OpeningScreen(ChoiceScreen[bool]):

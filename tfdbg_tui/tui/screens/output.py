@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from tfdbg_tui.program import Program
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.terminal.text import Charset
 
 _TAIL_BYTES = 256 << 10
 _LONGEST_LINE = 2000

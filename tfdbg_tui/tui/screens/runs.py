@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from tfdbg_tui.logdir import RunFiles
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.terminal.text import Charset
 
 
 class RunsScreen(ChoiceScreen[str]):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from textual.binding import BindingType
 
-    from tfdbg_tui.tui.text import Charset
+    from tfdbg_tui.tui.terminal.text import Charset
 
 _LISTED = 20  # bad elements
 _IN_FULL = 2000  # elements; of larger tensors the first and last of each dimension

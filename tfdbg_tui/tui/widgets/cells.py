@@ -12,7 +12,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tfdbg_tui.tui.theme import cell_style
+from tfdbg_tui.tui.terminal.theme import cell_style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.text import Charset, compact
+from tfdbg_tui.tui.terminal.text import Charset, compact
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir import TensorSummary

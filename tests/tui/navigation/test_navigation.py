@@ -1,0 +1,201 @@
+"""What actions do, without a screen: functions from a snapshot and a focus to a focus."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfdbg_tui.diagnosis.events import name_of
+from tfdbg_tui.tui import navigation
+from tfdbg_tui.tui.navigation import NowhereError
+from tfdbg_tui.tui.panes.lists import FRAMES, LISTS
+from tfdbg_tui.tui.session.focus import PANES, Focus
+from tfdbg_tui.tui.session.focusing import first_focus, focus_frame, focused_event
+
+if TYPE_CHECKING:
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+
+
+@pytest.fixture
+def start(mnist: Snapshot) -> Focus:
+    return first_focus(mnist)
+
+
+def focused_name(snapshot: Snapshot, focus: Focus) -> str:
+    event = focused_event(snapshot, focus)
+    assert event is not None
+    return name_of(snapshot.run, event)
+
+
+def test_opens_on_the_first_events_with_a_stack_trace(mnist: Snapshot, start: Focus) -> None:
+    assert (start.execution, start.graph_execution, start.pane) == (0, 0, "alerts")
+    assert start.place is not None
+    assert start.place.path.endswith("debug_mnist.py")
+
+
+def test_first_alert_stands_on_the_users_line(mnist: Snapshot, start: Focus) -> None:
+    focus = navigation.first_alert(mnist, start)
+    assert focused_name(mnist, focus) == "Log:0"
+    assert focus.pane == "graph_execution"
+    assert focus.place is not None
+    source = mnist.source(focus.place.host, focus.place.path)
+    assert source is not None
+    assert "tf.math.log(probs)" in source.lines[focus.place.line - 1]
+
+
+def test_alerts_go_forth_and_back_and_end(mnist: Snapshot, start: Focus) -> None:
+    first = navigation.step_alert(mnist, start, 1)
+    second = navigation.step_alert(mnist, first, 1)
+    assert [focused_name(mnist, f) for f in (first, second)] == ["Log:0", "mul:0"]
+    assert navigation.step_alert(mnist, second, -1).alert == first.alert
+    with pytest.raises(NowhereError, match="first alert"):
+        navigation.step_alert(mnist, first, -1)
+
+
+def test_producer_is_followed_into_another_function(mnist: Snapshot, start: Focus) -> None:
+    log = navigation.first_alert(mnist, start)
+    softmax = navigation.to_producer(mnist, log)
+    assert focused_name(mnist, softmax) == "Softmax:0"
+    graph = softmax.op and mnist.graph_name(softmax.op.graph_id)
+    assert (graph, softmax.pane) == ("model", "graph_execution")
+
+
+def test_consumer_is_the_next_bad_tensor(mnist: Snapshot, start: Focus) -> None:
+    focus = navigation.to_consumer(mnist, navigation.first_alert(mnist, start))
+    assert focused_name(mnist, focus) == "mul:0"
+
+
+def test_enter_goes_all_the_way_from_alert_to_source(mnist: Snapshot, start: Focus) -> None:
+    panes = []
+    focus = start
+    for _ in range(4):
+        focus = navigation.enter(mnist, focus)
+        panes.append(focus.pane)
+    assert panes == ["graph_execution", "graph_structure", "stack_trace", "source_code"]
+
+
+def test_enter_on_a_neighbour_recentres(mnist: Snapshot, start: Focus) -> None:
+    log = replace(navigation.first_alert(mnist, start), pane="graph_structure")
+    consumer = navigation.move(mnist, log, 1)
+    focus = navigation.enter(mnist, consumer)
+    assert focus.op is not None
+    assert (focus.op.name, focus.neighbour) == ("mul", None)
+
+
+def test_the_same_op_is_followed_from_step_to_step(mnist: Snapshot, start: Focus) -> None:
+    softmax = navigation.goto(mnist, start, "trace:19")
+    later = navigation.step_computation(mnist, softmax, 1)
+    assert focused_name(mnist, later) == "Softmax:0"
+    assert later.graph_execution is not None
+    assert later.graph_execution > 19
+    assert navigation.step_computation(mnist, later, -1).graph_execution == 19
+    eager = navigation.goto(mnist, start, "exec:70")
+    again = navigation.step_computation(mnist, eager, 1)
+    assert again.execution is not None
+    assert again.execution > 70
+    assert (again.place, focused_name(mnist, again)) == (eager.place, focused_name(mnist, eager))
+    for step in (-1, 1):
+        rows = [softmax.graph_execution]
+        with contextlib.suppress(NowhereError):
+            while True:
+                focus = navigation.goto(mnist, start, f"trace:{rows[-1]}")
+                rows.append(navigation.step_computation(mnist, focus, step).graph_execution)
+        assert rows == sorted(set(rows), reverse=step < 0), "no row twice, and an end"
+
+
+@pytest.mark.parametrize("pane", PANES)
+def test_moves_stay_within_every_list(mnist: Snapshot, start: Focus, pane) -> None:
+    focus = replace(navigation.first_alert(mnist, start), pane=pane)
+    count = LISTS[pane].count(mnist, focus)
+    for rows, expected in ((-(10**9), 0), (10**9, count - 1), (-1, count - 2)):
+        focus = navigation.move(mnist, focus, rows)
+        position = LISTS[pane].position(mnist, focus)
+        assert position is not None
+        assert position == max(0, expected)
+
+
+def test_bad_only_lists_the_alerts_of_graph_executions(mnist: Snapshot, start: Focus) -> None:
+    focus = replace(navigation.first_alert(mnist, start), pane="graph_execution")
+    focus = navigation.toggle_bad_only(mnist, focus)
+    rows = LISTS["graph_execution"].count(mnist, focus)
+    assert rows == len(mnist.run.graph_executions.alert_rows) < len(mnist.run.graph_executions)
+    assert LISTS["graph_execution"].position(mnist, focus) == 0
+    assert navigation.move(mnist, focus, 1).graph_execution == 142
+
+
+def test_library_frames_are_folded_until_unfolded(mnist: Snapshot, start: Focus) -> None:
+    focus = replace(navigation.first_alert(mnist, start), pane="stack_trace")
+    folded = FRAMES.count(mnist, focus)
+    unfolded = navigation.toggle_library_frames(focus)
+    assert folded < FRAMES.count(mnist, unfolded) == len(mnist.frames(focus))
+    inner = navigation.step_frame(mnist, focus, 1)
+    assert FRAMES.rows(mnist, inner)[FRAMES.position(mnist, inner) or 0].folded
+    assert navigation.enter(mnist, inner).library_frames
+
+
+def test_a_file_sticks_once_its_innermost_frame_is_chosen(mnist: Snapshot, start: Focus) -> None:
+    focus = navigation.first_alert(mnist, start)
+    frames = mnist.frames(focus)
+    library = next(i for i, f in enumerate(frames) if f.path and "site-packages" in f.path)
+    last_in_file = max(i for i, f in enumerate(frames) if f.path == frames[library].path)
+    stuck = focus_frame(mnist, focus, last_in_file)
+    assert stuck.sticky
+    later = navigation.step_alert(mnist, stuck, 1)
+    assert later.place is not None
+    assert later.place.path == frames[library].path
+    assert not focus_frame(mnist, focus, 0).sticky
+
+
+def test_search_wraps_and_says_when_there_is_nothing(mnist: Snapshot, start: Focus) -> None:
+    focus = replace(start, pane="graph_execution")
+    found = navigation.search(mnist, focus, "softmax", 1, inclusive=False)
+    assert focused_name(mnist, found) == "Softmax:0"
+    before = navigation.search(mnist, found, "Softmax", -1, inclusive=False)
+    assert before.graph_execution is not None
+    assert before.graph_execution > 139, "the search wraps around"
+    with pytest.raises(NowhereError, match="not found: softMax"):
+        navigation.search(mnist, focus, "softMax", 1, inclusive=False)
+
+
+@pytest.mark.parametrize("pane", PANES)
+def test_every_list_can_be_searched(mnist: Snapshot, start: Focus, pane) -> None:
+    text = {"source_code": "tf.math.log", "stack_trace": "<module>", "graph_structure": "mul"}
+    focus = replace(navigation.first_alert(mnist, start), pane=pane)
+    wanted = text.get(pane, "loss" if pane == "timeline" else "mul")
+    found = navigation.search(mnist, focus, wanted, 1, inclusive=False)
+    assert found != focus or pane == "source_code"
+
+
+def test_goto(mnist: Snapshot, start: Focus) -> None:
+    assert navigation.goto(mnist, start, "trace:141").graph_execution == 141
+    assert navigation.goto(mnist, start, "exec:1,061").execution == 1061
+    alert = navigation.goto(mnist, start, "alert:2")
+    assert (alert.pane, focused_name(mnist, alert)) == ("alerts", "mul:0")
+    log = navigation.goto(mnist, start, "Log:0")
+    assert log.op is not None
+    assert (log.op.name, log.pane) == ("Log", "graph_structure")
+    line = navigation.goto(mnist, start, "debug_mnist.py:12")
+    assert line.place is not None
+    assert (line.place.line, line.pane) == (12, "source_code")
+    assert navigation.goto(mnist, replace(start, pane="timeline"), "7").execution == 7
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["trace:99999999999999999999", "exec:1062", "alert:0", "alert:496", "no such op", "nosuch:1"],
+)
+def test_goto_nowhere_is_a_sentence(mnist: Snapshot, start: Focus, target: str) -> None:
+    with pytest.raises(NowhereError, match=r"there is no|no op, line or index"):
+        navigation.goto(mnist, start, target)
+
+
+def test_following_numbers_through_loops_always_leads_on(control_flow: Snapshot) -> None:
+    focus = first_focus(control_flow)
+    for index in range(0, len(control_flow.run.graph_executions), 7):
+        focus = replace(navigation.goto(control_flow, focus, f"trace:{index}"))
+        for action in (navigation.to_producer, navigation.to_consumer):
+            with contextlib.suppress(NowhereError):
+                assert action(control_flow, focus) != focus

@@ -1,0 +1,122 @@
+"""What the screen looks like, as text: three sizes, zoom, resizing, character sets, themes.
+
+After a wanted change: TFDBG_TUI_UPDATE_SCREENS=1 pytest tests/tui/screens/test_layout.py
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tfdbg_tui.tui.panes.base import Pane
+from tfdbg_tui.tui.screens.layout import layout_for
+from tfdbg_tui.tui.terminal.text import ASCII
+from tfdbg_tui.tui.terminal.theme import known_themes
+
+_SCREENS = Path(__file__).parent
+
+
+def assert_screen(text: str, name: str) -> None:
+    """Compare a screen with the one that is kept."""
+    path = _SCREENS / f"{name}.txt"
+    text = "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+    if os.environ.get("TFDBG_TUI_UPDATE_SCREENS"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda s: f"{s[0]}x{s[1]}")
+async def test_first_alert_at_three_sizes(open_app, logdirs, monkeypatch, size) -> None:
+    monkeypatch.chdir(logdirs["mnist"].parent)
+    async with open_app("mnist", size) as opened:
+        await opened.press("a")
+        assert_screen(opened.screen(), f"first_alert_{size[0]}x{size[1]}")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda s: f"{s[0]}x{s[1]}")
+async def test_why_at_three_sizes(open_app, logdirs, monkeypatch, size) -> None:
+    monkeypatch.chdir(logdirs["mnist"].parent)
+    async with open_app("mnist", size) as opened:
+        await opened.press("colon")
+        await opened.type("alert:5")
+        await opened.press("w")
+        assert_screen(opened.screen(), f"why_{size[0]}x{size[1]}")
+
+
+async def test_why_in_ascii(open_app, logdirs, monkeypatch) -> None:
+    monkeypatch.chdir(logdirs["mnist"].parent)
+    async with open_app("mnist", (80, 24), charset=ASCII) as opened:
+        await opened.press("a", "w")
+        assert opened.screen().isascii()
+        assert "3 zeros in -> 3 -Inf out" in opened.screen()
+
+
+async def test_source_and_stack_on_a_small_screen(open_app, logdirs, monkeypatch) -> None:
+    monkeypatch.chdir(logdirs["mnist"].parent)
+    async with open_app("mnist", (80, 24)) as opened:
+        await opened.press("a", "6")
+        assert_screen(opened.screen(), "stack_80x24")
+
+
+async def test_ascii(open_app, logdirs, monkeypatch) -> None:
+    monkeypatch.chdir(logdirs["mnist"].parent)
+    async with open_app("mnist", (80, 24), charset=ASCII) as opened:
+        await opened.press("a")
+        assert_screen(opened.screen(), "ascii_80x24")
+        assert opened.screen().isascii()
+        await opened.press("question_mark")
+        assert opened.screen().isascii()
+        await opened.press("escape", "5")
+        assert opened.screen().isascii()
+
+
+async def test_spaces_cost_no_change_of_style(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        strip = opened.app.query_one("#alerts", Pane).strip
+
+        def texts(*cells: tuple[str, str]) -> list[str]:
+            return [segment.text for segment in strip(cells)][: len(cells)]
+
+        assert texts(("a", "dim"), ("  ", ""), ("b", "faint"))[:2] == ["a  ", "b"]
+        assert texts(("  ", ""), ("b", "bad"))[0] == "  b"
+        assert texts((" a ", "chip-bad"), (" ", ""), (" b ", "chip-bad")) == [" a ", " ", " b "]
+        assert texts(("  ", "underline"), ("b", "")) == ["  ", "b"]
+
+
+def test_layouts() -> None:
+    sizes = [(200, 60), (120, 40), (100, 32), (100, 31), (80, 24), (59, 24), (60, 14), (39, 50)]
+    expected = ["wide", "normal", "normal", "small", "small", "tiny", "tiny", "nothing"]
+    assert [layout_for(*size) for size in sizes] == expected
+
+
+async def test_resizing_keeps_the_focus_in_view(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"], (200, 60)) as opened:
+        await opened.press("a")
+        for size in ((80, 24), (50, 12), (120, 40)):
+            await opened.pilot.resize_terminal(*size)
+            await opened.pilot.pause(0.05)
+            assert opened.active_pane() == "graph_execution"
+            assert "▶ 141 Log:0" in opened.screen()
+        await opened.pilot.resize_terminal(30, 8)
+        await opened.pilot.pause(0.05)
+        assert "too small" in opened.screen()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_zoom_gives_one_pane_everything_and_takes_it_back(open_app, logdirs, size) -> None:
+    async with open_app(logdirs["mnist"], size) as opened:
+        await opened.press("1")
+        before = opened.screen()
+        await opened.press("3", "z")
+        assert [pane.id for pane in opened.app.query(Pane) if pane.display] == ["graph_execution"]
+        await opened.press("1", "z")
+        assert opened.screen() == before
+
+
+@pytest.mark.parametrize("theme", [*known_themes()[:3], "ansi-dark", "nord"])
+async def test_every_kind_of_theme_works(open_app, logdirs, theme) -> None:
+    async with open_app(logdirs["mnist"], theme_name=theme) as opened:
+        await opened.press("a")
+        assert "Log:0" in opened.screen()

@@ -1,0 +1,241 @@
+"""What only the app can do, rather than navigation: one method for each such action."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.events import name_of
+from tfdbg_tui.program import log_path
+from tfdbg_tui.tui import navigation
+from tfdbg_tui.tui.panes.source_code import SourceCode
+from tfdbg_tui.tui.session.focusing import focused_event
+from tfdbg_tui.tui.terminal import clipboard, editor
+
+if TYPE_CHECKING:
+    from tfdbg_tui.program import Program
+    from tfdbg_tui.tui.app import TfdbgApp
+    from tfdbg_tui.tui.screens.leaving import Answer
+    from tfdbg_tui.tui.widgets.prompt import Purpose
+
+_COLUMNS = 8  # that left and right scroll the source text
+
+
+class Commands:
+    """Does what the actions without a function of navigation ask for: ``do_ID`` for each.
+
+    Args:
+        app: The app.
+    """
+
+    def __init__(self, app: TfdbgApp) -> None:
+        self._app = app
+        self._session = app.session
+
+    def do_left(self) -> None:
+        """Go left: what that means depends on the pane."""
+        self._sideways(-1)
+
+    def do_right(self) -> None:
+        """Go right."""
+        self._sideways(1)
+
+    def _sideways(self, step: int) -> None:
+        pane = self._session.focus.pane
+        if pane == "timeline":
+            self._app.go(partial(navigation.move, rows=step), jump=False)
+        elif pane == "graph_structure":
+            to_neighbour = navigation.to_producer if step < 0 else navigation.to_consumer
+            self._app.go(to_neighbour, jump=True)
+        elif pane in ("alerts", "why"):
+            self._app.go(partial(navigation.unfold, unfolded=step > 0), jump=False)
+        elif pane == "source_code":
+            self._app.query_one(SourceCode).scroll_columns(step * _COLUMNS)
+
+    def do_back(self) -> None:
+        """Return to the focus before the last jump."""
+        if not self._session.back():
+            self._app.say("nothing to go back to")
+
+    def do_forward(self) -> None:
+        """Undo going back."""
+        if not self._session.forward():
+            self._app.say("nothing to go forward to")
+
+    def do_zoom(self) -> None:
+        """Give the focused pane the whole screen, or take it back."""
+        self._app.main.toggle_class("-zoomed")
+
+    def do_search(self) -> None:
+        """Ask what to search for."""
+        self._ask("search")
+
+    def do_goto(self) -> None:
+        """Ask where to go."""
+        self._ask("goto")
+
+    def _ask(self, purpose: Purpose) -> None:
+        from tfdbg_tui.tui.widgets.prompt import Prompt
+
+        if not self._app.query("Prompt"):
+            prompt = Prompt(purpose)
+            self._app.main.mount(prompt)
+            prompt.focus()
+
+    def do_search_next(self) -> None:
+        """Go to the next match."""
+        self._app.searching.go_on(1)
+
+    def do_search_previous(self) -> None:
+        """Go to the previous match."""
+        self._app.searching.go_on(-1)
+
+    def do_copy(self) -> None:
+        """Copy what is focused."""
+        snapshot = self._session.snapshot
+        text = navigation.copy_text(snapshot, self._session.focus) if snapshot else ""
+        if text:
+            where = clipboard.copy(self._app, self._app.charset.safe(text))
+            self._app.say(f"copied{where}: {text}")
+
+    def do_copy_diagnosis(self) -> None:
+        """Copy what made the focused tensor bad, and the fix."""
+        snapshot = self._session.snapshot
+        if snapshot is not None:
+            text = navigation.diagnosis_text(snapshot, self._session.focus)
+            lines = [self._app.charset.sentence(line) for line in text.split("\n")]
+            where = clipboard.copy(self._app, "\n".join(lines))
+            self._app.say(f"copied the diagnosis, {len(lines)} lines{where}")
+
+    def do_edit(self) -> None:
+        """Open the focused line in the user's editor: the file of that path on this machine."""
+        place = self._session.focus.place
+        if place is None:
+            self._app.say("no line is focused")
+            return
+        try:
+            file = editor.existing_file(place.path)
+            command = editor.command(os.environ, file, place.line)
+        except editor.EditorError as error:
+            self._app.say(str(error))
+            return
+        if editor.is_users(file, self._app.logdir):
+            self._edit(command)
+        else:
+            self._ask_to_edit(file, command)
+
+    def _ask_to_edit(self, file: str, command: list[str]) -> None:
+        from tfdbg_tui.tui.screens.opening import OpeningScreen
+
+        def answered(agreed: bool | None) -> None:
+            if agreed:
+                self._edit(command)
+
+        self._app.push_screen(OpeningScreen(file, self._app.charset), answered)
+
+    def _edit(self, command: list[str]) -> None:
+        try:
+            with self._app.suspend():
+                subprocess.run(command, check=False)
+        except OSError as error:
+            self._app.say(f"{command[0]}: cannot be started: {error.strerror}")
+        self._app.refresh()
+
+    def do_follow(self) -> None:
+        """Stay on the newest event, or stop."""
+        self._session.follow(not self._session.following)
+        if self._session.following:
+            self._app.go(navigation.latest, jump=True)
+
+    def do_pause(self) -> None:
+        """Stop showing what is new, or go on."""
+        self._session.set_paused(not self._session.paused)
+
+    def do_help(self) -> None:
+        """Show all keys."""
+        from tfdbg_tui.tui.screens.help import HelpScreen
+
+        self._app.push_screen(HelpScreen(self._app.keymap, self._app.charset))
+
+    def do_values(self) -> None:
+        """Show the focused tensor itself."""
+        from tfdbg_tui.tui.screens.values import ValuesScreen
+
+        snapshot = self._session.snapshot
+        event = focused_event(snapshot, self._session.focus) if snapshot else None
+        tensor = snapshot.tensor(event) if snapshot and event else None
+        if snapshot is None or event is None:
+            self._app.say("no tensor is focused")
+        elif tensor is None:
+            self._app.say("its values were not recorded: --tensor-debug-mode FULL_TENSOR does")
+        else:
+            name = name_of(snapshot.run, event)
+            self._app.push_screen(ValuesScreen(name, tensor, self._app.charset))
+
+    def do_notes(self) -> None:
+        """Show what is wrong with the dump."""
+        from tfdbg_tui.tui.screens.notes import NotesScreen
+
+        snapshot = self._session.snapshot
+        if snapshot is None or not snapshot.notes:
+            self._app.say("nothing is wrong with this dump, as far as can be told")
+        else:
+            self._app.push_screen(NotesScreen(snapshot.notes, self._app.charset))
+
+    def do_output(self) -> None:
+        """Show what the program has printed."""
+        from tfdbg_tui.tui.screens.output import OutputScreen
+
+        program, snapshot = self._session.live.program, self._session.snapshot
+        if program is not None:
+            path = program.log_path
+        else:
+            path = log_path(snapshot.run.files.directory if snapshot else self._app.logdir)
+        if program is None and not os.path.isfile(path):
+            self._app.say("only of a program that tfdbg-tui run has started is the output kept")
+        else:
+            self._app.push_screen(OutputScreen(path, program, self._app.charset))
+
+    def do_runs(self) -> None:
+        """Let the user choose another run."""
+        from tfdbg_tui.logdir import LogdirError, list_runs
+
+        try:
+            runs = list_runs(self._app.logdir)
+        except LogdirError as error:
+            self._app.say(str(error))
+        else:
+            self._app.choose_run(runs)
+
+    def do_suspend(self) -> None:
+        """Return to the shell, if one waits that can bring the app back."""
+        is_job = os.getpgrp() == os.getpid() and os.getsid(os.getppid()) == os.getsid(0)
+        if is_job:
+            self._app.action_suspend_process()
+        else:
+            self._app.say("no shell with job control has started this")
+
+    def do_quit(self) -> None:
+        """Leave; ask first what to do with a program that runs."""
+        from tfdbg_tui.tui.screens.leaving import LeavingScreen
+
+        program = self._session.live.program
+        if program is None or not program.running:
+            self._app.exit(0)
+        elif not isinstance(self._app.screen, LeavingScreen):
+            self._app.push_screen(LeavingScreen(program.outcome, self._app.charset), self._leave)
+
+    def _leave(self, answer: Answer | None) -> None:
+        """Quit, with or without the program."""
+        program = self._session.live.program
+        if answer == "stop" and program is not None:
+            self._app.say("stopping the program")
+            self._app.run_worker(partial(self._stop_and_exit, program), thread=True)
+        elif answer == "leave":
+            self._app.exit(0)
+
+    def _stop_and_exit(self, program: Program) -> None:
+        program.stop()
+        self._app.call_from_thread(self._app.exit, 0)

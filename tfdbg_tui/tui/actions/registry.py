@@ -1,0 +1,387 @@
+"""Every action of the app, once: keys, footer, help, palette and the README's table come from here.
+
+An action either goes somewhere, which is a pure function in `navigation`, or is something that
+only the app can do (zoom, search, quit); the app has a method ``do_ID`` for each of those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui import navigation
+from tfdbg_tui.tui.actions.keys import shown_key
+from tfdbg_tui.tui.session.focus import PANES, WHY_PANES, Focus, PaneName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+
+    Navigate = Callable[[Snapshot, Focus], Focus]
+    """A function of `navigation`: from what is shown and focused to what is focused next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something the user can do.
+
+    Attributes:
+        id: Name in keymaps.
+        keys: Keys that do it, as Textual names them; the first one is shown.
+        label: What the footer says.
+        help: What the help screen says.
+        group: Its heading in the help screen.
+        navigate: Where it goes; None for what the app does itself.
+        rows: How many rows it moves; None for other actions.
+        pages: How many pages it moves; None for other actions.
+        jump: Whether `back` returns from it.
+        panes: The panes whose footer shows it; it works in all.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    group: str
+    navigate: Navigate | None = None
+    rows: int | None = None
+    pages: float | None = None
+    jump: bool = True
+    panes: tuple[PaneName, ...] = ()
+
+
+GROUPS = ("Moving", "Following numbers", "Showing", "Finding", "The app", "While the program runs")
+"""Headings in the help screen, in their order there."""
+
+_MOVE, _NUMERIC, _SHOW, _FIND, _APP, _LIVE = GROUPS
+_LISTS: tuple[PaneName, ...] = ("alerts", "timeline", "graph_execution")
+_ALL = (*PANES, *WHY_PANES)
+
+
+def _panes() -> tuple[Action, ...]:
+    names = (
+        "Alerts",
+        "Python Execution Timeline",
+        "Graph Execution",
+        "Graph Structure",
+        "Source Code",
+        "Stack Trace",
+    )
+    return tuple(
+        Action(
+            f"pane_{pane}",
+            (str(number),),
+            name,
+            f"go to {name}",
+            _MOVE,
+            _to_pane(pane),
+            jump=False,
+        )
+        for number, (pane, name) in enumerate(zip(PANES, names, strict=True), 1)
+    )
+
+
+def _to_pane(pane: PaneName) -> Navigate:
+    return lambda _, focus: navigation.show_pane(focus, pane)
+
+
+ACTIONS: tuple[Action, ...] = (
+    *_panes(),
+    Action(
+        "next_pane",
+        ("tab",),
+        "pane",
+        "go to the next pane",
+        _MOVE,
+        lambda _, focus: navigation.cycle_pane(focus, 1),
+        jump=False,
+        panes=WHY_PANES,
+    ),
+    Action(
+        "previous_pane",
+        ("shift+tab",),
+        "pane",
+        "go to the previous pane",
+        _MOVE,
+        lambda _, focus: navigation.cycle_pane(focus, -1),
+        jump=False,
+    ),
+    Action("down", ("j", "down"), "down", "next row", _MOVE, rows=1, jump=False),
+    Action("up", ("k", "up"), "up", "previous row", _MOVE, rows=-1, jump=False),
+    Action(
+        "right",
+        ("l", "right"),
+        "right",
+        "next execution; to what takes the op's outputs; unfold; scroll source text",
+        _MOVE,
+        jump=False,
+    ),
+    Action(
+        "left",
+        ("h", "left"),
+        "left",
+        "previous execution; to what the op takes; fold; scroll source text",
+        _MOVE,
+        jump=False,
+    ),
+    Action(
+        "page_down",
+        ("pagedown", "space", "ctrl+f"),
+        "page down",
+        "next page",
+        _MOVE,
+        pages=1,
+        jump=False,
+    ),
+    Action(
+        "page_up", ("pageup", "ctrl+b"), "page up", "previous page", _MOVE, pages=-1, jump=False
+    ),
+    Action(
+        "half_page_down", ("ctrl+d",), "half page", "half a page down", _MOVE, pages=0.5, jump=False
+    ),
+    Action(
+        "half_page_up", ("ctrl+u",), "half page", "half a page up", _MOVE, pages=-0.5, jump=False
+    ),
+    Action(
+        "first_row",
+        ("g", "home"),
+        "first",
+        "first row",
+        _MOVE,
+        lambda snapshot, focus: navigation.move_to(snapshot, focus, 0),
+    ),
+    Action("last_row", ("G", "end"), "last", "last row", _MOVE, navigation.last_row),
+    Action(
+        "enter",
+        ("enter",),
+        "drill in",
+        "go one level deeper: alert, tensor, op, stack frame, source line",
+        _NUMERIC,
+        navigation.enter,
+        panes=_ALL,
+    ),
+    Action(
+        "back",
+        ("backspace", "alt+left", "minus"),
+        "back",
+        "return to where you were",
+        _MOVE,
+        panes=_ALL,
+    ),
+    Action("forward", ("alt+right",), "forward", "undo going back", _MOVE),
+    Action(
+        "first_alert",
+        ("a",),
+        "first alert",
+        "go to the tensor that the trouble began with",
+        _NUMERIC,
+        navigation.first_alert,
+        panes=_LISTS,
+    ),
+    Action(
+        "why",
+        ("w",),
+        "why",
+        "show the way of the tensor from its root, and the cause: what, why, and the fix",
+        _NUMERIC,
+        navigation.why,
+        panes=(*_LISTS, "graph_structure"),
+    ),
+    Action(
+        "close_why",
+        ("escape",),
+        "close",
+        "close Why again",
+        _NUMERIC,
+        navigation.close_why,
+        jump=False,
+        panes=WHY_PANES,
+    ),
+    Action(
+        "in_time",
+        ("r",),
+        "roots/in time",
+        "list the alerts by root, or each one in order of time",
+        _SHOW,
+        navigation.toggle_in_time,
+        jump=False,
+        panes=("alerts",),
+    ),
+    Action(
+        "next_alert",
+        ("right_square_bracket",),
+        "next alert",
+        "go to the next alert",
+        _NUMERIC,
+        partial(navigation.step_alert, step=1),
+        panes=_LISTS,
+    ),
+    Action(
+        "previous_alert",
+        ("left_square_bracket",),
+        "previous alert",
+        "go to the previous alert",
+        _NUMERIC,
+        partial(navigation.step_alert, step=-1),
+    ),
+    Action(
+        "producer",
+        ("o",),
+        "inputs",
+        "go to what the tensor was computed from: a bad input first, else the first",
+        _NUMERIC,
+        navigation.to_producer,
+        panes=("timeline", "graph_execution", "graph_structure"),
+    ),
+    Action(
+        "consumer",
+        ("i",),
+        "consumers",
+        "go to what was computed from the tensor",
+        _NUMERIC,
+        navigation.to_consumer,
+        panes=("timeline", "graph_execution", "graph_structure"),
+    ),
+    Action(
+        "next_computation",
+        ("right_curly_bracket",),
+        "same op later",
+        "go to the next computation of the same tensor, as in the next step of a training",
+        _NUMERIC,
+        partial(navigation.step_computation, step=1),
+    ),
+    Action(
+        "previous_computation",
+        ("left_curly_bracket",),
+        "same op earlier",
+        "go to the previous computation of the same tensor",
+        _NUMERIC,
+        partial(navigation.step_computation, step=-1),
+    ),
+    Action(
+        "frame_up",
+        ("u",),
+        "caller",
+        "go up the stack, to the calling frame",
+        _NUMERIC,
+        partial(navigation.step_frame, step=-1),
+        panes=("source_code", "stack_trace"),
+    ),
+    Action(
+        "frame_down",
+        ("d",),
+        "callee",
+        "go down the stack, to the called frame",
+        _NUMERIC,
+        partial(navigation.step_frame, step=1),
+        panes=("source_code", "stack_trace"),
+    ),
+    Action(
+        "library_frames",
+        ("H", "t"),
+        "library frames",
+        "unfold or fold the frames of libraries in Stack Trace",
+        _SHOW,
+        lambda _, focus: navigation.toggle_library_frames(focus),
+        jump=False,
+        panes=("stack_trace",),
+    ),
+    Action(
+        "bad_only",
+        ("f", "ampersand"),
+        "only NaN/∞",
+        "list only tensors with NaN or ∞ in Graph Execution, or all again",
+        _SHOW,
+        navigation.toggle_bad_only,
+        jump=False,
+        panes=("graph_execution",),
+    ),
+    Action(
+        "search",
+        ("slash",),
+        "search",
+        "search in the pane; capital letters count only if you type any",
+        _FIND,
+        panes=_ALL,
+    ),
+    Action("search_next", ("n",), "next match", "next match", _FIND),
+    Action("search_previous", ("N",), "previous match", "previous match", _FIND),
+    Action(
+        "goto",
+        ("colon",),
+        "go to",
+        "go to an index, trace:88, exec:12, alert:3, an op's name, or file.py:120",
+        _FIND,
+        panes=_ALL,
+    ),
+    Action(
+        "values",
+        ("v",),
+        "values",
+        "show the focused tensor itself, where the dump holds it (FULL_TENSOR)",
+        _SHOW,
+    ),
+    Action(
+        "notes",
+        ("exclamation_mark",),
+        "notes",
+        "show what is wrong with the dump, and what it cannot tell",
+        _SHOW,
+    ),
+    Action("zoom", ("z",), "zoom", "give the pane the whole screen, or take it back", _SHOW),
+    Action(
+        "copy",
+        ("y",),
+        "copy",
+        "copy the focused name or file:line, or in Why the fix, to the clipboard (OSC 52, tmux)",
+        _APP,
+        panes=WHY_PANES,
+    ),
+    Action(
+        "copy_diagnosis",
+        ("Y",),
+        "copy all",
+        "copy the diagnosis of the focused tensor as text: cause, place, fix, chain",
+        _APP,
+        panes=("why", "cause"),
+    ),
+    Action(
+        "edit",
+        ("e",),
+        "edit",
+        "open the focused line in $EDITOR: the file on this machine",
+        _APP,
+        panes=("source_code", "stack_trace"),
+    ),
+    Action("follow", ("F",), "follow", "stay on the newest event while the program runs", _LIVE),
+    Action("pause", ("p",), "pause", "stop showing what is new, or go on; it is kept", _LIVE),
+    Action("output", ("O",), "output", "show what the program under `run` has printed", _LIVE),
+    Action("runs", ("R",), "runs", "choose among the runs of the logdir", _LIVE),
+    Action("help", ("question_mark", "f1"), "help", "show all keys", _APP, panes=_ALL),
+    Action("suspend", ("ctrl+z",), "suspend", "return to the shell; fg comes back", _APP),
+    Action("quit", ("q", "ctrl+c"), "quit", "leave the debugger", _APP, panes=_ALL),
+)
+
+BY_ID = {action.id: action for action in ACTIONS}
+
+_ANSWERS = ("first_alert", "why")
+
+
+def footer_actions(pane: PaneName) -> list[Action]:
+    """Return the actions that the footer shows for a pane.
+
+    Those that answer the question come first, then the most specific to the pane.
+    """
+    shown = [action for action in ACTIONS if pane in action.panes]
+    return sorted(shown, key=lambda action: (action.id not in _ANSWERS, len(action.panes)))
+
+
+def key_table() -> str:
+    """Return all actions as a Markdown table, as the README has it."""
+    lines = ["| Key | What it does | Name in `~/.config/tfdbg-tui/keys.toml` |", "|---|---|---|"]
+    for action in ACTIONS:
+        keys = " ".join(f"`{shown_key(key)}`" for key in action.keys)
+        lines.append(f"| {keys} | {action.help} | `{action.id}` |")
+    return "\n".join(lines)

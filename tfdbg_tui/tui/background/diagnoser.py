@@ -1,0 +1,116 @@
+"""Diagnoses in a thread of its own what the loader has read, and posts the explanation.
+
+A run that is being recorded is diagnosed anew when there is something new to say, and not too
+often.  Where something has gone wrong before, the alerts are only counted until the run rests.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from tfdbg_tui.tui.background.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfdbg_tui.tui.explanation import Explanation
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+
+_SHORTEST_PAUSE = 3.0  # seconds between two explanations
+_REST = 5.0  # seconds without anything new, before what was only counted is diagnosed
+_SHARE = 8  # of the time, diagnosing may take at most one part in this many and one
+
+
+class Explained(Message):
+    """A snapshot has been diagnosed; `reason` says why it could not be, where it could not."""
+
+    def __init__(self, explanation: Explanation | None, reason: str = "") -> None:
+        super().__init__()
+        self.explanation = explanation
+        self.reason = reason
+
+
+class Explainer(Worker):
+    """Explains the newest snapshot it is given.
+
+    Args:
+        post: Called from this thread with each message.
+    """
+
+    def __init__(self, post: Callable[[Message], object]) -> None:
+        super().__init__("explainer")
+        self._post = post
+        self._newest: Snapshot | None = None
+        self._explained: Snapshot | None = None
+        self._diagnosed: Snapshot | None = None
+        self._explanation: Explanation | None = None
+        self._news = threading.Event()
+        self._stopped = threading.Event()
+
+    def explain(self, snapshot: Snapshot) -> None:
+        """Explain a snapshot before long, unless a newer one follows or nothing has changed."""
+        self._newest = snapshot
+        self._news.set()
+
+    def stop(self) -> None:
+        """End the thread soon."""
+        self._stopped.set()
+        self._news.set()
+
+    def run(self) -> None:
+        """Do the work; called by `start`."""
+        while not self._stopped.is_set():
+            counted = self._explained is not self._diagnosed
+            at_rest = not self._news.wait(_REST if counted else None)
+            self._news.clear()
+            snapshot = self._newest
+            if snapshot is None or not (at_rest or _worth_it(snapshot, self._explained)):
+                continue
+            started = time.monotonic()
+            self._explain(snapshot, anew=at_rest)
+            cost = time.monotonic() - started
+            self._stopped.wait(max(_SHORTEST_PAUSE, cost * _SHARE))
+
+    def _explain(self, snapshot: Snapshot, *, anew: bool) -> None:
+        self._explained = snapshot
+        try:
+            self._explanation = (None if anew else self._recounted(snapshot)) or self._new(snapshot)
+        except Exception as error:  # whatever it is, the panes go on without an explanation
+            self._post(Explained(None, f"The run cannot be diagnosed: {error}"))
+        else:
+            self._post(Explained(self._explanation))
+
+    def _recounted(self, snapshot: Snapshot) -> Explanation | None:
+        """Return the explanation before with more alerts, if that is all that has changed."""
+        before, diagnosed = self._explanation, self._diagnosed
+        if before is None or diagnosed is None or not before.is_of(snapshot.run):
+            return None
+        return None if _has_doubled(snapshot, diagnosed) else before.recounted(snapshot)
+
+    def _new(self, snapshot: Snapshot) -> Explanation:
+        from tfdbg_tui.tui.explanation import Explanation
+
+        self._diagnosed = snapshot
+        return Explanation(snapshot)
+
+
+def _worth_it(snapshot: Snapshot, explained: Snapshot | None) -> bool:
+    """Whether a snapshot may be explained differently from the one before.
+
+    While a run is read for the first time it is left in peace.  Without alerts there may still be
+    suspects, which need many tensors to show: they are looked for whenever the run has doubled.
+    """
+    if explained is None:
+        return snapshot.run.progress.complete
+    if explained.run.files.label != snapshot.run.files.label:
+        return True
+    return snapshot.run.num_alerts != explained.run.num_alerts or _has_doubled(snapshot, explained)
+
+
+def _has_doubled(snapshot: Snapshot, before: Snapshot) -> bool:
+    now, then = snapshot.run, before.run
+    return now.num_events > 2 * then.num_events or now.num_alerts > 2 * then.num_alerts

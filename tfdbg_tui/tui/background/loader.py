@@ -1,0 +1,257 @@
+"""Reads a logdir in a thread of its own and posts what it has read, a few times a second."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from tfdbg_tui.tui.background.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfdbg_tui.logdir import Run, RunFiles
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+
+FAST, SLOW = 0.2, 0.5  # seconds between two snapshots at least
+_SHARE = 4  # of the time, making snapshots may take at most one part in this many and one
+_CPU_SHARE = 3  # of a processor, following may take at most one part in this many
+_LONGEST_INTERVAL = 1.0  # between two snapshots, that this can ask for
+_SHORTEST_WAIT = 0.1
+_LONGEST_WAIT = 1.0  # between two looks at a run that does not grow any more
+_RUNS_SECONDS = 2.0  # between two looks for other runs
+_RUNS_SHARE = 200  # of the time, that may take at most one part in this many
+_PATIENCE_SECONDS = 2.0  # with a run whose first record is not written yet
+
+
+class Loaded(Message):
+    """More of the run has been read."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__()
+        self.snapshot = snapshot
+
+    def can_replace(self, message: Message) -> bool:
+        """Of several snapshots that wait to be shown, only the newest matters."""
+        return isinstance(message, Loaded)
+
+
+class Waiting(Message):
+    """There is nothing to show yet; `reason` says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self.reason = reason
+
+
+class RunsFound(Message):
+    """The logdir holds several runs, and one has to be chosen."""
+
+    def __init__(self, runs: list[RunFiles]) -> None:
+        super().__init__()
+        self.runs = runs
+
+
+class NewRun(Message):
+    """Another run has begun since this one was opened."""
+
+    def __init__(self, files: RunFiles) -> None:
+        super().__init__()
+        self.files = files
+
+
+class Loader(Worker):
+    """Finds the runs of a logdir and reads the chosen one for as long as it grows.
+
+    Args:
+        logdir: The directory.
+        run: Label of the run to read; None to have one chosen where there are several.
+        post: Called from this thread with each message.
+        newest: Whether the newest run is read, rather than one chosen, where there are several.
+        interval: Seconds between two snapshots at least.
+        ready: Asked from this thread whether the snapshot before has been drawn.
+    """
+
+    def __init__(
+        self,
+        logdir: str,
+        run: str | None,
+        post: Callable[[Message], object],
+        *,
+        newest: bool = False,
+        interval: float = FAST,
+        ready: Callable[[], bool] = lambda: True,
+    ) -> None:
+        super().__init__("loader")
+        self._logdir = logdir
+        self._run = run
+        self._post = post
+        self._newest = newest
+        self._interval = interval
+        self._ready = ready
+        self._stopped = threading.Event()
+        self._chosen = threading.Event()
+        self._known: set[tuple[str, str]] = set()
+        self._next_runs = 0.0
+        self._first_seen = 0.0
+
+    def choose(self, label: str) -> None:
+        """Read the run with this label from now on."""
+        self._run = label
+        self._chosen.set()
+
+    def stop(self) -> None:
+        """End the thread soon."""
+        self._stopped.set()
+        self._chosen.set()
+
+    def run(self) -> None:
+        """Do the work; called by `start`."""
+        try:
+            self._work()
+        except Exception as error:  # whatever it is, the user gets a sentence, not a traceback
+            self._post(Waiting(f"{self._logdir}: cannot be read: {error}"))
+
+    def _work(self) -> None:
+        while not self._stopped.is_set():
+            files = self._find()
+            if files is None:
+                self._stopped.wait(self._interval)
+            else:
+                self._chosen.clear()
+                self._read(files)
+
+    def _find(self) -> RunFiles | None:
+        from tfdbg_tui.logdir import LogdirError, list_runs
+
+        try:
+            runs = list_runs(self._logdir)
+        except LogdirError as error:
+            waiting = f"Waiting for a program to record into {self._logdir}"
+            self._post(Waiting(waiting if self._newest else str(error)))
+            return None
+        if self._run is None and len(runs) > 1 and not self._newest:
+            self._post(RunsFound(runs))
+            self._chosen.wait()
+        files = self._pick(runs)
+        if files is not None:
+            self._known = {_identity(files) for files in runs}
+        return files
+
+    def _pick(self, runs: list[RunFiles]) -> RunFiles | None:
+        if self._run is not None:
+            known = ", ".join(files.label for files in runs)
+            self._post(Waiting(f"{self._logdir}: no run {self._run!r} yet; it holds {known}"))
+            return next((files for files in runs if files.label == self._run), None)
+        if len(runs) > 1 and not self._newest:
+            return None
+        if runs[-1].run_id is None and self._newest:
+            # Its writer has made the files but not written the first record.
+            self._first_seen = self._first_seen or time.monotonic()
+            if time.monotonic() - self._first_seen < _PATIENCE_SECONDS:
+                return None
+        return runs[-1]
+
+    def _read(self, files: RunFiles) -> None:
+        """Read a run until another one is chosen."""
+        from tfdbg_tui.logdir import RunReader
+        from tfdbg_tui.tui.session.snapshot import Snapshot
+
+        reader = RunReader(files)
+        snapshot: Snapshot | None = None
+        posted: tuple[object, ...] | None = None
+        position, next_post, wait = -1, 0.0, _SHORTEST_WAIT
+        pace = _Pace()
+        while not self._chosen.is_set():
+            run = reader.poll()
+            idle = run.progress.complete or run.progress.bytes_read == position
+            position = run.progress.bytes_read
+            started = time.monotonic()
+            state = _state(run)
+            has_news = state != posted
+            due = started >= next_post and (snapshot is None or self._ready())
+            if run.progress.complete:
+                due = due and pace.allows()
+            if due and has_news and _is_presentable(run, snapshot):
+                posted = state
+                pace.begin()
+                snapshot = Snapshot(run, snapshot)
+                self._post(Loaded(snapshot))
+                cost = time.monotonic() - started
+                next_post = started + max(self._interval, cost * _SHARE)
+            if idle:
+                self._look_for_runs(reader.files)
+                wait = _SHORTEST_WAIT if has_news else min(wait * 1.2, _LONGEST_WAIT)
+                self._chosen.wait(wait)
+
+    def _look_for_runs(self, files: RunFiles) -> None:
+        """Tell, now and then, of a run that has begun."""
+        from tfdbg_tui.logdir import LogdirError, list_runs
+
+        started = time.monotonic()
+        if started < self._next_runs:
+            return
+        try:
+            runs = list_runs(self._logdir)
+        except LogdirError:
+            runs = []
+        cost = time.monotonic() - started
+        self._next_runs = started + max(_RUNS_SECONDS, cost * _RUNS_SHARE)
+        for found in runs:
+            if found.run_id is None or _identity(found) in self._known:
+                continue
+            self._known.add(_identity(found))
+            if files.run_id is None and set(files.file_sets) <= set(found.file_sets):
+                self.choose(found.label)  # its first record has come: now it has a name
+            else:
+                self._post(NewRun(found))
+
+
+class _Pace:
+    """Leaves most of a processor to others while a run is followed, above all to its program.
+
+    What drawing a snapshot has cost is known when the next one is due, however it was drawn.
+    """
+
+    def __init__(self) -> None:
+        self._began, self._used = float("-inf"), 0.0
+
+    def begin(self) -> None:
+        """Begin with a snapshot."""
+        self._began, self._used = time.monotonic(), time.process_time()
+
+    def allows(self) -> bool:
+        """Whether it is time for the next one."""
+        cost = time.process_time() - self._used
+        return time.monotonic() - self._began >= min(cost * _CPU_SHARE, _LONGEST_INTERVAL)
+
+
+def _identity(files: RunFiles) -> tuple[str, str]:
+    return files.directory, files.label
+
+
+def _is_presentable(run: Run, before: Snapshot | None) -> bool:
+    """Whether a run is to be shown: what a circular buffer has rewritten, only when all is read."""
+    if before is None or run.state.generation == before.run.state.generation:
+        return True
+    return run.progress.complete
+
+
+def _state(run: Run) -> tuple[object, ...]:
+    """Return what changes whenever a run has grown, or fared, in any way that shows."""
+    return (
+        run.progress.bytes_read,
+        run.progress.bytes_total,
+        len(run.executions),
+        len(run.graph_executions),
+        len(run.problems),
+        run.omissions,
+        run.state.writing,
+        run.state.suspended,
+        run.state.killed,
+        run.state.deleted,
+        run.state.generation,
+    )

@@ -1,0 +1,1 @@
+"""The lines around the panes: status and recording above, on small screens tabs, keys below."""

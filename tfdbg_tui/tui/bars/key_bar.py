@@ -1,0 +1,109 @@
+"""The line at the bottom: the keys of the focused pane, or a message for a while."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from tfdbg_tui.tui.actions.keys import shown_key
+from tfdbg_tui.tui.actions.registry import footer_actions
+from tfdbg_tui.tui.bars.session_bar import SessionBar
+from tfdbg_tui.tui.widgets.cells import width_of
+
+if TYPE_CHECKING:
+    from textual import events
+    from textual.timer import Timer
+
+    from tfdbg_tui.tui.actions.keymap import Keymap
+    from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.terminal.text import Charset
+    from tfdbg_tui.tui.widgets.cells import Line
+
+_MESSAGE_SECONDS = 5.0
+
+
+class KeyBar(SessionBar):
+    """The keys of the focused pane, or a message for a while.
+
+    Attributes:
+        message: The message; "" while the keys are shown.
+        searching: What is being searched for; "" where nothing is.
+    """
+
+    class Pressed(Message):
+        """A key's label was clicked on."""
+
+        def __init__(self, action_id: str) -> None:
+            super().__init__()
+            self.action_id = action_id
+
+    def __init__(
+        self,
+        session: Session,
+        charset: Charset,
+        keymap: Keymap,
+        *,
+        id: str,  # noqa: A002
+    ) -> None:
+        super().__init__(session, charset, id=id)
+        self.message = ""
+        self.searching = ""
+        self._keymap = keymap
+        self._timer: Timer | None = None
+
+    def say(self, message: str) -> None:
+        """Show a message in place of the keys for some seconds."""
+        self.message = message
+        self.show()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(_MESSAGE_SECONDS, self.hush)
+
+    def hush(self) -> None:
+        """Show the keys again."""
+        if self.message:
+            self.message = ""
+            self.show()
+
+    def line(self, width: int) -> Line:
+        """See `Bar`."""
+        if self.message:
+            return ((f" {self.charset.fit(self.message, width - 2)}", "match"),)
+        if self.searching:
+            text = f"searching for {self.searching}{self.charset.ellipsis}"
+            return (
+                (f" {self.charset.fit(text, width - 13)}", "match"),
+                (" Esc", "key"),
+                (" stops", "dim"),
+            )
+        return tuple(cell for _, cells in self._labels(width) for cell in cells)
+
+    def _labels(self, width: int) -> list[tuple[str, Line]]:
+        """Return the labels that there is room for; the last two, help and quit, always."""
+        labels: list[tuple[str, Line]] = [
+            (
+                action.id,
+                (
+                    (f" {self._key(keys[0])}", "key"),
+                    (f" {self.charset.safe(action.label)} ", "dim"),
+                ),
+            )
+            for action in footer_actions(self.session.focus.pane)
+            if (keys := self._keymap.keys(action))
+        ]
+        while len(labels) > 2 and sum(width_of(cells) for _, cells in labels) > width:
+            del labels[-3]
+        return labels
+
+    def _key(self, key: str) -> str:
+        return self.charset.safe(shown_key(key))
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which label was clicked on."""
+        x = 0
+        for action_id, cells in self._labels(self.size.width):
+            x += width_of(cells)
+            if event.x < x:
+                self.post_message(self.Pressed(action_id))
+                return

@@ -1,0 +1,96 @@
+"""The line above all: which run, how much of it, its alerts and roots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui.bars.session_bar import SessionBar
+from tfdbg_tui.tui.terminal.text import compact
+from tfdbg_tui.tui.widgets.cells import joined, width_of
+
+if TYPE_CHECKING:
+    from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.tui.terminal.text import Charset
+    from tfdbg_tui.tui.widgets.cells import Cell, Line
+
+
+class StatusLine(SessionBar):
+    """Which run, how much of it, how far it has been read."""
+
+    def __init__(
+        self,
+        session: Session,
+        charset: Charset,
+        logdir: str,
+        *,
+        id: str,  # noqa: A002
+    ) -> None:
+        super().__init__(session, charset, id=id)
+        self._logdir = logdir
+
+    def line(self, width: int) -> Line:
+        """See `Bar`."""
+        snapshot = self.session.snapshot
+        right = self._right(snapshot)
+        left: list[Cell] = []
+        if snapshot is not None:
+            run = snapshot.run
+            version = run.files.tensorflow_version
+            left = [
+                (f"{compact(len(run.executions))} executions", "dim"),
+                (f"{compact(len(run.graph_executions))} graph executions", "dim"),
+                (self._notes(snapshot), "match"),
+                (self.charset.safe(run.files.label), "faint"),
+                (self.charset.safe(f"TensorFlow {version}") if version else "", "faint"),
+            ]
+        while left and width_of(joined(left, " . ")) + width_of(right) + 34 > width:
+            left.pop()
+        facts = joined(left, f" {self.charset.dot} ")
+        room = width - width_of(facts) - width_of(right) - 16  # " tfdbg-tui ", gaps, the edge
+        path = self.charset.fit_path(self._logdir, max(8, room))
+        start: Line = ((" tfdbg-tui ", "key"), (f" {path}  ", "strong"), *facts)
+        gap = max(1, width - width_of(start) - width_of(right) - 1)
+        return (*start, (" " * gap, ""), *right)
+
+    def _notes(self, snapshot: Snapshot) -> str:
+        number = len(snapshot.notes)
+        return "" if not number else f"{number} note{'s' if number > 1 else ''}: !"
+
+    def _right(self, snapshot: Snapshot | None) -> Line:
+        """Return what is going on: reading, paused, following; and the number of alerts."""
+        if snapshot is None:
+            return (("no data yet", "dim"),)
+        progress = snapshot.run.progress
+        cells: list[Cell] = []
+        if not progress.complete:
+            share = progress.bytes_read * 100 // max(1, progress.bytes_total)
+            filled = share // 10
+            bar = self.charset.bars[-1] * filled + self.charset.dot * (10 - filled)
+            cells.append((f"reading {bar} {share}%", "match"))
+        if self.session.paused:
+            cells.append(("paused", "match"))
+        if self.session.following:
+            cells.append(("following", "live"))
+        count = len(snapshot.alerts)
+        if count:
+            cells.append((f" {count:,} alert{'s' if count > 1 else ''} ", "chip-bad"))
+        elif snapshot.is_blind:
+            cells.append(("alerts unknown", "match"))
+        elif progress.complete:
+            cells.append(("no alerts", "dim" if snapshot.gaps else "good"))
+        if snapshot.gaps:
+            cells.append(("incomplete", "match"))
+        return (*joined(cells, " "), *self._causes(snapshot))
+
+    def _causes(self, snapshot: Snapshot) -> Line:
+        """Return how many causes there are, once the run has been diagnosed."""
+        report = snapshot.explanation.report if snapshot.explanation else None
+        if report is None:
+            return ()
+        if not (report.roots or report.suspects):
+            return ((" harmless", "good"),) if len(snapshot.alerts) else ()
+        number, word = len(report.roots), "root"
+        if not number:
+            number, word = len(report.suspects), "suspect"
+        return ((f" {number:,} {word}{'s' if number > 1 else ''}", "match"),)

@@ -1,0 +1,163 @@
+"""What the Alerts pane lists: the causes, unfolded or not; or each alert in order of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.events import name_of
+from tfdbg_tui.tui.panes.matching import matches
+from tfdbg_tui.tui.session.focusing import focus_alert, focus_event
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.tui.explanation import Explanation, Group
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+
+    BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRow:
+    """A row.
+
+    Attributes:
+        group: The cause that the row is, or that the alert belongs to; None in order of time.
+        alert: Position of the alert; None for the row of a cause.
+    """
+
+    group: Group | None
+    alert: int | None
+
+
+class AlertList:
+    """The causes, each with its alerts under it where it is unfolded; or the alerts alone.
+
+    They are alone until the run has been diagnosed.
+    """
+
+    def explanation(self, snapshot: Snapshot, focus: Focus) -> Explanation | None:
+        """Return what the rows are grouped by; None where they are alerts in order of time."""
+        found = snapshot.explanation
+        return None if found is None or focus.in_time or not found.groups else found
+
+    def count(self, snapshot: Snapshot, focus: Focus) -> int:
+        """See `PaneList`."""
+        explanation = self.explanation(snapshot, focus)
+        if explanation is None:
+            return len(snapshot.alerts)
+        return sum(1 + _listed(group, focus) for group in explanation.groups)
+
+    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
+        """See `PaneList`: of an alert that is folded away, the row of its cause."""
+        explanation = self.explanation(snapshot, focus)
+        if explanation is None:
+            return snapshot.alerts.position(focus.alert) if focus.alert else None
+        chosen = focus.cause or focus.alert
+        number = explanation.group_of(chosen) if chosen else None
+        if number is None:
+            return None
+        row = sum(1 + _listed(group, focus) for group in explanation.groups[:number])
+        group = explanation.groups[number]
+        if focus.cause is None and focus.alert is not None and _listed(group, focus):
+            position = explanation.alerts.position(focus.alert)
+            if position is not None:
+                return row + 1 + int(group.alerts.searchsorted(position))
+        return row
+
+    def at(self, snapshot: Snapshot, focus: Focus, row: int) -> AlertRow:
+        """Return what is in a row."""
+        explanation = self.explanation(snapshot, focus)
+        if explanation is None:
+            return AlertRow(None, row)
+        for group in explanation.groups:
+            if row == 0:
+                return AlertRow(group, None)
+            listed = _listed(group, focus)
+            if row <= listed:
+                return AlertRow(group, int(group.alerts[row - 1]))
+            row -= 1 + listed
+        raise IndexError(row)
+
+    def event(self, snapshot: Snapshot, found: AlertRow) -> TensorEvent:
+        """Return the tensor of a row."""
+        if found.alert is None:
+            assert found.group is not None
+            return found.group.finding.event
+        explanation = snapshot.explanation
+        alerts = explanation.alerts if explanation and found.group else snapshot.alerts
+        return alerts[found.alert]
+
+    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
+        """See `PaneList`."""
+        found = self.at(snapshot, focus, row)
+        if found.group is None:
+            return focus_alert(snapshot, focus, row)
+        event = self.event(snapshot, found)
+        cause = event if found.alert is None else None
+        return focus_event(snapshot, replace(focus, alert=event, cause=cause), event)
+
+    def find(
+        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
+    ) -> int | None:
+        """See `PaneList`."""
+        wanted = self._matches(snapshot, focus, text)
+        rows = np.flatnonzero(wanted[start:] if step > 0 else wanted[: start + 1])
+        if not rows.size:
+            return None
+        return start + int(rows[0]) if step > 0 else int(rows[-1])
+
+    def _matches(self, snapshot: Snapshot, focus: Focus, text: str) -> BoolArray:
+        """Return which rows match; millions of them take a moment."""
+        explanation = self.explanation(snapshot, focus)
+        if explanation is None:
+            return _matching_alerts(snapshot, text)
+        alerts = _matching_alerts(snapshot, text)
+        rows = []
+        for group in explanation.groups:
+            name = name_of(snapshot.run, group.finding.event)
+            rows.append(np.array([matches(text, f"{name} {group.finding.title}")]))
+            rows.append(alerts[group.alerts[: _listed(group, focus)]])
+        return np.concatenate(rows)
+
+
+def unfold(snapshot: Snapshot, focus: Focus, group: Group, *, unfolded: bool) -> Focus:
+    """List the alerts of a cause, or fold them away and stand on the cause."""
+    event = group.finding.event
+    if unfolded:
+        return replace(focus, open_causes=focus.open_causes | {event})
+    focus = replace(focus, open_causes=focus.open_causes - {event}, alert=event, cause=event)
+    return focus_event(snapshot, focus, event)
+
+
+def _listed(group: Group, focus: Focus) -> int:
+    """Return how many alerts of a cause are listed."""
+    return group.num_alerts if group.finding.event in focus.open_causes else 0
+
+
+def _matching_alerts(snapshot: Snapshot, text: str) -> BoolArray:
+    """Return which alerts have a name that matches, in order of time.
+
+    Names are looked at once for each op, not for each alert.
+    """
+    found = np.zeros(len(snapshot.alerts), np.bool_)
+    graph, eager = snapshot.run.graph_executions, snapshot.run.executions
+    sites = range(graph.num_sites)
+    names = np.array([matches(text, graph.site_by_id(i).tensor_name) for i in sites], np.bool_)
+    positions = snapshot.alerts.positions("graph_execution")
+    if len(positions):
+        found[positions] = names[graph.site_ids.take(graph.alert_rows[:])]
+    positions = snapshot.alerts.positions("execution")
+    if len(positions):
+        kinds, slots = eager.kinds.take(eager.alert_rows[:]), eager.alert_slots[:]
+        op_types = [eager.kind_by_id(i).op_type for i in range(eager.num_kinds)]
+        for slot in np.unique(slots).tolist():
+            names = np.array([matches(text, f"{op_type}:{slot}") for op_type in op_types])
+            here = slots == slot
+            found[positions[here]] = names[kinds[here]]
+    return found

@@ -1,0 +1,125 @@
+"""Focusing something, and what moves along with it: the op, the stack trace, the source line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.locations import user_frame
+from tfdbg_tui.tui.session.focus import Focus, OpName, PaneName, Place
+
+if TYPE_CHECKING:
+    from tfdbg_tui.logdir import StackFrame
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+
+# Its own modules, and what records: frames in them tell nothing about the program.
+_TENSORFLOW = re.compile(r"[/\\](tensorflow|tfdbg_tui)[/\\]|^<|__autograph_generated")
+
+
+def first_focus(snapshot: Snapshot) -> Focus:
+    """Return what is focused when a run opens: its first execution and graph execution."""
+    focus = Focus(pane="alerts" if len(snapshot.alerts) else "timeline")
+    if len(snapshot.run.graph_executions):
+        focus = focus_graph_execution(snapshot, focus, 0)
+    if len(snapshot.run.executions):
+        focus = focus_execution(snapshot, focus, 0)
+    return focus
+
+
+def focus_alert(snapshot: Snapshot, focus: Focus, position: int) -> Focus:
+    """Focus an alert and the tensor it is about."""
+    alert = snapshot.alerts[position]
+    return focus_event(snapshot, replace(focus, alert=alert, cause=None), alert)
+
+
+def focus_event(snapshot: Snapshot, focus: Focus, event: TensorEvent) -> Focus:
+    """Focus a tensor."""
+    if event.kind == "execution":
+        return focus_execution(snapshot, focus, event.index, event.slot)
+    return focus_graph_execution(snapshot, focus, event.index)
+
+
+def focus_execution(snapshot: Snapshot, focus: Focus, index: int, slot: int = 0) -> Focus:
+    """Focus an execution and the stack trace it has."""
+    focus = replace(focus, execution=index, slot=slot, subject="execution")
+    return _show_stack(snapshot, focus)
+
+
+def focus_graph_execution(snapshot: Snapshot, focus: Focus, index: int) -> Focus:
+    """Focus a graph execution, its op, and the execution that caused it where that is known."""
+    site = snapshot.run.graph_executions.site(index)
+    caused_by = snapshot.execution_of(index)
+    if caused_by is not None and caused_by != focus.execution:
+        focus = replace(focus, execution=caused_by, slot=0)
+    focus = replace(focus, graph_execution=index)
+    return focus_op(snapshot, focus, OpName(site.graph_id, site.op_name))
+
+
+def focus_op(snapshot: Snapshot, focus: Focus, op: OpName) -> Focus:
+    """Focus an op of a graph and the stack trace of its creation."""
+    return _show_stack(snapshot, replace(focus, op=op, neighbour=None, subject="op"))
+
+
+def focus_frame(snapshot: Snapshot, focus: Focus, frame: int) -> Focus:
+    """Focus a frame by the user's choice, and the line it stands on.
+
+    Choosing the innermost frame of a file makes the file stick: stack traces shown later open on
+    their innermost frame in the same file.  Choosing any other frame ends that.
+    """
+    frames = snapshot.frames(focus)
+    last = _last_in_file(frames, _place_of(frames[frame]))
+    return _stand_on(frames, replace(focus, sticky=frame == last), frame)
+
+
+def focused_event(snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
+    """Return the tensor that was focused last, in whichever list it is."""
+    if focus.subject == "execution" and focus.execution is not None:
+        return TensorEvent("execution", focus.execution, focus.slot)
+    if focus.graph_execution is None:
+        return None
+    slot = snapshot.run.graph_executions.site(focus.graph_execution).output_slot
+    return TensorEvent("graph_execution", focus.graph_execution, slot)
+
+
+def pane_of_subject(focus: Focus) -> PaneName:
+    """Return the pane that lists the event focused last."""
+    return "timeline" if focus.subject == "execution" else "graph_execution"
+
+
+def _show_stack(snapshot: Snapshot, focus: Focus) -> Focus:
+    frames = snapshot.frames(focus)
+    if not frames:
+        return replace(focus, frame=None)
+    frame = _last_in_file(frames, focus.place) if focus.sticky else None
+    if frame is None:
+        frame = user_frame(frames)
+    if frame is not None:
+        return _stand_on(frames, focus, frame)
+    focus = _stand_on(frames, focus, _outside_tensorflow(frames))
+    place = snapshot.place_of_user(focus)
+    return focus if place is None else replace(focus, place=place)
+
+
+def _outside_tensorflow(frames: tuple[StackFrame, ...]) -> int:
+    """Return the innermost frame that is not TensorFlow's: Keras' loss, say; else the innermost."""
+    for position in reversed(range(len(frames))):
+        if not _TENSORFLOW.search(frames[position].path or "<"):
+            return position
+    return len(frames) - 1
+
+
+def _stand_on(frames: tuple[StackFrame, ...], focus: Focus, frame: int) -> Focus:
+    return replace(focus, frame=frame, place=_place_of(frames[frame]) or focus.place)
+
+
+def _place_of(frame: StackFrame) -> Place | None:
+    return Place(frame.host, frame.path, frame.line) if frame.path else None
+
+
+def _last_in_file(frames: tuple[StackFrame, ...], place: Place | None) -> int | None:
+    if place is None:
+        return None
+    same = [i for i, f in enumerate(frames) if (f.host, f.path) == (place.host, place.path)]
+    return same[-1] if same else None

@@ -1,0 +1,135 @@
+"""What there is to say about a run that is being recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.pulse import Pulse, Vitals, duration
+from tfdbg_tui.tui.terminal.text import compact
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.pulse import Phase
+    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.program import Program
+    from tfdbg_tui.tui.widgets.cells import Cell
+
+_JUST_NOW_SECONDS = 3.0
+
+
+@dataclass(slots=True)
+class Live:
+    """The live side of a session.
+
+    Attributes:
+        program: The program that this debugger has started.
+        pulse: How the recording is doing.
+        attached: Whether the user has asked to follow the run.
+        growing: Whether the run has grown since it was opened.
+        mark: Number of events when the view last stood at the newest; None until all was read.
+        total: Number of events now, whether shown or not.
+        announcement: What has happened that the user has not looked at yet.
+        newer_run: Label of a run that has begun since this one was opened.
+    """
+
+    program: Program | None = None
+    pulse: Pulse = field(default_factory=Pulse)
+    attached: bool = False
+    growing: bool = False
+    mark: int | None = None
+    total: int = 0
+    announcement: str = ""
+    newer_run: str = ""
+    _generation: int = 0
+    _suspended: bool = False
+    _killed: bool = False
+
+    def note(self, run: Run) -> None:
+        """Take notice of the newest state of the run."""
+        self.pulse.note(run)
+        self._suspended = run.state.suspended
+        self._killed = run.state.killed
+        if run.state.generation != self._generation:
+            self._generation = run.state.generation
+            self.growing = True
+            self.mark = None
+        if self.mark is None and run.progress.complete:
+            self.mark = run.num_events
+        elif self.mark is not None and run.num_events > self.total:
+            self.growing = True
+        self.total = run.num_events
+
+    @property
+    def phase(self) -> Phase | None:
+        """What is going on; None before anything has been read."""
+        vitals = self.pulse.vitals()
+        return vitals.phase if vitals else None
+
+    def forget(self) -> None:
+        """Start over, for another run."""
+        self.pulse = Pulse()
+        self.growing = False
+        self.mark, self.total = None, 0
+        self.announcement = self.newer_run = ""
+        self._generation = 0
+
+    def facts(self, *, following: bool, shown: int | None) -> list[Cell]:
+        """Return what to say, the most important last; nothing for a run that is at rest.
+
+        Args:
+            following: Whether the view stands at the newest event.
+            shown: Number of events that the view stops at, while it is paused.
+        """
+        vitals = self.pulse.vitals()
+        cells = []
+        if vitals is not None and (self.attached or self.growing or self.program):
+            cells.append(self._words(vitals))
+        elif self.program is not None:
+            cells.append(_program_words(self.program))
+        mark = shown if shown is not None else self.mark
+        if not following and self.growing and mark is not None and self.total > mark:
+            cells.append((f"+{self.total - mark:,} new, F follows", "match"))
+        if self.newer_run:
+            cells.append(("a newer run: R", "match"))
+        if self.announcement:
+            cells.append((self.announcement, "chip-bad"))
+        return cells
+
+    def _words(self, vitals: Vitals) -> Cell:
+        silent, program = duration(vitals.silent), self.program
+        if vitals.phase == "recording":
+            return self._recording(vitals), "live"
+        if vitals.phase == "deleted":
+            return "the logdir has been deleted; what was read stays", "match"
+        if self._suspended:
+            return f"nothing new for {silent}, the program is stopped (Ctrl-Z, SIGSTOP)", "match"
+        if program is not None:
+            state, style = _program_words(program)
+            return f"{state}, nothing new for {silent}" if program.running else state, style
+        if vitals.phase == "buffering":
+            words = "TensorFlow's ring buffer holds the events back: circular_buffer_size=-1"
+            return words, "match"
+        if vitals.phase == "quiet":
+            return f"nothing new for {silent}, the program lives", "dim"
+        if vitals.phase == "ended":
+            how = "was killed or crashed" if self._killed else "ended"
+            return f"the program {how} {silent} ago", "match"
+        if vitals.silent < _JUST_NOW_SECONDS:
+            return "nothing new yet", "dim"
+        return f"silent {silent}: idle, ended or killed", "dim"
+
+    def _recording(self, vitals: Vitals) -> str:
+        words = "recording"
+        if self._generation:
+            words += " into a ring buffer"
+        elif vitals.events_per_second:
+            words += f" {compact(round(vitals.events_per_second))} events/s"
+        return words if vitals.lag is None else f"{words}, lag {_span(vitals.lag)}"
+
+
+def _program_words(program: Program) -> Cell:
+    return f"the program {program.brief}", "live" if program.running else "match"
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 60 else duration(seconds)

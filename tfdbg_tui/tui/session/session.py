@@ -1,0 +1,166 @@
+"""The reactive model: what has been loaded, what is focused, and who wants to know."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui.session.focus import PANES, Focus
+from tfdbg_tui.tui.session.focusing import first_focus
+from tfdbg_tui.tui.session.follow import Live
+from tfdbg_tui.tui.session.remap import carried, is_same_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfdbg_tui.tui.explanation import Explanation
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+
+_HISTORY = 1000
+
+
+class Session:
+    """Holds a snapshot and a focus; calls its listeners whenever one of them changes.
+
+    Attributes:
+        snapshot: The run as far as it is shown; None until something has been read.
+        waiting: Why there is nothing to show yet.
+        following: Whether the focus moves along with what is being recorded.
+        paused: Whether the snapshot stays as it is though the run grows.
+        held: The newest snapshot, while paused.
+        unexplained: Why there is no explanation yet.
+        live: What there is to say about a run that is being recorded.
+    """
+
+    def __init__(self) -> None:
+        self.snapshot: Snapshot | None = None
+        self.waiting = "Opening the logdir"
+        self.following = False
+        self.paused = False
+        self.held: Snapshot | None = None
+        self.unexplained = "Diagnosing the run"
+        self.live = Live()
+        self._explanation: Explanation | None = None
+        self._focus = Focus()
+        self._back: list[Focus] = []
+        self._forward: list[Focus] = []
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def focus(self) -> Focus:
+        """What is focused."""
+        return self._focus
+
+    @focus.setter
+    def focus(self, focus: Focus) -> None:
+        if focus != self._focus:
+            self._focus = focus
+            self.notify()
+
+    def refine(self, focus: Focus) -> None:
+        """Focus something more exactly, without telling the listeners: they are about to look."""
+        self._focus = focus
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call `listener` after every change from now on."""
+        self._listeners.append(listener)
+
+    def notify(self) -> None:
+        """Tell the listeners that something has changed."""
+        for listener in self._listeners:
+            listener()
+
+    def jump(self, focus: Focus) -> None:
+        """Focus something that `back` shall return from."""
+        if focus != self._focus:
+            self._back = [*self._back[-_HISTORY:], self._focus]
+            self._forward = []
+            self.focus = focus
+
+    def back(self) -> bool:
+        """Return to the focus before the last jump; False where there is none."""
+        if not self._back:
+            return False
+        self._forward.append(self._focus)
+        self.focus = self._back.pop()
+        return True
+
+    def forward(self) -> bool:
+        """Undo `back`; False where there is nothing to undo."""
+        if not self._forward:
+            return False
+        self._back.append(self._focus)
+        self.focus = self._forward.pop()
+        return True
+
+    def load(self, snapshot: Snapshot) -> None:
+        """Show a newer snapshot, or keep it for later while paused.
+
+        What is focused stays focused, unless the snapshot is of another run.
+        """
+        newest = self.held or self.snapshot
+        if newest is not None and not is_same_run(newest.run, snapshot.run):
+            self._forget()
+        self.live.note(snapshot.run)
+        if self._explanation is not None:
+            snapshot = snapshot.explained(self._explanation)
+        if self.paused and self.snapshot is not None:
+            self.held = snapshot
+        else:
+            self._show(snapshot)
+        self.notify()
+
+    def _show(self, snapshot: Snapshot) -> None:
+        if self.snapshot is not None:
+            before, after = self.snapshot.run, snapshot.run
+            self._focus = carried(self._focus, before, after)
+            self._back = [carried(focus, before, after) for focus in self._back]
+            self._forward = [carried(focus, before, after) for focus in self._forward]
+        self.snapshot = snapshot
+        self._settle(snapshot)
+
+    def _forget(self) -> None:
+        """Start over: what comes is another run."""
+        self.snapshot = self.held = None
+        self.paused = False
+        self.unexplained = "Diagnosing the run"
+        self._explanation = None
+        self._focus = Focus(pane=self._focus.pane if self._focus.pane in PANES else "alerts")
+        self._back, self._forward = [], []
+        self.live.forget()
+
+    def follow(self, following: bool) -> None:
+        """Move along with what is recorded from now on, or stop where the view is."""
+        self.following = following
+        self.live.attached = self.live.attached or following
+        self.live.mark = None if following else self.live.total
+        if following:
+            self.set_paused(False)
+        else:
+            self.notify()
+
+    def explain(self, explanation: Explanation) -> None:
+        """Show what diagnosis says of the run."""
+        self._explanation = explanation
+        if self.snapshot is not None:
+            self.snapshot = self.snapshot.explained(explanation)
+        if self.held is not None:
+            self.held = self.held.explained(explanation)
+        self.notify()
+
+    def set_paused(self, paused: bool) -> None:
+        """Stop or resume showing newer snapshots."""
+        self.paused = paused
+        held, self.held = self.held, None
+        if not paused and held is not None:
+            self._show(held)
+        self.notify()
+
+    def _settle(self, snapshot: Snapshot) -> None:
+        """Focus something as soon as there is something, unless the user has chosen already."""
+        focus = self._focus
+        if focus.execution is None and focus.graph_execution is None:
+            pane = focus.pane
+            self._focus = first_focus(snapshot)
+            if focus != Focus():
+                self._focus = replace(self._focus, pane=pane)

@@ -1,0 +1,191 @@
+"""A run as far as it has been read, and what diagnosis says of it, for the panes to show.
+
+Immutable for whoever looks; it only remembers what it has read from the files before.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.diagnosis.alerts import find_alerts
+from tfdbg_tui.diagnosis.dataflow import Dataflow
+from tfdbg_tui.diagnosis.events import summary_of
+from tfdbg_tui.diagnosis.gaps import RUNNING, find_gaps, is_blind
+from tfdbg_tui.diagnosis.locations import location_of
+from tfdbg_tui.logdir import UnreadableError
+from tfdbg_tui.tui.session.focus import Place
+from tfdbg_tui.tui.session.folding import FoldedRow, fold_library_frames
+from tfdbg_tui.tui.session.neighbours import Neighbour, neighbours
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+    from tfdbg_tui.diagnosis.alerts import AlertCounts, Alerts
+    from tfdbg_tui.diagnosis.dataflow import Producer
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import (
+        Run,
+        StackFrame,
+        TensorSummary,
+    )
+    from tfdbg_tui.tui.explanation import Explanation
+    from tfdbg_tui.tui.session.focus import Focus, OpName
+
+_RECORDS = 4096
+_COUNTED_ALERTS = 5_000
+
+
+class Snapshot:
+    """A run and its alerts and dataflow.
+
+    Made in the thread that loads: finding alerts and sorting them takes time.
+
+    Args:
+        run: The run.
+        previous: The snapshot before this one of the same run.
+
+    Attributes:
+        run: The run.
+        alerts: Its tensors with NaN or ∞, in order of time.
+        alert_counts: How many alerts hold NaN, -∞, +∞; over the first `counted_alerts`.
+        counted_alerts: How many alerts `alert_counts` covers.
+        alerts_by_op_type: Number of alerts of each op type, most first.
+        is_blind: Whether it says nothing about NaN and ∞, having been recorded so.
+        gaps: What is not on record; that the program still runs is shown elsewhere.
+        dataflow: Where its tensors come from and go to.
+        explanation: What diagnosis says of it, or of an earlier state of the run; None until then.
+    """
+
+    explanation: Explanation | None = None
+
+    def __init__(self, run: Run, previous: Snapshot | None = None) -> None:
+        self.run = run
+        self.alerts: Alerts = find_alerts(run, previous.alerts if previous is not None else None)
+        self.counted_alerts = min(len(self.alerts), _COUNTED_ALERTS)
+        self.alert_counts = self._count_alerts(previous)
+        self.alerts_by_op_type = self.alerts.by_op_type
+        self.is_blind = is_blind(run)
+        self.gaps = tuple(gap for gap in find_gaps(run) if gap.kind != RUNNING)
+        self.dataflow = Dataflow(run)
+        self.graph_execution = lru_cache(_RECORDS)(run.graph_executions.__getitem__)
+        self.execution = lru_cache(_RECORDS)(run.executions.__getitem__)
+        self.producers = self.dataflow.producers
+        self.sources = lru_cache(256)(self._sources)
+        self.execution_of = lru_cache(256)(self.dataflow.timeline.execution_of)
+        self.neighbours = lru_cache(16)(self._neighbours)
+        self.computation = lru_cache(_RECORDS)(self._computation)
+        self.next_computation = lru_cache(_RECORDS)(self._next_computation)
+        self._stack = lru_cache(256)(run.stack)
+        self._location = lru_cache(256)(lambda stack_id: location_of(run, stack_id))
+        self._folded = lru_cache(256)(lambda stack_id: fold_library_frames(self._stack(stack_id)))
+        self.source = lru_cache(16)(run.source)
+
+    def _count_alerts(self, previous: Snapshot | None) -> AlertCounts:
+        # Counting reads each alert's record: not twice.
+        if previous is not None and previous.alerts.is_earlier_than(self.alerts):
+            if previous.counted_alerts == self.counted_alerts:
+                return previous.alert_counts
+            if self.counted_alerts == len(self.alerts):
+                return self.alerts.count_more_kinds(previous.alert_counts, previous.alerts)
+        return self.alerts.count_kinds(self.counted_alerts)
+
+    def explained(self, explanation: Explanation) -> Snapshot:
+        """Return the same snapshot with an explanation, if that is of the same run."""
+        if not explanation.is_of(self.run):
+            return self
+        twin = copy(self)
+        twin.explanation = explanation
+        return twin
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is missing and wrong with the dump, and, once diagnosed, what it cannot prove."""
+        problems: Iterable[object] = self.run.problems
+        if self.explanation is not None:
+            problems = self.explanation.report.problems
+        return (*map(str, self.gaps), *map(str, problems))
+
+    def frames(self, focus: Focus) -> tuple[StackFrame, ...]:
+        """Return the stack trace of what was focused last, outermost frame first."""
+        stack_id = self._stack_id(focus)
+        return () if stack_id is None else self._stack(stack_id)
+
+    def folded_frames(self, focus: Focus) -> list[FoldedRow]:
+        """Return the rows of that stack trace when the frames of libraries are folded."""
+        stack_id = self._stack_id(focus)
+        return [] if stack_id is None else self._folded(stack_id)
+
+    def _stack_id(self, focus: Focus) -> int | None:
+        if focus.subject == "execution" and focus.execution is not None:
+            return self.run.executions.stack_ids[focus.execution]
+        if focus.subject == "op" and focus.op is not None:
+            op = self.run.op(focus.op.graph_id, focus.op.name)
+            return op.stack_id if op else None
+        return None
+
+    def place_of_user(self, focus: Focus) -> Place | None:
+        """Return the user's line behind a stack trace that does not show it, where it is known."""
+        stack_id = self._stack_id(focus)
+        location = None if stack_id is None else self._location(stack_id)
+        if location is None:
+            return None
+        host = self._stack(stack_id)[0].host if stack_id is not None else ""
+        return Place(host, location.file, location.line)
+
+    def graph_name(self, graph_id: str | None) -> str:
+        """Return a graph's name, or words for it."""
+        graph = self.run.graphs.get(graph_id) if graph_id else None
+        if graph is None:
+            return "unknown graph"
+        return graph.name or "main graph"
+
+    def summary(self, event: TensorEvent) -> TensorSummary | None:
+        """Return what was recorded of a tensor's values; None where there is nothing."""
+        return summary_of(self.run, event)
+
+    def tensor(self, event: TensorEvent) -> npt.NDArray[Any] | None:
+        """Return a tensor itself; None where it was not recorded, or cannot be read any more."""
+        try:
+            if event.kind == "graph_execution":
+                return self.run.graph_executions.tensor(event.index)
+            return self.run.executions.tensor(event.index, event.slot)
+        except UnreadableError:
+            return None
+
+    def is_bad(self, event: TensorEvent) -> bool:
+        """Whether a tensor holds a NaN or an infinity."""
+        return self.alerts.position(event) is not None
+
+    def _sources(self, event: TensorEvent) -> tuple[Producer, ...]:
+        """Return the producers of a tensor; instead of a function's call, what it returned."""
+        return tuple(map(self._inside, self.producers(event)))
+
+    def _inside(self, producer: Producer) -> Producer:
+        while producer.event is not None and producer.event.kind == "execution":
+            returned = self.producers(producer.event)
+            if len(returned) != 1 or returned[0].via != "output" or returned[0].event is None:
+                break
+            producer = replace(producer, event=returned[0].event)
+        return producer
+
+    def _neighbours(self, op: OpName) -> tuple[Neighbour, ...]:
+        return neighbours(self.run, op.graph_id, op.name)
+
+    def _computation(self, op: OpName, slot: int | None, at: int) -> int | None:
+        """Return the last row up to `at` that computed an output (any, for None) of an op."""
+        rows = [
+            self.run.graph_executions.last_before(site_id, at + 1)
+            for site, site_id in self.dataflow.timeline.sites(op.graph_id, op.name)
+            if slot is None or site.output_slot == slot
+        ]
+        return max((row for row in rows if row is not None), default=None)
+
+    def _next_computation(self, op: OpName, after: int) -> TensorEvent | None:
+        """Return the first tensor that an op made after a row, in the same call where known."""
+        timeline = self.dataflow.timeline
+        return timeline.next(op.graph_id, op.name, timeline.at(after))

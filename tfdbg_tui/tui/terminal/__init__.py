@@ -1,0 +1,1 @@
+"""What depends on the terminal: characters, colours, its speed, its signals, clipboard, editor."""
