@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tfdbg_tui.cli import main
-from tfdbg_tui.diagnosis.report import Report, diagnose
+from tfdbg_tui.diagnosis.report.findings import Report, diagnose
 from tfdbg_tui.logdir import open_run
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tfdbg_tui.diagnosis.report import diagnose
+from tfdbg_tui.diagnosis.report.findings import diagnose
 from tfdbg_tui.logdir import open_run
 
 

@@ -10,8 +10,8 @@ import tfdbg_tui
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.gradients import forward_op
-from tfdbg_tui.diagnosis.report import diagnose
-from tfdbg_tui.diagnosis.text import to_text
+from tfdbg_tui.diagnosis.report.findings import diagnose
+from tfdbg_tui.diagnosis.report.words import to_text
 from tfdbg_tui.logdir import open_run
 
 

@@ -17,7 +17,7 @@ from synthetic import (
     write_logdir,
 )
 
-from tfdbg_tui.diagnosis.report import diagnose
+from tfdbg_tui.diagnosis.report.findings import diagnose
 from tfdbg_tui.wire import events
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType
 
-    from tfdbg_tui.diagnosis.report import Report
+    from tfdbg_tui.diagnosis.report.findings import Report
 
 GRAPH = GRAPHS[1]
 FINITE, NAN = (vector_proto([-1.0, 9.0, 0.0, 0.0, count]) for count in (0.0, 1.0))

@@ -15,7 +15,7 @@ np = pytest.importorskip("numpy")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
-from tfdbg_tui.diagnosis.report import diagnose  # noqa: E402
+from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
 from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
 from tfdbg_tui.dump.tensorflow_hooks import Listener  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from tfdbg_tui.diagnosis.report import Report
+    from tfdbg_tui.diagnosis.report.findings import Report
 
 
 @pytest.fixture(autouse=True)

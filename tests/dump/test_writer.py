@@ -19,7 +19,7 @@ import dump_oracle as oracle  # noqa: E402
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
-from tfdbg_tui.diagnosis.report import diagnose  # noqa: E402
+from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 from tfdbg_tui.wire import codec, events, filesets, omissions, tfrecord  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402

@@ -19,7 +19,8 @@ from synthetic import (
     write_logdir,
 )
 
-from tfdbg_tui.logdir import LogdirError, RunReader, UnreadableError, list_runs, recordfile
+from tfdbg_tui.logdir import LogdirError, RunReader, UnreadableError, list_runs
+from tfdbg_tui.logdir.files import record_file
 from tfdbg_tui.wire import codec, crc32c, events, tfrecord
 
 SUFFIXES = (
@@ -119,7 +120,7 @@ def test_zeros_are_waited_for(logdir, logdirs, suffix, to_the_end):
 
 
 def test_zeros_that_stay_are_damage(logdir, monkeypatch):
-    monkeypatch.setattr(recordfile, "_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(record_file, "_PATIENCE_SECONDS", 0.0)
     path = the_file(logdir, "graph_execution_traces")
     data = path.read_bytes()
     starts = [at for at, _ in tfrecord.records(data)]

@@ -15,7 +15,8 @@ from synthetic import (
 )
 
 from tfdbg_tui.diagnosis.alerts import find_alerts
-from tfdbg_tui.logdir import RunReader, handles, list_runs
+from tfdbg_tui.logdir import RunReader, list_runs
+from tfdbg_tui.logdir.files import handles
 from tfdbg_tui.wire import events, tfrecord
 
 

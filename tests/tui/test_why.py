@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tfdbg_tui.diagnosis.chain import Link
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of
+from tfdbg_tui.diagnosis.report.chains import Link
 from tfdbg_tui.logdir import TensorSummary
 from tfdbg_tui.tui import card, navigation, way
 from tfdbg_tui.tui.background.diagnoser import _worth_it

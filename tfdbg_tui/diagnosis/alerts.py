@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import Kind, TensorEvent, summary_of
-from tfdbg_tui.logdir.merge import Order
-from tfdbg_tui.logdir.rows import Rows
-from tfdbg_tui.logdir.traces import GraphExecutions
+from tfdbg_tui.logdir.index.merge import Order
+from tfdbg_tui.logdir.index.rows import Rows
+from tfdbg_tui.logdir.index.traces import GraphExecutions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

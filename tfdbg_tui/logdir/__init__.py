@@ -3,16 +3,17 @@
 `list_runs` finds the runs in a directory, `open_run` reads one whole, and `RunReader` reads one as
 it grows.  Only an index is kept in memory; values are read from the files on demand.
 
-The way of the bytes: `recordfile` takes a `chunk` of a file, `frames` finds the records in it,
-`trace_scan` and `execution_scan` index thousands of them at once and leave what they do not
-recognise to the scalar decoders in `traces` and `executions`; `definitions` reads what records
-refer to; `merge` puts the events of several processes in order; `reader` publishes a `Run`.
+Bytes become a `Run` so: `files` reads a chunk of a file and finds the records in it; `scan` looks
+at thousands of them at once and leaves what it does not recognise to the scalar decoders in
+`index`, which keeps what is known of each event; `definitions` holds what records refer to, and
+`values` reads the tensors of one record; `file_set_reader` reads the files of one process, `reader`
+those of a run.
 """
 
 from __future__ import annotations
 
+from tfdbg_tui.logdir.definitions.graphs import Consumer, Graph, GraphOp, TensorRef
 from tfdbg_tui.logdir.discovery import LogdirError, RunFiles, list_runs
-from tfdbg_tui.logdir.eventlist import UnreadableError
 from tfdbg_tui.logdir.events import (
     Execution,
     ExecutionKind,
@@ -26,7 +27,7 @@ from tfdbg_tui.logdir.events import (
     StackFrame,
     TensorSummary,
 )
-from tfdbg_tui.logdir.graphs import Consumer, Graph, GraphOp, TensorRef
+from tfdbg_tui.logdir.index.event_list import UnreadableError
 from tfdbg_tui.logdir.reader import RunReader, open_run
 from tfdbg_tui.logdir.run import Run
 

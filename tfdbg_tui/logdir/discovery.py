@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.logdir.walltimes import sane_time
+from tfdbg_tui.logdir.files.wall_times import sane_time
 from tfdbg_tui.wire import codec, filesets, tfrecord
 from tfdbg_tui.wire.events import DebugEvent, DebugMetadata
 

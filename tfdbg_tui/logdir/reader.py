@@ -6,22 +6,22 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.logdir.definitions.references import DanglingReferences
 from tfdbg_tui.logdir.discovery import LogdirError, RunFiles, list_runs, new_file_sets
 from tfdbg_tui.logdir.events import Progress, RunState
-from tfdbg_tui.logdir.executions import Executions
-from tfdbg_tui.logdir.filesetreader import FileSetReader, Shared
-from tfdbg_tui.logdir.merge import Merge
-from tfdbg_tui.logdir.recordfile import CHUNK_BYTES
-from tfdbg_tui.logdir.references import DanglingReferences
+from tfdbg_tui.logdir.file_set_reader import FileSetReader, Shared
+from tfdbg_tui.logdir.files.record_file import CHUNK_BYTES
+from tfdbg_tui.logdir.index.executions import Executions
+from tfdbg_tui.logdir.index.merge import Merge
+from tfdbg_tui.logdir.index.traces import GraphExecutions
 from tfdbg_tui.logdir.run import Run
-from tfdbg_tui.logdir.traces import GraphExecutions
 from tfdbg_tui.wire import filesets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfdbg_tui.logdir.merge import EventLog
-    from tfdbg_tui.logdir.recordfile import RecordFile
+    from tfdbg_tui.logdir.files.record_file import RecordFile
+    from tfdbg_tui.logdir.index.merge import EventLog
 
 _FIRST_BYTES = 1 << 18
 """How much of each file of events the first poll reads, so that there is soon something to see."""

@@ -14,14 +14,14 @@ from tfdbg_tui.wire.events import CodeLocation
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tfdbg_tui.logdir.definitions import Definitions, Stacks
+    from tfdbg_tui.logdir.definitions.definitions import Definitions, Stacks
+    from tfdbg_tui.logdir.definitions.graphs import Graph, GraphOp
     from tfdbg_tui.logdir.discovery import RunFiles
     from tfdbg_tui.logdir.events import Omission, Problem, Progress, Site, SourceFile, StackFrame
-    from tfdbg_tui.logdir.executions import Executions
-    from tfdbg_tui.logdir.graphs import Graph, GraphOp
-    from tfdbg_tui.logdir.problems import Problems
-    from tfdbg_tui.logdir.recordfile import RecordFile
-    from tfdbg_tui.logdir.traces import GraphExecutions
+    from tfdbg_tui.logdir.files.problems import Problems
+    from tfdbg_tui.logdir.files.record_file import RecordFile
+    from tfdbg_tui.logdir.index.executions import Executions
+    from tfdbg_tui.logdir.index.traces import GraphExecutions
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from textual.filter import LineFilter
     from textual.screen import Screen
 
-    from tfdbg_tui.diagnosis.pulse import Phase
+    from tfdbg_tui.diagnosis.recording import Phase
     from tfdbg_tui.logdir import RunFiles
     from tfdbg_tui.program import Program
     from tfdbg_tui.tui.actions.registry import Navigate

@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.locations import location_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfdbg_tui.diagnosis.report import Finding
+    from tfdbg_tui.diagnosis.report.findings import Finding
     from tfdbg_tui.logdir import Run
 
 _STACKS = 10_000  # that are looked at: each has a line to be found

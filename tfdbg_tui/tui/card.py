@@ -10,7 +10,7 @@ from tfdbg_tui.tui.way import is_bad
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.locations import Location
-    from tfdbg_tui.diagnosis.report import Finding
+    from tfdbg_tui.diagnosis.report.findings import Finding
     from tfdbg_tui.tui.way import GroupKind, Way
 
 _HARM: dict[str, str] = {

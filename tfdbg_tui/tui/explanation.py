@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.report import Diagnosis, Finding, Report
-from tfdbg_tui.diagnosis.roots.badsites import alerts_of, place_of, recount
+from tfdbg_tui.diagnosis.report.findings import Diagnosis, Finding, Report
+from tfdbg_tui.diagnosis.roots.alert_sites import alerts_of, place_of, recount
 from tfdbg_tui.tui.bad_lines import find_bad_lines
 from tfdbg_tui.tui.way import GroupKind, Way, is_bad, way_to
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.alerts import Alerts
     from tfdbg_tui.diagnosis.events import Kind, TensorEvent
-    from tfdbg_tui.diagnosis.roots.badsites import BadSite, Place
+    from tfdbg_tui.diagnosis.roots.alert_sites import BadSite, Place
     from tfdbg_tui.logdir import Run
-    from tfdbg_tui.logdir.columns import Int64Array
+    from tfdbg_tui.logdir.index.columns import Int64Array
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _WAYS = 64  # kept

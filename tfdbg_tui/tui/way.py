@@ -16,10 +16,10 @@ from tfdbg_tui.tui.session.folding import FoldedRow
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from tfdbg_tui.diagnosis.chain import Link
     from tfdbg_tui.diagnosis.dataflow import Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.report import Diagnosis, Finding
+    from tfdbg_tui.diagnosis.report.chains import Link
+    from tfdbg_tui.diagnosis.report.findings import Diagnosis, Finding
     from tfdbg_tui.logdir import Run
 
 GroupKind = Literal["root", "suspect", "benign"]

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.logdir.graphs import TensorRef, parse_tensor_name
+from tfdbg_tui.logdir.definitions.graphs import TensorRef, parse_tensor_name
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir import Graph, GraphOp, Run

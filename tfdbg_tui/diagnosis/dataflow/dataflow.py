@@ -25,7 +25,7 @@ from tfdbg_tui.diagnosis.events import (
     summary_of,
 )
 from tfdbg_tui.diagnosis.values import same_counts
-from tfdbg_tui.logdir.graphs import TensorRef
+from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run, TensorSummary

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, CONTROL, LOOPS
 from tfdbg_tui.diagnosis.dataflow.links import LIST_VALUES, PASS_THROUGH, Producer
 from tfdbg_tui.diagnosis.events import graph_op_of
-from tfdbg_tui.logdir.graphs import TensorRef
+from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.call_rows import At

@@ -15,7 +15,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.dataflow.call_rows import At, CallRows
 from tfdbg_tui.diagnosis.dataflow.trace_rows import TraceRows
 from tfdbg_tui.diagnosis.events import TensorEvent
-from tfdbg_tui.diagnosis.optypes import FLOAT_OPS
+from tfdbg_tui.diagnosis.op_traits import FLOAT_OPS
 from tfdbg_tui.logdir import UnreadableError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.logdir import GraphOp, Run, Site, TensorRef
-    from tfdbg_tui.logdir.columns import Int64Array
+    from tfdbg_tui.logdir.index.columns import Int64Array
 
 _NEAR = 64  # executions: how far ids may be out of order where threads mix
 _AHEAD = 1024  # executions: how far ahead uses of an eager tensor are looked for

@@ -9,7 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run, Site
-    from tfdbg_tui.logdir.columns import ColumnView, Int64Array
+    from tfdbg_tui.logdir.index.columns import ColumnView, Int64Array
 
 NEAR = 64  # rows of a tensor: so many around another row are looked at
 _WINDOW = 4096

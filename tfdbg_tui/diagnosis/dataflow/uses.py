@@ -9,7 +9,7 @@ from tfdbg_tui.diagnosis.dataflow.calls import LOOPS
 from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH, Use
 from tfdbg_tui.diagnosis.dataflow.resolve import call_input
 from tfdbg_tui.diagnosis.events import TensorEvent
-from tfdbg_tui.logdir.graphs import TensorRef
+from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.call_rows import At

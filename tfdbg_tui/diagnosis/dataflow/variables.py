@@ -10,7 +10,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES
 from tfdbg_tui.diagnosis.events import TensorEvent
-from tfdbg_tui.logdir.graphs import TensorRef
+from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from tfdbg_tui.diagnosis.events import (
     op_type_of,
     summary_of,
 )
-from tfdbg_tui.diagnosis.optypes import (
+from tfdbg_tui.diagnosis.op_traits import (
     COMPARES_AND_ADDS,
     COMPLEX_INPUT,
     MOVES,
@@ -28,7 +28,7 @@ from tfdbg_tui.diagnosis.optypes import (
     unrecorded,
     value_inputs,
 )
-from tfdbg_tui.diagnosis.roots.badsites import Place, bad_sites, place_of
+from tfdbg_tui.diagnosis.roots.alert_sites import Place, bad_sites, place_of
 from tfdbg_tui.diagnosis.roots.merging import Merging, Node, Root, top_of, tops_of
 from tfdbg_tui.diagnosis.values import explains
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.calls import CONTROL
-from tfdbg_tui.diagnosis.dataflow.hidden_ways import HiddenWays
+from tfdbg_tui.diagnosis.dataflow.unrecorded import HiddenWays
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.optypes import (
+from tfdbg_tui.diagnosis.op_traits import (
     ASKS,
     BOUNDS,
     COMPARES_AND_ADDS,
@@ -33,13 +33,13 @@ from tfdbg_tui.diagnosis.optypes import (
     only_makes_floats,
     unrecorded,
 )
-from tfdbg_tui.diagnosis.roots.intent import Intent, Manner
+from tfdbg_tui.diagnosis.roots.tolerance import Intent, Manner
 from tfdbg_tui.diagnosis.values import total
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.roots.badsites import BadSite, Summaries
+    from tfdbg_tui.diagnosis.roots.alert_sites import BadSite, Summaries
     from tfdbg_tui.logdir import Run, TensorSummary
 
 # Of these ops all outputs but the first are statistics, which are NaN for an empty batch; it is

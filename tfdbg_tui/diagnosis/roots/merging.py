@@ -10,10 +10,10 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.dataflow.hidden_ways import HiddenWays
+from tfdbg_tui.diagnosis.dataflow.unrecorded import HiddenWays
 from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.optypes import is_list_op
+from tfdbg_tui.diagnosis.op_traits import is_list_op
 from tfdbg_tui.diagnosis.roots.containment import Containment
 from tfdbg_tui.diagnosis.roots.same_bug import SameBug
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.roots.badsites import BadSite, Summaries
+    from tfdbg_tui.diagnosis.roots.alert_sites import BadSite, Summaries
     from tfdbg_tui.logdir import Run
 
 _ANCESTORS = 400  # tensors: so many that a root was made from are looked at

@@ -17,13 +17,13 @@ from tfdbg_tui.diagnosis.events import (
     stack_id_of,
 )
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
-from tfdbg_tui.diagnosis.optypes import GROWS
+from tfdbg_tui.diagnosis.op_traits import GROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
-    from tfdbg_tui.diagnosis.roots.badsites import Summaries
+    from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
     from tfdbg_tui.logdir import Run
 
 _GRADIENT_DEPTH = 3  # ops: how far back in a gradient forward values are looked for

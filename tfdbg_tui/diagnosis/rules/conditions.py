@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.optypes import MOVES, SOURCES
+from tfdbg_tui.diagnosis.op_traits import MOVES, SOURCES
 from tfdbg_tui.diagnosis.rules.model import Case, Certainty, Input, Match
 from tfdbg_tui.diagnosis.values import total
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tfdbg_tui.diagnosis.fixes import Edit
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     behind,
@@ -21,6 +20,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     zero_denominator,
 )
 from tfdbg_tui.diagnosis.rules.domain import CLIP_ARC, FLOOR_LOG
+from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.model import Rule, ops
 
 _NO_NAN = (

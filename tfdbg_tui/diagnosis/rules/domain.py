@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tfdbg_tui.diagnosis.fixes import Edit
-from tfdbg_tui.diagnosis.optypes import SUMS
+from tfdbg_tui.diagnosis.op_traits import SUMS
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     behind,
@@ -17,6 +16,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     outside,
     overflow,
 )
+from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.model import Case, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tfdbg_tui.diagnosis.fixes import Edit
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     bad_out,
@@ -16,6 +15,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     zero_denominator,
 )
 from tfdbg_tui.diagnosis.rules.domain import CLIP_ARC, FLOOR_LOG, ZERO_TO_NEGATIVE_POWER
+from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 
 _SAFE_SQRT = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tfdbg_tui.diagnosis.fixes import Edit
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     amount,
@@ -12,6 +11,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     known,
     none,
 )
+from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 

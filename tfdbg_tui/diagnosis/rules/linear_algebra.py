@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tfdbg_tui.diagnosis.fixes import Edit
 from tfdbg_tui.diagnosis.rules.conditions import downgraded, finite_in, outside
+from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 
 

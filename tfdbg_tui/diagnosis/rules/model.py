@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfdbg_tui.diagnosis.fixes import Edit
+    from tfdbg_tui.diagnosis.rules.edits import Edit
     from tfdbg_tui.logdir import TensorSummary
 
 Certainty = Literal["proved", "likely", "observed"]

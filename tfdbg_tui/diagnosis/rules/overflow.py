@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tfdbg_tui.diagnosis.fixes import Edit
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     behind,
@@ -18,6 +17,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     overflow,
     used_by,
 )
+from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 

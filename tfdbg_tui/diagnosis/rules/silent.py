@@ -1,4 +1,4 @@
-"""Trouble before, or without, NaN: what it means.  Which places have it: `diagnosis.silent`."""
+"""Trouble before, or without, NaN: what it means.  Which places have it: `rules.suspects`."""
 
 from __future__ import annotations
 

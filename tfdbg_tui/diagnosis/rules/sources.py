@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfdbg_tui.diagnosis.dataflow.variables import computes
-from tfdbg_tui.diagnosis.optypes import MOVES
+from tfdbg_tui.diagnosis.op_traits import MOVES
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     amount,

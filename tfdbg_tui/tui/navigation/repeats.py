@@ -12,7 +12,7 @@ from tfdbg_tui.tui.session.focusing import focus_execution, focus_graph_executio
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfdbg_tui.logdir.columns import ColumnView
+    from tfdbg_tui.logdir.index.columns import ColumnView
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 

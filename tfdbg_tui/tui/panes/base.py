@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.scrollbar import ScrollBarRender
 
-from tfdbg_tui.diagnosis.pulse import BUFFERING
+from tfdbg_tui.diagnosis.recording import BUFFERING
 from tfdbg_tui.tui.panes.lists import LISTS
 from tfdbg_tui.tui.session.focus import PANES, PaneName
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList

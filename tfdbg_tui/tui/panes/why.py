@@ -15,7 +15,7 @@ from tfdbg_tui.tui.widgets.cells import joined
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from tfdbg_tui.diagnosis.chain import Link
+    from tfdbg_tui.diagnosis.report.chains import Link
     from tfdbg_tui.tui.session.folding import FoldedRow
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.logdir.traces import GraphExecutions
+from tfdbg_tui.logdir.index.traces import GraphExecutions
 from tfdbg_tui.tui.session.focus import WHY_PANES
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
-    from tfdbg_tui.logdir.executions import Executions
+    from tfdbg_tui.logdir.index.executions import Executions
     from tfdbg_tui.tui.session.focus import Focus
 
     Events = Executions | GraphExecutions

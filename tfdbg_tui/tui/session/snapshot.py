@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import summary_of
-from tfdbg_tui.diagnosis.gaps import RUNNING, find_gaps, is_blind
 from tfdbg_tui.diagnosis.locations import location_of
+from tfdbg_tui.diagnosis.report.gaps import RUNNING, find_gaps, is_blind
 from tfdbg_tui.logdir import UnreadableError
 from tfdbg_tui.tui.session.focus import Place
 from tfdbg_tui.tui.session.folding import FoldedRow, fold_library_frames

@@ -1,0 +1,82 @@
+"""A function that is called several times: each run is told from the others."""
+
+from __future__ import annotations
+
+import pytest
+
+import tfdbg_tui
+from tfdbg_tui.diagnosis.report.findings import Diagnosis
+
+tf = pytest.importorskip("tensorflow")
+pytestmark = pytest.mark.tensorflow
+
+
+def _programs():
+    @tf.function
+    def root(x):
+        return tf.sqrt(x) + 1.0
+
+    @tf.function
+    def both(x):
+        return root(x) * 2.0 + root(x - 1.5)
+
+    @tf.function
+    def weighted(x, weight):
+        return tf.reduce_sum(tf.math.log(x) * weight)
+
+    def three_times(x):
+        first, second, third = root(x), root(x + 1.0), root(x - 2.5)
+        return first + second + third
+
+    def one_after_the_other(x):
+        return root(root(root(root(x)) - 4.5))
+
+    def in_calls_of_calls(x):
+        return both(x + 2.0) + root(x + 1.0) + both(x)
+
+    def arguments_swapped(x):
+        zeros, ones = tf.nn.relu(1.0 - x), tf.exp(x)
+        return weighted(ones, zeros) + weighted(zeros, ones)
+
+    def in_a_branch_and_after_it(x):
+        y = root(x) if tf.reduce_sum(x) > 0.0 else root(x + 2.0)
+        return y + root(x - 2.0)
+
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            loss = tf.reduce_sum(root(x)) + tf.reduce_sum(root(x - 1.0))
+        return tape.gradient(loss, x)
+
+    return [
+        three_times,
+        one_after_the_other,
+        in_calls_of_calls,
+        arguments_swapped,
+        in_a_branch_and_after_it,
+        gradient,
+    ]
+
+
+_EXPECTED = {
+    "arguments_swapped": ("log-of-relu", "Log"),
+    "gradient": ("gradient-of-sqrt-at-zero", "SqrtGrad"),
+}
+
+
+@pytest.mark.parametrize("mode", ["ADAPTIVE", "FULL_HEALTH"])
+@pytest.mark.parametrize("program", _programs(), ids=lambda function: function.__name__)
+def test_the_one_root_is_found_with_its_own_inputs(tmp_path, program, mode):
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, -1)
+    tf.function(program)(tf.constant([1.0, 2.0]))
+    tfdbg_tui.disable_dump_debug_info()
+
+    run = tfdbg_tui.open_run(tmp_path)
+    diagnosis = Diagnosis(run)
+    (root,) = diagnosis.causes.roots
+    finding = diagnosis.finding(root)
+    rule, op_type = _EXPECTED.get(program.__name__, ("sqrt-of-negative", "Sqrt"))
+    assert (finding.rule, finding.op_type, finding.certainty) == (rule, op_type, "proved")
+    assert root.alerts == run.num_alerts
+    names = [link.op_type for link in finding.chain]
+    assert not any(link.inferred for link in finding.chain[: names.index(op_type)])

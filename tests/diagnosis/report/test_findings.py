@@ -1,0 +1,121 @@
+"""The report on recorded logdirs, and the command that prints it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from tiny import Program, floats
+
+from tfdbg_tui.cli import main
+from tfdbg_tui.diagnosis.report.findings import diagnose
+from tfdbg_tui.logdir import open_run
+
+_FINDING_KEYS = {
+    "rule", "certainty", "title", "evidence", "why", "fix", "op_name", "op_type", "output_slot",
+    "graph", "kind", "index", "step", "device", "location", "differentiated_at", "alerts", "chain",
+}  # fmt: skip
+
+
+def test_the_tutorials_bug(logdirs):
+    report = diagnose(open_run(logdirs["mnist"]))
+    (root,) = report.roots
+    assert (report.verdict, report.alerts) == ("bad", root.alerts)
+    assert (root.op_type, root.graph, root.certainty) == ("Log", "loss", "proved")
+    assert root.location.file.endswith("debug_mnist.py")
+    assert "tf.math.log(probs)" in root.location.code
+    zeros, log = root.chain[0].summary.zero, root.chain[1].summary.neg_inf
+    assert root.evidence == f"{zeros} zero{'s' * (zeros != 1)} in → {log} -∞ out"
+    assert root.suggestion == (
+        "tf.math.log(probs) → tf.math.log(tf.clip_by_value(probs, 1e-7, 1.0))"
+    )
+    assert [link.op_type for link in root.chain[:4]] == ["Softmax", "Log", "Mul", "Mean"]
+
+
+def test_json_has_the_promised_form(logdirs, capsys: pytest.CaptureFixture[str]):
+    assert main(["diagnose", str(logdirs["mnist"]), "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert set(report) >= {"verdict", "alerts", "roots", "suspects", "problems"}
+    (root,) = report["roots"]
+    assert set(root) == _FINDING_KEYS
+    assert set(root["location"]) == {"file", "line", "function", "code"}
+    assert set(root["chain"][0]) == {
+        "kind", "index", "name", "op_type", "graph", "counts", "inferred",
+    }  # fmt: skip
+
+
+def test_text_tells_what_where_why_and_how(logdirs, capsys: pytest.CaptureFixture[str]):
+    assert main(["diagnose", str(logdirs["mnist"])]) == 1
+    text = capsys.readouterr().out
+    for part in ("[proved]", "debug_mnist.py:", "Log:0", "clip_by_value(probs", "Softmax:0"):
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    ("logdir", "op_name"),
+    [("control_flow", "while"), ("mirrored", "replica_1")],
+)
+def test_roots_of_recorded_programs(logdirs, logdir: str, op_name: str):
+    report = diagnose(open_run(logdirs[logdir]))
+    assert report.verdict == "bad"
+    assert any(op_name in (root.op_name or "") for root in report.roots)
+    assert sum(root.alerts for root in (*report.roots, *report.benign)) == report.alerts
+
+
+@pytest.mark.parametrize("logdir", ["no_tensor", "shape"])
+def test_a_dump_without_values_says_so_and_how_to_get_one(
+    logdirs, logdir: str, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["diagnose", str(logdirs[logdir])]) == 3
+    text = capsys.readouterr().out
+    assert text.startswith("incomplete: 0 alerts")
+    assert "looked for" not in text
+    assert "says nothing about NaN" in text
+    assert "--tensor-debug-mode FULL_HEALTH" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(("first", "told"), [(1, False), (8, True)])
+def test_what_a_circular_buffer_dropped_is_told(tmp_path, first: int, told: bool):
+    program = Program(tmp_path)
+    for serial in range(first, first + 4):
+        program.execution("Neg", [serial], {serial + 1: floats(np.nan)}, serial=serial)
+    (root,) = (report := diagnose(program.open())).roots
+    assert root.certainty != "proved"
+    assert (root.rule == "before-first-event") is told
+    assert any(gap.kind == "circular_buffer" for gap in report.gaps) is told
+    assert not any("does not count" in problem for problem in report.problems)
+
+
+@pytest.mark.parametrize(
+    "logdir", ["curt_health", "concise_health", "full_health", "full_tensor", "session"]
+)
+def test_every_mode_is_diagnosed(logdirs, logdir: str):
+    report = diagnose(open_run(logdirs[logdir]))
+    json.dumps(report.to_json())
+    assert sum(f.alerts for f in (*report.roots, *report.benign)) == report.alerts
+
+
+def test_missing_files_and_cut_ones_are_no_crash(logdirs, tmp_path):
+    whole = {p.name.rpartition(".")[2]: p for p in logdirs["mnist"].iterdir() if p.is_file()}
+    for missing in whole:
+        if missing == "metadata":
+            continue
+        directory = tmp_path / missing
+        directory.mkdir()
+        for suffix, path in whole.items():
+            data = path.read_bytes()
+            if suffix == missing:
+                data = data[: len(data) // 3]
+            (directory / path.name).write_bytes(data)
+        report = diagnose(open_run(directory))
+        json.dumps(report.to_json())
+
+
+@pytest.mark.parametrize(("thread", "told"), [(None, False), (0, False), (3, True)])
+def test_another_thread_is_named(tmp_path, thread: int | None, told: bool):
+    program = Program(tmp_path)
+    program.execution("Neg", [1], {2: floats(0)}, thread=thread and 0)
+    program.execution("Log", [2], {3: floats(-np.inf)}, thread=thread)
+    (root,) = diagnose(program.open()).roots
+    assert ("in another thread than the first (number 3)" in root.evidence) is told

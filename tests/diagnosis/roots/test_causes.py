@@ -1,0 +1,382 @@
+"""Roots: where trouble was born, what belongs to it, and what does no harm."""
+
+from __future__ import annotations
+
+import numpy as np
+from tiny import Program, floats
+
+from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.report.findings import Diagnosis, diagnose
+from tfdbg_tui.wire.modes import TensorDebugMode
+
+NAN, INF = np.nan, np.inf
+
+
+def function(program: Program) -> None:
+    program.graph("root", "")
+    program.graph("f", "f", "root")
+
+
+def test_what_follows_from_a_bad_tensor_belongs_to_its_root(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Exp", "Exp", "x:0")
+    program.op("f", "Log", "Log", "Exp:0")
+    program.op("f", "Mul", "Mul", "Log:0", "Exp:0")
+    program.op("f", "Identity", "Identity", "Mul:0")
+    for _ in range(3):
+        program.trace("f", "Exp", floats(0, 1))
+        program.trace("f", "Log", floats(-INF, 0))
+        program.trace("f", "Mul", floats(NAN, 0))
+        program.execution("__inference_f_1", [1], {2: floats(NAN)}, graph_id="f")
+    report = diagnose(program.open())
+
+    (root,) = report.roots
+    assert (report.verdict, root.op_name, root.alerts, report.alerts) == ("bad", "Log", 9, 9)
+    assert (root.certainty, root.evidence) == ("proved", "1 zero in → 1 -∞ out")
+    assert [link.name for link in root.chain] == ["Exp:0", "Log:0", "Mul:0", "__inference_f_1:0"]
+
+
+def test_a_mask_of_minus_infinity_is_harmless(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Const", "mask")
+    program.op("f", "AddV2", "add", "x:0", "mask:0")
+    program.op("f", "Softmax", "Softmax", "add:0")
+    program.trace("f", "mask", floats(0, -INF))
+    program.trace("f", "add", floats(1, -INF))
+    program.trace("f", "Softmax", floats(1, 0))
+    report = diagnose(program.open())
+    assert (report.verdict, report.alerts, report.roots) == ("clean", 2, ())
+    assert [finding.op_type for finding in report.benign] == ["Const"]
+
+
+def test_a_row_that_is_masked_completely_is_not(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Const", "mask")
+    program.op("f", "Softmax", "Softmax", "mask:0")
+    program.trace("f", "mask", floats(-INF, -INF))
+    program.trace("f", "Softmax", floats(NAN, NAN))
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_name, root.rule, root.certainty) == (
+        "Softmax",
+        "softmax-of-nothing",
+        "proved",
+    )
+
+
+def test_a_written_infinity_is_meant_even_where_it_is_defined_last(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Sub", "Sub", "Reshape:0", "Reshape:0")
+    program.op("f", "Reshape", "Reshape", "start:0")
+    program.op("f", "Const", "start")
+    program.function("f", "__inference_f")
+    for name, value in (("start", -INF), ("Reshape", -INF), ("Sub", NAN)):
+        program.trace("f", name, floats(value), serial=1)
+    program.execution("__inference_f", [], {}, graph_id="f", serial=1)
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_name, root.rule) == ("Sub", "infinity-minus-infinity")
+
+
+def test_a_function_is_bad_by_what_is_inside_of_it(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Abs", "x", "y:0")
+    program.op("f", "Log", "Log", "x:0")
+    program.trace("f", "x", floats(0))
+    program.trace("f", "Log", floats(-INF))
+    program.execution("__inference_f_1", [], {1: floats(INF)}, graph_id="f")
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_name, root.alerts) == ("Log", 2)
+
+
+def test_what_comes_out_of_an_optional_went_into_it(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Abs", "x", "y:0")
+    program.op("f", "Exp", "Exp", "x:0")
+    program.op("f", "OptionalFromValue", "OptionalFromValue", "Exp:0")
+    program.trace("f", "x", floats(100))
+    program.trace("f", "Exp", floats(INF))
+    program.execution("OptionalGetValue", [1], {2: floats(INF)})
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_name, root.alerts) == ("Exp", 2)
+
+
+def test_a_list_is_not_to_blame_for_what_its_loop_was_told_before_its_making(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    for op_type in ("Abs", "RealDiv", "TensorListGetItem"):
+        program.op("f", op_type, op_type, *{"RealDiv": ("Abs:0", "Abs:0")}.get(op_type, ("y:0",)))
+    for name, value in (("TensorListGetItem", NAN), ("Abs", 0), ("RealDiv", NAN)):
+        program.trace("f", name, floats(value))
+    program.execution("__inference_f_1", [], {}, graph_id="f")
+    roots = diagnose(program.open()).roots
+    assert roots[0].op_name == "RealDiv"
+
+
+def test_log_and_its_gradient_are_one_bug_where_only_they_have_counted_the_zero(tmp_path):
+    program, given = Program(tmp_path), floats(0.0)
+    program.execution("Softmax", [1], {2: floats(0.0)}, mode=TensorDebugMode.CONCISE_HEALTH)
+    program.execution("Log", [2], {3: floats(-INF)}, given=(given,))
+    program.execution("Reciprocal", [2], {4: floats(INF)}, given=(given,))
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_type, root.evidence) == ("Log", "1 zero in → 1 -∞ out")
+    assert root.chain[0].summary.zero == 1
+
+
+def test_nan_that_is_selected_away_is_harmless_and_nan_that_is_clipped_away_is_not(tmp_path):
+    for op_type, verdict in (("SelectV2", "clean"), ("Maximum", "bad")):
+        program = Program(tmp_path / op_type)
+        function(program)
+        program.op("f", "Neg", "Neg", "x:0")
+        program.op("f", "Sqrt", "Sqrt", "Neg:0")
+        program.op("f", op_type, "last", "Neg:0", "Sqrt:0", "Neg:0")
+        program.trace("f", "Neg", floats(-1, 4))
+        program.trace("f", "Sqrt", floats(NAN, 2))
+        program.trace("f", "last", floats(0, 2))
+        assert diagnose(program.open()).verdict == verdict, op_type
+
+
+def test_nan_in_data_that_a_function_leaves_out_is_harmless(tmp_path):
+    for recorded, verdict in ((True, "clean"), (False, "bad")):
+        program = Program(tmp_path / verdict)
+        program.execution("IteratorGetNext", [100], {1: floats(NAN, 1)})
+        if recorded:
+            function(program)
+            program.op("f", "Placeholder", "x")
+            program.op("f", "SelectV2", "SelectV2", "condition:0", "x:0", "y:0")
+            program.trace("f", "SelectV2", floats(0, 1))
+        program.execution("__inference_f_1", [1], {2: floats(0, 1)})
+        assert diagnose(program.open()).verdict == verdict
+
+
+def test_unknown_inputs_are_blamed_on_earlier_trouble_only_if_there_was_some(tmp_path):
+    program = Program(tmp_path)
+    program.execution("Mul", [100, 101], {1: floats(NAN)})
+    program.execution("Log", [102], {2: floats(NAN)})
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_type, root.alerts) == ("Mul", 2)
+    assert root.certainty == "likely"
+
+
+def test_the_gradient_of_the_same_zero_is_the_same_bug(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Softmax", "Softmax", "x:0")
+    program.op("f", "Log", "Log", "Softmax:0")
+    program.op("f", "Reciprocal", "gradient_tape/Reciprocal", "Softmax:0")
+    program.trace("f", "Softmax", floats(0, 1))
+    program.trace("f", "Log", floats(-INF, 0))
+    program.trace("f", "gradient_tape/Reciprocal", floats(INF, 1))
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_type, root.alerts) == ("Log", 2)
+
+
+def test_infinity_first_and_nan_later_at_one_place_are_told_apart(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Const", "mask")
+    program.op("f", "Mul", "scores", "x:0", "x:0")
+    program.op("f", "AddV2", "add", "scores:0", "mask:0")
+    program.op("f", "Softmax", "Softmax", "add:0")
+    for step in range(8):
+        broken = step >= 5
+        program.trace("f", "mask", floats(0, -INF))
+        program.trace("f", "scores", floats(INF if broken else 1, 1))
+        program.trace("f", "add", floats(INF if broken else 1, -INF))
+        program.trace("f", "Softmax", floats(NAN if broken else 1, 0))
+    report = diagnose(program.open())
+    assert [root.op_name for root in report.roots] == ["scores"]
+
+
+def test_infinity_in_a_search_for_shortest_paths_may_stay_and_in_a_product_may_not(tmp_path):
+    for op_type, verdict in (("Minimum", "clean"), ("Mul", "bad")):
+        program = Program(tmp_path / op_type)
+        program.execution("StridedSlice", [100], {1: floats(0, INF)})
+        program.execution(op_type, [1, 1], {2: floats(0, INF)})
+        assert diagnose(program.open()).verdict == verdict, op_type
+
+
+def test_a_logarithm_of_zero_is_harmless_in_a_softmax_and_not_in_a_mean(tmp_path):
+    for op_type, verdict in (("AddV2", "clean"), ("Mean", "bad")):
+        program = Program(tmp_path / op_type)
+        function(program)
+        program.op("f", "Cast", "mask", "x:0")
+        program.op("f", "Log", "Log", "mask:0")
+        program.op("f", op_type, "last", "Log:0", "mask:0")
+        program.op("f", "Exp", "Exp", "last:0")
+        program.trace("f", "mask", floats(0, 1))
+        program.trace("f", "Log", floats(-INF, 0))
+        program.trace("f", "last", floats(-INF))
+        program.trace("f", "Exp", floats(0))
+        assert diagnose(program.open()).verdict == verdict, op_type
+
+
+def test_python_that_only_asks_for_nan_has_not_left_it_out(tmp_path):
+    for last, verdict in ((-1.0, "bad"), (1.0, "clean")):
+        program = Program(tmp_path / verdict)
+        for number, value in enumerate((-1.0, last)):
+            program.execution("Neg", [100], {10 * number + 1: floats(value)})
+            program.execution(
+                "Sqrt", [10 * number + 1], {10 * number + 2: floats(NAN if value < 0 else 1)}
+            )
+            program.execution("IsNan", [10 * number + 2], {})
+        assert diagnose(program.open()).verdict == verdict, verdict
+
+
+def test_the_slope_of_a_value_that_a_select_has_hidden_is_the_same_bug(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Placeholder", "x")
+    program.op("f", "Log", "Log", "x:0")
+    program.op("f", "SelectV2", "SelectV2", "condition:0", "Log:0", "x:0")
+    program.op("f", "Reciprocal", "gradient_tape/Reciprocal", "x:0")
+    program.trace("f", "Log", floats(-INF, 0))
+    program.trace("f", "SelectV2", floats(0, 0))
+    program.trace("f", "gradient_tape/Reciprocal", floats(INF, 1))
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_type, root.alerts) == ("Log", 2)
+
+
+def test_what_is_wrong_with_a_value_that_came_out_of_infinity_is_a_consequence(tmp_path):
+    for source, roots in (("Rsqrt", ["Square"]), ("other", ["Square", "RealDiv"])):
+        program = Program(tmp_path / source)
+        function(program)
+        program.op("f", "Abs", "other", "x:0")
+        program.op("f", "Abs", "finite", "y:0")
+        program.op("f", "Square", "Square", "finite:0")
+        program.op("f", "Rsqrt", "Rsqrt", "Square:0")
+        program.op("f", "RealDiv", "RealDiv", f"{source}:0", f"{source}:0")
+        program.trace("f", "other", floats(0))
+        program.trace("f", "finite", floats(1e30))
+        program.trace("f", "Square", floats(INF))
+        program.trace("f", "Rsqrt", floats(0))
+        program.trace("f", "RealDiv", floats(NAN))
+        assert [root.op_type for root in diagnose(program.open()).roots] == roots
+
+
+def test_a_later_root_is_proved_only_where_all_that_it_was_made_from_is_known(tmp_path):
+    for recorded, certainty in ((True, "proved"), (False, "likely")):
+        program = Program(tmp_path / certainty)
+        function(program)
+        program.op("f", "Abs", "Abs", "x:0")
+        program.op("f", "Square", "Square", "Abs:0")
+        if recorded:
+            program.op("f", "Placeholder", "called")
+        program.op("f", "Neg", "Neg", "called:0")
+        program.op("f", "Log", "Log", "Neg:0")
+        program.trace("f", "Abs", floats(1e30))
+        program.trace("f", "Square", floats(INF))
+        program.trace("f", "Neg", floats(0))
+        program.trace("f", "Log", floats(-INF))
+        assert [r.certainty for r in diagnose(program.open()).roots] == ["proved", certainty]
+
+
+def test_inputs_that_an_eager_op_describes_itself_are_counted(tmp_path):
+    program = Program(tmp_path)
+    program.execution("Pow", [100, 101], {1: floats(INF, 1)}, given=(floats(0, 1), floats(-1)))
+    (root,) = diagnose(program.open()).roots
+    assert (root.certainty, root.evidence) == ("proved", "1 zero in → 1 +∞ out")
+
+
+def test_a_bad_value_that_a_call_keeps_for_its_gradient_was_born_inside(tmp_path):
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Placeholder", "x")
+    program.op("f", "Log", "Log", "x:0")
+    program.op("f", "Mean", "Mean", "Log:0")
+    program.op("f", "Identity", "Identity", "Mean:0")
+    program.trace("f", "Log", floats(-INF, 0))
+    program.trace("f", "Mean", floats(-INF))
+    outputs = {1: floats(-INF), 2: floats(-INF, 0)}
+    program.execution("__forward_f_1", [100], outputs)
+    diagnosis = Diagnosis(program.open())
+
+    kept = TensorEvent("execution", 0, 1)
+    assert [link.name for link in diagnosis.chains.to(kept)] == ["Log:0", "__forward_f_1:1"]
+
+
+def test_bad_data_from_a_pipeline_are_bad_only_if_what_comes_out_of_it_does_harm(tmp_path):
+    for op_type, verdict in (("SelectV2", "clean"), ("Mul", "bad")):
+        program = Program(tmp_path / verdict)
+        function(program)
+        program.graph("map", "Dataset_map_lambda", "root")
+        program.op("map", "RealDiv", "RealDiv", "a:0", "b:0")
+        program.op("map", "Identity", "Identity", "RealDiv:0")
+        program.op("f", "IteratorGetNext", "Next", "iterator:0")
+        program.op("f", op_type, "last", "Next:0", "Next:0")
+        program.trace("map", "RealDiv", floats(NAN, 1))
+        program.trace("f", "Next", floats(NAN, 1))
+        program.trace("f", "last", floats(0 if verdict == "clean" else NAN, 1))
+        program.execution("__inference_f_1", [100], {2: floats(0)}, graph_id="f")
+        report = diagnose(program.open())
+        assert report.verdict == verdict
+        assert [root.op_type for root in report.roots] == ["RealDiv"] * (verdict == "bad")
+
+
+def test_infinity_that_python_wrote_into_masked_places_is_meant_and_its_nan_is_not(tmp_path):
+    program = Program(tmp_path)
+    program.execution("SelectV2", [100, 101, 102], {1: floats(-INF, -INF)})
+    program.execution("Softmax", [1], {2: floats(NAN, NAN)})
+    (root,) = diagnose(program.open()).roots
+    assert (root.rule, root.certainty) == ("softmax-of-nothing", "proved")
+
+
+def test_a_constant_of_a_function_is_a_copy_of_the_eager_tensor(tmp_path):
+    program = Program(tmp_path)
+    program.execution("RealDiv", [100, 101], {1: floats(INF, 2, 3)})
+    function(program)
+    program.op("f", "Const", "table")
+    program.op("f", "Mul", "Mul", "x:0", "table:0")
+    program.trace("f", "x", floats(0, 1, 1))
+    program.trace("f", "table", floats(INF, 2, 3))
+    program.trace("f", "Mul", floats(NAN, 2, 3))
+    program.execution("__inference_f_1", [102], {2: floats(NAN)}, graph_id="f")
+    (root,) = diagnose(program.open()).roots
+    assert root.op_type == "RealDiv"
+
+
+def test_infinite_bounds_may_be_compared_and_infinite_quotients_may_not(tmp_path):
+    for bound, verdict in (("Minimum", "clean"), ("Mul", "bad")):
+        program = Program(tmp_path / verdict)
+        function(program)
+        program.op("f", "Abs", "Abs", "x:0")
+        program.op("f", "Reciprocal", "Reciprocal", "Abs:0")
+        program.op("f", bound, "bound", "Reciprocal:0", "Reciprocal:0")
+        program.op("f", "Greater", "Greater", "bound:0", "Abs:0")
+        program.trace("f", "Abs", floats(0, 1))
+        program.trace("f", "Reciprocal", floats(INF, 1))
+        program.trace("f", "bound", floats(INF, 1))
+        assert diagnose(program.open()).verdict == verdict, bound
+
+
+def test_masks_of_the_lowest_half_add_up_and_the_highest_overflow(tmp_path):
+    for sign, verdict in ((-1, "clean"), (1, "bad")):
+        program = Program(tmp_path / verdict)
+        function(program)
+        program.op("f", "Abs", "Abs", "x:0")
+        program.op("f", "AddV2", "add", "Abs:0", "Abs:0")
+        program.op("f", "Softmax", "Softmax", "add:0")
+        program.trace("f", "Abs", np.float16([sign * 65504, 1]))
+        program.trace("f", "add", np.float16([sign * INF, 2]))
+        program.trace("f", "Softmax", np.float16([0, 1]))
+        assert diagnose(program.open()).verdict == verdict, sign
+
+
+def test_what_nothing_uses_is_no_proof_beside_a_root_that_spreads(tmp_path):
+    program = Program(tmp_path)
+    program.execution("Neg", [1], {2: floats(0, 1)})
+    program.execution("Log", [2], {3: floats(-INF, 0)})  # a test of what log(0) gives
+    (alone,) = diagnose(program.open()).roots
+    program.execution("Abs", [4], {5: floats(-1, 1)})
+    program.execution("Sqrt", [5], {6: floats(NAN, 1)})
+    program.execution("Square", [6], {7: floats(NAN, 1)})
+    looked_at, spreads = diagnose(program.open()).roots
+    assert (alone.certainty, looked_at.certainty, spreads.certainty) == (
+        "proved",
+        "likely",
+        "proved",
+    )

@@ -1,0 +1,79 @@
+"""Suggestions keep the values that were right, and make finite what was not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tfdbg_tui.diagnosis.rules import RULES
+from tfdbg_tui.diagnosis.rules.edits import suggestion
+
+tf = pytest.importorskip("tensorflow")
+pytestmark = pytest.mark.tensorflow
+
+_EDITS = {rule.id: rule.edits for rule in RULES}
+_HEALTHY = [[0.2, 0.7, 0.45]]
+_ABOVE_ONE = [[1.2, 1.7, 3.45]]
+_ZERO = [[0.0, 0.7, 0.4]]
+_ZEROS = [[0.0, 0.0, 0.0]]
+_LARGE = [[999.0, 1.0, -999.0]]
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "healthy", "bad"),
+    [
+        ("log-of-zero", "tf.math.log(x)", _HEALTHY, _ZERO),
+        ("log-of-softmax", "tf.math.log(tf.nn.softmax(x, axis=1))", _HEALTHY, _LARGE),
+        ("log-of-sigmoid", "tf.math.log(tf.sigmoid(x))", _HEALTHY, _LARGE),
+        ("log-of-sigmoid", "tf.math.log(1.0 - tf.sigmoid(-x))", _HEALTHY, _LARGE),
+        ("x-log-x-at-zero", "tf.math.log(x) * x", _HEALTHY, _ZERO),
+        ("log1p-of-minus-one", "tf.math.log1p(-x)", _HEALTHY, [[1.0, 0.5, 0.0]]),
+        ("rsqrt-of-zero", "tf.math.rsqrt(x)", _HEALTHY, _ZERO),
+        ("sqrt-of-negative", "tf.sqrt(x - 0.1)", _HEALTHY, _ZERO),
+        ("pow-of-zero", "x ** -0.5", _HEALTHY, _ZERO),
+        ("pow-of-negative", "x ** 1.5", _HEALTHY, [[-1.0, 2.0, 3.0]]),
+        ("acos-outside-its-domain", "tf.acos(x)", _HEALTHY, [[1.0, -1.0, 1.1]]),
+        ("acosh-below-one", "tf.acosh(x)", _ABOVE_ONE, [[1.0, 0.9, 1.1]]),
+        ("lgamma-pole", "tf.math.lgamma(x)", _HEALTHY, _ZERO),
+        ("softmax-by-hand", "tf.exp(x) / tf.reduce_sum(tf.exp(x), axis=1, keepdims=True)",
+         _HEALTHY, _LARGE),
+        ("softplus-by-hand", "tf.math.log(1.0 + tf.exp(x))", _HEALTHY, _LARGE),
+        ("sigmoid-by-hand", "1 / (1 + tf.exp(-x))", _HEALTHY, _LARGE),
+        ("sigmoid-by-hand", "1.0 / (tf.exp(x) + 1.0)", _HEALTHY, _LARGE),
+        ("logsumexp-by-hand", "tf.math.log(tf.reduce_sum(tf.exp(x), 1))", _HEALTHY, _LARGE),
+        ("exp-overflow", "tf.exp(x)", _HEALTHY, _LARGE),
+        ("exp-overflow", "(tf.exp(x) - tf.exp(-x)) / (tf.exp(x) + tf.exp(-x))", _HEALTHY, _LARGE),
+        ("hyperbolic-overflow", "tf.cosh(x)", _HEALTHY, _LARGE),
+        ("normalised-by-zero-spread", "x / tf.norm(x, axis=1, keepdims=True)", _HEALTHY, _ZEROS),
+        ("mean-of-nothing", "x / tf.reduce_sum(x, 1)", _HEALTHY, _ZEROS),
+        ("log-of-zero-ratio", "tf.math.log(x / tf.reduce_sum(x))", _HEALTHY, _ZEROS),
+        ("gradient-of-norm-at-zero", "tf.norm(x, axis=-1)", _HEALTHY, _ZEROS),
+        ("gradient-of-sqrt-at-zero", "tf.sqrt(x)", _HEALTHY, _ZERO),
+        ("gradient-of-power-at-zero", "tf.pow(x, 0.3)", _HEALTHY, _ZERO),
+        ("gradient-of-arc-at-one", "tf.asin(x)", _HEALTHY, [[1.0, -1.0, 0.0]]),
+        ("gradient-of-angle-at-origin", "tf.atan2(x, 2.0 * x)", _HEALTHY, _ZERO),
+        ("gradient-of-acosh-at-one", "tf.acosh(x)", _ABOVE_ONE, [[1.0, 2.0, 3.0]]),
+        ("gradient-of-log-at-zero", "tf.where(x > 0.0, tf.math.log(x), 0.0)", _HEALTHY, _ZERO),
+    ],
+)  # fmt: skip
+def test_a_suggestion_mends_the_program_and_nothing_else(rule, code, healthy, bad):
+    assert not _is_finite(code, bad)
+    found = suggestion([code], 1, _EDITS[rule], None, "float32")
+    old, new = found.split(" → ")
+    mended = code.replace(old, new)
+    assert _is_finite(mended, bad)
+    np.testing.assert_allclose(_value(mended, healthy), _value(code, healthy), rtol=1e-4)
+
+
+def _value(code: str, x: list[list[float]]) -> np.ndarray:
+    return eval(code, {"tf": tf, "x": tf.constant(x)}).numpy()
+
+
+def _is_finite(code: str, x: list[list[float]]) -> bool:
+    """Whether an expression and its gradient are finite."""
+    variable = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(variable)
+        value = eval(code, {"tf": tf, "x": variable})
+    gradient = tape.gradient(value, variable)
+    return bool(np.isfinite(value).all() and np.isfinite(gradient).all())

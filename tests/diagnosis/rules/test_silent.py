@@ -1,0 +1,112 @@
+"""Suspects: trouble without NaN, and its healthy look-alikes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tiny import Program
+
+from tfdbg_tui.diagnosis.report.findings import diagnose
+
+CALLS = 10
+
+
+def some(value: float, *shape: int, dtype: type = np.float32) -> np.ndarray:
+    return np.full(shape or (64,), value, dtype)
+
+
+def program(tmp_path) -> Program:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    return made
+
+
+def suspects(recorded: Program) -> list[str]:
+    report = diagnose(recorded.open())
+    assert report.verdict == ("suspect" if report.suspects else "clean")
+    return [finding.rule for finding in report.suspects]
+
+
+@pytest.mark.parametrize(("alive", "expected"), [(False, ["dead-relu"]), (True, [])])
+def test_a_relu_is_dead_only_if_it_never_fires(tmp_path, alive: bool, expected: list[str]):
+    recorded = program(tmp_path)
+    recorded.op("f", "Relu", "Relu", "x:0")
+    for call in range(CALLS):
+        recorded.trace("f", "Relu", some(float(alive and call == CALLS - 1)))
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
+    ("logits", "zeros", "expected"),
+    [
+        ("BiasAdd", 48, ["saturated-softmax"]),
+        ("BiasAdd", 8, []),
+        ("AddV2", 48, []),  # a mask may have been added
+    ],
+)
+def test_a_layer_with_a_saturated_softmax(tmp_path, logits: str, zeros: int, expected: list[str]):
+    recorded = program(tmp_path)
+    recorded.op("f", logits, "logits", "x:0", "b:0")
+    recorded.op("f", "Softmax", "Softmax", "logits:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "Softmax:0", outputs=0)
+    for _ in range(CALLS):
+        recorded.trace("f", "logits", some(300.0))
+        recorded.trace("f", "Softmax", np.repeat(np.float32([0, 1]), [zeros, 64 - zeros]))
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize("op_type", ["Softmax", "Tanh"])
+def test_a_softmax_given_to_a_loss_that_wants_logits(tmp_path, op_type: str):
+    recorded = program(tmp_path)
+    recorded.op("f", op_type, "last", "x:0")
+    recorded.op("f", "Reshape", "Reshape", "last:0", "shape:0")
+    loss = "SoftmaxCrossEntropyWithLogits"
+    recorded.op("f", loss, "loss", "Reshape:0", "labels:0", outputs=2)
+    for name in ("last", "Reshape", "loss"):
+        recorded.trace("f", name, some(0.5))
+    assert suspects(recorded) == (["softmax-twice"] if op_type == "Softmax" else [])
+
+
+@pytest.mark.parametrize("column", ["BiasAdd", "ExpandDims"])
+def test_a_column_minus_a_row_in_a_loss(tmp_path, column: str):
+    recorded = program(tmp_path)
+    recorded.op("f", column, "predictions", "x:0")
+    recorded.op("f", "Neg", "targets", "y:0")
+    recorded.op("f", "Sub", "sub", "predictions:0", "targets:0")
+    recorded.op("f", "Square", "Square", "sub:0")
+    recorded.op("f", "Mean", "Mean", "Square:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "Mean:0", outputs=0)
+    for _ in range(CALLS):
+        recorded.trace("f", "predictions", some(1, 8, 1))
+        recorded.trace("f", "targets", some(2, 8))
+        recorded.trace("f", "sub", some(-1, 8, 8))
+        recorded.trace("f", "Square", some(1, 8, 8))
+        recorded.trace("f", "Mean", some(1, 1))
+    assert suspects(recorded) == (["silent-broadcast"] if column == "BiasAdd" else [])
+
+
+@pytest.mark.parametrize(("kept", "expected"), [(0, ["gradient-underflow"]), (1e-3, [])])
+def test_gradients_lost_in_a_cast(tmp_path, kept: float, expected: list[str]):
+    recorded = program(tmp_path)
+    recorded.op("f", "Mul", "gradient_tape/Mul", "x:0", "y:0")
+    recorded.op("f", "Cast", "gradient_tape/Cast", "gradient_tape/Mul:0")
+    for _ in range(CALLS):
+        recorded.trace("f", "gradient_tape/Mul", some(1e-9))
+        recorded.trace("f", "gradient_tape/Cast", some(kept, dtype=np.float16))
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize("steps", [4, 40])
+def test_a_loss_scaler_may_skip_some_steps_but_not_all(tmp_path, steps: int):
+    recorded = program(tmp_path)
+    recorded.op("f", "Mul", "gradient_tape/Mul", "x:0", "y:0")
+    recorded.op("f", "Cast", "gradient_tape/Cast", "gradient_tape/Mul:0")
+    recorded.op("f", "IsFinite", "IsFinite", "gradient_tape/Cast:0")
+    for step in range(40):
+        recorded.trace("f", "gradient_tape/Mul", some(1e6))
+        value = np.inf if step < steps else 1
+        recorded.trace("f", "gradient_tape/Cast", some(value, dtype=np.float16))
+    report = diagnose(recorded.open())
+    assert report.roots == ()
+    assert [f.rule for f in report.suspects] == (["all-steps-skipped"] if steps == 40 else [])

@@ -1,0 +1,124 @@
+"""What is told of a recording: growing, quiet, silent, ended, kept in memory."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from tfdbg_tui.diagnosis.recording import Pulse, duration
+from tfdbg_tui.logdir import Progress, RunReader, list_runs
+
+
+class Clocks:
+    """A clock that runs, and one of the day that may jump."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+        self.day = 2e9
+
+
+@pytest.fixture
+def clocks():
+    return Clocks()
+
+
+@pytest.fixture
+def pulse(clocks):
+    return Pulse(lambda: clocks.seconds, lambda: clocks.day)
+
+
+@pytest.fixture
+def growing(tmp_path, logdirs):
+    """A reader of a logdir, and a function that lets it grow by some bytes."""
+    events = {}
+    for path in logdirs["mnist"].iterdir():
+        held = path.name.endswith(("execution", "traces"))
+        events.update({path.name: path.read_bytes()} if held else {})
+        (tmp_path / path.name).write_bytes(b"" if held else path.read_bytes())
+    (files,) = list_runs(tmp_path)
+    reader = RunReader(files)
+
+    def grow(size: int) -> None:
+        for name, data in events.items():
+            with open(tmp_path / name, "ab") as file:
+                file.write(data[:size])
+            events[name] = data[size:]
+            os.utime(tmp_path / name, (2e9, 2e9))
+
+    return reader, grow
+
+
+def test_growth_then_silence(growing, pulse, clocks):
+    reader, grow = growing
+    assert pulse.vitals() is None
+    pulse.note(reader.read_all())
+    for _ in range(4):
+        clocks.seconds += 1
+        grow(20_000)
+        run = reader.read_all()
+        clocks.day = run.newest_wall_time() + 0.25
+        pulse.note(run)
+    vitals = pulse.vitals()
+    assert vitals.phase == "recording"
+    assert vitals.events_per_second == pytest.approx(run.num_events / 4)
+    assert vitals.lag == pytest.approx(0.25)
+    clocks.seconds += 40
+    clocks.day -= 1e6  # somebody set it
+    assert (pulse.vitals().phase, pulse.vitals().silent) == ("silent", 40)
+    for writing, phase in ((True, "quiet"), (False, "ended")):
+        pulse.note(replace(run, state=replace(run.state, writing=writing)))
+        assert pulse.vitals().phase == phase
+
+
+def test_lag_is_not_told_where_clocks_differ(growing, pulse, clocks):
+    reader, grow = growing
+    pulse.note(reader.read_all())
+    grow(20_000)
+    run = reader.read_all()
+    for lag, prompt, told in (
+        (-5, False, False),
+        (90, False, True),  # in a buffer of TensorFlow's writer
+        (90, True, False),  # our writer keeps nothing back
+        (4, True, True),
+        (7200, False, False),  # a clock that was set back
+    ):
+        run = replace(
+            run,
+            state=replace(run.state, prompt=prompt),
+            progress=Progress(run.progress.bytes_read + 1, run.progress.bytes_total + 1),
+        )
+        clocks.seconds += 1
+        clocks.day = run.newest_wall_time() + lag
+        pulse.note(run)
+        assert pulse.vitals().phase == "recording"
+        assert (pulse.vitals().lag is not None) == told, lag
+
+
+def test_definitions_without_events_are_a_ring(growing, pulse, clocks):
+    reader, grow = growing
+    run = reader.read_all()
+    pulse.note(run)
+    assert pulse.vitals().phase == "silent"
+    clocks.seconds += 3
+    assert pulse.vitals().phase == "buffering"
+    grow(20_000)
+    pulse.note(reader.read_all())
+    assert pulse.vitals().phase == "recording"
+
+
+def test_reading_an_old_run_is_no_recording(logdirs, pulse, clocks):
+    (files,) = list_runs(logdirs["mnist"])
+    reader = RunReader(files, chunk_bytes=3000)
+    for _ in range(50):
+        clocks.seconds += 0.1
+        pulse.note(reader.poll())
+    pulse.note(reader.read_all())
+    assert pulse.vitals().phase == "silent"
+    assert pulse.vitals().events_per_second is None
+
+
+def test_durations():
+    spans = [duration(s) for s in (0.4, 59, 61, 7200, 200_000)]
+    assert spans == ["0 s", "59 s", "1 min", "2 h", "2 days"]

@@ -1,0 +1,85 @@
+"""Ways that a value takes without a record: queues, pipelines, loops, lists, calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, LOOPS
+from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
+from tfdbg_tui.diagnosis.op_traits import SOURCES, is_list_op
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run
+
+
+class HiddenWays:
+    """Tells whether a tensor may have become another one."""
+
+    def __init__(self, run: Run, dataflow: Dataflow) -> None:
+        self._run = run
+        self._dataflow = dataflow
+
+    def goes_on_in(self, event: TensorEvent, other: TensorEvent) -> bool:
+        """Whether a tensor may have become an input of another one by a way without record.
+
+        That is through a queue, out of a pipeline, a loop, a list or an Optional (as Keras' `fit`
+        returns metrics), or into a function by a call that TensorFlow's writer does not record.
+        """
+        op, there = graph_op_of(self._run, event), graph_op_of(self._run, other)
+        if (op_type_of(self._run, other) or "").startswith("QueueDequeue"):
+            uses = self._dataflow.consumers(event)
+            return any((use.op_type or "").startswith("QueueEnqueue") for use in uses)
+        if op is None:
+            return False
+        calls = self._dataflow.calls
+        if calls.in_pipeline(op.graph_id):
+            return there is None or not calls.in_pipeline(there.graph_id)
+        if op_type_of(self._run, other) == "OptionalGetValue":
+            return any(
+                use.op_type == "OptionalFromValue" for use in self._dataflow.consumers(event)
+            )
+        into_call = there is not None and self.goes_into_call(event)
+        return self._same_function(op.graph_id, other) and (into_call or self._leaves_loop(event))
+
+    def is_inside(self, event: TensorEvent, execution: TensorEvent) -> bool:
+        """Whether a tensor was made inside of a function whose execution has bad outputs.
+
+        Which of its tensors a function returns, TensorFlow's writer does not record.
+        """
+        op = graph_op_of(self._run, event)
+        return op is not None and self._same_function(op.graph_id, execution)
+
+    def goes_into_call(self, event: TensorEvent) -> bool:
+        """Whether a tensor that nothing seems to use is data for calls that left no record."""
+        op = graph_op_of(self._run, event)
+        if op is None or op.op_type not in SOURCES or self._dataflow.consumers(event):
+            return False
+        timeline = self._dataflow.timeline
+        callees = self._dataflow.calls.unrecorded_callees(op.graph_id)
+        ran = [graph_id for graph_id in callees if timeline.ran(graph_id)]
+        return bool(ran) and all(map(timeline.recorded_whole, ran))
+
+    def goes_out(self, event: TensorEvent, use: Use) -> bool:
+        """Whether a use hands a tensor out of the body of a loop, or out of a branch."""
+        site = self._dataflow.calls.call_site(graph_id_of(self._run, event) or "")
+        if site is None or site.op is None:
+            return False
+        return use.op_type == "Identity" and site.op.op_type in LOOPS | BRANCHES
+
+    def _leaves_loop(self, event: TensorEvent) -> bool:
+        """Whether a tensor goes into a list, or into the next iteration of a loop or out of it."""
+        return any(
+            use.event is None and (is_list_op(use.op_type) or self.goes_out(event, use))
+            for use in self._dataflow.consumers(event)
+        )
+
+    def _same_function(self, graph_id: str, other: TensorEvent) -> bool:
+        """Whether a tensor was made by the same function that Python called, or is its result."""
+        calls, timeline = self._dataflow.calls, self._dataflow.timeline
+        outermost = calls.outermost(graph_id)
+        if other.kind == "execution":
+            return timeline.runs(self._run.executions.kinds[other.index], outermost)
+        there = graph_op_of(self._run, other)
+        return there is not None and calls.outermost(there.graph_id) == outermost

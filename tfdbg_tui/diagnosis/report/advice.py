@@ -1,0 +1,90 @@
+"""What a dump cannot tell, and how to record one that can."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.locations import is_library_frame
+from tfdbg_tui.diagnosis.op_traits import FLOAT_OPS
+from tfdbg_tui.wire.modes import TensorDebugMode, mode_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tfdbg_tui.diagnosis.rules.model import Case
+    from tfdbg_tui.logdir import Run
+
+_COUNTLESS = (TensorDebugMode.CURT_HEALTH, TensorDebugMode.CONCISE_HEALTH)
+
+
+def modes_of(run: Run) -> set[int]:
+    """Return the tensor debug modes that a run was recorded in."""
+    eager = {run.executions.kind_by_id(i).mode for i in range(run.executions.num_kinds)}
+    return (eager | {site.mode for site in list(run.site_numbers)}) - {0}
+
+
+def rerun(run: Run) -> tuple[str, str]:
+    """Return the sentence and the command that records a run to explain."""
+    command = f"tfdbg-tui run --tensor-debug-mode FULL_HEALTH {shlex.quote(script_of(run))}"
+    return "To settle it, with the program's own arguments behind:", command
+
+
+def advice(run: Run, unproved: Sequence[Case]) -> list[str]:
+    """Return sentences about what the dump is too weak for, each with the line to run.
+
+    Args:
+        run: The run.
+        unproved: The roots that no rule could prove.
+    """
+    sentences = []
+    command = "\n".join(rerun(run))
+    uncounted = [case for case in unproved if case.out.mode in _COUNTLESS]
+    if uncounted:
+        mode = names_of({case.out.mode for case in uncounted})
+        sentences.append(
+            f"This was recorded in {mode}, which does not count zeros and negative numbers: the "
+            f"cause is not proved. {command}"
+        )
+    if (unproved or not run.num_alerts) and _looks_filtered(run):
+        sentences.append(
+            "The dump was filtered (op_regex or tensor_dtypes, it seems): what other ops made is "
+            f"not on record, and the first bad tensor may be among it. {command}"
+        )
+    return sentences
+
+
+def names_of(modes: Iterable[int]) -> str:
+    """Return the names of tensor debug modes, as in a sentence."""
+    return " and ".join(mode_name(mode) for mode in sorted(modes))
+
+
+def _looks_filtered(run: Run) -> bool:
+    """Whether ops of a graph left no record although others did, as all do without filters.
+
+    Only of a dump by TensorFlow's writer: ours says what was filtered.
+    """
+    if run.files.is_of_our_writer or len(modes_of(run)) != 1:
+        return False
+    recorded: dict[str, set[str]] = {}
+    for site in list(run.site_numbers):
+        recorded.setdefault(site.graph_id, set()).add(site.op_name)
+    return any(
+        op.op_type in FLOAT_OPS and op.name not in names
+        for graph_id, names in recorded.items()
+        if graph_id in run.graphs
+        for op in list(run.graphs[graph_id].ops.values())
+    )
+
+
+def script_of(run: Run) -> str:
+    """Return the path of the program, from the outermost frame of its first execution."""
+    stacks = run.executions.stack_ids[0:1].tolist() if len(run.executions) else []
+    ops = next((g.ops for g in list(run.graphs.values()) if g.ops), {})
+    stacks += [op.stack_id for op in list(ops.values())[:1]]
+    for stack_id in stacks:
+        for frame in run.stack(stack_id):
+            if frame.path and not is_library_frame(frame):
+                # No option of the command it is to stand in, whatever it is called.
+                return f"./{frame.path}" if frame.path.startswith("-") else frame.path
+    return "your_program.py"

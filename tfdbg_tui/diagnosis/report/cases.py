@@ -1,0 +1,123 @@
+"""What rules look at: a root with its inputs, what those were made from, and what uses it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.events import graph_id_of, op_name_of, op_type_of
+from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
+from tfdbg_tui.diagnosis.report.gaps import is_circular
+from tfdbg_tui.diagnosis.roots import Health
+from tfdbg_tui.diagnosis.rules.model import Case, Input
+from tfdbg_tui.logdir import TensorSummary
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.roots import Causes, Root
+    from tfdbg_tui.logdir import Run
+
+_PATTERN_DEPTH = 2
+
+
+class CaseBuilder:
+    """Gathers what is known about roots."""
+
+    def __init__(self, run: Run, dataflow: Dataflow, causes: Causes) -> None:
+        self._run = run
+        self._dataflow = dataflow
+        self._causes = causes
+
+    def case(self, root: Root) -> Case:
+        """Return the case of a root."""
+        event = root.event
+        run = self._run
+        inputs = tuple(self._input(event, producer) for producer in self._dataflow.producers(event))
+        graph = run.graphs.get(graph_id_of(run, event) or "")
+        backward = is_backward(run, event)
+        forward = forward_op(run, self._dataflow, event) if backward else None
+        function = event.kind == "execution" and run.executions.kind(event.index).is_function
+        return Case(
+            op_type=op_type_of(run, event) or "unknown op",
+            op_name=op_name_of(run, event),
+            slot=event.slot,
+            out=self._causes.summary(event) or TensorSummary(0),
+            inputs=inputs,
+            open=root.node.open,
+            unsure=root.unsure,
+            bad_input=any(
+                self._causes.health(event, producer) is Health.BAD
+                for producer in self._dataflow.producers(event)
+            ),
+            backward=backward,
+            gradient_of=forward.op_type if forward else "",
+            eager=event.kind == "execution",
+            function=function,
+            users=self._users(event),
+            used_with_input=self._used_with_input(event),
+            healthy_before=self._healthy_before(event),
+            training=self._dataflow.variables.trained,
+            index=event.index,
+            cut_off=self._is_cut_off(event),
+            graph_name=graph.name if graph else "",
+        )
+
+    def _is_cut_off(self, event: TensorEvent) -> bool:
+        """Whether an event belongs to the first execution that a circular buffer has kept."""
+        if event.kind == "graph_execution":
+            return self._dataflow.timeline.execution_of(event.index) in (None, 0) and is_circular(
+                self._run
+            )
+        return event.index == 0 and is_circular(self._run)
+
+    def _input(self, event: TensorEvent, producer: Producer) -> Input:
+        summary = self._causes.input_summary(producer)
+        finite = self._causes.health(event, producer) is Health.FINITE
+        op_type, made_from = self._made_from(producer, _PATTERN_DEPTH)
+        inferred = producer.inferred or self._dataflow.timeline.overtaken(event, producer.event)
+        return Input(summary, finite, inferred, producer.name, op_type, made_from)
+
+    def _made_from(self, producer: Producer, depth: int) -> tuple[str | None, tuple[Input, ...]]:
+        """Return the type of op behind an input, and that op's inputs."""
+        if producer.event is None:
+            return producer.op_type, ()
+        source = self._dataflow.origin(producer.event)
+        op_type = op_type_of(self._run, source)
+        if depth == 0:
+            return op_type, ()
+        inputs = []
+        for inner in self._dataflow.producers(source):
+            inner_type, made_from = self._made_from(inner, depth - 1)
+            inputs.append(Input(None, False, inner.inferred, inner.name, inner_type, made_from))
+        return op_type, tuple(inputs)
+
+    def _users(self, event: TensorEvent) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        users = []
+        for use in self._dataflow.consumers(event)[:8]:
+            then = self._dataflow.consumers(use.event)[:8] if use.event else ()
+            users.append((use.op_type or "", tuple(after.op_type or "" for after in then)))
+        return tuple(users)
+
+    def _used_with_input(self, event: TensorEvent) -> frozenset[str]:
+        """Return types of the ops that take the result together with the op's own input."""
+        mine = {p.event for p in self._dataflow.producers(event)[:1] if p.event}
+        found = set()
+        for use in self._dataflow.consumers(event)[:8]:
+            if use.event and use.op_type:
+                theirs = {p.event for p in self._dataflow.producers(use.event)}
+                if mine & theirs:
+                    found.add(use.op_type)
+        return frozenset(found)
+
+    def _healthy_before(self, event: TensorEvent) -> int:
+        if event.kind == "graph_execution":
+            timeline = self._dataflow.timeline
+            outermost = self._dataflow.calls.outermost(graph_id_of(self._run, event) or "")
+            mine = timeline.execution_of(event.index)
+            calls = timeline.executions_of(outermost)
+            if mine is None:  # a session: it runs the op once each time
+                return int(np.searchsorted(timeline.rows_of(event.index), event.index))
+            return int(np.searchsorted(calls, mine))
+        return int(np.searchsorted(self._dataflow.timeline.alike(event.index), event.index))

@@ -1,0 +1,247 @@
+"""What a run may have computed that is not on record: whoever says "clean" looks here first."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.diagnosis.report.advice import modes_of, names_of, rerun, script_of
+from tfdbg_tui.wire import filesets, omissions
+from tfdbg_tui.wire.modes import TensorDebugMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tfdbg_tui.logdir import Omission, Run
+
+RUNNING = "running"
+FILTERED = "filtered"
+CIRCULAR_BUFFER = "circular_buffer"
+BLIND = "blind"
+EMPTY = "empty"
+
+ON_PURPOSE = (FILTERED, CIRCULAR_BUFFER)
+"""Gaps that the user has asked for."""
+
+_BLIND_MODES = (TensorDebugMode.NO_TENSOR, TensorDebugMode.SHAPE)
+_DEFAULT_BUFFER = 1000
+_FEW = 10
+_SHOWN = 20
+_CHECK_NUMERICS = "tf.debugging.enable_check_numerics()"
+_LOOK_AT_IT = "To look at it all the same, write at the top of the program:"
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something that is not on record, for which a run without bad tensors is not clean.
+
+    Attributes:
+        kind: One of the constants in `wire.omissions` or of this module, "killed", "unended" or
+            "damaged".
+        text: What is missing, why, and since when.
+        remedy: The command, or the line of the program, that would settle it; "" for none.
+    """
+
+    kind: str
+    text: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text}\n{self.remedy}" if self.remedy else self.text
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the form of ``diagnose --json``."""
+        return {"kind": self.kind, "text": self.text, "remedy": self.remedy or None}
+
+
+def find_gaps(run: Run) -> list[Gap]:
+    """Return what a run has left out, the gravest first."""
+    found = [gap for find in _FINDERS for gap in find(run)]
+    if len(found) > _SHOWN:
+        more = f"and {len(found) - _SHOWN:,} more things are not on record"
+        found = [*found[:_SHOWN], Gap(omissions.SKIPPED, more)]
+    return found
+
+
+def is_blind(run: Run) -> bool:
+    """Whether a dump tells nothing about NaN and ∞."""
+    modes = modes_of(run)
+    return bool(modes) and modes <= set(_BLIND_MODES)
+
+
+def is_circular(run: Run) -> bool:
+    """Whether events were probably dropped.
+
+    Our writer says how many it keeps, and numbers executions.  Of TensorFlow's, there are exactly
+    the usual number, or as many executions as graph executions.
+    """
+    executions, traces = len(run.executions), len(run.graph_executions)
+    size = run.files.circular_buffer_size
+    if size or run.files.is_of_our_writer:
+        return 0 < size <= max(executions, traces)
+    first = run.executions[0].serial if executions else None
+    if first is not None:
+        return first > 1 and (run.executions[executions - 1].serial or 0) > executions
+    return _DEFAULT_BUFFER in (executions, traces) or executions == traces > _FEW
+
+
+def _empty(run: Run) -> Iterator[Gap]:
+    if not run.num_events:
+        yield Gap(EMPTY, "Nothing was executed, or nothing of it was recorded.")
+
+
+def _left_out(run: Run) -> Iterator[Gap]:
+    """Yield what the dump writer says itself."""
+    for kind, describe in _SENTENCES.items():
+        for omission in run.omissions:
+            if omission.kind == kind:
+                yield describe(run, omission)
+
+
+def _unended(run: Run) -> Iterator[Gap]:
+    """Yield what is missing because the program has not ended, or not in order."""
+    if run.state.killed:
+        yield Gap(
+            "killed",
+            "The program was killed, crashed or left by os._exit: what it computed in the last "
+            "quarter second may be missing, and nobody knows what would have come. Again:",
+            _command(run),
+        )
+    elif run.state.writing and not run.state.ended:
+        text = "The program still runs: this is what it has recorded so far. To wait for its end:"
+        logdir = shlex.quote(run.files.directory)
+        yield Gap(RUNNING, text, f"tfdbg-tui diagnose {logdir} --follow")
+    elif run.files.is_of_our_writer and run.state.writing is None:
+        yield Gap(
+            "unended",
+            "The dump has not been ended, so the program runs, or was killed; on another host than "
+            "its own that cannot be told. What it computed after the last record is not known.",
+        )
+
+
+def _damaged(run: Run) -> Iterator[Gap]:
+    files = (filesets.METADATA, filesets.EXECUTION, filesets.GRAPH_EXECUTION_TRACES)
+    suffixes = tuple(f".{suffix}" for suffix in files)
+    ours = run.files.is_of_our_writer  # which tells itself that it could not write to the end
+    damaged = {
+        problem.path
+        for problem in run.problems
+        if problem.path.endswith(suffixes) and not (problem.passing and ours)
+    }
+    if damaged:
+        names = ", ".join(sorted(map(os.path.basename, damaged)))
+        yield Gap("damaged", f"Not all of {names} can be read: what stood there is not known.")
+
+
+def _blind(run: Run) -> Iterator[Gap]:
+    if is_blind(run):
+        yield Gap(
+            BLIND,
+            f"This dump was recorded in {names_of(modes_of(run))}, which says nothing about NaN "
+            f"and ∞: it can neither find nor exclude them. {rerun(run)[0]}",
+            rerun(run)[1],
+        )
+
+
+def _circular(run: Run) -> Iterator[Gap]:
+    if is_circular(run):
+        yield Gap(
+            CIRCULAR_BUFFER,
+            "The dump comes from a circular buffer, which keeps only the last events: what came "
+            f"before is lost, and the first bad tensor may be among it. {rerun(run)[0]}",
+            rerun(run)[1],
+        )
+
+
+def _filtered(run: Run) -> Iterator[Gap]:
+    if run.files.filters:
+        yield Gap(
+            FILTERED,
+            f"The dump was filtered ({', '.join(run.files.filters)}): what was filtered out is not "
+            f"on record, and the first bad tensor may be among it. {rerun(run)[0]}",
+            rerun(run)[1],
+        )
+
+
+_FINDERS: tuple[Callable[[Run], Iterator[Gap]], ...] = (
+    _empty,
+    _left_out,
+    _unended,
+    _damaged,
+    _blind,
+    _circular,
+    _filtered,
+)
+
+
+def _stopped(run: Run, omission: Omission) -> Gap:
+    text = (
+        f"The dump stopped {_since(omission)}: {omission.reason}. What the program computed after "
+        "that is not on record. Again, into a directory of your choice:"
+    )
+    return Gap(omission.kind, text, _command(run, "--logdir DIR"))
+
+
+def _lost(run: Run, omission: Omission) -> Gap:
+    number = f"{omission.count:,} record{'s' * (omission.count != 1)}"
+    text = f"{number} of {omission.what} lost {_since(omission)}: {omission.reason}. Again:"
+    return Gap(omission.kind, text, _command(run))
+
+
+def _skipped(run: Run, omission: Omission) -> Gap:
+    times = f" ({omission.count:,} times)" if omission.count > 1 else ""
+    text = (
+        f"Not on record{times}, from {_point(omission)} on: {omission.what}, because "
+        f"{omission.reason}. {_LOOK_AT_IT}"
+    )
+    return Gap(omission.kind, text, _CHECK_NUMERICS)
+
+
+def _raised(run: Run, omission: Omission) -> Gap:
+    text = (
+        f"The program was stopped {_since(omission)}, as you had asked for: {omission.what}. "
+        "Whether what comes after would have left that out again, as a mask or a bound does, "
+        "cannot be judged. To let it go on:"
+    )
+    return Gap(omission.kind, text, _command(run))
+
+
+def _forked(run: Run, omission: Omission) -> Gap:
+    text = (
+        f"Not on record: {omission.what} ({omission.reason}), forked {_since(omission)}. "
+        f"{_LOOK_AT_IT}"
+    )
+    return Gap(omission.kind, text, _CHECK_NUMERICS)
+
+
+def _failed(run: Run, omission: Omission) -> Gap:
+    text = f"The program failed ({omission.reason}): what is on record is as far as it got."
+    return Gap(omission.kind, text)
+
+
+_SENTENCES: dict[str, Callable[[Run, Omission], Gap]] = {
+    omissions.FAILED: _failed,
+    omissions.RAISED: _raised,
+    omissions.STOPPED: _stopped,
+    omissions.LOST: _lost,
+    omissions.SKIPPED: _skipped,
+    omissions.FORKED: _forked,
+}
+
+
+def _since(omission: Omission) -> str:
+    return f"after {_point(omission)}"
+
+
+def _point(omission: Omission) -> str:
+    """Say how far the recording of a process had come."""
+    executions = f"{omission.executions:,} execution{'s' * (omission.executions != 1)}"
+    traces = f"{omission.traces:,} graph execution{'s' * (omission.traces != 1)}"
+    step = f" (step {omission.step:,})" if omission.step is not None else ""
+    return f"{executions} and {traces}{step}"
+
+
+def _command(run: Run, options: str = "") -> str:
+    return " ".join(filter(None, ("tfdbg-tui run", options, shlex.quote(script_of(run)))))

@@ -1,0 +1,227 @@
+"""How the user's own expression would have to change.
+
+Finds the call or the operator in the source text of the user's line, by Python's own parser; the
+text is only parsed, never run.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.events import graph_op_of
+from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.rules.patterns import matched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run
+
+_LONGEST_SOURCE = 20_000  # lines
+_LONGEST_CODE = 160  # characters that still make a readable suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of an expression.
+
+    Attributes:
+        pattern: What it is, see `patterns`.
+        becomes: The new expression, with ``{X}`` and ``{Y}`` for the pattern's, ``{F}`` for the
+            outermost function as it is called, ``{axes}`` for the pattern's or ``{axis}`` for those
+            of them that softmax takes too (``{the_axis}`` where there has to be one); and
+            ``{eps}``, ``{eps2}``, ``{ulps}`` and ``{exp_max}`` for numbers that suit the type of
+            the values, see `_NUMBERS`.
+    """
+
+    pattern: str
+    becomes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """Which one an op is of those of its type that a line makes.
+
+    Attributes:
+        number: How many of them were made before it.
+        total: How many there are.
+    """
+
+    number: int
+    total: int
+
+
+def suggestion(
+    lines: Sequence[str],
+    line: int,
+    edits: Sequence[Edit],
+    occurrence: Occurrence | None = None,
+    dtype: str | None = None,
+) -> str | None:
+    """Return ``old → new`` for the first edit that fits an expression on a line, or None.
+
+    Args:
+        lines: The source text.
+        line: Number of the line, from 1.
+        edits: The best first.
+        occurrence: Tells which expression made the op where an edit fits several on the line;
+            without it such an edit gives None.
+        dtype: Type of the values, where it is known.
+    """
+    if not 0 < line <= len(lines) <= _LONGEST_SOURCE:
+        return None
+    text = "\n".join(lines)
+    tree = _parsed(text)
+    if tree is None:
+        return None
+    numbers = _NUMBERS.get(dtype or "", _NUMBERS["float32"])
+    for nodes in _candidates(tree, line):
+        for edit in edits:
+            changes = [
+                f"{_source(text, node)} → {new}"
+                for node in nodes
+                if (new := _changed(edit, node, text, numbers, is_operand=node in tree.operands))
+            ]
+            if changes:
+                return _chosen(changes, occurrence)
+    return None
+
+
+def occurrence_of(run: Run, event: TensorEvent) -> Occurrence | None:
+    """Return which one an op is of those of its type and stack; None for a gradient's."""
+    if is_backward(run, event):
+        return None  # made from the forward op, in whatever order
+    if event.kind == "execution":
+        kinds, stacks = run.executions.kinds[:], run.executions.stack_ids[:]
+        alike = (kinds == kinds[event.index]) & (stacks == stacks[event.index])
+        return Occurrence(int(alike[: event.index].sum()), int(alike.sum()))
+    op = graph_op_of(run, event)
+    if op is None:
+        return None
+    ops = list(run.graphs[op.graph_id].ops.values())
+    names = [o.name for o in ops if (o.op_type, o.stack_id) == (op.op_type, op.stack_id)]
+    return Occurrence(names.index(op.name), len(names))
+
+
+def _chosen(changes: list[str], occurrence: Occurrence | None) -> str | None:
+    """Return the change of the expression that made an op, given those in order of evaluation."""
+    if len(set(changes)) == 1:
+        return changes[0]
+    if occurrence is None or occurrence.total % len(changes):
+        return None
+    return changes[occurrence.number % len(changes)]
+
+
+def _changed(
+    edit: Edit, node: ast.Call | ast.BinOp, text: str, numbers: dict[str, str], *, is_operand: bool
+) -> str | None:
+    """Return what becomes of an expression; None where the edit is not for it, or unreadable."""
+    new, old = _apply(edit, node, text, numbers), _source(text, node)
+    if not new or len(old) + len(new) >= 2 * _LONGEST_CODE or "\n" in old + new:
+        return None
+    binds_less = isinstance(ast.parse(new, mode="eval").body, ast.BinOp | ast.UnaryOp)
+    return f"({new})" if is_operand and binds_less else new
+
+
+def _source(text: str, node: ast.expr | ast.keyword) -> str:
+    return ast.get_source_segment(text, node) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """A parsed source file.
+
+    Attributes:
+        expressions: Its calls and operations, as they are evaluated: what is inside of an
+            expression ends before it, and what is left of it too.
+        operands: Those of them that an operator or an attribute binds to.
+        statements: First and last line of the statements that hold no others.
+    """
+
+    expressions: list[ast.Call | ast.BinOp]
+    operands: frozenset[ast.AST]
+    statements: list[tuple[int, int]]
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> _Tree | None:
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    expressions = [node for node in nodes if isinstance(node, ast.Call | ast.BinOp)]
+    expressions.sort(key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
+    binding = [node for node in nodes if isinstance(node, _BINDING)]
+    operands = frozenset(child for node in binding for child in ast.iter_child_nodes(node))
+    simple = [node for node in nodes if isinstance(node, ast.stmt) and not hasattr(node, "body")]
+    statements = [(node.lineno, node.end_lineno or node.lineno) for node in simple]
+    return _Tree(expressions, operands, statements)
+
+
+def _candidates(tree: _Tree, line: int) -> Iterator[list[ast.Call | ast.BinOp]]:
+    """Yield the expressions that begin on a line; those over it; those of its whole statement."""
+    over = [e for e in tree.expressions if e.lineno <= line <= (e.end_lineno or e.lineno)]
+    yield [node for node in over if node.lineno == line]
+    yield [node for node in over if node.lineno < line]
+    # Of a statement on several lines TensorFlow may only know the first.
+    for first, last in tree.statements:
+        if first == line < last:
+            yield [node for node in tree.expressions if first <= node.lineno <= last]
+
+
+def _apply(
+    edit: Edit, node: ast.Call | ast.BinOp, text: str, numbers: dict[str, str]
+) -> str | None:
+    binding = matched(edit.pattern, node)
+    if binding is None:
+        return None
+
+    source = partial(_source, text)
+    words = {
+        **numbers,
+        "F": source(binding.function) if binding.function else "",
+        "axes": "".join(f", {source(argument)}" for argument in binding.axes),
+        "axis": "".join(f", {source(argument)}" for argument in binding.axis),
+    }
+    words["the_axis"] = words["axis"]
+    if "{the_axis}" in edit.becomes and not words["the_axis"]:
+        return None
+
+    def fill(place: re.Match[str]) -> str:
+        operand = binding.operands.get(place[1])
+        if operand is None:
+            return words[place[1]]
+        fits = _fits(operand, edit.becomes[: place.start()], edit.becomes[place.end() :])
+        return source(operand) if fits else f"({source(operand)})"
+
+    return _PLACE.sub(fill, edit.becomes)
+
+
+def _fits(node: ast.expr, before: str, after: str) -> bool:
+    """Whether an expression means the same between two pieces of text as in parentheses."""
+    if isinstance(node, _ATOMS) or (before.endswith(("(", ", ")) and after.startswith((")", ","))):
+        return True
+    if before.endswith("(") and after.startswith(" + "):
+        return isinstance(node, ast.BinOp | ast.UnaryOp)
+    operator = getattr(node, "op", None)
+    return after.startswith(" / ") and isinstance(operator, ast.Mult | ast.Div | ast.MatMult)
+
+
+_BINDING = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Subscript, ast.Await)
+_PLACE = re.compile(r"\{(\w+)\}")
+_ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Tuple)
+
+_NUMBERS = {
+    "float16": {"eps": "1e-4", "eps2": "1e-4", "ulps": "1e-3", "exp_max": "10.0"},
+    "bfloat16": {"eps": "1e-7", "eps2": "1e-12", "ulps": "1e-2", "exp_max": "40.0"},
+    "float32": {"eps": "1e-7", "eps2": "1e-12", "ulps": "1e-6", "exp_max": "40.0"},
+    "float64": {"eps": "1e-12", "eps2": "1e-24", "ulps": "1e-12", "exp_max": "350.0"},
+}
+"""What is added to 0 and to a squared length, or taken off 1, to keep away from them; and the
+largest argument of exp: by type, as the reciprocal of the first and the square root of the second
+are to be finite, and 1 less the third is to be less than 1."""

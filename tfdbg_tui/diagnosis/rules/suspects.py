@@ -1,0 +1,271 @@
+"""Trouble that has not led to NaN or ∞, or not yet.
+
+A healthy program must never be suspected: these tests want to see the same thing in all of many
+calls, of tensors of some size.  They look at a sample of each place's tensors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.events import TensorEvent, graph_id_of
+from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.rules.model import Match
+from tfdbg_tui.diagnosis.rules.silent import (
+    ALL_STEPS_SKIPPED,
+    DEAD_RELU,
+    EXP_UNDERFLOW,
+    GRADIENT_UNDERFLOW,
+    NEAR_OVERFLOW,
+    SATURATED_SOFTMAX,
+    SILENT_BROADCAST,
+    SOFTMAX_TWICE,
+)
+from tfdbg_tui.wire.dtypes import MAX_FINITE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.roots import Causes
+    from tfdbg_tui.diagnosis.rules.model import Rule
+    from tfdbg_tui.logdir import Run, Site, TensorSummary
+    from tfdbg_tui.logdir.index.columns import Int64Array
+
+_SAMPLE = 12  # computations of a place that are looked at
+_MANY = 8  # computations of a place that are needed to say that something always happens
+_SOME_SIZE = 32  # elements
+_STEPS = 16  # a loss scaler may well skip the first few steps
+_NEAR = 0.25  # share of the largest number
+
+_RECTIFIERS = frozenset({"Relu", "Relu6"})
+_GROWING = frozenset({"Exp", "Square", "Cumprod", "Prod", "Pow"})
+_LAYER_OUTPUTS = frozenset({"MatMul", "BiasAdd", "AddV2", "Add", "Sigmoid", "Tanh", "Relu"})
+_LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
+_LOGITS = frozenset({"BiasAdd", "MatMul"})
+_SAMPLED = _RECTIFIERS | _GROWING | {"Cast", "Sub", "SquaredDifference", "Softmax"}
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A place with silent trouble.
+
+    Attributes:
+        event: A tensor that shows it.
+        rule: The rule that describes it.
+        match: Certainty and evidence.
+        times: How many tensors show it, as far as looked at.
+    """
+
+    event: TensorEvent
+    rule: Rule
+    match: Match
+    times: int
+
+
+def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]:
+    """Return the places with silent trouble, in order of their first tensors."""
+    search = _Search(run, dataflow, causes)
+    if any(not root.contained for root in causes.roots):
+        return []  # a run with NaN has other worries, and every statistic of it is distorted
+    found = [*search.sampled(), *search.softmax_twice(), *search.skipped_steps()]
+    return sorted(found, key=lambda suspect: suspect.event.index)
+
+
+class _Search:
+    def __init__(self, run: Run, dataflow: Dataflow, causes: Causes) -> None:
+        self._run = run
+        self._dataflow = dataflow
+        self._causes = causes
+        # Where numbers overflow and do no harm, those that are about to are reckoned with too.
+        self._reckoned = {
+            graph_id_of(run, node.site.first) for root in causes.roots for node in root.members
+        }
+
+    def sampled(self) -> Iterator[Suspect]:
+        """Look at a sample of the tensors of places that can have trouble."""
+        for site, site_id in list(self._run.site_numbers.items()):
+            op = self._run.op(site.graph_id, site.op_name)
+            if op is None or op.op_type not in _SAMPLED or site.graph_id in self._reckoned:
+                continue
+            rows = self._run.graph_executions.rows_of(site_id)
+            if len(rows) < _MANY:
+                continue
+            suspect = self._of_site(site, op.op_type, rows)
+            if suspect is not None:
+                yield suspect
+
+    def _of_site(self, site: Site, op_type: str, rows: Int64Array) -> Suspect | None:
+        events = [
+            TensorEvent("graph_execution", int(rows[i]), site.output_slot)
+            for i in np.unique(np.linspace(0, len(rows) - 1, _SAMPLE).astype(np.int64))
+        ]
+        summaries = [self._causes.summary(event) for event in events]
+        known = [summary for summary in summaries if summary is not None]
+        if len(known) < len(events):
+            return None
+        if op_type in _RECTIFIERS and all(map(_all_zero, known)):
+            return self._suspect(
+                DEAD_RELU,
+                events,
+                len(rows),
+                f"all {known[-1].size:,} outputs are 0 in each of {len(rows):,} computations",
+            )
+        if op_type == "Exp" and all(map(_all_zero, known)):
+            return self._suspect(
+                EXP_UNDERFLOW,
+                events,
+                len(rows),
+                f"all {known[-1].size:,} results are 0 in each of {len(rows):,} computations",
+            )
+        if op_type in _GROWING:
+            return self._near_overflow(events, known, len(rows))
+        if op_type == "Softmax":
+            return self._saturated(events, known, len(rows))
+        if op_type == "Cast":
+            return self._underflow(events, known, len(rows))
+        if op_type in ("Sub", "SquaredDifference"):
+            return self._broadcast(events, known, len(rows))
+        return None
+
+    def _near_overflow(
+        self, events: list[TensorEvent], known: list[TensorSummary], times: int
+    ) -> Suspect | None:
+        last = known[-1]
+        limit = MAX_FINITE.get(last.dtype or "")
+        if limit is None or last.maximum is None or last.maximum < _NEAR * limit:
+            return None
+        evidence = f"the largest result is {last.maximum:.3g}, the largest {last.dtype} {limit:.3g}"
+        return self._suspect(NEAR_OVERFLOW, events[-1:], times, evidence)
+
+    def _saturated(
+        self, events: list[TensorEvent], known: list[TensorSummary], times: int
+    ) -> Suspect | None:
+        """A layer's softmax of which most is 0; where there is a mask, that is as it should be."""
+        producers = self._dataflow.producers(events[-1])
+        if not producers or producers[0].op_type not in _LOGITS or known[-1].dtype == "float16":
+            return None
+        zeros = sum(summary.zero or 0 for summary in known)
+        size = sum(summary.size or 0 for summary in known)
+        always = all(
+            (s.size or 0) >= _SOME_SIZE and (s.zero or 0) * 2 >= (s.size or 0) for s in known
+        )
+        if not always or not self._dataflow.variables.trained:
+            return None
+        evidence = f"{zeros:,} of {size:,} probabilities looked at are exactly 0"
+        return self._suspect(SATURATED_SOFTMAX, events, times, evidence)
+
+    def _underflow(
+        self, events: list[TensorEvent], known: list[TensorSummary], times: int
+    ) -> Suspect | None:
+        """Gradients that a cast to float16 turns into zeros."""
+        lost = size = 0
+        for event, after in zip(events, known, strict=True):
+            producers = self._dataflow.producers(event)
+            before = (
+                self._causes.summary(producers[0].event)
+                if (producers and producers[0].event)
+                else None
+            )
+            if after.dtype != "float16" or before is None:
+                return None
+            if before.zero is None or after.zero is None or (after.size or 0) < _SOME_SIZE:
+                return None
+            lost += after.zero - before.zero
+            size += (after.size or 0) - before.zero
+        if not size or lost < 0.9 * size or not is_backward(self._run, events[0]):
+            return None
+        evidence = f"{lost:,} of {size:,} gradients that are not 0 in float32 are 0 in float16"
+        return self._suspect(GRADIENT_UNDERFLOW, events, times, evidence)
+
+    def _broadcast(
+        self, events: list[TensorEvent], known: list[TensorSummary], times: int
+    ) -> Suspect | None:
+        """[n, 1] - [n] in a loss: each prediction is compared with each target."""
+        out = known[0]
+        producers = self._dataflow.producers(events[0])
+        given = [self._causes.summary(p.event) if p.event else None for p in producers[:2]]
+        if len(given) != 2 or is_backward(self._run, events[0]):
+            return None
+        a, b = given
+        if a is None or b is None or {a.rank, b.rank} != {1, 2} or out.rank != 2:
+            return None
+        if not a.size or a.size < 4 or a.size != b.size or out.size != a.size * a.size:
+            return None
+        origins = {self._dataflow.origin(p.event) for p in producers[:2] if p.event}
+        if len(origins) < 2 or not self._ends_in_mean(events[0]):
+            return None
+        column = next(p for p, rank in zip(producers, (a.rank, b.rank), strict=False) if rank == 2)
+        if column.op_type not in _LAYER_OUTPUTS or not self._dataflow.variables.trained:
+            return None  # a column made on purpose, for all pairs
+        evidence = f"{a.size:,} and {b.size:,} elements in → {out.size:,} out"
+        return self._suspect(SILENT_BROADCAST, events, times, evidence)
+
+    def _ends_in_mean(self, event: TensorEvent) -> bool:
+        for _ in range(3):
+            uses = self._dataflow.consumers(event)
+            if any(use.op_type == "Mean" for use in uses):
+                return True
+            following = next((use.event for use in uses if use.op_type in ("Square", "Abs")), None)
+            if following is None:
+                return False
+            event = following
+        return False
+
+    def softmax_twice(self) -> Iterator[Suspect]:
+        """Look for a softmax whose result is given to a loss that wants logits."""
+        for site, site_id in list(self._run.site_numbers.items()):
+            op = self._run.op(site.graph_id, site.op_name)
+            if op is None or op.op_type not in _LOSSES or site.output_slot:
+                continue
+            rows = self._run.graph_executions.rows_of(site_id)
+            if not len(rows):
+                continue
+            event = TensorEvent("graph_execution", int(rows[0]), 0)
+            producers = self._dataflow.producers(event)
+            if producers and self._is_softmax(producers[0].event):
+                evidence = f"{op.op_type} takes the result of a Softmax"
+                yield self._suspect(SOFTMAX_TWICE, [event], len(rows), evidence)
+
+    def _is_softmax(self, event: TensorEvent | None) -> bool:
+        for _ in range(4):
+            if event is None:
+                return False
+            event = self._dataflow.origin(event)
+            site = (
+                self._run.graph_executions.site(event.index)
+                if (event.kind == "graph_execution")
+                else None
+            )
+            op = self._run.op(site.graph_id, site.op_name) if site else None
+            if op is None or op.op_type not in ("Reshape", "Cast", "Squeeze"):
+                return op is not None and op.op_type == "Softmax"
+            producers = self._dataflow.producers(event)
+            event = producers[0].event if producers else None
+        return False
+
+    def skipped_steps(self) -> Iterator[Suspect]:
+        """Look for a loss scaler that has never found finite gradients."""
+        for root in self._causes.roots:
+            event = root.event
+            if event.kind != "graph_execution" or root.node.site.alerts < _STEPS:
+                continue
+            if not any(is_backward(self._run, member.site.first) for member in root.members):
+                continue  # TensorFlow's own algorithms ask as well
+            times = int(self._dataflow.timeline.rows_of(event.index).size)
+            if times == root.node.site.alerts and self._asks_if_finite(root.members[-1].site.first):
+                evidence = f"the gradients were not finite in any of {times:,} steps"
+                yield self._suspect(ALL_STEPS_SKIPPED, [event], times, evidence)
+
+    def _asks_if_finite(self, event: TensorEvent) -> bool:
+        return any(use.op_type == "IsFinite" for use in self._dataflow.consumers(event))
+
+    def _suspect(self, rule: Rule, events: list[TensorEvent], times: int, evidence: str) -> Suspect:
+        return Suspect(events[0], rule, Match("likely", evidence), times)
+
+
+def _all_zero(summary: TensorSummary) -> bool:
+    return summary.zero is not None and summary.zero == summary.size and summary.zero >= _SOME_SIZE

@@ -1,0 +1,1 @@
+"""What records refer to by id: source files, stack frames, stacks, graphs, ops and devices."""

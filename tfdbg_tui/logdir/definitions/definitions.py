@@ -1,0 +1,251 @@
+"""What records refer to: source files, stack frames, stacks, graphs and devices.
+
+They are few (thousands, where executions are millions) and small, so they are decoded one by one
+and kept; of source files only the place in the file, and the text of a few.  While a program runs
+they can lag behind the records that refer to them: every lookup here answers for what is missing,
+and answers better once it has arrived.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.logdir.definitions.graphs import Graph, GraphOp, parse_tensor_name
+from tfdbg_tui.logdir.definitions.numbering import Numbering
+from tfdbg_tui.logdir.events import SourceFile, StackFrame
+from tfdbg_tui.logdir.files.wall_times import sane_time
+from tfdbg_tui.wire import codec, events, tfrecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfdbg_tui.logdir.files.chunk import Chunk
+    from tfdbg_tui.logdir.files.problems import Problems
+    from tfdbg_tui.logdir.files.record_file import RecordFile
+
+# Of a source file's record only this much is looked at: its path and host name come first.
+_SOURCE_HEAD = 8192
+
+# Source files whose text is kept: one line after another is asked for.
+_TEXTS = 8
+_LONGEST_SOURCE = 1 << 28  # bytes
+
+# Tags of DebugEvent.
+_WALL_TIME = 1 << 3 | codec.FIXED64
+_STEP = 2 << 3 | codec.VARINT
+_SOURCE_FILE = 4 << 3 | codec.BYTES
+
+
+Stacks = Numbering[tuple[int, bytes]]
+"""Every distinct stack trace of a run: file set and serialized CodeLocation of each."""
+
+
+class Definitions:
+    """The definitions that one file set holds.
+
+    Args:
+        file_set: Number of the file set in its run.
+        stacks: Where stack traces are numbered, for all file sets of the run.
+        graphs: Where graphs are kept, for all file sets of the run.
+        problems: Where problems are reported.
+        host: Name of the host by the names of the files.
+    """
+
+    def __init__(
+        self,
+        file_set: int,
+        stacks: Stacks,
+        graphs: dict[str, Graph],
+        problems: Problems,
+        host: str = "",
+    ) -> None:
+        self.file_set = file_set
+        self.host = host
+        self.devices: dict[int, str] = {}
+        self.frames: dict[str, events.FileLineCol] = {}
+        self.source_files: list[tuple[str, str, int]] = []  # host, path, offset of the record
+        self.functions: dict[str, str] = {}  # function name -> graph id
+        self.num_ops = 0
+        self._texts: dict[int, SourceFile] = {}  # by offset of the record
+        self._stacks = stacks
+        self._graphs = graphs
+        self._problems = problems
+
+    @property
+    def count(self) -> int:
+        """How many there are of those that events name: it grows when one arrives."""
+        return self.num_ops + len(self.devices) + len(self.source_files)
+
+    def graph_id(self, recorded: str) -> str:
+        """Return the id of a graph in the run, by its id in this file set.
+
+        Two processes of a run never have a graph in common, even if their ids should clash.
+        """
+        return f"{recorded}@{self.file_set}" if self.file_set and recorded else recorded
+
+    def ingest_source_files(self, file: RecordFile) -> None:
+        """Read what is new in the .source_files file; only the heads of its records."""
+        for offset, head in file.heads(_SOURCE_HEAD):
+            try:
+                host, path = _host_and_path(head)
+            except codec.DecodeError as error:
+                self._report(file, offset, error)
+                # Frames refer to files by position: an unreadable one keeps its place.
+                host, path = self.host, ""
+            self.source_files.append((host, path, offset))
+            self.host = host or self.host
+
+    def ingest_stack_frames(self, file: RecordFile, chunk: Chunk) -> None:
+        """Take in a part of the .stack_frames file."""
+
+        def add(payload: bytes) -> None:
+            event = events.DebugEvent.decode(payload)
+            frame = events.StackFrameWithId.decode(event.stack_frame_with_id)
+            if frame.file_line_col is not None:
+                self.frames[frame.id] = frame.file_line_col
+
+        self._ingest(file, chunk, add)
+
+    def ingest_graphs(self, file: RecordFile, chunk: Chunk) -> None:
+        """Take in a part of the .graphs file: graphs, ops, devices."""
+
+        def add(payload: bytes) -> None:
+            event = events.DebugEvent.decode(payload)
+            if event.graph_op_creation:
+                self._add_op(events.GraphOpCreation.decode(event.graph_op_creation), event)
+            elif event.debugged_graph:
+                self._add_graph(events.DebuggedGraph.decode(event.debugged_graph))
+            elif event.debugged_device:
+                device = events.DebuggedDevice.decode(event.debugged_device)
+                self.devices[device.device_id] = device.device_name
+            elif event.graph_signature:
+                self._add_signature(events.GraphSignature.decode(event.graph_signature))
+
+        self._ingest(file, chunk, add)
+
+    def frame(self, frame_id: str) -> StackFrame:
+        """Return a stack frame; one without a path where it has not been read yet."""
+        place = self.frames.get(frame_id)
+        if place is None:
+            return StackFrame(self.host, None, 0, "")
+        if not 0 <= place.file_index < len(self.source_files):
+            return StackFrame(self.host, None, place.line, place.func)
+        host, path, _ = self.source_files[place.file_index]
+        return StackFrame(host, path or None, place.line, place.func)
+
+    def read_source(self, file: RecordFile, host: str, path: str) -> SourceFile | None:
+        """Return a source file with its text; None where the dump does not name it."""
+        for known_host, known_path, offset in self.source_files:
+            if (known_host, known_path) == (host, path):
+                known = self._texts.get(offset)
+                return known or self._read_lines(file, offset, host, path)
+        return None
+
+    def _read_lines(self, file: RecordFile, offset: int, host: str, path: str) -> SourceFile:
+        try:
+            payload = file.record(offset)
+            if len(payload) > _LONGEST_SOURCE:
+                raise codec.DecodeError(f"a source file of {len(payload):,} bytes")
+            payload = file.bytes_at(offset + tfrecord.HEADER_SIZE, len(payload))
+            event = events.DebugEvent.decode(payload)
+            lines = events.SourceFile.decode(event.source_file).lines
+        except (OSError, ValueError) as error:
+            self._problems.add_record(file.path, offset, error)
+            return SourceFile(host, path, (), unreadable=str(error))
+        if len(self._texts) >= _TEXTS:
+            self._texts.clear()
+        source = SourceFile(host, path, tuple(line.rstrip("\r\n") for line in lines))
+        self._texts[offset] = source
+        return source
+
+    def _ingest(self, file: RecordFile, chunk: Chunk, add: Callable[[bytes], None]) -> None:
+        for row in range(len(chunk)):
+            try:
+                add(chunk.payload(row))
+            except codec.DecodeError as error:
+                self._report(file, int(chunk.offsets[row]), error)
+
+    def _report(self, file: RecordFile, offset: int, error: Exception) -> None:
+        self._problems.add_record(file.path, offset, error)
+
+    def _add_graph(self, record: events.DebuggedGraph) -> None:
+        graph_id = self.graph_id(record.graph_id)
+        outer_id = self.graph_id(record.outer_context_id) or None
+        graph = self._graphs.get(graph_id)
+        if graph is None:
+            graph = Graph(graph_id, record.graph_name, outer_id, self.file_set)
+            self._graphs[graph_id] = graph
+        elif graph.outer_id is None:  # its ops came first
+            graph.name, graph.outer_id = record.graph_name or graph.name, outer_id
+        outer = self._graphs.get(outer_id) if outer_id else None
+        if outer is not None:
+            outer.inner_ids[graph_id] = None
+
+    def _add_op(self, record: events.GraphOpCreation, event: events.DebugEvent) -> None:
+        graph_id = self.graph_id(record.graph_id)
+        graph = self._graphs.get(graph_id)
+        if graph is None:
+            graph = Graph(graph_id, record.graph_name, None, self.file_set)
+            self._graphs[graph_id] = graph
+        if record.op_name in graph.ops:
+            return
+        graph.add_op(
+            GraphOp(
+                graph_id=graph_id,
+                name=record.op_name,
+                op_type=record.op_type,
+                inputs=tuple(map(parse_tensor_name, record.input_names)),
+                num_outputs=record.num_outputs,
+                output_tensor_ids=tuple(record.output_tensor_ids),
+                output_dtypes=tuple(record.output_dtypes),
+                called_graphs=tuple(map(self.graph_id, record.called_graph_ids)),
+                stack_id=self._stacks.number((self.file_set, record.code_location)),
+                host=self.host,
+                wall_time=sane_time(event.wall_time),
+            )
+        )
+        self.num_ops += 1
+
+    def _add_signature(self, record: events.GraphSignature) -> None:
+        record.graph_id = self.graph_id(record.graph_id)
+        record.forward_graph_id = self.graph_id(record.forward_graph_id)
+        self.functions[record.function_name] = record.graph_id
+        graph = self._graphs.get(record.graph_id)
+        if graph is not None:
+            graph.signatures.append(record)
+
+
+def _host_and_path(payload: bytes) -> tuple[str, str]:
+    """Return (host, path) of a source file, given the beginning of its record.
+
+    Raises:
+        codec.DecodeError: There is no source file in it.
+    """
+    at = 0
+    while at < len(payload):
+        tag, at = codec.read_varint(payload, at)
+        if tag == _SOURCE_FILE:
+            length, at = codec.read_varint(payload, at)
+            return _strings_of_head(payload[at : at + length])
+        if tag == _WALL_TIME:
+            at += 8
+        elif tag == _STEP:
+            _, at = codec.read_varint(payload, at)
+        else:
+            break
+    raise codec.DecodeError("no source file in it")
+
+
+def _strings_of_head(head: bytes) -> tuple[str, str]:
+    host = path = ""
+    try:
+        for number, _, value in codec.fields(head):
+            if number > 2 or not isinstance(value, bytes):
+                break
+            if number == 1:
+                path = value.decode("utf-8", "replace")
+            else:
+                host = value.decode("utf-8", "replace")
+    except codec.DecodeError:
+        pass  # the head ends inside the text
+    return host, path

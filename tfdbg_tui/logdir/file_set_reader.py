@@ -1,0 +1,174 @@
+"""Reads the six files of one process."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.logdir.definitions.definitions import Definitions
+from tfdbg_tui.logdir.definitions.numbering import Numbering
+from tfdbg_tui.logdir.files.chunk import ScanBuffer
+from tfdbg_tui.logdir.files.problems import Problems
+from tfdbg_tui.logdir.files.record_file import RecordFile
+from tfdbg_tui.logdir.files.writer_process import WriterProcess
+from tfdbg_tui.logdir.index.executions import ExecutionLog
+from tfdbg_tui.logdir.index.traces import TraceLog
+from tfdbg_tui.logdir.metadata_log import MetadataLog
+from tfdbg_tui.wire import filesets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.logdir.definitions.definitions import Stacks
+    from tfdbg_tui.logdir.definitions.graphs import Graph
+    from tfdbg_tui.logdir.events import ExecutionKind, Site
+    from tfdbg_tui.logdir.index.record_log import RecordLog
+    from tfdbg_tui.wire.filesets import FileSet
+
+_DEFINITIONS_CHUNK = 1 << 17
+
+_WITHOUT = {
+    filesets.METADATA: "the run's id and TensorFlow's version are unknown",
+    filesets.SOURCE_FILES: "source files are unknown",
+    filesets.STACK_FRAMES: "stack traces are unknown",
+    filesets.GRAPHS: "graphs and the types of their ops are unknown",
+    filesets.EXECUTION: "there are no executions",
+    filesets.GRAPH_EXECUTION_TRACES: "there are no graph executions",
+}
+
+
+class Shared:
+    """What all file sets of a run number or define together."""
+
+    def __init__(self, chunk_bytes: int) -> None:
+        self.problems = Problems()
+        self.stacks: Stacks = Numbering()
+        self.graphs: dict[str, Graph] = {}
+        self.sites: Numbering[Site] = Numbering()
+        self.kinds: Numbering[ExecutionKind] = Numbering()
+        self.buffer = ScanBuffer(chunk_bytes)
+
+
+class FileSetReader:
+    """Reads the files of one file set as they grow.
+
+    Attributes:
+        files: The six files by suffix.
+        definitions: What has been read of sources, frames and graphs.
+        executions: Index of the executions.
+        traces: Index of the graph executions.
+        metadata: What the writer says is not on record.
+        process: Who writes them.
+        restarts: How often a file of events was read again from its start.
+    """
+
+    def __init__(
+        self, number: int, file_set: FileSet, shared: Shared, *, vectorised: bool = True
+    ) -> None:
+        self._file_set = file_set
+        self._shared = shared
+        self._vectorised = vectorised
+        self.restarts = 0
+        self.process = WriterProcess(file_set)
+        self.files = {suffix: self._file(suffix) for suffix in filesets.SUFFIXES}
+        self.metadata = MetadataLog(self.files[filesets.METADATA], shared.problems)
+        host = ".".join(os.path.basename(file_set.prefix).split(".")[2:])
+        self.definitions = Definitions(
+            number, shared.stacks, shared.graphs, shared.problems, host=host
+        )
+        self.executions = self._execution_log()
+        self.traces = self._trace_log()
+
+    def look(self, *, patient: bool) -> None:
+        """Note what has happened to the files since the last look; see `RecordFile.look`."""
+        for file in self.files.values():
+            file.look(patient=patient)
+        self.metadata.read()
+        self._start_again(patient=patient)
+
+    def read_definitions(self) -> Iterator[None]:
+        """Read all definitions there are, a little more each time the iterator is advanced."""
+        files = self.files
+        self.definitions.ingest_source_files(files[filesets.SOURCE_FILES])
+        for suffix, ingest in (
+            (filesets.STACK_FRAMES, self.definitions.ingest_stack_frames),
+            (filesets.GRAPHS, self.definitions.ingest_graphs),
+        ):
+            while (
+                chunk := files[suffix].read(self._shared.buffer, _DEFINITIONS_CHUNK)
+            ) is not None:
+                ingest(files[suffix], chunk)
+                yield
+
+    def read_events(self, limit: int) -> bool:
+        """Read one chunk of graph executions and one of executions; return if there was any."""
+        found = False
+        log: RecordLog
+        for log in (self.traces, self.executions):
+            chunk = log.file.read(self._shared.buffer, limit)
+            if chunk is not None:
+                log.ingest(chunk)
+                found = True
+        return found
+
+    def report(self) -> None:
+        """Report what is wrong with the files as a whole."""
+        there = any(file.is_open for file in self.files.values())
+        for suffix, file in self.files.items():
+            if there and not file.is_open and not os.path.lexists(file.path):
+                message = f"is missing; {_WITHOUT[suffix]}"
+                self._shared.problems.add(file.path, message, key="missing")
+            else:
+                self._shared.problems.discard(file.path, "missing")
+            if suffix != filesets.METADATA:
+                file.report_tail()
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self.files.values():
+            file.close()
+
+    def _start_again(self, *, patient: bool) -> None:
+        """Read a file of events from its start if it is not the file it was.
+
+        A dump writer with a circular buffer replaces the file by one with its last events.
+        """
+        for suffix in (filesets.EXECUTION, filesets.GRAPH_EXECUTION_TRACES):
+            file = self.files[suffix]
+            if file.fate not in ("truncated", "replaced"):
+                continue
+            if file.fate == "truncated":
+                self._shared.problems.add(
+                    file.path,
+                    f"became shorter than the {file.position:,} bytes read of it; it is read "
+                    "again from its start",
+                )
+            self.files[suffix] = self._file(suffix)
+            self.files[suffix].look(patient=patient)
+            self.restarts += 1
+            if suffix == filesets.EXECUTION:
+                self.executions = self._execution_log()
+            else:
+                self.traces = self._trace_log()
+
+    def _file(self, suffix: str) -> RecordFile:
+        return RecordFile(self._file_set.path(suffix), self._shared.problems)
+
+    def _execution_log(self) -> ExecutionLog:
+        return ExecutionLog(
+            self.files[filesets.EXECUTION],
+            self.definitions,
+            self._shared.kinds,
+            self._shared.stacks,
+            self._shared.problems,
+            vectorised=self._vectorised,
+        )
+
+    def _trace_log(self) -> TraceLog:
+        return TraceLog(
+            self.files[filesets.GRAPH_EXECUTION_TRACES],
+            self.definitions,
+            self._shared.sites,
+            self._shared.problems,
+            vectorised=self._vectorised,
+        )

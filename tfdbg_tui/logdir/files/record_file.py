@@ -1,0 +1,283 @@
+"""One file of a file set, read forward as its writer appends to it."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from tfdbg_tui.logdir.files import frames
+from tfdbg_tui.logdir.files.chunk import VERIFIED_BYTES, Chunk, ScanBuffer
+from tfdbg_tui.logdir.files.file_slice import FileSlice
+from tfdbg_tui.logdir.files.handles import NotRegularError, ReadFile
+from tfdbg_tui.wire import tfrecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.logdir.files.problems import Problems
+
+CHUNK_BYTES = 8 << 20
+_PATIENCE_SECONDS = 3.0
+"""How long zeros count as data that is on its way.
+
+Where writes reach a network file system out of order, or its caches lag behind, a file can be
+longer than what has arrived of it; what is missing reads as zeros.
+"""
+
+_HEADER, _FOOTER, _FRAME = tfrecord.HEADER_SIZE, tfrecord.FOOTER_SIZE, tfrecord.FRAME_SIZE
+
+
+class RecordFile:
+    """Reads a record file from where it stopped last; never past a torn record.
+
+    Attributes:
+        path: The file.
+        position: Everything before this offset has been read.
+        size: Size of the file at the last look.
+        modified: When the file was written last, in seconds since the epoch; None where it is
+            not there.
+        fate: What became of the file since it was opened: "", "deleted", "replaced" (another
+            file has its name now) or "truncated" (it is shorter than what was read of it).
+    """
+
+    def __init__(self, path: str, problems: Problems) -> None:
+        self.path = path
+        self.position = 0
+        self.size = 0
+        self.modified: float | None = None
+        self.fate = ""
+        self._problems = problems
+        self._file: ReadFile | None = None
+        self._searched = 0
+        self._patient = False
+        self._waiting = False
+        self._hole = (-1, 0.0)  # where there are zeros, and since when
+        self._exhausted_at: tuple[int, float | None] | None = None
+
+    def __del__(self) -> None:
+        self.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the file was there and could be opened."""
+        return self._file is not None
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing whole is left of what was there at the last look."""
+        looked_at = (self.size, self.modified)
+        return self.position >= self.size or self._waiting or self._exhausted_at == looked_at
+
+    def look(self, *, patient: bool) -> None:
+        """Note how large the file is now; open it if it has appeared.
+
+        Args:
+            patient: Whether zeros may for some seconds be data that has not arrived yet, rather
+                than damage.
+        """
+        if self._file is None and not self._open():
+            return
+        assert self._file is not None
+        try:
+            now = os.stat(self.path)
+        except OSError:
+            status, fate = self._file.status(), "deleted"
+        else:
+            same = (now.st_dev, now.st_ino) == self._file.identity
+            status, fate = (now, "") if same else (self._file.status(), "replaced")
+        self.fate = fate
+        self._patient, self._waiting = patient, False
+        if status is not None:
+            self.size, self.modified = status.st_size, status.st_mtime
+            if self.size < self.position:
+                self.fate = "truncated"
+
+    def read(self, buffer: ScanBuffer, limit: int) -> Chunk | None:
+        """Return the whole records within the next `limit` bytes, or None where there are none.
+
+        A record larger than `limit` comes alone.  What is damaged is skipped and reported.
+        """
+        while not self.exhausted and self.fate != "truncated":
+            size = self._fill(buffer, self.position, min(limit, buffer.size))
+            bounds = frames.walk(buffer.data, size)
+            if len(bounds) > 1:
+                return self._advance(Chunk(self.position, buffer.data, bounds))
+            length = self._next_length()
+            if length is not None:
+                return self._read_one(buffer, length)
+            self._go_on(buffer)
+        return None
+
+    def heads(self, limit: int) -> Iterator[tuple[int, bytes]]:
+        """Yield (offset, first `limit` bytes of the payload) of each record that is left."""
+        while not self.exhausted and self.fate != "truncated":
+            length = self._next_length()
+            if length is not None:
+                offset = self.position
+                self.position += _FRAME + length
+                yield offset, self.bytes_at(offset + _HEADER, min(limit, length))
+            else:
+                self._go_on(ScanBuffer(1 << 20))
+
+    def record(self, offset: int) -> bytes:
+        """Return the payload of the record at `offset`; a `FileSlice` if it is large.
+
+        The payload's checksum is verified up to a megabyte, which takes 4 ns a byte.
+
+        Raises:
+            OSError: The file cannot be read any more.
+            tfrecord.CorruptRecordError: The record is not, or no longer, intact.
+        """
+        # One read gets most records whole.
+        data = self.bytes_at(offset, 2048)
+        if len(data) < _HEADER:
+            raise tfrecord.CorruptRecordError(offset, "the file has become shorter")
+        length = int.from_bytes(data[:8], "little")
+        if not frames.is_header(data[:_HEADER]):
+            raise tfrecord.CorruptRecordError(offset, "the length does not match its checksum")
+        if length > CHUNK_BYTES:
+            return cast("bytes", FileSlice(self.bytes_at, offset + _HEADER, length))
+        end = length + _FRAME
+        if end > len(data):
+            data += self.bytes_at(offset + len(data), end - len(data))
+        if end > len(data):
+            raise tfrecord.CorruptRecordError(offset, "the record is cut off")
+        if length <= VERIFIED_BYTES:
+            tfrecord.verify(data, 0, end)
+        return data[_HEADER : end - _FOOTER]
+
+    def bytes_at(self, offset: int, size: int) -> bytes:
+        """Return up to `size` bytes at `offset`."""
+        if self._file is None or size <= 0:
+            return b""
+        return self._file.read(size, offset)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def report_tail(self) -> None:
+        """Report bytes after the last whole record, or that there no longer are any."""
+        if self.exhausted and 0 < self.position < self.size and self._is_torn():
+            left = self.size - self.position
+            self._problems.add(
+                self.path,
+                f"the last {left:,} bytes are the beginning of a record that is not written to "
+                "its end; everything before it is shown",
+                key="tail",
+                passing=True,
+            )
+        else:
+            self._problems.discard(self.path, "tail")
+
+    def _open(self) -> bool:
+        try:
+            self._file = ReadFile(self.path)
+        except FileNotFoundError:
+            return False
+        except NotRegularError:
+            self._problems.add(self.path, "is not a regular file; it is left out")
+            return False
+        except OSError as error:
+            self._problems.add(self.path, f"cannot be read: {error.strerror}; it is left out")
+            return False
+        return True
+
+    def _fill(self, buffer: ScanBuffer, offset: int, limit: int) -> int:
+        assert self._file is not None
+        want = min(limit, self.size - offset)
+        done = 0
+        try:
+            while done < want:
+                got = self._file.read_into(buffer.view[done:want], offset + done)
+                if not got:
+                    break
+                done += got
+        except OSError as error:
+            self._problems.add(
+                self.path, f"cannot be read at byte {offset:,}: {error.strerror}; nothing after it"
+            )
+        return done
+
+    def _advance(self, chunk: Chunk) -> Chunk:
+        self.position = chunk.base + int(chunk.bounds[-1])
+        self._problems.discard(self.path, ("damage", chunk.base))  # it was on its way
+        return chunk
+
+    def _next_length(self) -> int | None:
+        """Return the length of the record at `position` if it is whole and its header intact."""
+        header = self._header()
+        if header is None or not frames.is_header(header):
+            return None
+        length = int.from_bytes(header[:8], "little")
+        return length if self.position + _FRAME + length <= self.size else None
+
+    def _header(self) -> bytes | None:
+        try:
+            header = self.bytes_at(self.position, _HEADER)
+        except OSError:
+            return None
+        return header if len(header) == _HEADER else None
+
+    def _go_on(self, buffer: ScanBuffer) -> None:
+        """Skip what is at `position` and no record, or wait for more."""
+        if self._is_on_its_way():
+            self._waiting = True
+        elif self._is_torn() or not self._skip_damage(buffer):
+            self._exhausted_at = (self.size, self.modified)
+
+    def _is_torn(self) -> bool:
+        """Whether what is at `position` can become a record when more is written."""
+        header = self._header()
+        if header is None:
+            return True
+        return frames.is_header(header) and self._next_length() is None
+
+    def _is_on_its_way(self) -> bool:
+        """Whether there are zeros at `position` that may become data soon."""
+        if not self._patient or self._header() != bytes(_HEADER):
+            return False
+        if self._hole[0] != self.position:
+            self._hole = (self.position, time.monotonic())
+        return time.monotonic() - self._hole[1] < _PATIENCE_SECONDS
+
+    def _read_one(self, buffer: ScanBuffer, length: int) -> Chunk:
+        bounds = np.array([0, length + _FRAME], np.int64)
+        if length + _FRAME <= buffer.size:
+            self._fill(buffer, self.position, length + _FRAME)
+            return self._advance(Chunk(self.position, buffer.data, bounds))
+        payload = FileSlice(self.bytes_at, self.position + _HEADER, length)
+        return self._advance(Chunk(self.position, buffer.data, bounds, payload))
+
+    def _after_hole(self, offset: int) -> int:
+        """Return where the next record can begin: its first bytes may be zeros."""
+        assert self._file is not None
+        return max(offset, self._file.next_data(offset, self.size) - _HEADER)
+
+    def _skip_damage(self, buffer: ScanBuffer) -> bool:
+        """Go to the next intact record; return whether there is one yet."""
+        start = self.position
+        at = max(start + 1, self._searched)
+        found: int | None = None
+        while found is None and self.size - (at := self._after_hole(at)) > _HEADER:
+            size = self._fill(buffer, at, buffer.size)
+            if size <= _HEADER:
+                break
+            found = frames.find_header(buffer.data, 0, size)
+            at += size - _HEADER if found is None else found
+        self._searched = at
+        upto = "and nothing intact follows" if found is None else f"up to byte {at:,}"
+        self._problems.add(
+            self.path,
+            f"damaged at byte {start:,}, {upto}; the records there are skipped",
+            key=("damage", start),
+        )
+        if found is None:
+            return False
+        self.position = at
+        return True

@@ -1,0 +1,322 @@
+"""The executions of a run: an index of them in memory, their records in the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tfdbg_tui.logdir.events import Execution, ExecutionKind
+from tfdbg_tui.logdir.files.wall_times import sane_time
+from tfdbg_tui.logdir.index.alert_log import AlertTally, combined
+from tfdbg_tui.logdir.index.columns import Column, Int64Array
+from tfdbg_tui.logdir.index.event_list import EventList
+from tfdbg_tui.logdir.index.record_log import RecordLog, is_worth_scanning
+from tfdbg_tui.logdir.scan.execution_scan import ExecutionScan
+from tfdbg_tui.logdir.values.output_slots import inputs_by_slot, outputs_by_slot
+from tfdbg_tui.logdir.values.tensors import recorded_tensor
+from tfdbg_tui.wire import codec, events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfdbg_tui.logdir.definitions.definitions import Definitions, Stacks
+    from tfdbg_tui.logdir.definitions.numbering import Numbering
+    from tfdbg_tui.logdir.files.chunk import Chunk
+    from tfdbg_tui.logdir.files.problems import Problems
+    from tfdbg_tui.logdir.files.record_file import RecordFile
+    from tfdbg_tui.logdir.index.merge import Merge
+
+
+_INPUT_TENSOR_IDS = 4  # field of tensorflow.Execution
+
+
+class Place(NamedTuple):
+    """What outputs of eager code have in common: numbers, or arrays of them."""
+
+    kind: Any
+    stack: Any
+    slot: Any
+
+    @property
+    def number(self) -> Any:
+        """The three in one: 20 bits of the slot, 24 of the stack, and the kind."""
+        return (self.kind << 24 | self.stack) << 20 | self.slot
+
+    @classmethod
+    def of(cls, number: int) -> Place:
+        """Return the place with a number."""
+        return cls(number >> 44, number >> 20 & 0xFFFFFF, number & 0xFFFFF)
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    """What the index holds of one execution."""
+
+    kind: int
+    stack: int
+    serial: int
+    bad_slots: tuple[int, ...]
+
+
+class ExecutionLog(RecordLog):
+    """The index of one .execution file; its alerts are by `Place`.
+
+    Attributes:
+        kinds: Number of each execution's `ExecutionKind` in the run.
+        stacks: Number of each execution's stack in the run.
+        serials: Serial of each execution; empty where the writer records none.
+    """
+
+    def __init__(
+        self,
+        file: RecordFile,
+        definitions: Definitions,
+        kinds: Numbering[ExecutionKind],
+        stacks: Stacks,
+        problems: Problems,
+        *,
+        vectorised: bool = True,
+    ) -> None:
+        super().__init__(file, definitions, problems)
+        self.kinds = Column()
+        self.stacks = Column()
+        self.serials = Column()
+        self._kinds = kinds
+        self._stacks = stacks
+        self._scan = ExecutionScan() if vectorised else None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """See `RecordLog`."""
+        return self.kinds, self.stacks
+
+    def ingest(self, chunk: Chunk) -> None:
+        """See `RecordLog`."""
+        count = len(chunk)
+        kinds = np.full(count, -1, np.int64)
+        stacks = np.zeros(count, np.int64)
+        serials = np.zeros(count, np.int64)
+        alerts = np.zeros((2, 0), np.int64)
+        if self._scan is not None and is_worth_scanning(chunk):
+            scanned = self._scan.scan(
+                chunk, lambda row: self._kind_of(chunk, row), self._number_stack
+            )
+            kinds, stacks, serials = scanned.kinds, scanned.stacks, scanned.serials
+            self._leave_shifted_slots(scanned.alert_rows, scanned.num_outputs, kinds)
+            alerts = np.array([scanned.alert_rows, scanned.alert_slots])
+            alerts = alerts[:, kinds[alerts[0]] >= 0]
+        for row in np.flatnonzero(kinds < 0).tolist():
+            decoded = self._decode(chunk, row)
+            if decoded is not None:
+                kinds[row], stacks[row], serials[row] = decoded.kind, decoded.stack, decoded.serial
+                found = [[row] * len(decoded.bad_slots), decoded.bad_slots]
+                alerts = np.concatenate([alerts, np.array(found, np.int64)], axis=1)
+        self._append(chunk, kinds, stacks, serials, alerts)
+
+    def _append(
+        self,
+        chunk: Chunk,
+        kinds: Int64Array,
+        stacks: Int64Array,
+        serials: Int64Array,
+        alerts: Int64Array,
+    ) -> None:
+        readable = kinds >= 0
+        before = len(self.offsets)
+        rows = np.cumsum(readable) - 1 + before
+        self.offsets.extend(chunk.offsets[readable])
+        self.kinds.extend(kinds[readable])
+        self.stacks.extend(stacks[readable])
+        if len(self.serials) or serials.any():
+            self.serials.extend(np.zeros(before - len(self.serials), np.int64))
+            self.serials.extend(serials[readable] & 0xFFFFFFFF)
+        bad, slots = alerts[:, np.lexsort((alerts[1], alerts[0]))]
+        self.alerts.extend(rows[bad], Place(kinds[bad], stacks[bad], slots).number, slots)
+
+    def _leave_shifted_slots(
+        self, alert_rows: Int64Array, num_outputs: Int64Array, kinds: Int64Array
+    ) -> None:
+        """Leave to the scalar decoder the bad records whose writer left out outputs."""
+        alerting = np.unique(alert_rows)
+        alerting = alerting[kinds[alerting] >= 0]
+        for kind in np.unique(kinds[alerting]).tolist():
+            rows = alerting[kinds[alerting] == kind]
+            kinds[rows[num_outputs[rows] != self._kinds.values[kind].num_outputs]] = -1
+
+    def _kind_of(self, chunk: Chunk, row: int) -> int | None:
+        """Return the kind of a record to judge others by; None if it is not to be trusted."""
+        decoded = self._decode(chunk, row, report=False) if chunk.is_intact(row) else None
+        return decoded.kind if decoded else None
+
+    def _number_stack(self, code_location: bytes) -> int:
+        return self._stacks.number((self.definitions.file_set, code_location))
+
+    def _decode(self, chunk: Chunk, row: int, *, report: bool = True) -> _Decoded | None:
+        """Read one record; None, and a problem, where it is not readable."""
+        try:
+            event = events.DebugEvent.decode(chunk.payload(row))
+            if not event.execution:
+                raise codec.DecodeError("no execution in it")
+            record = events.Execution.decode(event.execution)
+            summaries, _ = outputs_by_slot(record)
+        except codec.DecodeError as error:
+            if report:
+                self._skip(chunk, row, error)
+            return None
+        bad = [slot for slot, summary in enumerate(summaries) if summary and summary.bad]
+        serial = record.serial or 0
+        return _Decoded(
+            kind=self._kinds.number(self._kind(record)),
+            stack=self._number_stack(record.code_location),
+            serial=serial & 0xFFFFFFFF,
+            bad_slots=tuple(bad),
+        )
+
+    def _kind(self, record: events.Execution) -> ExecutionKind:
+        return ExecutionKind(
+            self.definitions.file_set,
+            record.op_type,
+            self.definitions.graph_id(record.graph_id) or None,
+            record.num_outputs,
+            record.tensor_debug_mode,
+        )
+
+
+class Executions(EventList[Execution]):
+    """The executions of a run, in order: ``executions[i]`` reads the i-th from its file.
+
+    Attributes:
+        kinds: Number of each execution's kind; see `kind`.
+        stack_ids: Number of each execution's stack; see `Run.stack`.
+        alert_slots: Output slot of each alert.
+    """
+
+    def __init__(
+        self,
+        logs: Sequence[ExecutionLog],
+        kinds: Numbering[ExecutionKind],
+        merge: Merge | None,
+    ) -> None:
+        super().__init__(logs, merge)
+        self.kinds, self.stack_ids = self._columns
+        self.alert_slots = merge.alert_slots.view() if merge else self.alert_logs[0].slots
+        self._serials = [log.serials.view() for log in logs]
+        self._kinds = kinds.values
+        self._num_kinds = len(kinds.values)
+
+    def _decoded(self, index: int, log: int, event: events.DebugEvent) -> Execution:
+        record = events.Execution.decode(event.execution)
+        definitions = self._definitions[log]
+        outputs, slots_known = outputs_by_slot(record)
+        return Execution(
+            index=index,
+            wall_time=sane_time(event.wall_time),
+            step=event.step,
+            op_type=record.op_type,
+            graph_id=definitions.graph_id(record.graph_id) or None,
+            input_tensor_ids=tuple(record.input_tensor_ids),
+            output_tensor_ids=tuple(record.output_tensor_ids),
+            num_outputs=record.num_outputs,
+            mode=record.tensor_debug_mode,
+            outputs=outputs,
+            output_devices=tuple(
+                definitions.devices.get(number, f"device {number}")
+                for number in record.output_tensor_device_ids
+            ),
+            slots_known=slots_known,
+            stack_id=self.stack_ids[index],
+            host=definitions.host,
+            thread=record.thread,
+            serial=record.serial,
+            error=record.error or None,
+            inputs=inputs_by_slot(record),
+        )
+
+    def _unreadable(self, index: int, reason: str) -> Execution:
+        kind = self.kind(index)
+        return Execution(
+            index=index,
+            wall_time=0.0,
+            step=None,
+            op_type=kind.op_type,
+            graph_id=kind.graph_id,
+            input_tensor_ids=(),
+            output_tensor_ids=(),
+            num_outputs=kind.num_outputs,
+            mode=kind.mode,
+            outputs=(),
+            output_devices=(),
+            slots_known=True,
+            stack_id=self.stack_ids[index],
+            host=self._definitions[kind.file_set].host,
+            unreadable=reason,
+        )
+
+    def input_tensor_ids(self, index: int) -> tuple[int, ...]:
+        """Return what an execution says of its inputs, several times as fast as all of it.
+
+        Raises:
+            IndexError: There is no such execution.
+            UnreadableError: The record cannot be read.
+        """
+        ids: list[int] = []
+        with self._reading(index) as (_, event):
+            for number, _, value in codec.fields(event.execution):
+                if number == _INPUT_TENSOR_IDS:
+                    ids += codec.unpack_varints(value) if isinstance(value, bytes) else [value]
+        return tuple(ids)
+
+    def tensor(self, index: int, slot: int) -> npt.NDArray[Any] | None:
+        """Read an output itself; None in all modes but FULL_TENSOR, and for types without numpy's.
+
+        It is None as well where not all outputs were recorded, so that they cannot be told apart.
+
+        Raises:
+            IndexError: There is no such execution.
+            UnreadableError: The record cannot be read.
+        """
+        with self._reading(index) as (_, event):
+            record = events.Execution.decode(event.execution)
+            if len(record.tensor_protos) != record.num_outputs or slot >= record.num_outputs:
+                return None
+            return recorded_tensor(record.tensor_debug_mode, record.tensor_protos[slot])
+
+    def kind(self, index: int) -> ExecutionKind:
+        """Return op type, graph and so on of an execution without reading its record."""
+        return self._kinds[self.kinds[index]]
+
+    @property
+    def num_kinds(self) -> int:
+        """How many distinct kinds there are so far."""
+        return self._num_kinds
+
+    def kind_by_id(self, kind_id: int) -> ExecutionKind:
+        """Return the kind with a number found in `kinds`."""
+        return self._kinds[kind_id]
+
+    def bad_places(self) -> Iterator[tuple[Place, AlertTally]]:
+        """Yield each place that has alerts, and their number, first and last index."""
+        for number, tally in combined(self.alert_logs, self._rows.index):
+            yield Place.of(number), tally
+
+    def with_serial(self, log: int, serial: int) -> int | None:
+        """Return the index of the execution of a process with a serial, or None.
+
+        Args:
+            log: Number of the process's file set in the run.
+            serial: As in `Execution.serial`.
+        """
+        if not serial or log >= len(self._serials) or not len(self._serials[log]):
+            return None
+        serials = self._serials[log]
+        serial &= 0xFFFFFFFF
+        # Serials go up by one, but for executions that ended in another order.
+        guess = serial - serials[0]
+        for row in range(max(0, guess - 8), min(len(serials), guess + 9)):
+            if serials[row] == serial:
+                return self._rows.index(log, row)
+        rows = serials.rows_equal(serial)
+        return self._rows.index(log, int(rows[0])) if rows.size else None

@@ -1,0 +1,215 @@
+"""The graph executions of a run: an index of them in memory, their records in the file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tfdbg_tui.logdir.events import GraphExecution, Site, TensorSummary
+from tfdbg_tui.logdir.files.wall_times import sane_time
+from tfdbg_tui.logdir.index.alert_log import AlertTally, combined
+from tfdbg_tui.logdir.index.columns import Column, Int64Array
+from tfdbg_tui.logdir.index.event_list import EventList
+from tfdbg_tui.logdir.index.record_log import RecordLog, is_worth_scanning
+from tfdbg_tui.logdir.scan.trace_scan import TraceScan
+from tfdbg_tui.logdir.values.summaries import tensor_summary
+from tfdbg_tui.logdir.values.tensors import recorded_tensor
+from tfdbg_tui.wire import codec, events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tfdbg_tui.logdir.definitions.definitions import Definitions
+    from tfdbg_tui.logdir.definitions.graphs import Graph
+    from tfdbg_tui.logdir.definitions.numbering import Numbering
+    from tfdbg_tui.logdir.files.chunk import Chunk
+    from tfdbg_tui.logdir.files.problems import Problems
+    from tfdbg_tui.logdir.files.record_file import RecordFile
+    from tfdbg_tui.logdir.index.executions import Executions
+    from tfdbg_tui.logdir.index.merge import Merge
+
+
+class TraceLog(RecordLog):
+    """The index of one .graph_execution_traces file; its alerts are by site.
+
+    Attributes:
+        sites: Number of each record's `Site` in the run.
+    """
+
+    def __init__(
+        self,
+        file: RecordFile,
+        definitions: Definitions,
+        sites: Numbering[Site],
+        problems: Problems,
+        *,
+        vectorised: bool = True,
+    ) -> None:
+        super().__init__(file, definitions, problems)
+        self.sites = Column()
+        self._sites = sites
+        self._scan = TraceScan() if vectorised else None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """See `RecordLog`."""
+        return (self.sites,)
+
+    def ingest(self, chunk: Chunk) -> None:
+        """See `RecordLog`."""
+        sites = np.full(len(chunk), -1, np.int64)
+        bad = np.zeros(len(chunk), bool)
+        if self._scan is not None and is_worth_scanning(chunk):
+            sites, bad = self._scan.scan(chunk, lambda row: self._site_of(chunk, row))
+        for row in np.flatnonzero(sites < 0).tolist():
+            decoded = self._decode(chunk, row)
+            if decoded is not None:
+                sites[row], bad[row] = decoded
+        readable = sites >= 0
+        alerts = np.flatnonzero(bad[readable])
+        self.alerts.extend(alerts + len(self.offsets), sites[readable][alerts])
+        self.offsets.extend(chunk.offsets[readable])
+        self.sites.extend(sites[readable])
+
+    def _site_of(self, chunk: Chunk, row: int) -> int | None:
+        """Return the site of a record to judge others by; None if it is not to be trusted."""
+        decoded = self._decode(chunk, row, report=False) if chunk.is_intact(row) else None
+        return decoded[0] if decoded else None
+
+    def _decode(self, chunk: Chunk, row: int, *, report: bool = True) -> tuple[int, bool] | None:
+        """Return (site, whether it is bad) of one record; None where it is not readable."""
+        try:
+            event = events.DebugEvent.decode(chunk.payload(row))
+            if not event.graph_execution_trace:
+                raise codec.DecodeError("no graph execution trace in it")
+            record = events.GraphExecutionTrace.decode(event.graph_execution_trace)
+            summary = trace_summary(record)
+        except codec.DecodeError as error:
+            if report:
+                self._skip(chunk, row, error)
+            return None
+        site = Site(
+            self.definitions.file_set,
+            self.definitions.graph_id(record.tfdbg_context_id),
+            record.op_name,
+            record.output_slot,
+            record.tensor_debug_mode,
+            record.device_name,
+        )
+        return self._sites.number(site), summary is not None and summary.bad
+
+
+def trace_summary(record: events.GraphExecutionTrace) -> TensorSummary | None:
+    """Return what a trace says of its tensor's values."""
+    low, high = record.minimum_bits, record.maximum_bits
+    return tensor_summary(
+        record.tensor_debug_mode,
+        record.tensor_proto,
+        codec.to_double(low) if low is not None else None,
+        codec.to_double(high) if high is not None else None,
+    )
+
+
+class GraphExecutions(EventList[GraphExecution]):
+    """The graph executions of a run, in order: ``[i]`` reads the i-th from its file.
+
+    Attributes:
+        site_ids: Number of each graph execution's site; see `site`.
+    """
+
+    def __init__(
+        self,
+        logs: Sequence[TraceLog],
+        sites: Numbering[Site],
+        graphs: Mapping[str, Graph],
+        executions: Executions,
+        merge: Merge | None,
+    ) -> None:
+        super().__init__(logs, merge)
+        (self.site_ids,) = self._columns
+        self._sites = sites.values
+        self._num_sites = len(sites.values)
+        self._graphs = graphs
+        self._executions = executions
+
+    def _decoded(self, index: int, log: int, event: events.DebugEvent) -> GraphExecution:
+        record = events.GraphExecutionTrace.decode(event.graph_execution_trace)
+        definitions = self._definitions[log]
+        graph_id = definitions.graph_id(record.tfdbg_context_id)
+        return GraphExecution(
+            index=index,
+            wall_time=sane_time(event.wall_time),
+            step=event.step,
+            site_id=self.site_ids[index],
+            graph_id=graph_id,
+            op_name=record.op_name,
+            op_type=self._op_type(graph_id, record.op_name),
+            output_slot=record.output_slot,
+            mode=record.tensor_debug_mode,
+            summary=trace_summary(record),
+            device=record.device_name,
+            host=definitions.host,
+            execution_index=self._executions.with_serial(log, record.execution_serial or 0),
+            iteration=record.iteration,
+        )
+
+    def _unreadable(self, index: int, reason: str) -> GraphExecution:
+        site = self.site(index)
+        return GraphExecution(
+            index=index,
+            wall_time=0.0,
+            step=None,
+            site_id=self.site_ids[index],
+            graph_id=site.graph_id,
+            op_name=site.op_name,
+            op_type=self._op_type(site.graph_id, site.op_name),
+            output_slot=site.output_slot,
+            mode=site.mode,
+            summary=None,
+            device=site.device,
+            host=self._definitions[site.file_set].host,
+            unreadable=reason,
+        )
+
+    def tensor(self, index: int) -> npt.NDArray[Any] | None:
+        """Read the tensor itself; None in all modes but FULL_TENSOR, and for types without numpy's.
+
+        Raises:
+            IndexError: There is no such row.
+            UnreadableError: The record cannot be read.
+        """
+        with self._reading(index) as (_, event):
+            record = events.GraphExecutionTrace.decode(event.graph_execution_trace)
+            return recorded_tensor(record.tensor_debug_mode, record.tensor_proto)
+
+    def _op_type(self, graph_id: str, op_name: str) -> str | None:
+        graph = self._graphs.get(graph_id)
+        op = graph.ops.get(op_name) if graph else None
+        return op.op_type if op else None
+
+    @property
+    def num_sites(self) -> int:
+        """How many distinct sites there are so far."""
+        return self._num_sites
+
+    def site(self, index: int) -> Site:
+        """Return graph, op, slot and device of a row without reading its record."""
+        return self._sites[self.site_ids[index]]
+
+    def site_by_id(self, site_id: int) -> Site:
+        """Return the site with a number found in `site_ids`."""
+        return self._sites[site_id]
+
+    def rows_of(self, site_id: int) -> Int64Array:
+        """Return all rows that are computations of one site, ascending."""
+        return self.site_ids.rows_equal(site_id)
+
+    def last_before(self, site_id: int, index: int) -> int | None:
+        """Return the last row before `index` that is a computation of a site, or None."""
+        return self.site_ids.last_equal(site_id, index)
+
+    def bad_sites(self) -> Iterator[tuple[int, AlertTally]]:
+        """Yield the number of each site that has alerts, and their number, first and last row."""
+        yield from combined(self.alert_logs, self._rows.index)

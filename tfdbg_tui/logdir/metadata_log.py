@@ -1,0 +1,64 @@
+"""What a metadata file says after its first record: what is not on record, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.logdir.events import Omission
+from tfdbg_tui.wire import codec, events
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from tfdbg_tui.logdir.files.problems import Problems
+    from tfdbg_tui.logdir.files.record_file import RecordFile
+
+_RECORD_LIMIT = 1 << 16
+_MAX_OMISSIONS = 1000
+"""Our writer tells less; what a damaged file tells beyond is left out."""
+
+
+class MetadataLog:
+    """Reads a metadata file as it grows.
+
+    Args:
+        file: The file.
+        problems: Takes what cannot be read.
+    """
+
+    def __init__(self, file: RecordFile, problems: Problems) -> None:
+        self._file = file
+        self._problems = problems
+        self._omissions: dict[Hashable, Omission] = {}
+
+    @property
+    def omissions(self) -> tuple[Omission, ...]:
+        """What is not on record, in the order in which it was noticed first."""
+        return tuple(self._omissions.values())
+
+    def read(self) -> None:
+        """Read what has been added."""
+        for offset, payload in self._file.heads(_RECORD_LIMIT):
+            try:
+                event = events.DebugEvent.decode(payload)
+                if event.omission:
+                    self._add(event, events.Omission.decode(event.omission))
+            except codec.DecodeError:
+                message = f"the record at byte {offset:,} cannot be read; it is left out"
+                self._problems.add(self._file.path, message)
+
+    def _add(self, event: events.DebugEvent, found: events.Omission) -> None:
+        key = (found.kind, found.what, found.reason, found.graph_id)
+        first = self._omissions.get(key)
+        if first is None and len(self._omissions) >= _MAX_OMISSIONS:
+            return
+        self._omissions[key] = Omission(
+            kind=found.kind,
+            what=found.what,
+            reason=found.reason,
+            executions=first.executions if first else found.executions,
+            traces=first.traces if first else found.traces,
+            step=first.step if first else event.step,
+            graph_id=found.graph_id or None,
+            count=max(1, found.count),
+        )

@@ -1,0 +1,168 @@
+"""Which of many tensors recorded whole (FULL_TENSOR) hold a NaN or an infinity.
+
+TensorFlow lays a TensorProto out as type, shape and one field with the values: raw content, or, for
+a single element, a list by type.  What comes before the values is interned and read by the scalar
+decoder once; the values of all tensors with equal beginnings are then looked at together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdbg_tui.logdir.files.gather import Bytes, Flags, Ints, blocks, words
+from tfdbg_tui.logdir.scan.cursor import varints
+from tfdbg_tui.logdir.scan.interning import Interner
+from tfdbg_tui.logdir.values.tensors import CONTENT_TAG, tensor_content_size
+from tfdbg_tui.wire import codec, dtypes
+
+_GATHERED = 4096  # tensors up to this many bytes are looked at together
+_GATHERED_TOTAL = 1 << 22
+
+# Unsigned integer as wide as an element, and the exponent bits: all set in NaN and infinities.
+_EXPONENTS: dict[str, tuple[str, int]] = {
+    "float16": ("<u2", 0x7C00),
+    "bfloat16": ("<u2", 0x7F80),
+    "float32": ("<u4", 0x7F800000),
+    "complex64": ("<u4", 0x7F800000),
+    "float64": ("<u8", 0x7FF0000000000000),
+    "complex128": ("<u8", 0x7FF0000000000000),
+}
+
+# Fields of TensorProto that list values of one type; those of integers are varints, as are the
+# bits of the half types.
+_PACKED_TAGS = {"float32": 5, "float64": 6, "complex64": 9, "complex128": 12}
+_HALF_TAG = 13
+_INTEGER_TAGS = (7, 10, 11)
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What the bytes of a TensorProto before its values say.
+
+    Attributes:
+        sizes: How many bytes of values there may be; empty where only the scalar decoder can tell.
+        varint: Whether the bytes are one varint.
+        unsigned: Unsigned integer as wide as an element.
+        exponent: Exponent bits of an element; 0 for a type that has neither NaN nor infinity.
+    """
+
+    sizes: tuple[int, ...] = ()
+    varint: bool = False
+    unsigned: str = ""
+    exponent: int = 0
+
+
+class FullTensorScan:
+    """Looks at the values of tensors that were recorded whole."""
+
+    def __init__(self) -> None:
+        self._interner = Interner()
+        self._heads: list[_Head] = []
+
+    def bad(self, data: Bytes, starts: Ints, lengths: Ints) -> tuple[Flags, Flags]:
+        """Return (which tensors hold a NaN or an infinity, of which that could be told).
+
+        Args:
+            data: A buffer.
+            starts: Where each serialized TensorProto starts.
+            lengths: How long each is; none is empty.
+        """
+        bad = np.zeros(len(starts), bool)
+        head_sizes, values, known = _values(data, starts, lengths)
+        rows = np.flatnonzero(known)
+        head_ids = self._interner.numbers(data, starts[rows], head_sizes[rows])
+        for string in self._interner.strings[len(self._heads) :]:
+            self._heads.append(_read_head(string))
+        sizes = starts + lengths - values
+        for number in np.unique(head_ids).tolist():
+            head = self._heads[number]
+            some = rows[head_ids == number]
+            fits = np.isin(sizes[some], head.sizes)
+            if head.varint:
+                fits &= _are_single_varints(data, values[some], sizes[some])
+            known[some[~fits]] = False
+            some = some[fits]
+            if head.exponent and some.size:
+                bad[some] = _not_all_finite(data, values[some], sizes[some], head)
+        return bad, known
+
+
+def _values(data: Bytes, starts: Ints, lengths: Ints) -> tuple[Ints, Ints, Flags]:
+    """Return (size of the head, start of the values, whether it is laid out so) of protos.
+
+    The layout is ``08 type 12 shape tag length values``, or without the last three for a tensor
+    without elements.  The head ends with the tag.
+    """
+    at = words(data)
+    first = at[starts]
+    known = (first & np.uint64(0x80FF80FF)) == 0x120008  # a dtype below 128, then a shape
+    ends = starts + lengths
+    tag = starts + 4 + ((first >> np.uint64(24)) & np.uint64(0xFF)).astype(np.int64)
+    known &= tag <= ends
+    tag = np.minimum(tag, ends)
+    empty = tag == ends
+    word = at[tag]
+    sizes, width = varints(word >> np.uint64(8))
+    values = tag + 1 + width
+    known &= empty | ((width > 0) & (values + sizes == ends))
+    return tag + ~empty - starts, np.where(empty, ends, values), known
+
+
+def _read_head(string: bytes) -> _Head:
+    """Read a TensorProto's head with the scalar decoder."""
+    shape_end = 4 + string[3]
+    try:
+        size, dtype = tensor_content_size(string[:shape_end])
+    except codec.DecodeError:
+        return _Head()
+    tag = string[shape_end] if len(string) > shape_end else None
+    if size <= 0 or tag is None:
+        # No elements; or, of types that numpy lacks, nothing is looked at.
+        return _Head(sizes=(0,)) if tag is None and size <= 0 else _Head()
+    name = dtypes.dtype_name(dtype)
+    unsigned, exponent = _EXPONENTS.get(name, ("", 0))
+    if tag == CONTENT_TAG or tag == (_PACKED_TAGS.get(name, 0) << 3 | codec.BYTES):
+        one = tensor_content_size(codec.varint_field(1, dtype))[0]
+        return _Head((size, one), unsigned=unsigned, exponent=exponent)
+    tags = (_HALF_TAG,) if unsigned == "<u2" else () if exponent else _INTEGER_TAGS
+    if tag & 7 == codec.BYTES and tag >> 3 in tags:
+        return _Head(tuple(range(1, 8)), varint=True, unsigned=unsigned, exponent=exponent)
+    return _Head()
+
+
+def _are_single_varints(data: Bytes, starts: Ints, sizes: Ints) -> Flags:
+    _, width = varints(words(data)[starts])
+    single: Flags = width == sizes
+    return single
+
+
+def _not_all_finite(data: Bytes, starts: Ints, sizes: Ints, head: _Head) -> Flags:
+    """Return which of some tensors with equal heads have an element that is not finite."""
+    if head.varint:
+        bits, _ = varints(words(data)[starts])
+        not_finite: Flags = (bits & head.exponent) == head.exponent
+        return not_finite
+    found = np.empty(len(starts), bool)
+    for size in np.unique(sizes).tolist():
+        rows = np.flatnonzero(sizes == size)
+        if size > _GATHERED:
+            for row in rows.tolist():
+                start = int(starts[row])
+                found[row] = _not_finite(data[start : start + size].data, (size,), head).any()
+            continue
+        step = max(1, _GATHERED_TOTAL // size)
+        for at in range(0, len(rows), step):
+            part = blocks(data, starts[rows[at : at + step]], size)
+            found[rows[at : at + step]] = _not_finite(part.data, part.shape, head).any(axis=-1)
+    return found
+
+
+def _not_finite(content: memoryview, shape: tuple[int, ...], head: _Head) -> Flags:
+    """Return which elements are NaN or infinite; `shape` is that of the bytes."""
+    count = shape[-1] // np.dtype(head.unsigned).itemsize
+    elements = np.ndarray((*shape[:-1], count), head.unsigned, content)
+    exponent = elements.dtype.type(head.exponent)
+    flags: Flags = (elements & exponent) == exponent
+    return flags

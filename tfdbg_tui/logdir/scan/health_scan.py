@@ -1,0 +1,71 @@
+"""Which of many recorded tensors hold a NaN or an infinity: `TensorSummary.bad`, in bulk."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tfdbg_tui.logdir.files.gather import Bytes, Flags, Ints, blocks, column, columns
+from tfdbg_tui.logdir.scan.full_tensor_scan import FullTensorScan
+from tfdbg_tui.logdir.values.summaries import VECTOR_HEADS
+from tfdbg_tui.wire.modes import BAD_COLUMNS, TensorDebugMode
+
+
+class HealthScan:
+    """Looks at serialized TensorProtos, whatever the mode they were recorded in."""
+
+    def __init__(self) -> None:
+        self._full_tensors = FullTensorScan()
+
+    def bad(self, data: Bytes, modes: Ints, starts: Ints, sizes: Ints) -> tuple[Flags, Flags]:
+        """Return (which tensors are bad, of which that could be told).
+
+        Args:
+            data: A buffer.
+            modes: Tensor debug mode of each tensor; any number.
+            starts: Where each serialized TensorProto starts.
+            sizes: How long each is; 0 where nothing was recorded.
+        """
+        bad = np.zeros(len(starts), bool)
+        known = (sizes == 0) | (modes == TensorDebugMode.NO_TENSOR)
+        for mode in np.flatnonzero(np.bincount(np.clip(modes[~known], 0, 255))).tolist():
+            some = np.flatnonzero(~known & (modes == mode))
+            if mode == TensorDebugMode.FULL_TENSOR:
+                bad[some], known[some] = self._full_tensors.bad(data, starts[some], sizes[some])
+            elif mode in VECTOR_HEADS:
+                bad[some], known[some] = _bad_protos(data, mode, starts[some], sizes[some])
+        return bad, known
+
+
+def bad_vectors(mode: int, vectors: npt.NDArray[np.float64]) -> Flags:
+    """Return which value vectors tell of a NaN or an infinity.
+
+    Args:
+        mode: A mode that has value vectors.
+        vectors: Shape [n, number of columns].
+    """
+    bad = np.zeros(len(vectors), bool)
+    where = BAD_COLUMNS.get(TensorDebugMode(mode))
+    if where is None:
+        return bad
+    suspect = np.zeros(len(vectors), bool)
+    for place in range(where.start, where.stop):
+        suspect |= vectors[:, place] != 0  # also true for NaN
+    rows = np.flatnonzero(suspect)
+    if rows.size:
+        # Counts that are no integers, or not finite, are not counts: see `tensor_summary`.
+        values = vectors[rows]
+        counted = np.abs(np.nan_to_num(values[:, where])) >= 1
+        bad[rows] = np.isfinite(values).all(axis=1) & counted.any(axis=1)
+    return bad
+
+
+def _bad_protos(data: Bytes, mode: int, starts: Ints, sizes: Ints) -> tuple[Flags, Flags]:
+    """Return (which value vectors are bad, which are laid out as writers lay them out)."""
+    head = VECTOR_HEADS[mode]
+    size = len(head) + head[-1]
+    known = sizes == size
+    rows = blocks(data, np.where(known, starts, 0), size)
+    known &= column(rows, "<u8", 0) == int.from_bytes(head[:8], "little")
+    known &= column(rows, "<u2", 8) == int.from_bytes(head[8:], "little")
+    return bad_vectors(mode, columns(rows, "<f8", len(head), head[-1] // 8)) & known, known

@@ -1,0 +1,1 @@
+"""One record's values: its tensors, their summaries, and which outputs of the op they are."""
