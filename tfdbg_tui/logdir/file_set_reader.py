@@ -6,9 +6,6 @@ import os
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.definitions.definitions import Definitions
-from tfdbg_tui.logdir.definitions.numbering import Numbering
-from tfdbg_tui.logdir.files.chunk import ScanBuffer
-from tfdbg_tui.logdir.files.problems import Problems
 from tfdbg_tui.logdir.files.record_file import RecordFile
 from tfdbg_tui.logdir.files.writer_process import WriterProcess
 from tfdbg_tui.logdir.index.executions import ExecutionLog
@@ -19,9 +16,7 @@ from tfdbg_tui.wire import filesets
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfdbg_tui.logdir.definitions.definitions import Stacks
-    from tfdbg_tui.logdir.definitions.graphs import Graph
-    from tfdbg_tui.logdir.events import ExecutionKind, Site
+    from tfdbg_tui.logdir.definitions.shared import Shared
     from tfdbg_tui.logdir.index.record_log import RecordLog
     from tfdbg_tui.wire.filesets import FileSet
 
@@ -35,18 +30,6 @@ _WITHOUT = {
     filesets.EXECUTION: "there are no executions",
     filesets.GRAPH_EXECUTION_TRACES: "there are no graph executions",
 }
-
-
-class Shared:
-    """What all file sets of a run number or define together."""
-
-    def __init__(self, chunk_bytes: int) -> None:
-        self.problems = Problems()
-        self.stacks: Stacks = Numbering()
-        self.graphs: dict[str, Graph] = {}
-        self.sites: Numbering[Site] = Numbering()
-        self.kinds: Numbering[ExecutionKind] = Numbering()
-        self.buffer = ScanBuffer(chunk_bytes)
 
 
 class FileSetReader:

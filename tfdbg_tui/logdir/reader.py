@@ -7,9 +7,10 @@ import time
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.definitions.references import DanglingReferences
+from tfdbg_tui.logdir.definitions.shared import Shared
 from tfdbg_tui.logdir.discovery import LogdirError, RunFiles, list_runs, new_file_sets
 from tfdbg_tui.logdir.events import Progress, RunState
-from tfdbg_tui.logdir.file_set_reader import FileSetReader, Shared
+from tfdbg_tui.logdir.file_set_reader import FileSetReader
 from tfdbg_tui.logdir.files.record_file import CHUNK_BYTES
 from tfdbg_tui.logdir.index.executions import Executions
 from tfdbg_tui.logdir.index.merge import Merge

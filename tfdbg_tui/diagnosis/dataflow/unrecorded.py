@@ -9,7 +9,8 @@ from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.op_traits import SOURCES, is_list_op
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
+    from tfdbg_tui.diagnosis.dataflow.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.dataflow.links import Use
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.logdir.definitions.definitions import Definitions
-    from tfdbg_tui.logdir.file_set_reader import Shared
+    from tfdbg_tui.logdir.definitions.shared import Shared
 
 
 class DanglingReferences:

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from tfdbg_tui.wire import tfrecord
 
 if TYPE_CHECKING:
+    from tfdbg_tui.logdir.files.gather import Ints
     from tfdbg_tui.logdir.files.record_file import RecordFile
-    from tfdbg_tui.logdir.index.columns import Int64Array
 
 _AT = tfrecord.HEADER_SIZE + 1  # behind the tag of DebugEvent's field 1
 _WINDOW = 1 << 18
@@ -26,7 +26,7 @@ def sane_time(seconds: float) -> float:
     return seconds if 0.0 <= seconds < _END_OF_TIME else 0.0
 
 
-def read_wall_times(file: RecordFile, offsets: Int64Array) -> npt.NDArray[np.float64]:
+def read_wall_times(file: RecordFile, offsets: Ints) -> npt.NDArray[np.float64]:
     """Return the wall time of the record at each offset, in seconds; 0.0 where it is gone."""
     times = np.zeros(len(offsets))
     order = np.argsort(offsets, kind="stable")
@@ -45,7 +45,7 @@ def read_wall_times(file: RecordFile, offsets: Int64Array) -> npt.NDArray[np.flo
     return np.where(sane, times, 0.0)
 
 
-def _read_group(file: RecordFile, places: Int64Array) -> npt.NDArray[np.float64]:
+def _read_group(file: RecordFile, places: Ints) -> npt.NDArray[np.float64]:
     times = np.zeros(len(places))
     start = 0
     while start < len(places):
