@@ -1,4 +1,4 @@
-"""A killed program leaves a logdir that can be read, up to its last quarter second."""
+"""Programs that are killed leave a logdir that can be read; none is killed by being watched."""
 
 from __future__ import annotations
 
@@ -67,3 +67,29 @@ def test_kill_9(tmp_path: Path, size: int) -> None:
         assert len(calls) >= expected
     else:
         assert size <= len(executions) <= 2 * size + 200
+
+
+FAILS_UNDER_XLA = """
+import gc, sys, tensorflow as tf, tfdbg_tui
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "ADAPTIVE", -1)
+
+@tf.function(jit_compile=True)
+def loop(x):
+    return tf.while_loop(lambda y: y < 5.0, lambda y: [y * x], [x], maximum_iterations=3)[0]
+
+x = tf.constant(2.0)
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    try:
+        loop(x)
+    except tf.errors.UnimplementedError:  # the tape needs lists of tensors, which XLA cannot return
+        del loop
+gc.collect()
+print("alive")
+"""
+
+
+def test_a_compiled_function_that_fails_leaves_the_memory_whole(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FAILS_UNDER_XLA, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr[-2000:]

@@ -74,9 +74,13 @@ class CompiledBuffer:
                 number = tf.cast(place.tensor(iteration), tf.int64)
             values = tf.concat([tf.reshape(number + 1, [1]), *rows], axis=0)
             with ops.init_scope(), tensorflow_internals.own_work():
-                zeros = tf.zeros([self._runs, int(values.shape[0])], tf.int64)
+                # Kept: where nothing else refers to the memory of a variable, XLA takes it over for
+                # the update, and TensorFlow frees it once more if the function then fails.
+                self._zeros = tf.zeros([self._runs, int(values.shape[0])], tf.int64)
                 # Not `tf.Variable`: functions forbid that one after their first trace.
-                self._variable = resource_variable_ops.ResourceVariable(zeros, trainable=False)
+                self._variable = resource_variable_ops.ResourceVariable(
+                    self._zeros, trainable=False
+                )
             self.op = tf.raw_ops.ResourceScatterUpdate(
                 resource=self._variable.handle,
                 indices=tf.reshape(number % self._runs, [1]),
@@ -88,7 +92,7 @@ class CompiledBuffer:
         buffer = self._variable.numpy()
         written = buffer[buffer[:, 0] > 0]
         if len(written):
-            self._variable.assign(tf.zeros_like(self._variable))
+            self._variable.assign(self._zeros)
         ordered = written[np.argsort(written[:, 0])]
         rows = len(self.group.rows)
         return [
