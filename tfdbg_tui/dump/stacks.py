@@ -11,17 +11,16 @@ import contextlib
 import itertools
 import linecache
 import os
-import sys
 import sysconfig
 import traceback
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfdbg_tui.dump import tensorflow_internals
 from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from types import CodeType, FrameType
 
     from tfdbg_tui.dump.recorder import Recorder
@@ -33,6 +32,21 @@ _INSTALLATION = tuple(
     if (path := sysconfig.get_paths().get(name))
 )
 _MAX_CACHED_STACKS = 50_000
+_LOCATION = "_tfdbg_tui_location"
+
+
+class Location(NamedTuple):
+    """Where something of the program was made or run.
+
+    Attributes:
+        file_set: Tells whose the ids in `encoded` are.
+        encoded: The serialized CodeLocation.
+        readable: Whether TensorFlow can read the stack; see `is_text`.
+    """
+
+    file_set: object
+    encoded: bytes
+    readable: bool
 
 
 class CodeLocations:
@@ -43,54 +57,54 @@ class CodeLocations:
         self._host = host
         # Frame ids must be unique in a run, which may have several file sets.
         self._prefix = uuid.uuid4().hex[:4] + "."
+        self._file_set = object()
         self._numbers = itertools.count()
         self._files: dict[str, int] = {}
         self._frames: dict[tuple[str, int, str], str] = {}
-        self._stacks: dict[tuple[int, ...], bytes] = {}
+        self._stacks: dict[tuple[int, ...], Location] = {}
         # Code objects whose ids are in a key of `_stacks`, so that no other gets their id.  By id:
         # what is compiled again from the same text, in another file even, is equal.
         self._kept_alive: dict[int, CodeType] = {}
 
-    def here(self, frame: FrameType | None) -> bytes:
-        """Return the serialized CodeLocation of a running frame and its callers.
-
-        The walk compares code objects and instruction offsets, so that a line of the program
-        that runs again costs a dictionary look-up.
-        """
-        innermost = frame
-        key: list[int] = []
-        append = key.append
-        while frame is not None:
-            # The hash of a code object takes longer than all the rest; see `_kept_alive`.
-            append(id(frame.f_code))
-            append(frame.f_lasti)
-            frame = frame.f_back
-        stack = tuple(key)
-        location = self._stacks.get(stack)
+    def here(self, frame: FrameType) -> bytes:
+        """Return the serialized CodeLocation of a running frame and its callers."""
+        location = self._stacks.get(_key(frame))
         if location is None:
-            self._keep_alive(innermost)
-            if _is_text(innermost):
-                # TensorFlow's extraction maps frames of AutoGraph's generated code to the user's.
-                frames = _frames(tensorflow_internals.extract_stack())
-            else:
-                frames = _python_frames(innermost)
-            while frames and frames[-1][0].startswith(_OWN_DIRECTORY):
-                frames.pop()
-            location = self.of_frames(frames)
-            if len(self._stacks) >= _MAX_CACHED_STACKS:
-                self._stacks.clear()
-                self._kept_alive.clear()
-                self._keep_alive(innermost)
-            self._stacks[stack] = location
-        return location
+            location = self.add(frame, tensorflow_internals.extract_stack())
+        return location.encoded
 
-    def _keep_alive(self, frame: FrameType | None) -> None:
-        while frame is not None:
-            self._kept_alive[id(frame.f_code)] = frame.f_code
-            frame = frame.f_back
+    def known(self, frame: FrameType) -> Location | None:
+        """Return the location of a running frame and its callers, if `add` was called for it.
+
+        A line of the program that runs again costs no more than this.
+        """
+        return self._stacks.get(_key(frame))
+
+    def add(self, frame: FrameType, stack: Iterable[Any] | None) -> Location:
+        """Intern the location of a running frame and its callers.
+
+        Args:
+            frame: The frame.
+            stack: TensorFlow's extraction of it, which knows what AutoGraph's code was made of.
+        """
+        readable = is_text(frame)
+        frames = _frames(stack) if readable else _python_frames(frame)
+        own = (place for place in frames if not place[0].startswith(_OWN_DIRECTORY))
+        location = Location(self._file_set, self.of_frames(own), readable)
+        if len(self._stacks) >= _MAX_CACHED_STACKS:
+            self._stacks.clear()
+            self._kept_alive.clear()
+        for caller, _ in traceback.walk_stack(frame):
+            self._kept_alive[id(caller.f_code)] = caller.f_code
+        self._stacks[_key(frame)] = location
+        return location
 
     def of_op(self, op: Any) -> bytes:
         """Return the serialized CodeLocation where a graph op was created."""
+        location: Location | None = getattr(op, _LOCATION, None)
+        if location is not None and location.file_set is self._file_set:
+            return location.encoded
+        # Not made while this dump was on.  TensorFlow knows, but keeps each stack that was read.
         return self.of_frames(_frames(op.traceback))
 
     def of_frames(self, frames: Iterable[tuple[str, int, str]]) -> bytes:
@@ -131,24 +145,29 @@ class CodeLocations:
             return index
 
 
-def without_unreadable(extract_stack: Callable[[int], Any]) -> Callable[[int], Any]:
-    """Wrap TensorFlow's `extract_stack`: none where the name of a file or function is not UTF-8.
+def note_location(op: Any, location: Location) -> None:
+    """Note where a graph op is made, for `CodeLocations.of_op`."""
+    setattr(op, _LOCATION, location)
 
-    Reading such a stack ends the process with a segmentation fault (TensorFlow 2.16 to 2.19), or
-    raises.  The program might never read it; the dump reads the stack of every op.
+
+def _key(frame: FrameType | None) -> tuple[int, ...]:
+    """Return what tells apart the stacks of running frames: code objects and their instructions."""
+    key: list[int] = []
+    append = key.append
+    while frame is not None:
+        # The hash of a code object takes longer than all the rest; see `_kept_alive`.
+        append(id(frame.f_code))
+        append(frame.f_lasti)
+        frame = frame.f_back
+    return tuple(key)
+
+
+def is_text(frame: FrameType | None) -> bool:
+    """Whether the names of files and functions in a frame and its callers are UTF-8.
+
+    Reading another stack of TensorFlow's ends the process with a segmentation fault (2.16 to 2.19),
+    or raises.
     """
-
-    def extract(stacklevel: int = 1) -> Any:
-        return extract_stack(stacklevel + 1) if _is_text(sys._getframe(1)) else None
-
-    # Error messages show the frames that are not in a file of TensorFlow's.
-    code = extract.__code__
-    extract.__code__ = code.replace(co_filename=extract_stack.__code__.co_filename)
-    return extract
-
-
-def _is_text(frame: FrameType | None) -> bool:
-    """Whether the names in a frame and its callers are UTF-8."""
     while frame is not None:
         code = frame.f_code
         for name in (code.co_filename, code.co_name):

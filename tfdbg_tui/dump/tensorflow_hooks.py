@@ -11,6 +11,7 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 * ``function_context.make_function_context``: the cache key of traced functions, so that one
   `tf.function` may have instrumented and plain traces side by side;
 * ``context._set_context_locked``: from then on, a thread has a list of op callbacks;
+* ``tf_stack.extract_stack`` and ``Operation._init``: where each op of a graph is made;
 * ``Tensor.set_shape``: which graphs have shapes that TensorFlow did not find itself;
 * ``BaseSession._do_run``: every run of a v1 session, once TensorFlow has made lists of ops and
   tensors of whatever the program asked for; ``make_callable`` is led there.
@@ -50,6 +51,9 @@ except ImportError as error:
 
 
 _CALLS = "calls of functions"
+_LOCATIONS = "where ops are made"
+_MAKES_OP = "_create_c_op"
+"""The function of TensorFlow's that extracts the stack of a new op, whose `_init` comes next."""
 
 
 class Listener(Protocol):
@@ -116,6 +120,8 @@ def missing_hook() -> str | None:
         atomic_function.from_func_graph: ("name", "graph", "attrs"),
         function_context.make_function_context: (),
         tensor_module.Tensor.set_shape: ("self", "shape"),
+        tf_stack.extract_stack: ("stacklevel",),
+        ops.Operation._init: ("self", "graph"),
         context._set_context_locked: ("ctx",),
         session.BaseSession._do_run: (
             *("self", "handle", "target_list", "fetch_list", "feed_dict"),
@@ -143,6 +149,18 @@ class _Renamed:
         return getattr(self._function, attribute)
 
 
+class _Thread(threading.local):
+    """What the hooks know of a thread.
+
+    Attributes:
+        watched: Whether its op callback was added.
+        location: Where the op is made that the thread makes now.
+    """
+
+    watched = False
+    location: stacks.Location | None = None
+
+
 class Hooks:
     """Installs and removes the hooks of one dump.
 
@@ -150,11 +168,12 @@ class Hooks:
     run already when they next call a function or an op outside of the fast path.
     """
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: Listener, locations: stacks.CodeLocations) -> None:
         self._listener = listener
+        self._locations = locations
         self._originals: list[tuple[Any, str, Any, Any]] = []
         self._callback_lists: dict[int, list[Any]] = {}
-        self._watched = threading.local()
+        self._thread = _Thread()
         self._eager = False
         self._installed = False
 
@@ -178,7 +197,8 @@ class Hooks:
         self._patch(threading.Thread, "start", self._thread_start)
         self._patch(context, "_set_context_locked", self._set_context)
         self._patch(traceback_utils, "_EXCLUDED_PATHS", own_frames.excluded_too)
-        self._patch(tf_stack, "extract_stack", stacks.without_unreadable)
+        self._patch(tf_stack, "extract_stack", self._extract_stack)
+        self._patch(ops.Operation, "_init", self._operation_init)
         self.watch_eager_ops(True)
 
     def uninstall(self) -> None:
@@ -218,7 +238,7 @@ class Hooks:
         """Add the op callback of the current thread."""
         callbacks = context.context().op_callbacks
         self._callback_lists[threading.get_ident()] = callbacks
-        self._watched.yes = True
+        self._thread.watched = True
         if self._eager and self._op_callback not in callbacks:
             callbacks.append(self._op_callback)
 
@@ -303,7 +323,7 @@ class Hooks:
         """Whether an eager execution is the call of a function that is to be told."""
         if not self._eager:
             return False
-        if not getattr(self._watched, "yes", False):
+        if not self._thread.watched:
             self.watch_this_thread()
         return tensorflow_internals.is_function_name(op_name)
 
@@ -351,6 +371,41 @@ class Hooks:
             self._try("the true shapes of a graph", _doubt_changed_shape, this, before, caller)
 
         return set_shape
+
+    def _extract_stack(self, original: Any) -> Any:
+        """Find out where an op is made; give no stack that would end the process when it is read.
+
+        The program might never read it; messages of errors do.
+        """
+
+        def extract_stack(stacklevel: int = 1) -> Any:
+            frame = sys._getframe(1)
+            if frame.f_code.co_name != _MAKES_OP:
+                return original(stacklevel + 1) if stacks.is_text(frame) else None
+            location = self._try(_LOCATIONS, self._locations.known, frame)
+            if location is None:
+                # A stack of its own: TensorFlow keeps what is read of a stack, which is 6 kB.
+                stack = original(stacklevel + 1)
+                location = self._try(_LOCATIONS, self._locations.add, frame, stack)
+            self._thread.location = location
+            return original(stacklevel + 1) if location is None or location.readable else None
+
+        # Error messages show the frames that are not in a file of TensorFlow's.
+        code = extract_stack.__code__
+        extract_stack.__code__ = code.replace(co_filename=original.__code__.co_filename)
+        return extract_stack
+
+    def _operation_init(self, original: Any) -> Any:
+        """Note where an op is made once there is an object for it."""
+
+        def init(this: Any, graph: Any) -> None:
+            original(this, graph)
+            location = self._thread.location
+            if location is not None:
+                self._thread.location = None
+                stacks.note_location(this, location)
+
+        return init
 
     def _session_do_run(self, original: Any) -> Any:
         def do_run(

@@ -57,7 +57,7 @@ class DumpWriter:
         self._graphs = GraphDefinitions(
             self._recorder, self._locations, keep_locations=options.on_bad == "raise"
         )
-        self._hooks = tensorflow_hooks.Hooks(self)
+        self._hooks = tensorflow_hooks.Hooks(self, self._locations)
         self._eager = EagerExecutions(
             options, self._recorder, self._graphs, self._locations, self._hooks.muted
         )
