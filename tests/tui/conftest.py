@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tfdbg_tui.diagnosis.report.explanation import Explanation
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.app import TfdbgApp
-from tfdbg_tui.tui.explanation import Explanation
 from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -111,13 +111,13 @@ def mnist(logdirs) -> Snapshot:
 @pytest.fixture(scope="session")
 def explained(mnist: Snapshot) -> Snapshot:
     """The tutorial's program, diagnosed: one root."""
-    return mnist.explained(Explanation(mnist))
+    return mnist.explained(Explanation(mnist.run, mnist.alerts))
 
 
 @pytest.fixture(scope="session")
 def two_roots(control_flow: Snapshot) -> Snapshot:
     """The program with nested functions, diagnosed: two roots."""
-    return control_flow.explained(Explanation(control_flow))
+    return control_flow.explained(Explanation(control_flow.run, control_flow.alerts))
 
 
 @pytest.fixture(scope="session")

@@ -122,7 +122,7 @@ async def test_the_diagnosis_is_copied_as_text(open_app, logdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a", "i", "Y")
         lines = opened.app.clipboard.splitlines()
-        assert lines[0] == "Logarithm of a softmax that came out as 0 [proved]"
+        assert lines[0] == "Logarithm of a softmax that came out as 0  [proved]"
         assert lines[1].strip().endswith("debug_mnist.py:183 in loss")
         assert lines[2].strip().startswith("diff = -labels * tf.math.log(probs)")
         assert "+ tf.math.log(tf.clip_by_value(probs, 1e-7, 1.0))" in opened.app.clipboard

@@ -235,7 +235,7 @@ def test_the_way_stays_free_for_as_long_as_a_frame_took() -> None:
     now = 21.0
     assert pace.is_ready(), "the answer got lost"
     pace.ask()
-    assert pace.waits, "or the way is blocked: a frame now and then, no more"
+    assert pace.waits, "or the line is blocked: a frame now and then, no more"
 
 
 async def test_until_bad_stops_at_the_root(writer) -> None:

@@ -16,7 +16,7 @@ from tfdbg_tui.tui.actions.commands import Commands
 from tfdbg_tui.tui.actions.keymap import Keymap
 from tfdbg_tui.tui.actions.keys import shown_key
 from tfdbg_tui.tui.actions.registry import ACTIONS, BY_ID, Action
-from tfdbg_tui.tui.background.chain_finder import Wayfinder
+from tfdbg_tui.tui.background.chain_finder import ChainFinder
 from tfdbg_tui.tui.background.diagnoser import Explained, Explainer
 from tfdbg_tui.tui.background.loader import FAST, SLOW, Loaded, Loader, NewRun, RunsFound, Waiting
 from tfdbg_tui.tui.background.search import Searching
@@ -62,7 +62,7 @@ class TfdbgApp(PacedApp):
         follow: Whether to stay on the newest event, and to go to newer runs.
         until_bad: Whether to stop following, and go to the root, when something is bad.
         bell: Whether to ring the terminal's bell when something is bad for the first time.
-        slow: Whether the way to the terminal is slow: fewer updates then.
+        slow: Whether the terminal is far away, or slow: fewer updates then.
         program: The program that writes the logdir, where this debugger starts it.
         charset: The characters to draw with.
         keymap: The keys; None for those of the actions themselves.
@@ -120,8 +120,8 @@ class TfdbgApp(PacedApp):
         self._at = at
         self._commands = Commands(self)
         self._news = News(self.session, charset)
-        self._wayfinder = Wayfinder(self.session, self.post_message)
-        self.session.listen(self._find_way)
+        self._chain_finder = ChainFinder(self.session, self.post_message)
+        self.session.listen(self._find_chain)
         self.main = MainScreen(self.session, charset, self.keymap, logdir)
 
     def get_default_screen(self) -> Screen[Any]:
@@ -162,12 +162,12 @@ class TfdbgApp(PacedApp):
         self.loader.stop()
         self.explainer.stop()
         self.searching.close()
-        self._wayfinder.close()
+        self._chain_finder.close()
 
-    def _find_way(self) -> None:
-        """Have the way found that Why is to show, before anything shows the session."""
+    def _find_chain(self) -> None:
+        """Have the chain found that Why is to show, before anything shows the session."""
         try:
-            self._wayfinder.look()
+            self._chain_finder.look()
         except navigation.NowhereError as nowhere:
             self.say(str(nowhere))
 
@@ -316,7 +316,7 @@ class TfdbgApp(PacedApp):
         """Show what has been found meanwhile."""
         with self._acting():
             self.searching.returned(message.errand)
-            if self._wayfinder.returned(message.errand):
+            if self._chain_finder.returned(message.errand):
                 self.session.notify()
 
     # ---- Actions

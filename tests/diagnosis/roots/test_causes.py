@@ -296,7 +296,7 @@ def test_a_bad_value_that_a_call_keeps_for_its_gradient_was_born_inside(tmp_path
     diagnosis = Diagnosis(program.open())
 
     kept = TensorEvent("execution", 0, 1)
-    assert [link.name for link in diagnosis.chains.to(kept)] == ["Log:0", "__forward_f_1:1"]
+    assert [link.name for link in diagnosis.links.to(kept)] == ["Log:0", "__forward_f_1:1"]
 
 
 def test_bad_data_from_a_pipeline_are_bad_only_if_what_comes_out_of_it_does_harm(tmp_path):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tfdbg_tui.diagnosis.report.explanation import Explanation
 from tfdbg_tui.tui import navigation
-from tfdbg_tui.tui.explanation import Explanation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,16 +91,16 @@ async def test_whoever_stops_or_moves_on_stays_there(
         assert opened.focus.graph_execution == row
 
 
-async def test_a_long_way_says_so_and_stands_on_the_root(
+async def test_a_long_chain_says_so_and_stands_on_the_root(
     open_app, logdirs, monkeypatch, gate
 ) -> None:
-    find_way = Explanation.find_way
+    find = Explanation.find_chain
 
     def slow(self, event):
         gate.wait()
-        return find_way(self, event)
+        return find(self, event)
 
-    monkeypatch.setattr(Explanation, "find_way", slow)
+    monkeypatch.setattr(Explanation, "find_chain", slow)
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("colon")
         await opened.type("trace:143")
@@ -114,8 +114,8 @@ async def test_a_long_way_says_so_and_stands_on_the_root(
 async def test_a_way_that_comes_after_why_was_closed_moves_nothing(
     open_app, logdirs, monkeypatch, gate
 ) -> None:
-    find_way = Explanation.find_way
-    monkeypatch.setattr(Explanation, "find_way", lambda *args: (gate.wait(), find_way(*args))[1])
+    find = Explanation.find_chain
+    monkeypatch.setattr(Explanation, "find_chain", lambda *args: (gate.wait(), find(*args))[1])
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("colon")
         await opened.type("trace:143")
@@ -129,8 +129,8 @@ async def test_a_way_that_cannot_be_found_is_a_sentence(open_app, logdirs, monke
     def fail(self, event):
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr(Explanation, "find_way", fail)
+    monkeypatch.setattr(Explanation, "find_chain", fail)
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a", "w")
-        assert "the way cannot be found: the disk is gone" in opened.screen()
+        assert "the chain cannot be found: the disk is gone" in opened.screen()
         assert (opened.focus.why, opened.active_pane()) == (None, "graph_execution")

@@ -5,24 +5,6 @@ from __future__ import annotations
 from tfdbg_tui.tui.terminal.text import ASCII
 
 
-def test_every_alert_is_counted_on_one_line_of_the_program(explained, two_roots) -> None:
-    for snapshot in (explained, two_roots):
-        lines = [line for file in snapshot.explanation.bad_lines.values() for line in file.values()]
-        assert sum(line.tensors for line in lines) == len(snapshot.alerts)
-
-
-def test_the_line_of_each_cause_is_a_root(explained, two_roots) -> None:
-    for snapshot in (explained, two_roots):
-        found = {
-            (path, number)
-            for path, lines in snapshot.explanation.bad_lines.items()
-            for number, line in lines.items()
-            if line.is_root
-        }
-        wanted = {(f.location.file, f.location.line) for f in snapshot.explanation.report.roots}
-        assert found == wanted
-
-
 async def test_marks_and_counts(open_app, logdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a", "5", "z")

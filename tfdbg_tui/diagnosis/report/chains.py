@@ -1,160 +1,178 @@
-"""The way of a bad value, tensor by tensor, from where it was born to where it is seen."""
+"""Chains: from the root of a bad tensor, or the inputs of a healthy one, to the tensor itself."""
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
-from tfdbg_tui.diagnosis.events import graph_id_of, name_of, op_type_of
-from tfdbg_tui.diagnosis.op_traits import MOVES
 from tfdbg_tui.diagnosis.roots import Health
-from tfdbg_tui.diagnosis.values import bad_kinds, counts_dict, explains
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
-    from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.roots import Causes, Root
-    from tfdbg_tui.logdir import Run, TensorSummary
+    from collections.abc import Iterator, Sequence
 
-_LONGEST = 400
-_INPUTS = 3
+    from tfdbg_tui.diagnosis.dataflow import Producer
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.report.findings import Diagnosis, Finding
+    from tfdbg_tui.diagnosis.report.links import Link
+    from tfdbg_tui.logdir import Run
+
+GroupKind = Literal["root", "suspect", "benign"]
+"""What became of a finding: NaN or ∞ that matter; none so far; none that matter."""
+
+_LOOKED_AT = 400  # tensors, to find the chain from a root
+_INPUTS = 3  # shown of a root at most
+_LONGEST = 24  # tensors shown of the chain of a healthy one
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A tensor on the way.
+class Chain:
+    """How a tensor came about.
 
     Attributes:
-        event: The event that made it.
-        name: ``op_name:slot``, or ``op_type:slot`` outside of graphs.
-        op_type: Type of the op, where known.
-        graph: Name of the op's graph; None outside.
-        summary: What was recorded of its values.
-        inferred: Whether the step to it from the one before is a conclusion.
-        via: How the value got from the one before to it, as in `Producer`.
-        passes_on: Whether the op only moves or clips values.
+        links: Its tensors: inputs of the root first, and the tensor itself last.
+        kind: What became of the finding, where there is one.
+        start: Which of them is the root; of a healthy chain, the tensor itself.
+        finding: What was found to be its root; None where nothing bad leads to the tensor.
     """
 
-    event: TensorEvent
-    name: str
-    op_type: str | None
-    graph: str | None
-    summary: TensorSummary | None
-    inferred: bool
-    via: str
-    passes_on: bool
+    links: tuple[Link, ...]
+    start: int
+    finding: Finding | None
+    kind: GroupKind = "root"
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it in the form of ``diagnose --json``."""
-        return {
-            "kind": self.event.kind,
-            "index": self.event.index,
-            "name": self.name,
-            "op_type": self.op_type,
-            "graph": self.graph,
-            "counts": counts_dict(self.summary),
-            "inferred": self.inferred,
-        }
+    @property
+    def event(self) -> TensorEvent:
+        """The tensor that was asked about."""
+        return self.links[-1].event
+
+    def chosen(self, event: TensorEvent | None) -> int:
+        """Return where a tensor is on the chain; where it is not on it, where the root is."""
+        found = None if event is None else _position(self.links, event)
+        return self.start if found is None else found
 
 
-class Chains:
-    """Finds the way to tensors of a run."""
+def chain_to(
+    run: Run,
+    diagnosis: Diagnosis,
+    event: TensorEvent,
+    finding: Finding | None = None,
+    kind: GroupKind = "root",
+) -> Chain:
+    """Return the chain to a tensor.
 
-    def __init__(self, run: Run, dataflow: Dataflow, causes: Causes) -> None:
-        self._run = run
-        self._dataflow = dataflow
-        self._causes = causes
+    Args:
+        run: The run.
+        diagnosis: What is known of it.
+        event: The tensor.
+        finding: What it goes back to; None where nothing bad leads to it.
+        kind: What became of it.
+    """
+    if finding is None:
+        healthy = _healthy(diagnosis, event)
+        return Chain(healthy, len(healthy) - 1, None)
+    links = diagnosis.links.to(event)
+    root = _position(links, finding.event)
+    if root is None:
+        before = diagnosis.links.to(finding.event)
+        links = (*before, *_after(diagnosis, finding.event, links))
+        root = len(before) - 1
+    if root == 0:
+        inputs = _inputs(diagnosis, links[0].event)
+        links, root = (*inputs, *links), len(inputs)
+    inputs = list(_as_taken(run, diagnosis, links[:root], links[root].event))
+    return Chain((*inputs, *links[root:]), root, finding, kind)
 
-    def to(self, event: TensorEvent) -> tuple[Link, ...]:
-        """Return the way to a tensor: inputs of the root first, the tensor itself last.
 
-        A tensor that is not bad has its inputs before it and nothing else.
-        """
-        steps = [(event, False, "")]
-        seen = {event}
-        while len(steps) < _LONGEST:
-            source = self._bad_source(steps[-1][0])
-            if source is None or source[0] in seen:
-                break
-            # The last tensor so far came from this one: that is how it is linked to it.
-            steps[-1] = (steps[-1][0], *source[1:])
-            steps.append((source[0], False, ""))
-            seen.add(source[0])
-        root = steps[-1][0]
-        inputs = self._inputs(root)
-        steps[-1] = (root, any(producer.inferred for producer in inputs), "")
-        links = [self._input_link(producer) for producer in inputs]
-        return (*links, *(self.link(*step) for step in reversed(steps)))
+def _position(links: Sequence[Link], event: TensorEvent) -> int | None:
+    return next((i for i, link in enumerate(links) if link.event == event), None)
 
-    def of_root(self, root: Root) -> tuple[Link, ...]:
-        """Return the way from a root to what shows its trouble: a result, a loss, a variable."""
-        for node in root.members:
-            if node.site.first.kind == "execution" and node is not root.node:
-                way = self.to(node.site.first)
-                leap = any(link.via == "earlier" for link in way)
-                if not leap and any(link.event == root.event for link in way):
-                    return way
-        node = root.node
-        for _ in range(_LONGEST):
-            children = [n for n in root.members if n.parent is node]
-            if not children:
-                break
-            child = min(children, key=lambda n: n.inferred)
-            node = child
-        return self.to(node.site.first)
 
-    def link(self, event: TensorEvent, inferred: bool, via: str) -> Link:
-        """Return a tensor as a step of the way."""
-        graph = self._run.graphs.get(graph_id_of(self._run, event) or "")
-        op_type = op_type_of(self._run, event)
-        return Link(
-            event=event,
-            name=name_of(self._run, event),
-            op_type=op_type,
-            graph=graph.name if graph else None,
-            summary=self._causes.summary(event),
-            inferred=inferred,
-            via=via,
-            passes_on=op_type in MOVES,
-        )
+def _after(diagnosis: Diagnosis, root: TensorEvent, links: Sequence[Link]) -> list[Link]:
+    """Return the tensors from a root to where some links end, the root left out.
 
-    def _bad_source(self, event: TensorEvent) -> tuple[TensorEvent, bool, str] | None:
-        """Return the bad tensor that an event got its trouble from."""
-        node = self._causes.node_of(event)
-        if node is not None and node.site.first == event and node.parent is None:
-            return None
-        kinds = node.site.kinds if node else bad_kinds(self._causes.summary(event))
-        bad: list[tuple[TensorEvent, Producer]] = [
-            (producer.event, producer)
-            for producer in self._dataflow.producers(event)
-            if producer.event and self._causes.health(event, producer) is Health.BAD
-        ]
-        if bad:
-            source, producer = max(
-                bad, key=lambda pair: explains(self._causes.summary(pair[0]), kinds)
-            )
-            if producer.via == "variable":
-                # Not through all the steps of a training: to the first one that went wrong.
-                earlier = self._causes.node_of(source)
-                source = earlier.site.first if earlier else source
-            return source, producer.inferred, producer.via
-        if node is None:
-            return None
-        if node.site.first != event:
-            return node.site.first, True, "earlier"
-        return (node.parent.site.first, True, "earlier") if node.parent else None
+    Where no recorded value leads from one to the other, the two are known to have the same root
+    only by inference: the links begin anew with the first bad one.
+    """
+    path = _path(diagnosis, root, links[-1].event)
+    if path:
+        return path
+    start = next((i for i, link in enumerate(links) if link.is_bad), len(links) - 1)
+    return [diagnosis.links.link(links[start].event, True, "earlier"), *links[start + 1 :]]
 
-    def _inputs(self, event: TensorEvent) -> list[Producer]:
-        """Return the finite inputs of a root."""
-        finite = [
+
+def _path(diagnosis: Diagnosis, root: TensorEvent, event: TensorEvent) -> list[Link]:
+    """Return the shortest path of bad values from a root to a tensor; [] for none."""
+    after: dict[TensorEvent, tuple[TensorEvent, Producer] | None] = {event: None}
+    queue = deque([event])
+    while queue and root not in after and len(after) < _LOOKED_AT:
+        found = queue.popleft()
+        for producer in diagnosis.dataflow.producers(found):
+            source = producer.event
+            if source is None or source in after:
+                continue
+            if diagnosis.causes.health(found, producer) is Health.BAD:
+                after[source] = found, producer
+                queue.append(source)
+    links: list[Link] = []
+    step = after.get(root)
+    while step is not None:
+        links.append(diagnosis.links.link(step[0], step[1].inferred, step[1].via))
+        step = after[step[0]]
+    return links
+
+
+def _inputs(diagnosis: Diagnosis, event: TensorEvent) -> list[Link]:
+    """Return what went into a tensor, whatever it holds: an ∞ that is meant, for example."""
+    given = [
+        producer
+        for producer in diagnosis.dataflow.producers(event)
+        if producer.event is not None
+        and producer.event != event
+        and diagnosis.causes.health(event, producer) is not Health.NO_VALUES
+    ]
+    return [
+        diagnosis.links.link(producer.event, False, "")
+        for producer in given[:_INPUTS]
+        if producer.event is not None
+    ]
+
+
+def _as_taken(
+    run: Run, diagnosis: Diagnosis, inputs: Sequence[Link], root: TensorEvent
+) -> Iterator[Link]:
+    """Yield the inputs of a root with what the dump says of them as it took them.
+
+    An execution in adaptive mode says more of its inputs than their own records do.
+    """
+    taken = run.executions[root.index].inputs if root.kind == "execution" else ()
+    slots = {
+        diagnosis.dataflow.origin(producer.event): producer.input_slot
+        for producer in diagnosis.dataflow.producers(root)
+        if taken and producer.event is not None
+    }
+    for link in inputs:
+        slot = slots.get(link.event)
+        summary = taken[slot] if slot is not None and slot < len(taken) else None
+        yield link if summary is None else replace(link, summary=summary)
+
+
+def _healthy(diagnosis: Diagnosis, event: TensorEvent) -> tuple[Link, ...]:
+    """Return the tensor and what it was computed from, by its first recorded input each time."""
+    links: list[Link] = []
+    seen = {event}
+    while True:
+        given = [
             producer
-            for producer in self._dataflow.producers(event)
-            if producer.event and self._causes.health(event, producer) is Health.FINITE
+            for producer in diagnosis.dataflow.producers(event)
+            if producer.event is not None
+            and producer.event not in seen
+            and diagnosis.causes.health(event, producer) is not Health.NO_VALUES
         ]
-        return finite[:_INPUTS]
-
-    def _input_link(self, producer: Producer) -> Link:
-        """Return an input as a step of the way, with what the op that took it has recorded."""
-        assert producer.event is not None
-        link = self.link(self._dataflow.origin(producer.event), False, "")
-        return replace(link, summary=producer.given or link.summary)
+        if not given or len(links) == _LONGEST:
+            links.append(diagnosis.links.link(event, False, ""))
+            return tuple(reversed(links))
+        links.append(diagnosis.links.link(event, given[0].inferred, given[0].via))
+        assert given[0].event is not None
+        event = given[0].event
+        seen.add(event)

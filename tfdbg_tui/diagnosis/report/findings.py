@@ -25,8 +25,8 @@ from tfdbg_tui.diagnosis.gradients import (
 from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
 from tfdbg_tui.diagnosis.report import advice, gaps
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
-from tfdbg_tui.diagnosis.report.chains import Chains, Link
 from tfdbg_tui.diagnosis.report.coverage import looked_for
+from tfdbg_tui.diagnosis.report.links import Link, Links
 from tfdbg_tui.diagnosis.roots import Causes
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.rules.edits import occurrence_of, suggestion
@@ -202,7 +202,7 @@ class Diagnosis:
         self._run = run
         self.dataflow = Dataflow(run)
         self.causes = Causes(run, self.dataflow)
-        self.chains = Chains(run, self.dataflow, self.causes)
+        self.links = Links(run, self.dataflow, self.causes)
         self._cases = CaseBuilder(run, self.dataflow, self.causes)
 
     def report(self) -> Report:
@@ -240,7 +240,7 @@ class Diagnosis:
     def finding(self, root: Root, case: Case | None = None) -> Finding:
         """Return what rules say about a root."""
         rule, match = explain(case or self._cases.case(root))
-        chain = self.chains.of_root(root)
+        chain = self.links.of_root(root)
         return self._finding(self._made_by(root.event), rule, match, root.alerts, chain)
 
     def _made_by(self, event: TensorEvent) -> TensorEvent:

@@ -1,33 +1,37 @@
-"""The report as plain text, readable in a log."""
+"""Reports and chains as plain text: for a log, or to be pasted into a message."""
 
 from __future__ import annotations
 
 import textwrap
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.report.cards import finding_parts, parts
 from tfdbg_tui.diagnosis.values import counts_text
 from tfdbg_tui.logdir.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from tfdbg_tui.diagnosis.report.chains import Link
+    from tfdbg_tui.diagnosis.report.cards import Part
+    from tfdbg_tui.diagnosis.report.chains import Chain, GroupKind
     from tfdbg_tui.diagnosis.report.findings import Finding, Report
+    from tfdbg_tui.diagnosis.report.links import Link
 
 _WIDTH = 96
 _LABEL = 11
 _CHAIN_HEAD = 6
 _CHAIN_TAIL = 3
+_MARKS = {"removed": "- ", "added": "+ "}
 
 
 def to_text(report: Report) -> str:
     """Return a report as text; strings of the logdir are made safe to print."""
     parts = [_verdict(report)]
     for number, finding in enumerate(report.roots, 1):
-        parts.append(_finding(finding, f"{number}. "))
+        parts.append(_finding(finding, "root", f"{number}. "))
     if report.suspects:
         parts.append("Suspects (no NaN or ∞ so far):")
-        parts += [_finding(finding, "- ") for finding in report.suspects]
+        parts += [_finding(finding, "suspect", "- ") for finding in report.suspects]
     if report.benign:
         parts.append("Harmless (not counted as trouble):")
         parts += [_short(finding) for finding in report.benign]
@@ -36,6 +40,12 @@ def to_text(report: Report) -> str:
     if report.looked_for and not report.roots:
         parts.append(_paragraph("looked for", report.looked_for))
     return "\n\n".join(parts)
+
+
+def chain_to_text(chain: Chain) -> str:
+    """Return all that is known of a tensor: its card, and every tensor of its chain."""
+    card = _card(parts(chain), chain.finding)
+    return "\n".join([*card, *_links(chain.links, len(chain.links))])
 
 
 def _note(label: str, text: str) -> str:
@@ -62,42 +72,33 @@ def _alerts(count: int) -> str:
     return f"{count:,} alert{'s' * (count != 1)}"
 
 
-def _finding(finding: Finding, bullet: str) -> str:
-    lines = [f"{bullet}{finding.title}  [{finding.certainty}]"]
-    if finding.location is not None:
-        place = finding.location
-        lines.append(_paragraph("where", f"{place.file}:{place.line} in {place.function}"))
-        if place.code:
-            lines.append(" " * (_LABEL + 2) + "    " + printable(place.code)[:_WIDTH])
-    if finding.differentiated_at is not None:
-        place = finding.differentiated_at
-        where = f"differentiated at {place.file}:{place.line} in {place.function}"
-        lines.append(_paragraph("", where))
-    lines.append(_paragraph("op", _op(finding)))
-    lines.append(_paragraph("evidence", finding.evidence))
-    lines.append(_paragraph("why", finding.why))
-    lines.append(_paragraph("fix", finding.fix))
-    if finding.suggestion:
-        lines.append(_paragraph("here", finding.suggestion))
-    lines += _chain(finding.chain)
-    if finding.alerts:
-        lines.append(_paragraph("alerts", f"{finding.alerts:,} go back to this"))
-    return "\n".join(lines)
+def _finding(finding: Finding, kind: GroupKind, bullet: str) -> str:
+    shown: list[Link | None] = list(finding.chain)
+    if len(shown) > _CHAIN_HEAD + _CHAIN_TAIL + 1:
+        shown = [*shown[:_CHAIN_HEAD], None, *shown[-_CHAIN_TAIL:]]
+    links = _links(shown, len(finding.chain)) if len(shown) > 1 else []
+    return "\n".join([*_card(finding_parts(finding, kind), finding, bullet), *links])
 
 
-def _op(finding: Finding) -> str:
-    name = finding.op_name or finding.op_type
-    parts = [f"{name}:{finding.event.slot}"]
-    if finding.op_name:
-        parts.append(f"({finding.op_type})")
-    if finding.graph:
-        parts.append(f"in {finding.graph},")
-    parts.append(f"{finding.event.kind.replace('_', ' ')} {finding.event.index:,}")
-    if finding.step is not None:
-        parts.append(f"in step {finding.step:,}")
-    if finding.device:
-        parts.append(f"on {finding.device.rpartition('/device:')[2] or finding.device}")
-    return " ".join(parts)
+def _card(parts: Sequence[Part], finding: Finding | None, bullet: str = "") -> Iterator[str]:
+    """Yield the lines of a card."""
+    for part in parts:
+        text = _MARKS.get(part.kind, "") + part.text
+        if part.kind == "title":
+            yield f"{bullet}{text}" + (f"  [{finding.certainty}]" if finding else "")
+            continue
+        if part.label == "op" and finding is not None:
+            text += _recorded(finding)
+        yield _paragraph(part.label, text)
+        if part.kind == "source" and finding and finding.location and finding.location.code:
+            yield " " * (_LABEL + 2) + "    " + printable(finding.location.code)[:_WIDTH]
+
+
+def _recorded(finding: Finding) -> str:
+    """Return where the dump has the tensor of a finding, and on which device it was computed."""
+    device = finding.device or ""
+    event = f"{finding.event.kind.replace('_', ' ')} {finding.event.index:,}"
+    return f"; {event}" + (f" on {device.rpartition('/device:')[2]}" if device else "")
 
 
 def _short(finding: Finding) -> str:
@@ -107,24 +108,17 @@ def _short(finding: Finding) -> str:
     return _paragraph("-", text)
 
 
-def _chain(chain: Sequence[Link]) -> list[str]:
-    if len(chain) < 2:
-        return []
-    shown: list[Link | None] = list(chain)
-    if len(chain) > _CHAIN_HEAD + _CHAIN_TAIL + 1:
-        shown = [*chain[:_CHAIN_HEAD], None, *chain[-_CHAIN_TAIL:]]
-    lines: list[str] = []
-    for link in shown:
-        label = "chain" if not lines else ""
+def _links(links: Sequence[Link | None], number: int) -> Iterator[str]:
+    """Yield a line for each of some links; None stands for those of `number` that are left out."""
+    for position, link in enumerate(links):
+        label = "" if position else "chain"
         if link is None:
-            skipped = len(chain) - _CHAIN_HEAD - _CHAIN_TAIL
-            text = f"… {skipped:,} more"
+            text = f"… {number - len(links) + 1:,} more"
         else:
             graph = f" in {link.graph}" if link.graph else ""
             guess = " (inferred)" if link.inferred else ""
             text = f"{link.name}{graph}{guess}: {counts_text(link.summary)}"
-        lines.append(f"  {label:{_LABEL}}{printable(text)}")
-    return lines
+        yield f"  {label:{_LABEL}}{printable(text)}"
 
 
 def _paragraph(label: str, text: str) -> str:

@@ -184,7 +184,7 @@ ACTIONS: tuple[Action, ...] = (
         "why",
         ("w",),
         "why",
-        "show the way of the tensor from its root, and the cause: what, why, and the fix",
+        "show the chain of the tensor from its root, and the cause: what, why, and the fix",
         _NUMERIC,
         navigation.why,
         panes=(*_LISTS, "graph_structure"),

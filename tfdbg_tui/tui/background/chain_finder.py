@@ -1,4 +1,4 @@
-"""Finding the way of a tensor in a thread: where it is long, the panes say so and stay alive."""
+"""Finding the chain of a tensor in a thread: where it is long, the panes say so and stay alive."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
+    from tfdbg_tui.diagnosis.report.chains import Chain
     from tfdbg_tui.tui.background.tasks import Errand
     from tfdbg_tui.tui.session.session import Session
-    from tfdbg_tui.tui.way import Way
 
 
-class Wayfinder:
-    """Finds the way that Why is to show.
+class ChainFinder:
+    """Finds the chain that Why is to show.
 
     Args:
-        session: Whose focus says which way that is.
-        post: Called from another thread with a message when a way has been found.
+        session: Whose focus says which chain that is.
+        post: Called from another thread with a message when a chain has been found.
     """
 
     def __init__(self, session: Session, post: Callable[[Message], object]) -> None:
         self._session = session
         self._errands = Errands(post)
-        self._under_way: Errand[Way] | None = None
+        self._under_way: Errand[Chain] | None = None
         self._wanted: object = None
 
     def close(self) -> None:
@@ -36,25 +36,25 @@ class Wayfinder:
         self._errands.stop()
 
     def look(self) -> None:
-        """Send for the way that is to be shown, unless it is known or being found.
+        """Send for the chain that is to be shown, unless it is known or being found.
 
         Where it takes no time, the focus stands on its root afterwards.
         """
         snapshot, event = self._session.snapshot, self._session.focus.why
         explanation = snapshot.explanation if snapshot else None
-        if event is None or explanation is None or explanation.known_way(event) is not None:
+        if event is None or explanation is None or explanation.known_chain(event) is not None:
             return
         if self._wanted == (explanation, event):
             return
         if not self._errands.is_alive():
             self._errands.start()
         self._wanted = explanation, event
-        self._under_way = self._errands.send(lambda: explanation.find_way(event))
+        self._under_way = self._errands.send(lambda: explanation.find_chain(event))
         if self._under_way.done.is_set():
             self.returned(self._under_way)
 
-    def returned(self, errand: Errand[Way]) -> bool:
-        """Stand on the root of the way that was found; close Why where it cannot be found.
+    def returned(self, errand: Errand[Chain]) -> bool:
+        """Stand on the root of the chain that was found; close Why where it cannot be found.
 
         Returns:
             Whether it was waited for.
@@ -71,6 +71,6 @@ class Wayfinder:
             errand.result()
         except Exception as error:  # a record that cannot be read any more, for example
             self._session.refine(navigation.close_why(snapshot, focus))
-            raise navigation.NowhereError(f"the way cannot be found: {error}") from error
+            raise navigation.NowhereError(f"the chain cannot be found: {error}") from error
         self._session.refine(navigation.stand_on_root(snapshot, focus))
         return True

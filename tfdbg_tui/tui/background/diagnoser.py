@@ -17,7 +17,7 @@ from tfdbg_tui.tui.background.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfdbg_tui.tui.explanation import Explanation
+    from tfdbg_tui.diagnosis.report.explanation import Explanation
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _SHORTEST_PAUSE = 3.0  # seconds between two explanations
@@ -89,13 +89,15 @@ class Explainer(Worker):
         before, diagnosed = self._explanation, self._diagnosed
         if before is None or diagnosed is None or not before.is_of(snapshot.run):
             return None
-        return None if _has_doubled(snapshot, diagnosed) else before.recounted(snapshot)
+        if _has_doubled(snapshot, diagnosed):
+            return None
+        return before.recounted(snapshot.run, snapshot.alerts)
 
     def _new(self, snapshot: Snapshot) -> Explanation:
-        from tfdbg_tui.tui.explanation import Explanation
+        from tfdbg_tui.diagnosis.report.explanation import Explanation
 
         self._diagnosed = snapshot
-        return Explanation(snapshot)
+        return Explanation(snapshot.run, snapshot.alerts)
 
 
 def _worth_it(snapshot: Snapshot, explained: Snapshot | None) -> bool:

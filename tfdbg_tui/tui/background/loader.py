@@ -241,7 +241,7 @@ def _is_presentable(run: Run, before: Snapshot | None) -> bool:
 
 
 def _state(run: Run) -> tuple[object, ...]:
-    """Return what changes whenever a run has grown, or fared, in any way that shows."""
+    """Return what changes whenever a run has grown, or fared, visibly."""
     return (
         run.progress.bytes_read,
         run.progress.bytes_total,

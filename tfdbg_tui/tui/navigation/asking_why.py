@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.tui.navigation.links import neighbour_event
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
 from tfdbg_tui.tui.panes.lists import ALERTS, NEIGHBOURS
-from tfdbg_tui.tui.panes.why_rows import shown_way
+from tfdbg_tui.tui.panes.why_rows import shown_chain
 from tfdbg_tui.tui.session.focus import WHY_PANES, Focus
 from tfdbg_tui.tui.session.focusing import focus_event, focused_event
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def why(snapshot: Snapshot, focus: Focus) -> Focus:
-    """Show the way to the focused tensor, and stand on its root; or close that again.
+    """Show the chain to the focused tensor, and stand on its root; or close that again.
 
     Raises:
         NowhereError: No tensor is focused.
@@ -33,18 +33,18 @@ def why(snapshot: Snapshot, focus: Focus) -> Focus:
 
 
 def stand_on_root(snapshot: Snapshot, focus: Focus) -> Focus:
-    """Stand on the root of the way that Why shows, once it is known, and while the user is there.
+    """Stand on the root of the chain that Why shows, once it is known, and while the user is there.
 
-    Whoever has chosen another tensor on the way, or moved on to another pane, is left in peace.
+    Whoever has chosen another tensor on the chain, or moved on to another pane, is left in peace.
     """
-    way = shown_way(snapshot, focus)
-    if way is None or focus.pane not in WHY_PANES or focus.link is not None:
+    chain = shown_chain(snapshot, focus)
+    if chain is None or focus.pane not in WHY_PANES or focus.link is not None:
         return focus
-    return focus_event(snapshot, focus, way.links[way.start].event)
+    return focus_event(snapshot, focus, chain.links[chain.start].event)
 
 
 def close_why(snapshot: Snapshot, focus: Focus) -> Focus:
-    """Close the way to a tensor; the focus stays where it was moved to."""
+    """Close the chain to a tensor; the focus stays where it was moved to."""
     pane = focus.why_from if focus.pane in WHY_PANES else focus.pane
     return replace(focus, why=None, pane=pane)
 

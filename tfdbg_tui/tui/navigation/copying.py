@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import name_of
-from tfdbg_tui.tui import card
+from tfdbg_tui.diagnosis.report.cards import fix
+from tfdbg_tui.diagnosis.report.words import chain_to_text
 from tfdbg_tui.tui.navigation.asking_why import asked_about
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
-from tfdbg_tui.tui.panes.why_rows import shown_way
+from tfdbg_tui.tui.panes.why_rows import shown_chain
 from tfdbg_tui.tui.session.focus import WHY_PANES, Focus
 from tfdbg_tui.tui.session.focusing import focused_event
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 def copy_text(snapshot: Snapshot, focus: Focus) -> str:
     """Return what copying puts on the clipboard: a name, a fix, ``path:line``; "" for nothing."""
     if focus.pane in WHY_PANES:
-        way = shown_way(snapshot, focus)
-        return card.fix(way.finding) if way and way.finding else ""
+        chain = shown_chain(snapshot, focus)
+        return fix(chain.finding) if chain and chain.finding else ""
     if focus.pane in ("source_code", "stack_trace"):
         return f"{focus.place.path}:{focus.place.line}" if focus.place else ""
     if focus.pane == "graph_structure":
@@ -40,4 +41,4 @@ def diagnosis_text(snapshot: Snapshot, focus: Focus) -> str:
         raise NowhereError("no tensor is focused")
     if snapshot.explanation is None or not snapshot.explanation.covers(event):
         raise NowhereError("the run has not been diagnosed yet")
-    return card.as_text(snapshot.explanation.find_way(event))
+    return chain_to_text(snapshot.explanation.find_chain(event))

@@ -12,8 +12,8 @@ from tfdbg_tui.tui.navigation.moving import move_to
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
 from tfdbg_tui.tui.navigation.showing import unfold
 from tfdbg_tui.tui.panes import alert_rows
-from tfdbg_tui.tui.panes.lists import FRAMES, LISTS, NEIGHBOURS, WAY
-from tfdbg_tui.tui.panes.why_rows import shown_way
+from tfdbg_tui.tui.panes.lists import CHAIN, FRAMES, LISTS, NEIGHBOURS
+from tfdbg_tui.tui.panes.why_rows import shown_chain
 from tfdbg_tui.tui.session.focus import Focus, OpName
 from tfdbg_tui.tui.session.focusing import (
     focus_event,
@@ -54,7 +54,7 @@ def enter(snapshot: Snapshot, focus: Focus) -> Focus:
         case "source_code":
             return replace(focus, pane="stack_trace")
         case "why":
-            return _enter_way(snapshot, focus)
+            return _enter_chain(snapshot, focus)
         case "cause":
             return _to_source_of_cause(snapshot, focus)
 
@@ -96,14 +96,14 @@ def _enter_neighbour(snapshot: Snapshot, focus: Focus) -> Focus:
     return replace(focus, pane="stack_trace")
 
 
-def _enter_way(snapshot: Snapshot, focus: Focus) -> Focus:
+def _enter_chain(snapshot: Snapshot, focus: Focus) -> Focus:
     """Unfold a run of copies, or go to the pane that lists the tensor."""
-    row = WAY.position(snapshot, focus)
+    row = CHAIN.position(snapshot, focus)
     if row is None:
         return focus
-    if WAY.rows(snapshot, focus)[row].folded:
+    if CHAIN.rows(snapshot, focus)[row].folded:
         return unfold(snapshot, focus, unfolded=True)
-    focus = WAY.select(snapshot, focus, row)
+    focus = CHAIN.select(snapshot, focus, row)
     return replace(focus, pane=pane_of_subject(focus))
 
 
@@ -113,8 +113,8 @@ def _to_source_of_cause(snapshot: Snapshot, focus: Focus) -> Focus:
     Raises:
         NowhereError: It names none.
     """
-    way = shown_way(snapshot, focus)
-    finding = way.finding if way else None
+    chain = shown_chain(snapshot, focus)
+    finding = chain.finding if chain else None
     if finding is None or finding.location is None:
         raise NowhereError("no line of the program is known")
     focus = focus_event(snapshot, focus, finding.event)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.navigation.nowhere import NowhereError
 from tfdbg_tui.tui.panes import alert_rows
-from tfdbg_tui.tui.panes.lists import ALERTS, LISTS, WAY
+from tfdbg_tui.tui.panes.lists import ALERTS, CHAIN, LISTS
 
 if TYPE_CHECKING:
     from tfdbg_tui.tui.session.focus import Focus
@@ -28,7 +28,7 @@ def unfold(snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
         if group is None:
             raise NowhereError("alerts are listed in order of time: r groups them by cause")
         return alert_rows.unfold(snapshot, focus, group, unfolded=unfolded)
-    copies = WAY.fold_at(snapshot, focus, row)
+    copies = CHAIN.fold_at(snapshot, focus, row)
     if copies is None:
         return focus
     opened = focus.open_copies | {copies} if unfolded else focus.open_copies - {copies}

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.tui.explanation import Explanation, Group
+    from tfdbg_tui.diagnosis.report.explanation import Explanation
+    from tfdbg_tui.diagnosis.report.groups import Group
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from tfdbg_tui.diagnosis.locations import Location
-    from tfdbg_tui.tui.explanation import Group
+    from tfdbg_tui.diagnosis.report.groups import Group
     from tfdbg_tui.tui.panes.alert_rows import AlertRow
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line

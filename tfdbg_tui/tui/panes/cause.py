@@ -6,16 +6,16 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui import card
+from tfdbg_tui.diagnosis.report import cards
 from tfdbg_tui.tui.navigation import find_place
-from tfdbg_tui.tui.panes.chain_pane import WayPane
+from tfdbg_tui.tui.panes.chain_pane import ChainPane
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
+    from tfdbg_tui.diagnosis.report.chains import Chain
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.terminal.text import Charset
-    from tfdbg_tui.tui.way import Way
     from tfdbg_tui.tui.widgets.cells import Line
 
 _LABEL = 10
@@ -40,7 +40,7 @@ class CardLine:
     first: bool = False
 
 
-class Cause(WayPane):
+class Cause(ChainPane):
     """The Cause pane."""
 
     NAME = "cause"
@@ -52,8 +52,8 @@ class Cause(WayPane):
 
     def count_rows(self) -> int:
         """See `VirtualList`: a part is several lines."""
-        way = self.found_way
-        self._lines = self._lay_out(way, self.line_width) if way else []
+        chain = self.found_chain
+        self._lines = self._lay_out(chain, self.line_width) if chain else []
         return len(self._lines)
 
     def find_cursor(self) -> int | None:
@@ -82,15 +82,15 @@ class Cause(WayPane):
 
     def summary(self) -> str:
         """See `Pane`: how sure it is."""
-        way = self.found_way
-        return way.finding.certainty if way and way.finding else ""
+        chain = self.found_chain
+        return chain.finding.certainty if chain and chain.finding else ""
 
-    def _lay_out(self, way: Way, width: int) -> list[CardLine]:
+    def _lay_out(self, chain: Chain, width: int) -> list[CardLine]:
         lines: list[CardLine] = []
-        for number, part in enumerate(card.parts(way)):
+        for number, part in enumerate(cards.parts(chain)):
             if number and self.size.height >= _ROOMY + 4 and part.label:
                 lines.append(CardLine(number - 1, ()))
-            found = list(self._part(way, part, max(10, width - 3)))
+            found = list(self._part(chain, part, max(10, width - 3)))
             for position, (cells, behind) in enumerate(found):
                 first = position == 0
                 label = part.label if first else ""
@@ -98,28 +98,28 @@ class Cause(WayPane):
                 lines.append(CardLine(number, (*gap, *cells), behind, first))
         return lines
 
-    def _part(self, way: Way, part: card.Part, width: int) -> Iterator[tuple[Line, str]]:
+    def _part(self, chain: Chain, part: cards.Part, width: int) -> Iterator[tuple[Line, str]]:
         """Yield the lines of a part, and the styles behind them."""
         text = self.charset.sentence(part.text)
         if part.kind == "title":
-            certainty = way.finding.certainty if way.finding else ""
+            certainty = chain.finding.certainty if chain.finding else ""
             for line in self._wrapped(text, width - len(certainty) - 3):
                 chip = (f" {certainty} ", "chip-bad" if certainty == "proved" else "box")
                 yield ((line, "strong"), ("  ", ""), *((chip,) if certainty else ())), ""
                 certainty = ""
         elif part.kind == "source":
             yield ((self.charset.fit_path(text, width - _LABEL), ""),), ""
-            yield from self._source(way, width - _LABEL)
+            yield from self._source(chain, width - _LABEL)
         else:
             style = {"removed": "bad", "added": "good"}.get(part.kind, "")
             mark = {"removed": "- ", "added": "+ "}.get(part.kind, "")
             for line in self._wrapped(text, width - _LABEL - len(mark)):
                 yield ((mark + line, style),), ""
 
-    def _source(self, way: Way, width: int) -> Iterator[tuple[Line, str]]:
+    def _source(self, chain: Chain, width: int) -> Iterator[tuple[Line, str]]:
         """Yield the line that the card names, and its neighbours where there is room."""
         snapshot = self.session.snapshot
-        location = way.finding.location if way.finding else None
+        location = chain.finding.location if chain.finding else None
         if snapshot is None or location is None:
             return
         place = find_place(snapshot, location.file, location.line)
@@ -132,13 +132,13 @@ class Cause(WayPane):
         text = textwrap.dedent("\n".join(line.expandtabs(4) for line in lines))
         for number, line in enumerate(text.split("\n"), first):
             focused = number == location.line
-            line = self._uncut(way, line, width - 6) if focused else line
+            line = self._uncut(chain, line, width - 6) if focused else line
             shown = self.charset.fit(f"{number:>4}  {line}", width)
             yield ((shown, "" if focused else "dim"),), "focus" if focused else ""
 
-    def _uncut(self, way: Way, line: str, width: int) -> str:
+    def _uncut(self, chain: Chain, line: str, width: int) -> str:
         """Return a line, without its beginning where the expression to change is far right."""
-        expression = card.expression(way)
+        expression = cards.expression(chain)
         end = line.find(expression) + len(expression)
         if not expression or expression not in line or end <= width:
             return line

@@ -1,18 +1,18 @@
-"""What Why and Cause have in common: they show the way of the tensor that was asked about."""
+"""What Why and Cause have in common: they show the chain of the tensor that was asked about."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.panes.why_rows import shown_way
+from tfdbg_tui.tui.panes.why_rows import shown_chain
 
 if TYPE_CHECKING:
-    from tfdbg_tui.tui.way import Way
+    from tfdbg_tui.diagnosis.report.chains import Chain
 
 
-class WayPane(Pane):
-    """A pane that is empty until the way has been found."""
+class ChainPane(Pane):
+    """A pane that is empty until the chain has been found."""
 
     EMPTY = "Press w on a tensor to see what made it."
 
@@ -27,14 +27,14 @@ class WayPane(Pane):
         return f"Finding what made it{self.charset.ellipsis}"
 
     @property
-    def found_way(self) -> Way | None:
-        """The way; None until it has been found."""
+    def found_chain(self) -> Chain | None:
+        """The chain; None until it has been found."""
         snapshot = self.session.snapshot
-        return shown_way(snapshot, self.session.focus) if snapshot else None
+        return shown_chain(snapshot, self.session.focus) if snapshot else None
 
     @property
-    def way(self) -> Way:
-        """The way, where there are rows."""
-        way = self.found_way
-        assert way is not None
-        return way
+    def chain(self) -> Chain:
+        """The chain, where there are rows."""
+        chain = self.found_chain
+        assert chain is not None
+        return chain

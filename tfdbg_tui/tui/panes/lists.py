@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tfdbg_tui.tui.panes.alert_rows import AlertList
 from tfdbg_tui.tui.panes.matching import first_match, matches, rows_from
-from tfdbg_tui.tui.panes.why_rows import CauseParts, WayList
+from tfdbg_tui.tui.panes.why_rows import CauseParts, ChainList
 from tfdbg_tui.tui.session.focus import Focus, OpName, PaneName, Place
 from tfdbg_tui.tui.session.focusing import focus_execution, focus_frame, focus_graph_execution
 from tfdbg_tui.tui.session.folding import FoldedRow
@@ -218,7 +218,7 @@ GRAPH_EXECUTIONS = GraphExecutionList()
 NEIGHBOURS = NeighbourList()
 SOURCE_LINES = SourceLines()
 FRAMES = FrameList()
-WAY = WayList()
+CHAIN = ChainList()
 
 LISTS: dict[PaneName, PaneList] = {
     "alerts": ALERTS,
@@ -227,7 +227,7 @@ LISTS: dict[PaneName, PaneList] = {
     "graph_structure": NEIGHBOURS,
     "source_code": SOURCE_LINES,
     "stack_trace": FRAMES,
-    "why": WAY,
+    "why": CHAIN,
     "cause": CauseParts(),
 }
 

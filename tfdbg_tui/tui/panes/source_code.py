@@ -14,7 +14,7 @@ from tfdbg_tui.tui.widgets.cells import width_of
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from tfdbg_tui.tui.bad_lines import BadLine
+    from tfdbg_tui.diagnosis.report.bad_lines import BadLine
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line

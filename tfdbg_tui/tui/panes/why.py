@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import device_of, name_of
-from tfdbg_tui.tui.panes.chain_pane import WayPane
-from tfdbg_tui.tui.panes.lists import WAY
+from tfdbg_tui.tui.panes.chain_pane import ChainPane
+from tfdbg_tui.tui.panes.lists import CHAIN
+from tfdbg_tui.tui.panes.why_rows import fold_name
 from tfdbg_tui.tui.terminal.text import short_device
-from tfdbg_tui.tui.way import fold_name
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import joined
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from tfdbg_tui.diagnosis.report.chains import Link
+    from tfdbg_tui.diagnosis.report.links import Link
     from tfdbg_tui.tui.session.folding import FoldedRow
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
@@ -40,7 +40,7 @@ _CAME_BY = {
 }
 
 
-class Why(WayPane):
+class Why(ChainPane):
     """The Why pane."""
 
     NAME = "why"
@@ -52,30 +52,30 @@ class Why(WayPane):
         return self.session.focus.why, self._row(row), row == self.cursor
 
     def _row(self, row: int) -> FoldedRow:
-        return WAY.rows(self.snapshot, self.session.focus)[row]
+        return CHAIN.rows(self.snapshot, self.session.focus)[row]
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
-        way, here, focused = self.way, self._row(row), row == self.cursor
-        link = way.links[here.last]
-        inferred = any(found.inferred for found in way.links[here.first : here.last + 1])
+        chain, here, focused = self.chain, self._row(row), row == self.cursor
+        link = chain.links[here.last]
+        inferred = any(found.inferred for found in chain.links[here.first : here.last + 1])
         name_width, optional = self._layout(width)
         cells: list[Cell] = [
             (self.charset.focus if focused else " ", ""),
             ("~ " if inferred else "  ", "match"),
         ]
         if here.folded:
-            text = f"{self.charset.folded} {fold_name(way.links, here)}"
+            text = f"{self.charset.folded} {fold_name(chain.links, here)}"
             cells.append((self.charset.fit(text, name_width), "dim"))
         else:
-            style = "bad" if here.first == way.start and way.finding else ""
+            style = "bad" if here.first == chain.start and chain.finding else ""
             cells.append((self.charset.fit_name(link.name, name_width), style))
         for title, column in optional:
             cells += self._fact(title, column, here)
         return (*cells, *self._values(link, width)), "focus" if focused else ""
 
     def _fact(self, title: str, width: int, here: FoldedRow) -> Line:
-        links = self.way.links
+        links = self.chain.links
         link = links[here.first]
         before = links[here.first - 1] if here.first else None
         if title == "in":
@@ -93,19 +93,19 @@ class Why(WayPane):
         return ((" " + self.charset.fit(text, width - 1), style),)
 
     def _came_by(self, here: FoldedRow) -> str:
-        way = self.way
-        if here.first == way.start and way.finding is not None:
-            return "root" if way.finding.event == way.links[way.start].event else ""
-        if here.first < way.start and way.finding is not None:
+        chain = self.chain
+        if here.first == chain.start and chain.finding is not None:
+            return "root" if chain.finding.event == chain.links[chain.start].event else ""
+        if here.first < chain.start and chain.finding is not None:
             return "input"
-        return _CAME_BY.get(way.links[here.first].via, "")
+        return _CAME_BY.get(chain.links[here.first].via, "")
 
     def _came_in(self, here: FoldedRow) -> Line:
         """Return what came in, short, and an arrow to what came out."""
-        way = self.way
+        chain = self.chain
         if not self._has_input(here):
             return ((" " * _IN, ""),)
-        summary = way.links[here.first - 1].summary
+        summary = chain.links[here.first - 1].summary
         arrow: Cell = (f" {self.charset.right:2}", "faint")
         if summary is None or summary.has_inf_or_nan is None:
             return (*chips.flush_right("", chips.BRIEF, ""), arrow)
@@ -115,7 +115,7 @@ class Why(WayPane):
 
     def _has_input(self, here: FoldedRow) -> bool:
         """Whether the row before is what went into this one."""
-        return here.first > 0 and (self.way.finding is None or here.first >= self.way.start)
+        return here.first > 0 and (self.chain.finding is None or here.first >= self.chain.start)
 
     def _values(self, link: Link, width: int) -> Line:
         if self._wide(width):
@@ -155,32 +155,32 @@ class Why(WayPane):
         if not self.row_count or self.cursor is None or height < _TALL:
             return ()
         run, here = self.snapshot.run, self._row(self.cursor)
-        link = self.way.links[here.last]
+        link = self.chain.links[here.last]
         facts = joined(
             [
                 (self.charset.safe(name_of(run, link.event)), "strong"),
                 (self.charset.safe(link.op_type or ""), "dim"),
                 (self.charset.safe(chips.size_and_type(link.summary)), "dim"),
                 (self.charset.safe(short_device(device_of(run, link.event))), "dim"),
-                ("~ inferred" if any(k.inferred for k in self.way.links) else "", "match"),
+                ("~ inferred" if any(k.inferred for k in self.chain.links) else "", "match"),
             ],
             f" {self.charset.dot} ",
         )
         return ((("  ", ""), *facts), (("  ", ""), *self._in_and_out(here)))
 
     def _in_and_out(self, here: FoldedRow) -> Line:
-        way = self.way
-        out = chips.chips(way.links[here.last].summary, self.charset)
+        chain = self.chain
+        out = chips.chips(chain.links[here.last].summary, self.charset)
         if not self._has_input(here):
             return out
         # Of a root all inputs are there: the first one tells most.
-        at_root = here.first == way.start and way.finding is not None
-        given = way.links[0 if at_root else here.first - 1]
+        at_root = here.first == chain.start and chain.finding is not None
+        given = chain.links[0 if at_root else here.first - 1]
         came_in = chips.chips(given.summary, self.charset)
         return (*came_in, (f" {self.charset.right} ", "dim"), *out)
 
     def summary(self) -> str:
-        """See `Pane`: whose way it is."""
+        """See `Pane`: whose chain it is."""
         snapshot, event = self.session.snapshot, self.session.focus.why
         if snapshot is None or event is None:
             return ""

@@ -70,10 +70,10 @@ class Focus:
         in_time: Whether Alerts lists each alert in order of time, rather than causes.
         cause: The cause chosen in Alerts, by its tensor; None where an alert was chosen.
         open_causes: The causes whose alerts are listed, by their tensors.
-        why: The tensor whose way is shown; None while that is closed.
+        why: The tensor whose chain is shown; None while that is closed.
         why_from: The pane in which that was asked for.
-        link: The tensor on its way that was chosen; None for the root.
-        open_copies: The runs of copies on the way that are unfolded, by their first tensors.
+        link: The tensor on its chain that was chosen; None for the root.
+        open_copies: The runs of copies on the chain that are unfolded, by their first tensors.
         part: The chosen part of the cause's card.
     """
 

@@ -1,4 +1,4 @@
-"""Rows that stand for several things: frames of libraries in a stack trace, copies on a way."""
+"""Rows that stand for several things: frames of libraries in a stack trace, copies on a chain."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tfdbg_tui.tui.session.remap import carried, is_same_run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfdbg_tui.tui.explanation import Explanation
+    from tfdbg_tui.diagnosis.report.explanation import Explanation
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _HISTORY = 1000

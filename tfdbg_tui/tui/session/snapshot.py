@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.alerts import AlertCounts, Alerts
     from tfdbg_tui.diagnosis.dataflow import Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.report.explanation import Explanation
     from tfdbg_tui.logdir import (
         Run,
         StackFrame,
         TensorSummary,
     )
-    from tfdbg_tui.tui.explanation import Explanation
     from tfdbg_tui.tui.session.focus import Focus, OpName
 
 _RECORDS = 4096

@@ -69,7 +69,7 @@ class CellWidget(Widget):
         """Return cells as a strip as wide as the widget.
 
         Neighbours that look equal become one segment, and spaces go with either neighbour: each
-        change of style costs some 35 bytes on the way to the terminal.
+        change of style costs some 35 bytes.
         """
         base = (self._base or self.rich_style) + self.cell_style(behind)
         highlighted = behind in _HIGHLIGHTS

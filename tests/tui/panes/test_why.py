@@ -1,25 +1,27 @@
-"""Why: alerts by cause, the way from the root to a tensor, and the cause's card."""
+"""Why: alerts by cause, the chain from the root to a tensor, and the cause's card."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of
-from tfdbg_tui.diagnosis.report.chains import Link
-from tfdbg_tui.logdir import TensorSummary
-from tfdbg_tui.tui import card, navigation, way
+from tfdbg_tui.diagnosis.report import cards, chains
+from tfdbg_tui.diagnosis.report.links import Link
+from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.background.diagnoser import _worth_it
-from tfdbg_tui.tui.explanation import Explanation
 from tfdbg_tui.tui.navigation import NowhereError
-from tfdbg_tui.tui.panes.lists import ALERTS, WAY
-from tfdbg_tui.tui.panes.why_rows import shown_way
+from tfdbg_tui.tui.panes import why_rows
+from tfdbg_tui.tui.panes.lists import ALERTS, CHAIN
+from tfdbg_tui.tui.panes.why_rows import shown_chain
 from tfdbg_tui.tui.session.focus import Focus
 from tfdbg_tui.tui.session.focusing import first_focus, focused_event
-from tfdbg_tui.tui.session.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
 def focused_name(snapshot: Snapshot, focus: Focus) -> str:
@@ -29,7 +31,7 @@ def focused_name(snapshot: Snapshot, focus: Focus) -> str:
 
 
 def names(snapshot: Snapshot, focus: Focus) -> list[str]:
-    shown = shown_way(snapshot, focus)
+    shown = shown_chain(snapshot, focus)
     assert shown is not None
     return [link.name for link in shown.links]
 
@@ -38,23 +40,11 @@ def ask(snapshot: Snapshot, focus: Focus) -> Focus:
     """Ask why, and wait for the answer."""
     focus = navigation.why(snapshot, focus)
     if focus.why is not None and snapshot.explanation is not None:
-        snapshot.explanation.find_way(focus.why)
+        snapshot.explanation.find_chain(focus.why)
     return navigation.stand_on_root(snapshot, focus)
 
 
 # Alerts by cause
-
-
-def test_every_alert_belongs_to_exactly_one_cause(explained, two_roots) -> None:
-    assert len(explained.explanation.report.roots) == 1
-    assert len(two_roots.explanation.report.roots) > 1
-    for snapshot in (explained, two_roots):
-        explanation = snapshot.explanation
-        positions = np.concatenate([group.alerts for group in explanation.groups])
-        assert sorted(positions.tolist()) == list(range(len(snapshot.alerts)))
-        for group in explanation.groups:
-            assert len(group.alerts) == group.num_alerts
-            assert group.kind == "suspect" or group.num_alerts == group.finding.alerts
 
 
 def test_a_cause_is_one_row_until_it_is_unfolded(explained: Snapshot) -> None:
@@ -113,7 +103,7 @@ def test_searching_finds_causes_by_their_titles(two_roots: Snapshot) -> None:
     assert ALERTS.position(two_roots, found) == 1
 
 
-# The way to a tensor
+# The chain to a tensor
 
 
 def test_why_stands_on_the_root(explained: Snapshot) -> None:
@@ -139,25 +129,12 @@ def test_enter_goes_to_the_tensor_and_escape_to_where_why_was_asked(explained: S
 
 def test_a_healthy_tensor_shows_what_made_it(explained: Snapshot) -> None:
     focus = ask(explained, navigation.goto(explained, Focus(), "trace:139"))
-    shown = shown_way(explained, focus)
+    shown = shown_chain(explained, focus)
     assert shown is not None
     assert shown.finding is None
     assert names(explained, focus)[-4:] == ["Relu:0", "MatMul:0", "add:0", "Softmax:0"]
     assert focused_name(explained, focus) == "Softmax:0"
-    assert card.parts(shown)[0].text == "Nothing bad leads here"
-
-
-def test_every_alert_leads_back_to_its_cause(explained, two_roots) -> None:
-    for snapshot in (explained, two_roots):
-        explanation = snapshot.explanation
-        for position in range(0, len(snapshot.alerts), 7):
-            event = snapshot.alerts[position]
-            shown = explanation.find_way(event)
-            finding = explanation.groups[explanation.group_of(event)].finding
-            assert shown.finding is finding
-            assert shown.links[shown.start].event == finding.event
-            assert shown.links[-1].event == event
-            assert len({link.event for link in shown.links}) == len(shown.links)
+    assert cards.parts(shown)[0].text == "Nothing bad leads here"
 
 
 def test_an_op_without_a_tensor_has_no_way(explained: Snapshot) -> None:
@@ -178,49 +155,31 @@ def test_runs_of_ops_that_pass_values_on_are_one_row() -> None:
     kinds = ["Log", "Identity", "Reshape", "Mul", "Neg", "Add", "Neg", "Identity", "Sum"]
     moves = {"Identity", "Reshape", "Neg"}
     links = tuple(link(i, kind, passes_on=kind in moves) for i, kind in enumerate(kinds))
-    shown = way.Way(links, 0, SimpleNamespace())  # type: ignore[arg-type]
-    rows = way.rows(shown, ())
+    shown = chains.Chain(links, 0, SimpleNamespace())  # type: ignore[arg-type]
+    rows = why_rows.fold_copies(shown, ())
     assert [(row.first, row.last) for row in rows] == [
         (0, 0), (1, 2), (3, 3), (4, 4), (5, 5), (6, 7), (8, 8),
     ]  # fmt: skip
-    assert way.fold_name(links, rows[1]) == "2 copies"
-    assert way.fold_name(links, rows[5]) == "2 pass-through ops"
-    assert len(way.rows(shown, {links[1].event, links[6].event})) == len(links)
+    assert why_rows.fold_name(links, rows[1]) == "2 copies"
+    assert why_rows.fold_name(links, rows[5]) == "2 pass-through ops"
+    assert len(why_rows.fold_copies(shown, {links[1].event, links[6].event})) == len(links)
 
 
 def test_enter_unfolds_a_run_of_copies_and_left_folds_it(two_roots: Snapshot) -> None:
     for position in range(len(two_roots.alerts)):
         asked = navigation.goto(two_roots, first_focus(two_roots), f"alert:{position + 1}")
         focus = ask(two_roots, asked)
-        rows = WAY.rows(two_roots, focus)
+        rows = CHAIN.rows(two_roots, focus)
         folded = next((i for i, row in enumerate(rows) if row.folded), None)
         if folded is not None:
             break
     focus = navigation.move_to(two_roots, focus, folded)
     opened = navigation.enter(two_roots, focus)
-    assert WAY.count(two_roots, opened) == len(rows) + rows[folded].folded - 1
+    assert CHAIN.count(two_roots, opened) == len(rows) + rows[folded].folded - 1
     last = navigation.move(two_roots, opened, rows[folded].folded - 1)
     closed = navigation.unfold(two_roots, last, unfolded=False)
-    assert WAY.rows(two_roots, closed) == rows
-    assert WAY.position(two_roots, closed) == folded
-
-
-def test_a_root_shows_its_inputs_as_it_took_them() -> None:
-    root = TensorEvent("execution", 7, 0)
-    before = tuple(link(i, "Mul", passes_on=False) for i in range(2))
-    zeros = TensorSummary(4, has_inf_or_nan=False, size=2, zero=2)
-    run = SimpleNamespace(executions={7: SimpleNamespace(inputs=(None, zeros))})
-    diagnosis = SimpleNamespace(
-        dataflow=SimpleNamespace(
-            origin=lambda event: event,
-            producers=lambda _: [
-                SimpleNamespace(event=made.event, input_slot=slot)
-                for slot, made in enumerate(before)
-            ],
-        )
-    )
-    first, second = way._as_taken(run, diagnosis, before, root)
-    assert (first, second.summary) == (before[0], zeros)
+    assert CHAIN.rows(two_roots, closed) == rows
+    assert CHAIN.position(two_roots, closed) == folded
 
 
 # The card
@@ -228,22 +187,14 @@ def test_a_root_shows_its_inputs_as_it_took_them() -> None:
 
 def test_the_card_has_the_evidence_and_the_users_line(explained: Snapshot) -> None:
     focus = ask(explained, navigation.first_alert(explained, first_focus(explained)))
-    shown = shown_way(explained, focus)
-    parts = {part.label: part.text for part in card.parts(shown)}
+    shown = shown_chain(explained, focus)
+    parts = {part.label: part.text for part in cards.parts(shown)}
     assert parts["evidence"] == "3 zeros in → 3 -∞ out"
     assert parts["where"].endswith("debug_mnist.py:183 in loss")
     on_card = replace(focus, pane="cause")
     assert navigation.copy_text(explained, on_card).startswith("tf.math.log(tf.clip_by_value(")
     source = navigation.enter(explained, on_card)
     assert (source.pane, source.place.line) == ("source_code", 183)
-
-
-@pytest.mark.parametrize(("kind", "word"), [("benign", "None: "), ("suspect", "so far")])
-def test_the_card_says_what_does_no_harm(explained: Snapshot, kind, word) -> None:
-    shown = explained.explanation.find_way(explained.alerts[0])
-    assert [part for part in card.parts(shown) if part.label == "harm"] == []
-    (harm,) = [p for p in card.parts(replace(shown, kind=kind)) if p.label == "harm"]
-    assert word in harm.text
 
 
 # Refreshing
@@ -264,24 +215,6 @@ def test_a_growing_run_is_diagnosed_anew_only_when_its_alerts_change() -> None:
     assert not _worth_it(snapshot(15, 0), snapshot(10, 0))
     assert _worth_it(snapshot(30, 0), snapshot(10, 0)), "there may be suspects by now"
     assert _worth_it(snapshot(11, 1), snapshot(10, 0))
-
-
-def test_counting_more_alerts_tells_the_same_as_diagnosing_anew(growing_run) -> None:
-    snapshot, explanation, diagnosed, counted = None, None, 0, 0
-    for run in growing_run("mnist", 12):
-        snapshot = Snapshot(run, snapshot)
-        again = explanation.recounted(snapshot) if explanation else None
-        diagnosed, counted = diagnosed + (again is None), counted + (again is not None)
-        explanation = again or Explanation(snapshot)
-        fresh = Explanation(snapshot)
-        assert explanation.report == fresh.report
-        assert explanation.bad_lines == fresh.bad_lines
-        for told, expected in zip(explanation.groups, fresh.groups, strict=True):
-            assert told.alerts.tolist() == expected.alerts.tolist()
-    assert diagnosed < counted
-    newest = snapshot.alerts[-1]
-    assert explanation.group_of(newest) == 0
-    assert explanation.find_way(newest).links == fresh.find_way(newest).links
 
 
 def test_an_explanation_serves_a_run_that_has_grown(explained, mnist, control_flow) -> None:

@@ -1,0 +1,119 @@
+"""Alerts by finding, chains to tensors with their cards, and the lines of bad tensors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tfdbg_tui.diagnosis.alerts import find_alerts
+from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.report import chains
+from tfdbg_tui.diagnosis.report.cards import parts
+from tfdbg_tui.diagnosis.report.explanation import Explanation
+from tfdbg_tui.diagnosis.report.links import Link
+from tfdbg_tui.diagnosis.report.words import chain_to_text, to_text
+from tfdbg_tui.logdir import TensorSummary, open_run
+
+
+def explain(run) -> Explanation:
+    return Explanation(run, find_alerts(run))
+
+
+@pytest.fixture(params=["mnist", "control_flow"])
+def explanation(request, logdirs) -> Explanation:
+    return explain(open_run(logdirs[request.param]))
+
+
+def test_every_alert_belongs_to_exactly_one_finding(explanation) -> None:
+    positions = np.concatenate([group.alerts for group in explanation.groups])
+    assert sorted(positions.tolist()) == list(range(len(explanation.alerts)))
+    for group in explanation.groups:
+        assert len(group.alerts) == group.num_alerts
+        assert group.kind == "suspect" or group.num_alerts == group.finding.alerts
+
+
+def test_every_alert_leads_back_to_its_root(explanation) -> None:
+    for position in range(0, len(explanation.alerts), 7):
+        event = explanation.alerts[position]
+        chain = explanation.find_chain(event)
+        finding = explanation.groups[explanation.group_of(event)].finding
+        assert chain.finding is finding
+        assert chain.links[chain.start].event == finding.event
+        assert chain.links[-1].event == event
+        assert len({link.event for link in chain.links}) == len(chain.links)
+
+
+def test_every_alert_is_counted_on_one_line_of_the_program(explanation) -> None:
+    lines = [line for file in explanation.bad_lines.values() for line in file.values()]
+    assert sum(line.tensors for line in lines) == len(explanation.alerts)
+
+
+def test_the_line_of_each_root_is_marked(explanation) -> None:
+    found = {
+        (path, number)
+        for path, lines in explanation.bad_lines.items()
+        for number, line in lines.items()
+        if line.is_root
+    }
+    assert found == {(f.location.file, f.location.line) for f in explanation.report.roots}
+
+
+def test_a_root_shows_its_inputs_as_it_took_them() -> None:
+    root = TensorEvent("execution", 7, 0)
+    before = tuple(
+        Link(TensorEvent("graph_execution", i, 0), "Mul:0", "Mul", "f", None, False, "graph", False)
+        for i in range(2)
+    )
+    zeros = TensorSummary(4, has_inf_or_nan=False, size=2, zero=2)
+    run = SimpleNamespace(executions={7: SimpleNamespace(inputs=(None, zeros))})
+    diagnosis = SimpleNamespace(
+        dataflow=SimpleNamespace(
+            origin=lambda event: event,
+            producers=lambda _: [
+                SimpleNamespace(event=made.event, input_slot=slot)
+                for slot, made in enumerate(before)
+            ],
+        )
+    )
+    first, second = chains._as_taken(run, diagnosis, before, root)
+    assert (first, second.summary) == (before[0], zeros)
+
+
+@pytest.mark.parametrize(("kind", "word"), [("benign", "None: "), ("suspect", "so far")])
+def test_the_card_says_what_does_no_harm(logdirs, kind, word) -> None:
+    explanation = explain(open_run(logdirs["mnist"]))
+    chain = explanation.find_chain(explanation.alerts[0])
+    assert [part for part in parts(chain) if part.label == "harm"] == []
+    (harm,) = [part for part in parts(replace(chain, kind=kind)) if part.label == "harm"]
+    assert word in harm.text
+
+
+def test_command_line_and_clipboard_say_the_same_of_a_finding(explanation) -> None:
+    report = to_text(explanation.report)
+    for group in explanation.groups:
+        if group.kind == "root":
+            copied = chain_to_text(explanation.find_chain(group.finding.event)).split("\n")
+            card = [line for line in copied if not line.startswith("  chain")]
+            card = card[: copied.index(next(s for s in copied if s.startswith("  alerts"))) + 1]
+            assert "\n".join(card) in report
+
+
+def test_counting_more_alerts_tells_the_same_as_diagnosing_anew(growing_run) -> None:
+    alerts, explanation, diagnosed, counted = None, None, 0, 0
+    for run in growing_run("mnist", 12):
+        alerts = find_alerts(run, alerts)
+        again = explanation.recounted(run, alerts) if explanation else None
+        diagnosed, counted = diagnosed + (again is None), counted + (again is not None)
+        explanation = again or Explanation(run, alerts)
+        fresh = Explanation(run, alerts)
+        assert explanation.report == fresh.report
+        assert explanation.bad_lines == fresh.bad_lines
+        for told, expected in zip(explanation.groups, fresh.groups, strict=True):
+            assert told.alerts.tolist() == expected.alerts.tolist()
+    assert diagnosed < counted
+    newest = alerts[-1]
+    assert explanation.group_of(newest) == 0
+    assert explanation.find_chain(newest).links == fresh.find_chain(newest).links

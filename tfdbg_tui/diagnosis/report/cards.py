@@ -1,0 +1,110 @@
+"""What there is to say of a finding, part by part: what happened, how that is known, why, the fix.
+
+The one wording for the pane Cause, the command line and the clipboard.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.locations import Location
+    from tfdbg_tui.diagnosis.report.chains import Chain, GroupKind
+    from tfdbg_tui.diagnosis.report.findings import Finding
+
+_HARM: dict[GroupKind, str] = {
+    "root": "",
+    "suspect": "No NaN and no ∞ has come of it so far.",
+    "benign": "None: no NaN or ∞ got anywhere that matters.",
+}
+
+PartKind = Literal["title", "source", "text", "removed", "added"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the card.
+
+    Attributes:
+        label: Its heading; "" to go on with the part before.
+        text: What it says.
+        kind: How it looks.
+    """
+
+    label: str
+    text: str
+    kind: PartKind = "text"
+
+
+def parts(chain: Chain) -> tuple[Part, ...]:
+    """Return what there is to say of a tensor's chain."""
+    return finding_parts(chain.finding, chain.kind) if chain.finding else _healthy(chain)
+
+
+def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
+    """Return what there is to say of a finding.
+
+    Args:
+        finding: The finding.
+        kind: What became of it.
+    """
+    old, new = _rewritten(finding)
+    found = [Part("", finding.title, "title"), Part("harm", _HARM[kind])]
+    if finding.location is not None:
+        found.append(Part("where", _place(finding.location), "source"))
+    if finding.differentiated_at is not None:
+        found.append(Part("", f"differentiated at {_place(finding.differentiated_at)}"))
+    found += [
+        Part("op", _op(finding)),
+        Part("evidence", finding.evidence),
+        Part("why", finding.why),
+        Part("fix", finding.fix),
+    ]
+    if old and new:
+        found += [Part("here", old, "removed"), Part("", new, "added")]
+    if finding.alerts:
+        suspect = kind == "suspect"
+        said = "tensors show it" if suspect else "go back to this"
+        found.append(Part("seen" if suspect else "alerts", f"{finding.alerts:,} {said}"))
+    return tuple(part for part in found if part.text)
+
+
+def expression(chain: Chain) -> str:
+    """Return the user's expression that should change; "" where it is not known."""
+    return _rewritten(chain.finding)[0] if chain.finding else ""
+
+
+def fix(finding: Finding) -> str:
+    """Return what copying the fix copies: the new expression, where there is one, else words."""
+    _, new = _rewritten(finding)
+    return new or finding.fix
+
+
+def _healthy(chain: Chain) -> tuple[Part, ...]:
+    link = chain.links[-1]
+    if link.is_bad:
+        said = f"{link.name} was recorded after the last diagnosis. The next one is under way."
+        return Part("", "Not diagnosed yet", "title"), Part("why", said)
+    said = f"{link.name} is finite, and so are its inputs, as far as they are recorded."
+    if link.summary is None or link.summary.has_inf_or_nan is None:
+        said = f"Whether {link.name} held a NaN or ∞ was not recorded, and none in its inputs."
+    return Part("", "Nothing bad leads here", "title"), Part("why", said)
+
+
+def _rewritten(finding: Finding) -> tuple[str, str]:
+    """Return the user's expression as it is, and as it should be; "" where it is not known."""
+    old, _, new = (finding.suggestion or "").partition(" → ")
+    return old, new
+
+
+def _place(location: Location) -> str:
+    return f"{location.file}:{location.line} in {location.function}"
+
+
+def _op(finding: Finding) -> str:
+    name = f"{finding.op_name or finding.op_type}:{finding.event.slot}"
+    op_type = f" ({finding.op_type})" if finding.op_name else ""
+    graph = f" in {finding.graph}" if finding.graph else ""
+    step = "" if finding.step is None else f", step {finding.step:,}"
+    return f"{name}{op_type}{graph}{step}"
