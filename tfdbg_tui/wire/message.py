@@ -86,6 +86,20 @@ class Message:
     __slots__ = ()
 
     @classmethod
+    def tag(cls, name: str) -> int:
+        """Return the tag that precedes a field's value: its number and its wire type.
+
+        The field is one that this package writes so; TensorFlow's writer packs lists as well.
+        """
+        spec = next(spec for spec in _fields_by_number(cls).values() if spec.name == name)
+        return spec.number << 3 | _WIRE_TYPES.get(spec.kind, codec.BYTES)
+
+    @classmethod
+    def numbers(cls) -> list[int]:
+        """Return the numbers of all fields."""
+        return list(_fields_by_number(cls))
+
+    @classmethod
     def decode(cls, data: bytes) -> Self:
         """Return the message in `data`.
 

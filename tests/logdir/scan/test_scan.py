@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,7 +16,7 @@ from tfdbg_tui.logdir.files.gather import PADDING
 from tfdbg_tui.logdir.index.executions import ExecutionLog
 from tfdbg_tui.logdir.index.traces import TraceLog
 from tfdbg_tui.logdir.scan.interning import Interner
-from tfdbg_tui.wire import tfrecord
+from tfdbg_tui.wire import codec, events, tfrecord
 
 import numpy as np  # isort: skip
 
@@ -89,40 +90,91 @@ def test_damaged_bytes(tmp_path, logdirs, data):
 def intact(run):
     """Returns the events of a run that can be read in full, with what the index says of them."""
     found = {}
-    for events, what in (
+    for listed, what in (
         (run.executions, run.executions.kind),
         (run.graph_executions, run.graph_executions.site),
     ):
-        alerts = set(events.alert_rows[:].tolist())
-        for i in range(len(events)):
-            try:
-                event = events[i]
-            except ValueError:
-                continue
-            offset = events._offsets[0][i]
-            found[type(event).__name__, offset] = (what(i), i in alerts, event.wall_time)
+        alerts = set(listed.alert_rows[:].tolist())
+        for i in range(len(listed)):
+            event = listed[i]
+            if not event.unreadable:
+                key = type(event).__name__, listed._offsets[0][i]
+                found[key] = (what(i), i in alerts, event.wall_time)
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_hardly_a_record_is_read_alone(tmp_path, logdirs, name, monkeypatch):
-    """Speed comes from recognising records; a mistake there would be slow and go unnoticed."""
-    logdir = shutil.copytree(logdirs[name], tmp_path / "logdir")
-    for path in (*logdir.glob("*.execution"), *logdir.glob("*traces")):
-        path.write_bytes(path.read_bytes() * 40)
-    alone = 0
+@pytest.fixture
+def alone(monkeypatch):
+    """Counts the records that the scalar decoders read."""
+    count = Counter()
     for log in (ExecutionLog, TraceLog):
         decode = log._decode
 
         def counting(self, *args, decode=decode, **options):
-            nonlocal alone
-            alone += 1
+            count[type(self)] += 1
             return decode(self, *args, **options)
 
         monkeypatch.setattr(log, "_decode", counting)
+    return count
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hardly_a_record_is_read_alone(tmp_path, logdirs, name, alone):
+    """Speed comes from recognising records; a mistake there would be slow and go unnoticed."""
+    logdir = shutil.copytree(logdirs[name], tmp_path / "logdir")
+    for path in (*logdir.glob("*.execution"), *logdir.glob("*traces")):
+        path.write_bytes(path.read_bytes() * 40)
     run = read(logdir)
     once = run.graph_executions.num_sites + run.executions.num_kinds
-    assert alone < 2 * once + 0.04 * (len(run.executions) + len(run.graph_executions))
+    assert alone.total() < 2 * once + 0.04 * (len(run.executions) + len(run.graph_executions))
+
+
+UNKNOWN_FIELDS = {
+    "varint": codec.varint_field(600, -1),
+    "fixed64": codec.fixed64_field(601, 1),
+    "bytes": codec.bytes_field(2000, b"later"),
+    "fixed32": codec.fixed32_field(2001, 1),
+    "several": codec.varint_field(15, 300) * 3 + codec.bytes_field(700, bytes(200)),
+}
+
+
+@pytest.mark.parametrize("where", ["in the event", "in the message", "before the extensions"])
+@pytest.mark.parametrize("field", UNKNOWN_FIELDS)
+@pytest.mark.parametrize("name", ["mnist", "control_flow", "curt_health", "no_tensor"])
+def test_unknown_fields_are_skipped_in_bulk(tmp_path, logdirs, name, field, where, alone):
+    """What a later version of the format adds costs no scalar decoding and changes nothing."""
+    logdir = shutil.copytree(logdirs[name], tmp_path / "logdir")
+    for path in (*logdir.glob("*.execution"), *logdir.glob("*traces")):
+        payloads = [payload for _, payload in tfrecord.records(path.read_bytes())]
+        extended = [extended_by(UNKNOWN_FIELDS[field], where, payload) for payload in payloads]
+        path.write_bytes(b"".join(map(tfrecord.frame, extended)) * 3)
+    alone.clear()
+    run = read(logdir)
+    once = run.graph_executions.num_sites + run.executions.num_kinds
+    assert alone.total() < 2 * once + 0.04 * (len(run.executions) + len(run.graph_executions))
+    assert content(run) == content(read(logdir, vectorised=False))
+
+
+def extended_by(field, where, payload):
+    """Returns an event's payload with a field more."""
+    if where == "in the event":
+        return payload + field
+    event = events.DebugEvent.decode(payload)
+    name = "execution" if event.execution else "graph_execution_trace"
+    message = getattr(event, name)
+    at = len(message)
+    if where == "before the extensions":
+        at = min((start for tag, start, _ in tag_starts(message) if tag >> 3 >= 1000), default=at)
+    setattr(event, name, message[:at] + field + message[at:])
+    return event.encode()
+
+
+def tag_starts(message):
+    """Yields (tag, where it starts, where its value ends) of each field."""
+    at = 0
+    for tag, _, end in codec.spans(message):
+        yield tag, at, end
+        at = end
 
 
 def test_frames_are_walked_from_many_places():

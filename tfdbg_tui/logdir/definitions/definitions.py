@@ -30,10 +30,9 @@ _SOURCE_HEAD = 8192
 _TEXTS = 8
 _LONGEST_SOURCE = 1 << 28  # bytes
 
-# Tags of DebugEvent.
-_WALL_TIME = 1 << 3 | codec.FIXED64
-_STEP = 2 << 3 | codec.VARINT
-_SOURCE_FILE = 4 << 3 | codec.BYTES
+_WALL_TIME = events.DebugEvent.tag("wall_time")
+_STEP = events.DebugEvent.tag("step")
+_SOURCE_FILE = events.DebugEvent.tag("source_file")
 
 
 Stacks = Numbering[tuple[int, bytes]]
@@ -239,13 +238,13 @@ def _host_and_path(payload: bytes) -> tuple[str, str]:
 def _strings_of_head(head: bytes) -> tuple[str, str]:
     host = path = ""
     try:
-        for number, _, value in codec.fields(head):
-            if number > 2 or not isinstance(value, bytes):
-                break
-            if number == 1:
-                path = value.decode("utf-8", "replace")
+        for tag, start, end in codec.spans(head):
+            if tag == events.SourceFile.tag("file_path"):
+                path = head[start:end].decode("utf-8", "replace")
+            elif tag == events.SourceFile.tag("host_name"):
+                host = head[start:end].decode("utf-8", "replace")
             else:
-                host = value.decode("utf-8", "replace")
+                break
     except codec.DecodeError:
         pass  # the head ends inside the text
     return host, path

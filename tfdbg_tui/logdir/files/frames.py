@@ -14,9 +14,10 @@ import numpy as np
 
 from tfdbg_tui.logdir.files.gather import Bytes, Flags, Ints, blocks, words
 from tfdbg_tui.wire import crc32c, tfrecord
+from tfdbg_tui.wire.events import DebugEvent
 
-WALL_TIME_TAG = 0x09
-"""First byte of every payload: DebugEvent's field 1, a double."""
+WALL_TIME_TAG = DebugEvent.tag("wall_time")
+"""First byte of every payload."""
 
 MAX_RECORD = 1 << 31
 """No protocol-buffer message is larger: a greater length is damage, whatever its checksum."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.files.gather import Ints
     from tfdbg_tui.logdir.files.record_file import RecordFile
 
-_AT = tfrecord.HEADER_SIZE + 1  # behind the tag of DebugEvent's field 1
+_AT = tfrecord.HEADER_SIZE + 1  # behind the tag of `DebugEvent.wall_time`, the first field
 _WINDOW = 1 << 18
 _DENSE = 4096  # records closer together than this are read together
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.merge import Merge
 
 
-_INPUT_TENSOR_IDS = 4  # field of tensorflow.Execution
+_INPUT_TENSOR_IDS = events.Execution.tag("input_tensor_ids") >> 3  # the field's number
 
 
 class Place(NamedTuple):
@@ -105,9 +105,8 @@ class ExecutionLog(RecordLog):
                 chunk, lambda row: self._kind_of(chunk, row), self._number_stack
             )
             kinds, stacks, serials = scanned.kinds, scanned.stacks, scanned.serials
-            self._leave_shifted_slots(scanned.alert_rows, scanned.num_outputs, kinds)
-            alerts = np.array([scanned.alert_rows, scanned.alert_slots])
-            alerts = alerts[:, kinds[alerts[0]] >= 0]
+            self._leave_shifted_slots(scanned.alerts[0], scanned.num_outputs, kinds)
+            alerts = scanned.alerts[:, kinds[scanned.alerts[0]] >= 0]
         for row in np.flatnonzero(kinds < 0).tolist():
             decoded = self._decode(chunk, row)
             if decoded is not None:

@@ -7,19 +7,24 @@ and is left to the scalar decoder; nothing it holds is trusted after that.
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.logdir.files.gather import Bytes, Flags, Ints, Words, words
+from tfdbg_tui.logdir.files.gather import Bytes, Flags, Ints, Words, blocks, words
 from tfdbg_tui.wire import codec
+from tfdbg_tui.wire.events import DebugEvent
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir.files.chunk import Chunk
+    from tfdbg_tui.wire.message import Message
 
-# Tags of DebugEvent.
-_WALL_TIME = 1 << 3 | codec.FIXED64
-_STEP = 2 << 3 | codec.VARINT
+_WALL_TIME = DebugEvent.tag("wall_time")
+_STEP = DebugEvent.tag("step")
+
+_LONGEST_VARINT = 10  # bytes
+_MAX_UNKNOWN = 16  # unknown fields in a row; messages with more are left to the scalar decoder
 
 
 class Cursor:
@@ -31,17 +36,31 @@ class Cursor:
         ok: Which messages have been as expected so far.
     """
 
-    def __init__(self, data: Bytes, position: Ints, end: Ints) -> None:
+    def __init__(
+        self, data: Bytes, position: Ints, end: Ints, skips_all_but: type[Message] | None = None
+    ) -> None:
+        """Make a cursor.
+
+        Args:
+            data: A buffer.
+            position: Where each message starts.
+            end: Where each ends.
+            skips_all_but: The class of the messages, if fields that it does not declare are to be
+                skipped.  That takes time, and is not needed for what today's writers write.
+        """
+        self._data = data
         self._words = words(data)
+        self._known = skips_all_but.numbers() if skips_all_but is not None else None
         self.position = position
         self.end = end
         self.ok: Flags = position <= end
         self._look()
 
     def skip_tag(self, tag: int) -> None:
-        """Move past a one-byte tag that every message must have here."""
-        self.ok &= self._byte() == tag
-        self._move(np.ones(len(self.position), np.int64))
+        """Move past a tag that every message must have here."""
+        has, _, width = self._find(tag)
+        self.ok &= has
+        self.skip(width)
 
     def skip(self, size: int) -> None:
         """Move past bytes that every message has here."""
@@ -56,12 +75,12 @@ class Cursor:
 
     def optional_varint(self, tag: int) -> Ints:
         """Return the value of a varint field, 0 where a message does not have it here."""
-        has = self._byte() == tag
+        has, after, tag_width = self._find(tag)
         if not has.any():
             return np.zeros(len(has), np.int64)
-        value, width = varints(self._word >> np.uint64(8))
+        value, width = varints(after)
         self.ok &= ~has | (width > 0)
-        self._move(np.where(has, width + 1, 0))
+        self._move(np.where(has, tag_width + width, 0))
         return np.where(has, value, 0)
 
     def optional_bytes(self, tag: int) -> tuple[Flags, Ints, Ints]:
@@ -69,38 +88,35 @@ class Cursor:
 
         The length is 0 where a message does not have the field here.
         """
-        has = self._byte() == tag
+        has, after, tag_width = self._find(tag)
         if not has.any():
             return has, self.position, np.zeros(len(has), np.int64)
-        length, width = varints(self._word >> np.uint64(8))
-        self.ok &= ~has | (width > 0)
+        length, width = varints(after)
+        # A tag and a length are looked at as one word of eight bytes.
+        self.ok &= ~has | ((width > 0) & (tag_width + width <= 8))
         length = np.where(has, length, 0)
-        start = self.position + np.where(has, width + 1, 0)
+        start = self.position + np.where(has, tag_width + width, 0)
         self._go(start + length)
         return has, start, length
 
-    def optional_fixed(self, tag: bytes) -> tuple[Flags, Ints]:
-        """Return (who has it, start) of a fixed-width field with a two-byte tag; move past it."""
-        has = (self._word & np.uint64(0xFFFF)) == int.from_bytes(tag, "little")
-        start = self.position + 2
+    def optional_fixed(self, tag: int) -> tuple[Flags, Ints]:
+        """Return (who has it, start) of a fixed-width field, and move past it."""
+        has, _, tag_width = self._find(tag)
+        start = self.position + tag_width
         if has.any():
-            width = 8 if tag[0] & 7 == codec.FIXED64 else 4
-            self._move(np.where(has, 2 + width, 0))
+            width = 8 if tag & 7 == codec.FIXED64 else 4
+            self._move(np.where(has, tag_width + width, 0))
         return has, start
 
-    def optional_tagged_bytes(self, tag: bytes) -> Flags:
-        """Move past a length-delimited field with a two-byte tag; return who has it."""
-        has: Flags = (self._word & np.uint64(0xFFFF)) == int.from_bytes(tag, "little")
-        if has.any():
-            length, width = varints(self._word >> np.uint64(16))
-            self.ok &= ~has | ((width > 0) & (width < 6))
-            self._move(np.where(has, 2 + width + length, 0))
-        return has
+    def ends(self) -> Flags:
+        """Return which messages have been as expected to their end."""
+        self._skip_unknown()
+        ended: Flags = self.ok & (self.position == self.end)
+        return ended
 
     def subset(self, rows: Ints) -> Cursor:
         """Return a cursor of its own for some of the messages."""
-        part = Cursor.__new__(Cursor)
-        part._words = self._words
+        part = copy.copy(self)
         part.position, part.end, part.ok = self.position[rows], self.end[rows], self.ok[rows]
         part._word = self._word[rows]
         return part
@@ -110,8 +126,25 @@ class Cursor:
         self.position[rows], self.ok[rows] = part.position, part.ok
         self._word[rows] = part._word
 
-    def _byte(self) -> Words:
-        return self._word & np.uint64(0xFF)
+    def _find(self, tag: int) -> tuple[Flags, Words, int]:
+        """Return (who has a field here, the bytes behind its tag, width of the tag)."""
+        self._skip_unknown()
+        encoded = codec.varint(tag)
+        bits = 8 * len(encoded)
+        has = (self._word & np.uint64((1 << bits) - 1)) == int.from_bytes(encoded, "little")
+        return has, self._word >> np.uint64(bits), len(encoded)
+
+    def _skip_unknown(self) -> None:
+        if self._known is None:
+            return
+        for _ in range(_MAX_UNKNOWN):
+            tag, width = varints(self._word)
+            unknown = (self.position < self.end) & (tag >= 8) & ~np.isin(tag >> 3, self._known)
+            if not unknown.any():
+                return
+            size = _value_sizes(self._data, self.position + width, tag & 7)
+            self.ok &= ~unknown | ((width > 0) & (size > 0))
+            self._move(np.where(unknown, width + size, 0))
 
     def _move(self, by: Ints) -> None:
         self._go(self.position + by)
@@ -128,23 +161,41 @@ class Cursor:
         self._word: Words = self._words[self.position]
 
 
-def into_events(chunk: Chunk, rows: Ints, tag: int) -> Cursor:
+def into_events(
+    chunk: Chunk, rows: Ints, tag: int, message: type[Message], *, skip_unknown: bool
+) -> Cursor:
     """Return a cursor at the start of the message that each of some DebugEvents holds.
 
     Args:
         chunk: Records.
         rows: Which of them.
-        tag: Tag of the message; it must be the last field.
+        tag: Tag of the message in DebugEvent.
+        message: Its class.
+        skip_unknown: Whether fields that the classes do not declare are skipped.
     """
     start, end = chunk.payload_bounds(rows)
-    cursor = Cursor(chunk.data, start, end)
-    cursor.skip_tag(_WALL_TIME)
-    cursor.skip(8)
-    cursor.optional_varint(_STEP)
-    cursor.skip_tag(tag)
-    size = cursor.varint()
-    cursor.ok &= cursor.position + size == end
+    event = Cursor(chunk.data, start, end, DebugEvent if skip_unknown else None)
+    event.skip_tag(_WALL_TIME)
+    event.skip(8)
+    event.optional_varint(_STEP)
+    has, start, size = event.optional_bytes(tag)
+    ok = event.ends() & has
+    end = np.where(ok, start + size, start)
+    cursor = Cursor(chunk.data, start, end, message if skip_unknown else None)
+    cursor.ok = ok
     return cursor
+
+
+def _value_sizes(data: Bytes, at: Ints, wire_types: Ints) -> Ints:
+    """Return how many bytes the value of each of some fields takes; 0 where that cannot be told."""
+    length, width = varints(words(data)[at])
+    continued = np.cumprod(blocks(data, at, _LONGEST_VARINT) >= 0x80, axis=1).sum(axis=1)
+    sizes = np.zeros(len(at), np.int64)
+    sizes[wire_types == codec.FIXED64] = 8
+    sizes[wire_types == codec.FIXED32] = 4
+    is_varint = (wire_types == codec.VARINT) & (continued < _LONGEST_VARINT)
+    sizes = np.where(is_varint, continued + 1, sizes)
+    return np.where((wire_types == codec.BYTES) & (width > 0), width + length, sizes)
 
 
 def varints(word: Words) -> tuple[Ints, Ints]:

@@ -17,7 +17,7 @@ from tfdbg_tui.logdir.scan.cursor import Cursor, into_events
 from tfdbg_tui.logdir.scan.health_scan import HealthScan
 from tfdbg_tui.logdir.scan.interning import Interner
 from tfdbg_tui.logdir.scan.recognition import UNKNOWN, Recognition
-from tfdbg_tui.wire import codec
+from tfdbg_tui.wire.events import DebugEvent, Execution
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,28 +29,25 @@ if TYPE_CHECKING:
 _MAX_OUTPUTS = 64  # of records with more, the scalar decoder reads all
 _MAX_INPUTS = 16  # likewise; only those of ops with a bad output are recorded
 
-# Tags of DebugEvent, then of Execution.
-_EXECUTION = 9 << 3 | codec.BYTES
-_OP_TYPE = 1 << 3 | codec.BYTES
-_NUM_OUTPUTS = 2 << 3 | codec.VARINT
-_GRAPH_ID = 3 << 3 | codec.BYTES
-_INPUT_IDS = 4 << 3 | codec.BYTES
-_OUTPUT_IDS = 5 << 3 | codec.BYTES
-_MODE = 6 << 3 | codec.VARINT
-_PROTO = 7 << 3 | codec.BYTES
-_CODE_LOCATION = 8 << 3 | codec.BYTES
-_DEVICE_IDS = 9 << 3 | codec.BYTES
-# Extension fields: see `wire.events`.
-_SERIAL = codec.tag(1000, codec.FIXED64)
-_THREAD = codec.tag(1001, codec.FIXED32)
-_MINIMA = codec.tag(1003, codec.BYTES)
-_MAXIMA = codec.tag(1004, codec.BYTES)
-_INPUT_PROTO = codec.tag(1005, codec.BYTES)
-_INPUT_MINIMA = codec.tag(1006, codec.BYTES)
-_INPUT_MAXIMA = codec.tag(1007, codec.BYTES)
+_EXECUTION = DebugEvent.tag("execution")
+_OP_TYPE = Execution.tag("op_type")
+_NUM_OUTPUTS = Execution.tag("num_outputs")
+_GRAPH_ID = Execution.tag("graph_id")
+_INPUT_IDS = Execution.tag("input_tensor_ids")
+_OUTPUT_IDS = Execution.tag("output_tensor_ids")
+_MODE = Execution.tag("tensor_debug_mode")
+_PROTO = Execution.tag("tensor_protos")
+_CODE_LOCATION = Execution.tag("code_location")
+_DEVICE_IDS = Execution.tag("output_tensor_device_ids")
+_SERIAL = Execution.tag("serial")
+_THREAD = Execution.tag("thread")
+_MINIMA = Execution.tag("minima")
+_MAXIMA = Execution.tag("maxima")
+_INPUT_PROTO = Execution.tag("input_tensor_protos")
+_INPUT_MINIMA = Execution.tag("input_minima")
+_INPUT_MAXIMA = Execution.tag("input_maxima")
 
 
-@dataclass(slots=True)
 class ScannedExecutions:
     """What a scan found; arrays over the records of a chunk.
 
@@ -59,25 +56,24 @@ class ScannedExecutions:
         stacks: Number of each record's stack.
         serials: Serial of each record; 0 where it has none.
         num_outputs: Number of value vectors, and placeholders for them, in each record.
-        alert_rows: Row of each bad output.
-        alert_slots: Its place among the record's value vectors.
+        alerts: Row of each bad output, and its place among the record's value vectors; shape
+            [2, alerts], in no order.
     """
 
-    kinds: Ints
-    stacks: Ints
-    serials: Ints
-    num_outputs: Ints
-    alert_rows: Ints
-    alert_slots: Ints
+    def __init__(self, count: int) -> None:
+        self.kinds = np.full(count, UNKNOWN, np.int64)
+        self.stacks = np.zeros(count, np.int64)
+        self.serials = np.zeros(count, np.int64)
+        self.num_outputs = np.zeros(count, np.int64)
+        self.alerts = np.zeros((2, 0), np.int64)
 
 
 @dataclass(slots=True)
 class _Outputs:
-    """The outputs of the records of a chunk; see `ScannedExecutions`."""
+    """The outputs of some records: see `ScannedExecutions`, but for the rows, which count these."""
 
     counts: Ints
-    alert_rows: Ints
-    alert_slots: Ints
+    alerts: Ints
 
 
 @dataclass(slots=True)
@@ -116,28 +112,45 @@ class ExecutionScan:
                 where the record is not readable.
             number_stack: Returns the number of a serialized CodeLocation in the run.
         """
-        count, data, fields = len(chunk), chunk.data, self._walk(chunk)
-        kinds = np.full(count, UNKNOWN, np.int64)
-        stacks, serials = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        rows = np.flatnonzero(fields.ok)
-        heads = self._heads.numbers(data, fields.head[rows], fields.head_size[rows])
-        kinds[rows] = self._kinds.recognise(heads, fields.mode[rows], rows, decode)
-        found = self._stacks.numbers(
-            data, fields.code_location[rows], fields.code_location_size[rows]
+        found = ScannedExecutions(len(chunk))
+        rows = np.arange(len(chunk))
+        for skip_unknown in (False, True):
+            if rows.size:
+                fields = self._walk(chunk, rows, skip_unknown=skip_unknown)
+                self._note(chunk, rows, fields, decode, number_stack, found)
+                rows = rows[~fields.ok]
+        return found
+
+    def _note(
+        self,
+        chunk: Chunk,
+        rows: Ints,
+        fields: _Fields,
+        decode: Decode,
+        number_stack: Callable[[bytes], int],
+        found: ScannedExecutions,
+    ) -> None:
+        """Note in `found` what the fields say of those among `rows` that are as expected."""
+        data, some = chunk.data, np.flatnonzero(fields.ok)
+        mine = rows[some]
+        heads = self._heads.numbers(data, fields.head[some], fields.head_size[some])
+        found.kinds[mine] = self._kinds.recognise(heads, fields.mode[some], mine, decode)
+        stacks = self._stacks.numbers(
+            data, fields.code_location[some], fields.code_location_size[some]
         )
         for code_location in self._stacks.strings[len(self._stack_of) :]:
             self._stack_of.append(number_stack(code_location))
-        stacks[rows] = np.array(self._stack_of, np.int64)[found]
-        if fields.has_serial.any():
-            some = np.flatnonzero(fields.ok & fields.has_serial)
-            serials[some] = words(data)[fields.serial[some]].view(np.int64)
+        found.stacks[mine] = np.array(self._stack_of, np.int64)[stacks]
+        numbered = np.flatnonzero(fields.ok & fields.has_serial)
+        found.serials[rows[numbered]] = words(data)[fields.serial[numbered]].view(np.int64)
         outputs = fields.outputs
-        return ScannedExecutions(
-            kinds, stacks, serials, outputs.counts, outputs.alert_rows, outputs.alert_slots
-        )
+        found.num_outputs[mine] = outputs.counts[some]
+        alerting = fields.ok[outputs.alerts[0]]
+        row, slot = outputs.alerts[:, alerting]
+        found.alerts = np.concatenate([found.alerts, np.array([rows[row], slot])], axis=1)
 
-    def _walk(self, chunk: Chunk) -> _Fields:
-        cursor = into_events(chunk, np.arange(len(chunk)), _EXECUTION)
+    def _walk(self, chunk: Chunk, rows: Ints, *, skip_unknown: bool) -> _Fields:
+        cursor = into_events(chunk, rows, _EXECUTION, Execution, skip_unknown=skip_unknown)
         head = cursor.position
         cursor.optional_bytes(_OP_TYPE)
         cursor.optional_varint(_NUM_OUTPUTS)
@@ -151,18 +164,25 @@ class ExecutionScan:
         cursor.optional_bytes(_DEVICE_IDS)
         has_serial, serial = cursor.optional_fixed(_SERIAL)
         cursor.optional_fixed(_THREAD)
-        cursor.optional_tagged_bytes(_MINIMA)
-        cursor.optional_tagged_bytes(_MAXIMA)
+        cursor.optional_bytes(_MINIMA)
+        cursor.optional_bytes(_MAXIMA)
         _skip_inputs(cursor)
-        ok = cursor.ok & (cursor.position == cursor.end)
         return _Fields(
-            ok, head, head_size, mode, outputs, location, location_size, has_serial, serial
+            cursor.ends(),
+            head,
+            head_size,
+            mode,
+            outputs,
+            location,
+            location_size,
+            has_serial,
+            serial,
         )
 
     def _outputs(self, chunk: Chunk, cursor: Cursor, mode: Ints) -> _Outputs:
-        """Walk the outputs of all records, slot by slot."""
-        rows = np.arange(len(chunk))
-        counts = np.zeros(len(chunk), np.int64)
+        """Walk the outputs of the records, slot by slot."""
+        rows = np.arange(len(cursor.position))
+        counts = np.zeros(len(rows), np.int64)
         part = cursor
         alerts = [np.zeros((2, 0), np.int64)]
         for slot in range(_MAX_OUTPUTS):
@@ -179,14 +199,12 @@ class ExecutionScan:
             found = rows[bad & known]
             alerts.append(np.array([found, np.full(len(found), slot)]))
             part = cursor.subset(rows)
-        alert_rows, alert_slots = np.concatenate(alerts, axis=1)
-        order = np.lexsort((alert_slots, alert_rows))
-        return _Outputs(counts, alert_rows[order], alert_slots[order])
+        return _Outputs(counts, np.concatenate(alerts, axis=1))
 
 
 def _skip_inputs(cursor: Cursor) -> None:
     for _ in range(_MAX_INPUTS):
-        if not cursor.optional_tagged_bytes(_INPUT_PROTO).any():
+        if not cursor.optional_bytes(_INPUT_PROTO)[0].any():
             break
-    cursor.optional_tagged_bytes(_INPUT_MINIMA)
-    cursor.optional_tagged_bytes(_INPUT_MAXIMA)
+    cursor.optional_bytes(_INPUT_MINIMA)
+    cursor.optional_bytes(_INPUT_MAXIMA)

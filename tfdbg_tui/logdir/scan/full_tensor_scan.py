@@ -14,8 +14,9 @@ import numpy as np
 from tfdbg_tui.logdir.files.gather import Bytes, Flags, Ints, blocks, words
 from tfdbg_tui.logdir.scan.cursor import varints
 from tfdbg_tui.logdir.scan.interning import Interner
-from tfdbg_tui.logdir.values.tensors import CONTENT_TAG, tensor_content_size
+from tfdbg_tui.logdir.values.tensors import tensor_content_size
 from tfdbg_tui.wire import codec, dtypes
+from tfdbg_tui.wire.events import TensorProto
 
 _GATHERED = 4096  # tensors up to this many bytes are looked at together
 _GATHERED_TOTAL = 1 << 22
@@ -30,11 +31,21 @@ _EXPONENTS: dict[str, tuple[str, int]] = {
     "complex128": ("<u8", 0x7FF0000000000000),
 }
 
-# Fields of TensorProto that list values of one type; those of integers are varints, as are the
-# bits of the half types.
-_PACKED_TAGS = {"float32": 5, "float64": 6, "complex64": 9, "complex128": 12}
-_HALF_TAG = 13
-_INTEGER_TAGS = (7, 10, 11)
+_CONTENT_TAG = TensorProto.tag("tensor_content")
+# Fields that list values of one type; those of integers are varints, as are the bits of the half
+# types.
+_PACKED_TAGS = {
+    "float32": TensorProto.tag("float_val"),
+    "float64": TensorProto.tag("double_val"),
+    "complex64": TensorProto.tag("scomplex_val"),
+    "complex128": TensorProto.tag("dcomplex_val"),
+}
+_HALF_TAG = TensorProto.tag("half_val")
+_INTEGER_TAGS = tuple(map(TensorProto.tag, ("int_val", "int64_val", "bool_val")))
+
+# The first four bytes: a dtype below 128, then a shape of up to 127 bytes.
+_BEGINNING = (TensorProto.tag("dtype"), 0, TensorProto.tag("tensor_shape"), 0)
+_BEGINNING_MASK = (0xFF, 0x80, 0xFF, 0x80)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +103,12 @@ class FullTensorScan:
 def _values(data: Bytes, starts: Ints, lengths: Ints) -> tuple[Ints, Ints, Flags]:
     """Return (size of the head, start of the values, whether it is laid out so) of protos.
 
-    The layout is ``08 type 12 shape tag length values``, or without the last three for a tensor
-    without elements.  The head ends with the tag.
+    The layout is type, shape, tag, length, values, or without the last three for a tensor without
+    elements.  The head ends with the tag.
     """
     at = words(data)
     first = at[starts]
-    known = (first & np.uint64(0x80FF80FF)) == 0x120008  # a dtype below 128, then a shape
+    known = (first & _little_endian(_BEGINNING_MASK)) == _little_endian(_BEGINNING)
     ends = starts + lengths
     tag = starts + 4 + ((first >> np.uint64(24)) & np.uint64(0xFF)).astype(np.int64)
     known &= tag <= ends
@@ -108,6 +119,10 @@ def _values(data: Bytes, starts: Ints, lengths: Ints) -> tuple[Ints, Ints, Flags
     values = tag + 1 + width
     known &= empty | ((width > 0) & (values + sizes == ends))
     return tag + ~empty - starts, np.where(empty, ends, values), known
+
+
+def _little_endian(data: tuple[int, ...]) -> np.uint64:
+    return np.uint64(int.from_bytes(data, "little"))
 
 
 def _read_head(string: bytes) -> _Head:
@@ -123,11 +138,11 @@ def _read_head(string: bytes) -> _Head:
         return _Head(sizes=(0,)) if tag is None and size <= 0 else _Head()
     name = dtypes.dtype_name(dtype)
     unsigned, exponent = _EXPONENTS.get(name, ("", 0))
-    if tag == CONTENT_TAG or tag == (_PACKED_TAGS.get(name, 0) << 3 | codec.BYTES):
-        one = tensor_content_size(codec.varint_field(1, dtype))[0]
+    if tag in (_CONTENT_TAG, _PACKED_TAGS.get(name)):
+        one = tensor_content_size(TensorProto(dtype).encode())[0]
         return _Head((size, one), unsigned=unsigned, exponent=exponent)
     tags = (_HALF_TAG,) if unsigned == "<u2" else () if exponent else _INTEGER_TAGS
-    if tag & 7 == codec.BYTES and tag >> 3 in tags:
+    if tag in tags:
         return _Head(tuple(range(1, 8)), varint=True, unsigned=unsigned, exponent=exponent)
     return _Head()
 

@@ -15,28 +15,22 @@ from tfdbg_tui.logdir.scan.cursor import into_events
 from tfdbg_tui.logdir.scan.health_scan import HealthScan
 from tfdbg_tui.logdir.scan.interning import Interner
 from tfdbg_tui.logdir.scan.recognition import Recognition
-from tfdbg_tui.wire import codec
+from tfdbg_tui.wire.events import DebugEvent, GraphExecutionTrace
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir.files.chunk import Chunk
     from tfdbg_tui.logdir.files.gather import Flags, Ints
     from tfdbg_tui.logdir.scan.recognition import Decode
 
-# Tag of DebugEvent.
-_TRACE = 10 << 3 | codec.BYTES
-# Tags of GraphExecutionTrace.
-_CONTEXT_ID = 1 << 3 | codec.BYTES
-_OP_NAME = 2 << 3 | codec.BYTES
-_OUTPUT_SLOT = 3 << 3 | codec.VARINT
-_MODE = 4 << 3 | codec.VARINT
-_PROTO = 5 << 3 | codec.BYTES
-_DEVICE = 6 << 3 | codec.BYTES
-# Extension fields, in the order of their numbers: see `wire.events`.
-_EXTENSIONS = (
-    codec.tag(1000, codec.FIXED64),
-    codec.tag(1001, codec.FIXED32),
-    codec.tag(1002, codec.FIXED64),
-    codec.tag(1003, codec.FIXED64),
+_TRACE = DebugEvent.tag("graph_execution_trace")
+_CONTEXT_ID = GraphExecutionTrace.tag("tfdbg_context_id")
+_OP_NAME = GraphExecutionTrace.tag("op_name")
+_OUTPUT_SLOT = GraphExecutionTrace.tag("output_slot")
+_MODE = GraphExecutionTrace.tag("tensor_debug_mode")
+_PROTO = GraphExecutionTrace.tag("tensor_proto")
+_DEVICE = GraphExecutionTrace.tag("device_name")
+_EXTENSIONS = tuple(
+    map(GraphExecutionTrace.tag, ("execution_serial", "iteration", "minimum_bits", "maximum_bits"))
 )
 
 
@@ -51,9 +45,22 @@ class HeadScan:
 
     def scan(self, chunk: Chunk, rows: Ints, decode: Decode, sites: Ints, bad: Flags) -> None:
         """Note sites and bad records among `rows` of a chunk."""
-        if not rows.size:
-            return
-        fields = _walk(chunk, rows)
+        for skip_unknown in (False, True):
+            if rows.size:
+                rows = self._scan(chunk, rows, decode, sites, bad, skip_unknown=skip_unknown)
+
+    def _scan(
+        self,
+        chunk: Chunk,
+        rows: Ints,
+        decode: Decode,
+        sites: Ints,
+        bad: Flags,
+        *,
+        skip_unknown: bool,
+    ) -> Ints:
+        """Do as `scan`, and return the rows whose fields are not as expected."""
+        fields = _walk(chunk, rows, skip_unknown=skip_unknown)
         data, mine = chunk.data, np.flatnonzero(fields.ok)
         is_bad, known = self._health.bad(
             data, fields.mode[mine], fields.proto[mine], fields.proto_size[mine]
@@ -63,6 +70,7 @@ class HeadScan:
         devices = self._devices.numbers(data, fields.device[mine], fields.device_size[mine])
         sites[rows[mine]] = self._sites.recognise(heads, devices, rows[mine], decode)
         bad[rows[mine]] = is_bad
+        return rows[~fields.ok]
 
 
 @dataclass(slots=True)
@@ -79,8 +87,8 @@ class _Fields:
     device_size: Ints
 
 
-def _walk(chunk: Chunk, rows: Ints) -> _Fields:
-    cursor = into_events(chunk, rows, _TRACE)
+def _walk(chunk: Chunk, rows: Ints, *, skip_unknown: bool) -> _Fields:
+    cursor = into_events(chunk, rows, _TRACE, GraphExecutionTrace, skip_unknown=skip_unknown)
     head = cursor.position
     cursor.optional_bytes(_CONTEXT_ID)
     cursor.optional_bytes(_OP_NAME)
@@ -91,5 +99,4 @@ def _walk(chunk: Chunk, rows: Ints) -> _Fields:
     _, device, device_size = cursor.optional_bytes(_DEVICE)
     for tag in _EXTENSIONS:
         cursor.optional_fixed(tag)
-    ok = cursor.ok & (cursor.position == cursor.end)
-    return _Fields(ok, head, head_size, mode, proto, proto_size, device, device_size)
+    return _Fields(cursor.ends(), head, head_size, mode, proto, proto_size, device, device_size)

@@ -21,19 +21,20 @@ from tfdbg_tui.logdir.scan.health_scan import bad_vectors
 from tfdbg_tui.logdir.scan.recognition import UNKNOWN
 from tfdbg_tui.logdir.values.summaries import VECTOR_HEADS
 from tfdbg_tui.wire import codec
+from tfdbg_tui.wire.events import DebugEvent, GraphExecutionTrace
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir.files.chunk import Chunk
     from tfdbg_tui.logdir.scan.recognition import Decode
+    from tfdbg_tui.wire.message import Message
 
 _MAX_TENSOR_ID = 1 << 22
 _CHECK = 16  # bytes before the TensorProto that must be those of the site
 
-# Tag of DebugEvent, then of GraphExecutionTrace.
-_TRACE = 10 << 3 | codec.BYTES
-_MODE = 4 << 3 | codec.VARINT
-_PROTO = 5 << 3 | codec.BYTES
-_DEVICE = 6 << 3 | codec.BYTES
+_TRACE = DebugEvent.tag("graph_execution_trace")
+_MODE = GraphExecutionTrace.tag("tensor_debug_mode")
+_PROTO = GraphExecutionTrace.tag("tensor_proto")
+_DEVICE = GraphExecutionTrace.tag("device_name")
 
 
 class TailLayout:
@@ -82,39 +83,35 @@ class TailLayout:
         """Return the layout of a payload, or None where it has no such tail."""
         try:
             return cls._of(payload)
-        except (codec.DecodeError, IndexError):
+        except (ValueError, IndexError):
             return None
 
     @classmethod
     def _of(cls, payload: bytes) -> TailLayout | None:
-        tag, start, end = list(codec.spans(payload))[-1]
-        if tag != _TRACE or end != len(payload):
-            return None
-        fields = list(codec.spans(payload[start:]))
-        names = [tag for tag, _, _ in fields]
-        place = names.index(_PROTO) if _PROTO in names else 0
-        if place == 0 or names[place - 1] != _MODE:
-            return None
-        mode_at = start + fields[place - 1][1]
-        proto_at = start + fields[place][1]
+        event = list(codec.spans(payload))
+        trace = [tag for tag, _, _ in event].index(_TRACE)
+        _, start, end = event[trace]
+        fields = [(tag, start + a, start + b) for tag, a, b in codec.spans(payload[start:end])]
+        place = [tag for tag, _, _ in fields].index(_PROTO)
+        (mode_tag, mode_at, _), (_, proto_at, proto_end) = fields[place - 1 : place + 1]
         head = VECTOR_HEADS.get(payload[mode_at])
-        if head is None or payload[proto_at : proto_at + len(head)] != head:
+        if mode_tag != _MODE or head is None or not payload.startswith(head, proto_at):
             return None
         if proto_at != mode_at + 3:  # the tag and length of the TensorProto are a byte each
             return None
-        vector_end = proto_at + len(head) + head[-1]
-        if vector_end != start + fields[place][2] or proto_at < start + _CHECK:
+        vector_at = proto_at + len(head)
+        if vector_at + head[-1] != proto_end or proto_at < start + _CHECK:
             return None
-        first = proto_at - _CHECK
-        fixed = bytearray(b"\xff" * (len(payload) - first))
-        fixed[: _CHECK - 4] = bytes(_CHECK - 4)  # up to the mode and the length of the TensorProto
-        fixed[_CHECK + len(head) : vector_end - first] = bytes(head[-1])
+        fixed = bytearray(b"\xff" * len(payload))
+        fixed[: proto_at - 4] = bytes(proto_at - 4)  # up to the mode and the TensorProto's length
+        fixed[vector_at:proto_end] = bytes(head[-1])
         for tag, low, high in fields[place + 1 :]:
-            if tag & 7 in (codec.FIXED64, codec.FIXED32):
-                fixed[start + low - first : start + high - first] = bytes(high - low)
-            elif tag != _DEVICE:
-                return None  # a varint, or an extension of varying length
-        return cls(payload[mode_at], payload[first:], bytes(fixed))
+            if tag != _DEVICE:
+                fixed[low:high] = _mask(tag, high - low, GraphExecutionTrace)
+        for tag, low, high in event[trace + 1 :]:
+            fixed[low:high] = _mask(tag, high - low, DebugEvent)
+        first = proto_at - _CHECK
+        return cls(payload[mode_at], payload[first:], bytes(fixed[first:]))
 
     def scan(self, chunk: Chunk, rows: Ints, decode: Decode, sites: Ints, bad: Flags) -> Ints:
         """Note sites and bad records among `rows` of a chunk; return the rows that remain."""
@@ -174,6 +171,19 @@ class TailLayout:
         self._sites = np.concatenate([self._sites, sites])
         self._lengths = np.concatenate([self._lengths, lengths])
         self._checks = np.concatenate([self._checks, checks])
+
+
+def _mask(tag: int, size: int, message: type[Message]) -> bytes:
+    """Return which bits of a field's value behind the value vector all records share.
+
+    Raises:
+        ValueError: It is a known field that may change what the record means.
+    """
+    if tag & 7 in (codec.FIXED64, codec.FIXED32):
+        return bytes(size)
+    if tag >> 3 in message.numbers():
+        raise ValueError(f"tag {tag} behind the value vector")
+    return (b"\x80" if tag & 7 == codec.VARINT else b"\0") * size  # a varint keeps its width
 
 
 def _are_ids(numbers: Ints) -> Flags:

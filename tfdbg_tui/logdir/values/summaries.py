@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfdbg_tui.logdir.events import TensorSummary
-from tfdbg_tui.logdir.values.tensors import CONTENT_TAG, shape_of, value_pieces
+from tfdbg_tui.logdir.values.tensors import shape_of, value_pieces
 from tfdbg_tui.wire import dtypes
-from tfdbg_tui.wire.events import TensorProto
+from tfdbg_tui.wire.events import Dim, TensorProto, TensorShape
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ _FLOAT64 = 2
 
 def _vector_head(size: int) -> bytes:
     """Return the TensorProto of a value vector up to its content: float64, shape, length."""
-    return bytes((0x08, 2, 0x12, 4, 0x12, 2, 0x08, size, CONTENT_TAG, 8 * size))
+    head = TensorProto(_FLOAT64, TensorShape([Dim(size).encode()])).encode()
+    return head + bytes((TensorProto.tag("tensor_content"), 8 * size))
 
 
 VECTOR_HEADS = {int(mode): _vector_head(len(names)) for mode, names in VALUE_VECTORS.items()}

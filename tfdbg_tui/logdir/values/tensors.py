@@ -16,9 +16,6 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CONTENT_TAG = 0x22
-"""Tag of TensorProto's field 4, tensor_content."""
-
 _PIECE = 1 << 20  # bytes of a tensor that are looked at together
 _LARGEST_LIST = 1 << 24  # bytes of values one by one; writers use it for single elements
 _LARGEST_REPEATED = 1 << 28  # elements that one value may stand for
