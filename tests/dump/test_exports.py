@@ -202,3 +202,14 @@ def test_a_traced_graph_holds_only_the_programs_ops(tmp_path: Path) -> None:
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "FULL_HEALTH", -1)
     assert shape_of(make()) == plain
     assert len(traced) == 2 * count
+
+
+def test_a_placeholder_that_nobody_feeds_stays_unused(tmp_path: Path) -> None:
+    def function() -> Any:
+        tf.math.exp(tf.compat.v1.placeholder(tf.float32, [2]))
+        return tf.math.log(tf.zeros([2]))
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "FULL_HEALTH", -1)
+    assert np.isneginf(tf.compat.v1.wrap_function(function, [])()).all()
+    tfdbg_tui.disable_dump_debug_info()
+    assert "Log" in bad_op_types(tmp_path)

@@ -127,7 +127,7 @@ class FunctionBody:
         An op is used if an output of the function, or an op with a side effect, depends on it.
         """
         by_name = {node.name: node for node in self.definition.node_def}
-        todo = [ref.partition(":")[0] for ref in self.definition.ret.values()]
+        todo = [_maker(ref) for ref in self.definition.ret.values()]
         todo += self.definition.control_ret.values()
         todo += (node.name for node in by_name.values() if _is_stateful(node.op))
         seen: set[str] = set()
@@ -137,9 +137,32 @@ class FunctionBody:
                 seen.add(name)
                 node = by_name.get(name)
                 inputs = node.input if node is not None else ()
-                todo += (ref.removeprefix("^").partition(":")[0] for ref in inputs)
-        ops = {op_name for op_name, node in self._nodes.items() if node.name in seen}
-        return ops | set(self._arguments)
+                todo += map(_maker, inputs)
+        return self._op_names(seen) | set(self._arguments)
+
+    def unfed(self) -> set[str]:
+        """Return the names of the ops that would fail: they need a placeholder that nobody feeds.
+
+        TensorFlow leaves such in functions that it cuts out of a graph, where nothing uses them.
+        """
+        nodes = self.definition.node_def
+        todo = [node.name for node in nodes if node.op == "Placeholder"]
+        if not todo:
+            return set()
+        takers: dict[str, list[str]] = {}
+        for node in nodes:
+            for ref in node.input:
+                takers.setdefault(_maker(ref), []).append(node.name)
+        seen: set[str] = set()
+        while todo:
+            name = todo.pop()
+            if name not in seen:
+                seen.add(name)
+                todo += takers.get(name, ())
+        return self._op_names(seen)
+
+    def _op_names(self, node_names: set[str]) -> set[str]:
+        return {op_name for op_name, node in self._nodes.items() if node.name in node_names}
 
     def add(self, probe: Probe) -> None:
         """Add the ops of a probe, in place of whose inputs the function has tensors of its own."""
@@ -164,6 +187,11 @@ class FunctionBody:
         """Return the name of the node of an op of the graph, or that of an added op."""
         node = self._nodes.get(op_name)
         return str(node.name) if node is not None else op_name
+
+
+def _maker(reference: str) -> str:
+    """Return the name of the node that a tensor or a control input comes from."""
+    return reference.removeprefix("^").partition(":")[0]
 
 
 def _replaced(reference: str, own: dict[str, str]) -> str:

@@ -338,7 +338,9 @@ class DumpWriter:
     def _observe_function(self, graph: Any, body: FunctionBody, probe: Probe) -> None:
         """Add the ops that record a function, as far as it uses its graph, to a probe."""
         with self._graph_lock:
+            unfed = body.unfed()
             ops = self._outside_v1_control_flow(graph, self._graphs.all_ops(graph))
+            ops = [recorded for recorded in ops if recorded.op.name not in unfed]
             if probe.compiled:
                 self._observe_compiled(probe, graph, ops)
                 return
