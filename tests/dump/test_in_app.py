@@ -12,7 +12,7 @@ tf = pytest.importorskip("tensorflow")
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.tui import navigation  # noqa: E402
 from tfdbg_tui.tui.session.focus import OpName  # noqa: E402
-from tfdbg_tui.tui.session.focusing import first_focus  # noqa: E402
+from tfdbg_tui.tui.session.links import neighbour_event  # noqa: E402
 from tfdbg_tui.tui.session.snapshot import Snapshot  # noqa: E402
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def test_consumers_in_graph_structure_are_of_the_same_call(tmp_path: Path) -> No
     tfdbg_tui.disable_dump_debug_info()
 
     snapshot = Snapshot(tfdbg_tui.open_run(tmp_path))
-    focus = navigation.first_alert(snapshot, first_focus(snapshot))
+    focus = navigation.first_alert(snapshot, navigation.first_focus(snapshot))
     assert isinstance(focus.op, OpName)
     rows = snapshot.neighbours(focus.op)
     (consumer,) = [row for row, n in enumerate(rows) if n.role == "consumer"]
-    event = navigation.neighbour_event(snapshot, focus, consumer)
+    event = neighbour_event(snapshot, focus, consumer)
     assert event is not None
     summary = snapshot.summary(event)
     assert summary is not None

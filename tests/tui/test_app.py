@@ -9,14 +9,14 @@ import pytest
 
 from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.bars.key_bar import KeyBar
+from tfdbg_tui.tui.panes import numbered_panes
 from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.session.focus import PANES
 from tfdbg_tui.tui.session.focusing import focused_event
 
 
 async def test_digits_tab_and_clicks_choose_panes(open_app, logdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
-        for number, pane in enumerate(PANES, 1):
+        for number, pane in enumerate([spec.name for spec in numbered_panes()], 1):
             await opened.press(str(number))
             assert opened.focus.pane == pane
             assert opened.active_pane() == pane

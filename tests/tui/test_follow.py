@@ -18,7 +18,7 @@ from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.session.focus import Focus
 from tfdbg_tui.tui.session.follow import Live
-from tfdbg_tui.tui.session.remap import carried
+from tfdbg_tui.tui.session.remap import remapped
 from tfdbg_tui.tui.terminal.pace import Pace
 from tfdbg_tui.wire import tfrecord
 
@@ -368,7 +368,7 @@ def test_the_focus_stays_on_rows_that_late_processes_move(tmp_path, logdirs) -> 
     places = [before.executions.place(focus.execution), before.graph_executions.place(100)]
     late.write(4, of=9)
     after = reader.read_all()
-    moved = carried(focus, before, after)
+    moved = remapped(focus, before, after)
     assert moved != focus
     assert [
         after.executions.place(moved.execution),

@@ -12,7 +12,6 @@ from textual.await_complete import AwaitComplete
 from textual.filter import ANSIToTruecolor
 
 from tfdbg_tui.tui import navigation
-from tfdbg_tui.tui.actions.commands import Commands
 from tfdbg_tui.tui.actions.keymap import Keymap
 from tfdbg_tui.tui.actions.keys import shown_key
 from tfdbg_tui.tui.actions.registry import ACTIONS, BY_ID, Action
@@ -20,6 +19,7 @@ from tfdbg_tui.tui.background.chain_finder import ChainFinder
 from tfdbg_tui.tui.background.diagnoser import Explained, Explainer
 from tfdbg_tui.tui.background.loader import FAST, SLOW, Loaded, Loader, NewRun, RunsFound, Waiting
 from tfdbg_tui.tui.background.search import Searching
+from tfdbg_tui.tui.commands import Commands
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.screens.main import MainScreen
 from tfdbg_tui.tui.session.announcements import News
@@ -95,7 +95,7 @@ class TfdbgApp(PacedApp):
             self.register_theme(known)
         self.theme = theme_name
         self.animation_level = "none"
-        self.session = Session()
+        self.session = Session(navigation.settle)
         if follow:
             self.session.follow(True)
         self.session.live.program = program
@@ -278,13 +278,13 @@ class TfdbgApp(PacedApp):
     def on_virtual_list_touched(self, message: VirtualList.Touched) -> None:
         """Go to a pane that was clicked on."""
         assert isinstance(message.control, Pane)
-        self.session.focus = replace(self.session.focus, pane=message.control.NAME)
+        self.session.focus = replace(self.session.focus, pane=message.control.spec.name)
 
     def on_virtual_list_row_clicked(self, message: VirtualList.RowClicked) -> None:
         """Focus the row; a second click on it drills in."""
         pane = message.pane
         assert isinstance(pane, Pane)
-        name, row = pane.NAME, message.row
+        name, row = pane.spec.name, message.row
 
         def focus_row(snapshot: Snapshot, focus: Focus) -> Focus:
             return navigation.click(snapshot, replace(focus, pane=name), row)
@@ -338,7 +338,7 @@ class TfdbgApp(PacedApp):
 
     def _do(self, action: Action) -> None:
         if action.rows is not None or action.pages is not None:
-            self.go(partial(navigation.move, rows=self._distance(action)), jump=False)
+            self.go(partial(navigation.move, by=self._distance(action)), jump=False)
         elif action.navigate is not None:
             self.go(action.navigate, jump=action.jump)
         else:

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from tfdbg_tui.tui.actions.commands import Commands
 from tfdbg_tui.tui.actions.keys import shown_key
 from tfdbg_tui.tui.actions.registry import ACTIONS, GROUPS, footer_actions, key_table
-from tfdbg_tui.tui.session.focus import PANES
+from tfdbg_tui.tui.commands import Commands
+from tfdbg_tui.tui.panes import PANES
 
 
 def test_no_two_actions_share_a_key_or_an_id() -> None:
@@ -38,6 +38,8 @@ def test_the_key_table_has_every_action() -> None:
     assert "| `]` | go to the next alert | `next_alert` |" in table
 
 
-@pytest.mark.parametrize("pane", PANES)
-def test_every_footer_ends_with_help_and_quit(pane) -> None:
-    assert [action.id for action in footer_actions(pane)][-2:] == ["help", "quit"]
+@pytest.mark.parametrize("spec", PANES, ids=lambda spec: spec.name)
+def test_every_footer_names_what_the_pane_says_and_ends_with_help_and_quit(spec) -> None:
+    shown = [action.id for action in footer_actions(spec.name)]
+    assert shown[-2:] == ["help", "quit"]
+    assert set(spec.keys) <= set(shown)

@@ -10,12 +10,13 @@ import pytest
 
 from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.tui import navigation
-from tfdbg_tui.tui.navigation import NowhereError
-from tfdbg_tui.tui.panes.lists import FRAMES, LISTS
-from tfdbg_tui.tui.session.focus import PANES, Focus
-from tfdbg_tui.tui.session.focusing import first_focus, focus_frame, focused_event
+from tfdbg_tui.tui.navigation import NowhereError, first_focus
+from tfdbg_tui.tui.panes import numbered_panes, pane_named
+from tfdbg_tui.tui.panes.stack_trace import FRAMES
+from tfdbg_tui.tui.session.focusing import focus_frame, focused_event
 
 if TYPE_CHECKING:
+    from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
@@ -106,13 +107,13 @@ def test_the_same_op_is_followed_from_step_to_step(mnist: Snapshot, start: Focus
         assert rows == sorted(set(rows), reverse=step < 0), "no row twice, and an end"
 
 
-@pytest.mark.parametrize("pane", PANES)
+@pytest.mark.parametrize("pane", [spec.name for spec in numbered_panes()])
 def test_moves_stay_within_every_list(mnist: Snapshot, start: Focus, pane) -> None:
     focus = replace(navigation.first_alert(mnist, start), pane=pane)
-    count = LISTS[pane].count(mnist, focus)
+    count = pane_named(pane).rows.count(mnist, focus)
     for rows, expected in ((-(10**9), 0), (10**9, count - 1), (-1, count - 2)):
         focus = navigation.move(mnist, focus, rows)
-        position = LISTS[pane].position(mnist, focus)
+        position = pane_named(pane).rows.position(mnist, focus)
         assert position is not None
         assert position == max(0, expected)
 
@@ -120,9 +121,9 @@ def test_moves_stay_within_every_list(mnist: Snapshot, start: Focus, pane) -> No
 def test_bad_only_lists_the_alerts_of_graph_executions(mnist: Snapshot, start: Focus) -> None:
     focus = replace(navigation.first_alert(mnist, start), pane="graph_execution")
     focus = navigation.toggle_bad_only(mnist, focus)
-    rows = LISTS["graph_execution"].count(mnist, focus)
+    rows = pane_named("graph_execution").rows.count(mnist, focus)
     assert rows == len(mnist.run.graph_executions.alert_rows) < len(mnist.run.graph_executions)
-    assert LISTS["graph_execution"].position(mnist, focus) == 0
+    assert pane_named("graph_execution").rows.position(mnist, focus) == 0
     assert navigation.move(mnist, focus, 1).graph_execution == 142
 
 
@@ -160,7 +161,7 @@ def test_search_wraps_and_says_when_there_is_nothing(mnist: Snapshot, start: Foc
         navigation.search(mnist, focus, "softMax", 1, inclusive=False)
 
 
-@pytest.mark.parametrize("pane", PANES)
+@pytest.mark.parametrize("pane", [spec.name for spec in numbered_panes()])
 def test_every_list_can_be_searched(mnist: Snapshot, start: Focus, pane) -> None:
     text = {"source_code": "tf.math.log", "stack_trace": "<module>", "graph_structure": "mul"}
     focus = replace(navigation.first_alert(mnist, start), pane=pane)

@@ -13,12 +13,12 @@ from tfdbg_tui.diagnosis.report import cards, chains
 from tfdbg_tui.diagnosis.report.links import Link
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.background.diagnoser import _worth_it
-from tfdbg_tui.tui.navigation import NowhereError
-from tfdbg_tui.tui.panes import why_rows
-from tfdbg_tui.tui.panes.lists import ALERTS, CHAIN
-from tfdbg_tui.tui.panes.why_rows import shown_chain
+from tfdbg_tui.tui.navigation import NowhereError, first_focus
+from tfdbg_tui.tui.panes.alert_rows import ALERTS
+from tfdbg_tui.tui.panes.chain_pane import shown_chain
+from tfdbg_tui.tui.panes.why import ROWS, fold_copies, fold_name
 from tfdbg_tui.tui.session.focus import Focus
-from tfdbg_tui.tui.session.focusing import first_focus, focused_event
+from tfdbg_tui.tui.session.focusing import focused_event
 
 if TYPE_CHECKING:
     from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -156,30 +156,30 @@ def test_runs_of_ops_that_pass_values_on_are_one_row() -> None:
     moves = {"Identity", "Reshape", "Neg"}
     links = tuple(link(i, kind, passes_on=kind in moves) for i, kind in enumerate(kinds))
     shown = chains.Chain(links, 0, SimpleNamespace())  # type: ignore[arg-type]
-    rows = why_rows.fold_copies(shown, ())
+    rows = fold_copies(shown, ())
     assert [(row.first, row.last) for row in rows] == [
         (0, 0), (1, 2), (3, 3), (4, 4), (5, 5), (6, 7), (8, 8),
     ]  # fmt: skip
-    assert why_rows.fold_name(links, rows[1]) == "2 copies"
-    assert why_rows.fold_name(links, rows[5]) == "2 pass-through ops"
-    assert len(why_rows.fold_copies(shown, {links[1].event, links[6].event})) == len(links)
+    assert fold_name(links, rows[1]) == "2 copies"
+    assert fold_name(links, rows[5]) == "2 pass-through ops"
+    assert len(fold_copies(shown, {links[1].event, links[6].event})) == len(links)
 
 
 def test_enter_unfolds_a_run_of_copies_and_left_folds_it(two_roots: Snapshot) -> None:
     for position in range(len(two_roots.alerts)):
         asked = navigation.goto(two_roots, first_focus(two_roots), f"alert:{position + 1}")
         focus = ask(two_roots, asked)
-        rows = CHAIN.rows(two_roots, focus)
+        rows = ROWS.rows(two_roots, focus)
         folded = next((i for i, row in enumerate(rows) if row.folded), None)
         if folded is not None:
             break
     focus = navigation.move_to(two_roots, focus, folded)
     opened = navigation.enter(two_roots, focus)
-    assert CHAIN.count(two_roots, opened) == len(rows) + rows[folded].folded - 1
+    assert ROWS.count(two_roots, opened) == len(rows) + rows[folded].folded - 1
     last = navigation.move(two_roots, opened, rows[folded].folded - 1)
     closed = navigation.unfold(two_roots, last, unfolded=False)
-    assert CHAIN.rows(two_roots, closed) == rows
-    assert CHAIN.position(two_roots, closed) == folded
+    assert ROWS.rows(two_roots, closed) == rows
+    assert ROWS.position(two_roots, closed) == folded
 
 
 # The card

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.actions.keys import shown_key
-from tfdbg_tui.tui.session.focus import PANES, WHY_PANES, Focus, PaneName
+from tfdbg_tui.tui.panes import PANES, key_of, numbered_panes, pane_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
     Navigate = Callable[[Snapshot, Focus], Focus]
@@ -37,7 +38,7 @@ class Action:
         rows: How many rows it moves; None for other actions.
         pages: How many pages it moves; None for other actions.
         jump: Whether `back` returns from it.
-        panes: The panes whose footer shows it; it works in all.
+        in_every_footer: Whether the footer of each pane names it; panes add others to theirs.
     """
 
     id: str
@@ -49,41 +50,31 @@ class Action:
     rows: int | None = None
     pages: float | None = None
     jump: bool = True
-    panes: tuple[PaneName, ...] = ()
+    in_every_footer: bool = False
 
 
 GROUPS = ("Moving", "Following numbers", "Showing", "Finding", "The app", "While the program runs")
 """Headings in the help screen, in their order there."""
 
 _MOVE, _NUMERIC, _SHOW, _FIND, _APP, _LIVE = GROUPS
-_LISTS: tuple[PaneName, ...] = ("alerts", "timeline", "graph_execution")
-_ALL = (*PANES, *WHY_PANES)
 
 
 def _panes() -> tuple[Action, ...]:
-    names = (
-        "Alerts",
-        "Python Execution Timeline",
-        "Graph Execution",
-        "Graph Structure",
-        "Source Code",
-        "Stack Trace",
-    )
     return tuple(
         Action(
-            f"pane_{pane}",
-            (str(number),),
-            name,
-            f"go to {name}",
+            f"pane_{spec.name}",
+            tuple(key_of(spec)),
+            spec.title,
+            f"go to {spec.title}",
             _MOVE,
-            _to_pane(pane),
+            _to_pane(spec.name),
             jump=False,
         )
-        for number, (pane, name) in enumerate(zip(PANES, names, strict=True), 1)
+        for spec in numbered_panes()
     )
 
 
-def _to_pane(pane: PaneName) -> Navigate:
+def _to_pane(pane: str) -> Navigate:
     return lambda _, focus: navigation.show_pane(focus, pane)
 
 
@@ -97,7 +88,6 @@ ACTIONS: tuple[Action, ...] = (
         _MOVE,
         lambda _, focus: navigation.cycle_pane(focus, 1),
         jump=False,
-        panes=WHY_PANES,
     ),
     Action(
         "previous_pane",
@@ -160,7 +150,7 @@ ACTIONS: tuple[Action, ...] = (
         "go one level deeper: alert, tensor, op, stack frame, source line",
         _NUMERIC,
         navigation.enter,
-        panes=_ALL,
+        in_every_footer=True,
     ),
     Action(
         "back",
@@ -168,7 +158,7 @@ ACTIONS: tuple[Action, ...] = (
         "back",
         "return to where you were",
         _MOVE,
-        panes=_ALL,
+        in_every_footer=True,
     ),
     Action("forward", ("alt+right",), "forward", "undo going back", _MOVE),
     Action(
@@ -178,7 +168,6 @@ ACTIONS: tuple[Action, ...] = (
         "go to the tensor that the trouble began with",
         _NUMERIC,
         navigation.first_alert,
-        panes=_LISTS,
     ),
     Action(
         "why",
@@ -187,7 +176,6 @@ ACTIONS: tuple[Action, ...] = (
         "show the chain of the tensor from its root, and the cause: what, why, and the fix",
         _NUMERIC,
         navigation.why,
-        panes=(*_LISTS, "graph_structure"),
     ),
     Action(
         "close_why",
@@ -197,7 +185,6 @@ ACTIONS: tuple[Action, ...] = (
         _NUMERIC,
         navigation.close_why,
         jump=False,
-        panes=WHY_PANES,
     ),
     Action(
         "in_time",
@@ -207,7 +194,6 @@ ACTIONS: tuple[Action, ...] = (
         _SHOW,
         navigation.toggle_in_time,
         jump=False,
-        panes=("alerts",),
     ),
     Action(
         "next_alert",
@@ -216,7 +202,6 @@ ACTIONS: tuple[Action, ...] = (
         "go to the next alert",
         _NUMERIC,
         partial(navigation.step_alert, step=1),
-        panes=_LISTS,
     ),
     Action(
         "previous_alert",
@@ -233,7 +218,6 @@ ACTIONS: tuple[Action, ...] = (
         "go to what the tensor was computed from: a bad input first, else the first",
         _NUMERIC,
         navigation.to_producer,
-        panes=("timeline", "graph_execution", "graph_structure"),
     ),
     Action(
         "consumer",
@@ -242,7 +226,6 @@ ACTIONS: tuple[Action, ...] = (
         "go to what was computed from the tensor",
         _NUMERIC,
         navigation.to_consumer,
-        panes=("timeline", "graph_execution", "graph_structure"),
     ),
     Action(
         "next_computation",
@@ -267,7 +250,6 @@ ACTIONS: tuple[Action, ...] = (
         "go up the stack, to the calling frame",
         _NUMERIC,
         partial(navigation.step_frame, step=-1),
-        panes=("source_code", "stack_trace"),
     ),
     Action(
         "frame_down",
@@ -276,7 +258,6 @@ ACTIONS: tuple[Action, ...] = (
         "go down the stack, to the called frame",
         _NUMERIC,
         partial(navigation.step_frame, step=1),
-        panes=("source_code", "stack_trace"),
     ),
     Action(
         "library_frames",
@@ -286,7 +267,6 @@ ACTIONS: tuple[Action, ...] = (
         _SHOW,
         lambda _, focus: navigation.toggle_library_frames(focus),
         jump=False,
-        panes=("stack_trace",),
     ),
     Action(
         "bad_only",
@@ -296,7 +276,6 @@ ACTIONS: tuple[Action, ...] = (
         _SHOW,
         navigation.toggle_bad_only,
         jump=False,
-        panes=("graph_execution",),
     ),
     Action(
         "search",
@@ -304,7 +283,7 @@ ACTIONS: tuple[Action, ...] = (
         "search",
         "search in the pane; capital letters count only if you type any",
         _FIND,
-        panes=_ALL,
+        in_every_footer=True,
     ),
     Action("search_next", ("n",), "next match", "next match", _FIND),
     Action("search_previous", ("N",), "previous match", "previous match", _FIND),
@@ -314,7 +293,7 @@ ACTIONS: tuple[Action, ...] = (
         "go to",
         "go to an index, trace:88, exec:12, alert:3, an op's name, or file.py:120",
         _FIND,
-        panes=_ALL,
+        in_every_footer=True,
     ),
     Action(
         "values",
@@ -337,7 +316,6 @@ ACTIONS: tuple[Action, ...] = (
         "copy",
         "copy the focused name or file:line, or in Why the fix, to the clipboard (OSC 52, tmux)",
         _APP,
-        panes=WHY_PANES,
     ),
     Action(
         "copy_diagnosis",
@@ -345,7 +323,6 @@ ACTIONS: tuple[Action, ...] = (
         "copy all",
         "copy the diagnosis of the focused tensor as text: cause, place, fix, chain",
         _APP,
-        panes=("why", "cause"),
     ),
     Action(
         "edit",
@@ -353,15 +330,14 @@ ACTIONS: tuple[Action, ...] = (
         "edit",
         "open the focused line in $EDITOR: the file on this machine",
         _APP,
-        panes=("source_code", "stack_trace"),
     ),
     Action("follow", ("F",), "follow", "stay on the newest event while the program runs", _LIVE),
     Action("pause", ("p",), "pause", "stop showing what is new, or go on; it is kept", _LIVE),
     Action("output", ("O",), "output", "show what the program under `run` has printed", _LIVE),
     Action("runs", ("R",), "runs", "choose among the runs of the logdir", _LIVE),
-    Action("help", ("question_mark", "f1"), "help", "show all keys", _APP, panes=_ALL),
+    Action("help", ("question_mark", "f1"), "help", "show all keys", _APP, in_every_footer=True),
     Action("suspend", ("ctrl+z",), "suspend", "return to the shell; fg comes back", _APP),
-    Action("quit", ("q", "ctrl+c"), "quit", "leave the debugger", _APP, panes=_ALL),
+    Action("quit", ("q", "ctrl+c"), "quit", "leave the debugger", _APP, in_every_footer=True),
 )
 
 BY_ID = {action.id: action for action in ACTIONS}
@@ -369,13 +345,19 @@ BY_ID = {action.id: action for action in ACTIONS}
 _ANSWERS = ("first_alert", "why")
 
 
-def footer_actions(pane: PaneName) -> list[Action]:
+def footer_actions(pane: str) -> list[Action]:
     """Return the actions that the footer shows for a pane.
 
     Those that answer the question come first, then the most specific to the pane.
     """
-    shown = [action for action in ACTIONS if pane in action.panes]
-    return sorted(shown, key=lambda action: (action.id not in _ANSWERS, len(action.panes)))
+    keys = pane_named(pane).keys
+    shown = [action for action in ACTIONS if action.in_every_footer or action.id in keys]
+
+    def rank(action: Action) -> tuple[bool, bool, int]:
+        panes = sum(action.id in spec.keys for spec in PANES)
+        return action.id not in _ANSWERS, action.in_every_footer, panes
+
+    return sorted(shown, key=rank)
 
 
 def key_table() -> str:

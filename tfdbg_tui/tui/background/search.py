@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.background.tasks import Errands
-from tfdbg_tui.tui.session.remap import carried, is_same_run
+from tfdbg_tui.tui.session.remap import is_same_run, remapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,4 +109,4 @@ class Searching:
         """Focus what was found in a snapshot, which may be an older state of the run."""
         now = self._session.snapshot
         if now is not None and is_same_run(snapshot.run, now.run):
-            self._session.jump(carried(focus, snapshot.run, now.run))
+            self._session.jump(remapped(focus, snapshot.run, now.run))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.bars.overview import overview
 from tfdbg_tui.tui.bars.session_bar import SessionBar
+from tfdbg_tui.tui.panes.overview import overview
 
 if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Line

@@ -7,23 +7,17 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from tfdbg_tui.tui.bars.session_bar import SessionBar
-from tfdbg_tui.tui.session.focus import PANES, WHY_PANES, PaneName
+from tfdbg_tui.tui.panes import PANES, key_of, numbered_panes, pane_named
 from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import width_of
 
 if TYPE_CHECKING:
     from textual import events
 
+    from tfdbg_tui.tui.panes.base import PaneSpec
     from tfdbg_tui.tui.widgets.cells import Line
 
-_SHORT_TITLES: dict[PaneName, str] = {
-    "alerts": "Alerts",
-    "timeline": "Exec",
-    "graph_execution": "Graph",
-    "graph_structure": "Op",
-    "source_code": "Src",
-    "stack_trace": "Stk",
-}
+_WITH_TITLES, _WITH_COUNTS = 60, 70  # columns that there have to be
 
 
 class PaneBar(SessionBar):
@@ -32,7 +26,7 @@ class PaneBar(SessionBar):
     class Chosen(Message):
         """A tab was clicked on."""
 
-        def __init__(self, pane: PaneName) -> None:
+        def __init__(self, pane: str) -> None:
             super().__init__()
             self.pane = pane
 
@@ -40,29 +34,22 @@ class PaneBar(SessionBar):
         """See `Bar`."""
         return tuple(cell for _, cells in self._tabs(width) for cell in cells)
 
-    def _tabs(self, width: int) -> list[tuple[PaneName, Line]]:
-        tabs: list[tuple[PaneName, Line]] = []
-        for number, pane in enumerate(PANES, 1):
-            current = pane == self.session.focus.pane
-            count = self._count(pane) if width >= 70 else ""
-            title = _SHORT_TITLES[pane] if width >= 60 else _SHORT_TITLES[pane][:3]
-            label = f" {number} {title}{count} "
-            tabs.append((pane, ((label, "focus" if current else "mark"), (" ", ""))))
-        if self.session.focus.why is not None:
-            current = self.session.focus.pane in WHY_PANES
-            tabs.append(("why", ((" w Why ", "focus" if current else "mark"), (" ", ""))))
+    def _tabs(self, width: int) -> list[tuple[str, Line]]:
+        """Return the tabs by pane; that of the panes that answer why, while they are open."""
+        focus, tabs = self.session.focus, []
+        for spec in numbered_panes():
+            count = self._count(spec) if width >= _WITH_COUNTS else ""
+            title = spec.short_title if width >= _WITH_TITLES else spec.short_title[:3]
+            tabs.append(_tab(spec, f"{title}{count}", chosen=spec.name == focus.pane))
+        if focus.why is not None:
+            first = next(spec for spec in PANES if spec.answers_why)
+            chosen = pane_named(focus.pane).answers_why
+            tabs.append(_tab(first, first.short_title, chosen=chosen))
         return tabs
 
-    def _count(self, pane: PaneName) -> str:
+    def _count(self, spec: PaneSpec) -> str:
         snapshot = self.session.snapshot
-        if snapshot is None or pane not in ("alerts", "timeline", "graph_execution"):
-            return ""
-        counts = {
-            "alerts": len(snapshot.alerts),
-            "timeline": len(snapshot.run.executions),
-            "graph_execution": len(snapshot.run.graph_executions),
-        }
-        return f" {compact(counts[pane])}"
+        return f" {compact(spec.total(snapshot))}" if snapshot and spec.total else ""
 
     def on_click(self, event: events.Click) -> None:
         """Tell which tab was clicked on."""
@@ -72,3 +59,8 @@ class PaneBar(SessionBar):
             if event.x < x:
                 self.post_message(self.Chosen(pane))
                 return
+
+
+def _tab(spec: PaneSpec, text: str, *, chosen: bool) -> tuple[str, Line]:
+    label = f" {key_of(spec)} {text} "
+    return spec.name, ((label, "focus" if chosen else "mark"), (" ", ""))

@@ -1,7 +1,8 @@
 """What keys and clicks do: functions from a snapshot and a focus to the next focus.
 
 `moving` within lists and between panes, `drilling` deeper, `links` along the numbers, `repeats` of
-the same op, `alerts`, `asking_why`, `finding` by name or text, `showing` more or less, `copying`.
+the same op, `alerts`, `asking_why`, `finding` by name or text, `showing` more or less, `copying`,
+`settling` when a run opens.  What differs from pane to pane is a method of the pane's `Rows`.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 from tfdbg_tui.tui.navigation.alerts import first_alert, step_alert
 from tfdbg_tui.tui.navigation.asking_why import close_why, stand_on_root, why
 from tfdbg_tui.tui.navigation.copying import copy_text, diagnosis_text
-from tfdbg_tui.tui.navigation.drilling import click, enter
-from tfdbg_tui.tui.navigation.finding import find_place, goto, search
-from tfdbg_tui.tui.navigation.links import neighbour_event, to_consumer, to_producer
+from tfdbg_tui.tui.navigation.drilling import click, enter, step_sideways, unfold
+from tfdbg_tui.tui.navigation.finding import goto, search
+from tfdbg_tui.tui.navigation.links import to_consumer, to_producer
 from tfdbg_tui.tui.navigation.moving import (
     cycle_pane,
     last_row,
@@ -22,14 +23,14 @@ from tfdbg_tui.tui.navigation.moving import (
     show_pane,
     step_frame,
 )
-from tfdbg_tui.tui.navigation.nowhere import NowhereError
 from tfdbg_tui.tui.navigation.repeats import step_computation
+from tfdbg_tui.tui.navigation.settling import first_focus, settle
 from tfdbg_tui.tui.navigation.showing import (
     toggle_bad_only,
     toggle_in_time,
     toggle_library_frames,
-    unfold,
 )
+from tfdbg_tui.tui.session.nowhere import NowhereError
 
 __all__ = [
     "NowhereError",
@@ -39,21 +40,22 @@ __all__ = [
     "cycle_pane",
     "diagnosis_text",
     "enter",
-    "find_place",
     "first_alert",
+    "first_focus",
     "goto",
     "last_row",
     "latest",
     "looks_elsewhere",
     "move",
     "move_to",
-    "neighbour_event",
     "search",
+    "settle",
     "show_pane",
     "stand_on_root",
     "step_alert",
     "step_computation",
     "step_frame",
+    "step_sideways",
     "to_consumer",
     "to_producer",
     "toggle_bad_only",

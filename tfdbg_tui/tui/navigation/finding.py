@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.navigation.moving import move_to
-from tfdbg_tui.tui.navigation.nowhere import NowhereError
-from tfdbg_tui.tui.panes.lists import LISTS
-from tfdbg_tui.tui.panes.matching import matches
-from tfdbg_tui.tui.session.focus import Focus, OpName, PaneName, Place
-from tfdbg_tui.tui.session.focusing import focus_alert, focus_graph_execution, focus_op
+from tfdbg_tui.tui.panes import PANES, pane_named
+from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
+    from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
+
+_USUAL_PREFIX = "trace"  # of a number alone, where the focused pane has none
 
 
 def search(snapshot: Snapshot, focus: Focus, text: str, step: int, *, inclusive: bool) -> Focus:
@@ -31,16 +29,16 @@ def search(snapshot: Snapshot, focus: Focus, text: str, step: int, *, inclusive:
     Raises:
         NowhereError: No row matches.
     """
-    pane_list = LISTS[focus.pane]
-    position = pane_list.position(snapshot, focus)
+    rows = pane_named(focus.pane).rows
+    position = rows.position(snapshot, focus)
     start = 0 if position is None else position + (0 if inclusive else step)
-    found = pane_list.find(snapshot, focus, text, start, step)
+    found = rows.find(snapshot, focus, text, start, step)
     if found is None:  # wrap around
-        end = 0 if step > 0 else pane_list.count(snapshot, focus) - 1
-        found = pane_list.find(snapshot, focus, text, end, step)
+        end = 0 if step > 0 else rows.count(snapshot, focus) - 1
+        found = rows.find(snapshot, focus, text, end, step)
     if found is None:
         raise NowhereError(f"not found: {text}")
-    return pane_list.select(snapshot, focus, found)
+    return rows.select(snapshot, focus, found)
 
 
 def goto(snapshot: Snapshot, focus: Focus, target: str) -> Focus:
@@ -56,73 +54,22 @@ def goto(snapshot: Snapshot, focus: Focus, target: str) -> Focus:
         NowhereError: There is no such thing.
     """
     target = target.strip()
-    if match := re.fullmatch(r"(?:(trace|exec|alert):)?(\d[\d,_]*)", target):
-        index = int(re.sub(r"\D", "", match[2])[:18])
-        return _goto_index(snapshot, focus, match[1], index)
-    if match := re.fullmatch(r"(.+):(\d+)", target):
-        place = find_place(snapshot, match[1], int(match[2][:9]))
-        if place is not None:
-            return replace(focus, place=place, pane="source_code")
-    return _goto_op(snapshot, focus, target)
+    prefixes = "|".join(spec.prefix for spec in PANES if spec.prefix)
+    if match := re.fullmatch(rf"(?:({prefixes}):)?(\d[\d,_]*)", target):
+        return _goto_number(snapshot, focus, match[1], int(re.sub(r"\D", "", match[2])[:18]))
+    for spec in reversed(PANES):  # files before ops: both may have a colon and a number
+        found = spec.rows.go_to_name(snapshot, focus, target) if target else None
+        if found is not None:
+            return replace(found, pane=spec.name)
+    raise NowhereError(f"no op, line or index is called {target!r}")
 
 
-def find_place(snapshot: Snapshot, path: str, line: int) -> Place | None:
-    """Return a line of the first source file whose path ends in `path`."""
-    for host, known in snapshot.run.source_paths:
-        if (
-            known == path
-            or known.endswith("/" + path.lstrip("/"))
-            or (os.path.basename(known) == path)
-        ):
-            return Place(host, known, max(1, line))
-    return None
-
-
-_LISTS_BY_PREFIX: dict[str, PaneName] = {
-    "trace": "graph_execution",
-    "exec": "timeline",
-    "alert": "alerts",
-}
-
-
-def _goto_index(snapshot: Snapshot, focus: Focus, prefix: str | None, index: int) -> Focus:
-    if prefix is None and focus.pane == "source_code":
-        return move_to(snapshot, focus, index - 1)
-    in_list = focus.pane in _LISTS_BY_PREFIX.values()
-    pane = _LISTS_BY_PREFIX[prefix] if prefix else focus.pane if in_list else "graph_execution"
-    if pane == "alerts":
-        return _goto_alert(snapshot, focus, index)
-    moved = replace(focus, pane=pane, bad_only=False)
-    count = LISTS[pane].count(snapshot, moved)
-    if index >= count:
-        raise NowhereError(f"there is no {index:,}: the last one is {count - 1:,}")
-    return move_to(snapshot, moved, index)
-
-
-def _goto_alert(snapshot: Snapshot, focus: Focus, number: int) -> Focus:
-    count = len(snapshot.alerts)
-    if not 1 <= number <= count:
-        raise NowhereError(f"there is no alert {number:,}: there are {count:,}, from 1 on")
-    return focus_alert(snapshot, replace(focus, pane="alerts"), number - 1)
-
-
-def _goto_op(snapshot: Snapshot, focus: Focus, name: str) -> Focus:
-    """Focus the op whose name fits best, and its first computation."""
-    op_name = name.rpartition(":")[0] if re.search(r":\d+$", name) else name
-    found: list[tuple[int, int, OpName]] = []
-    for order, graph in enumerate(list(snapshot.run.graphs.values())):
-        if op_name in graph.ops:
-            found.append((0, order, OpName(graph.graph_id, op_name)))
-            continue
-        part = next((op for op in list(graph.ops) if matches(op_name, op)), None)
-        if part is not None:
-            found.append((1, order, OpName(graph.graph_id, part)))
-    if not name or not found:
-        raise NowhereError(f"no op, line or index is called {name!r}")
-    # The same name is often in several graphs: one that was computed comes first.
-    last = len(snapshot.run.graph_executions) - 1
-    _, _, op = min(found, key=lambda f: (f[0], snapshot.computation(f[2], None, last) is None))
-    row = snapshot.computation(op, None, last)
-    if row is not None:
-        focus = focus_graph_execution(snapshot, focus, row)
-    return replace(focus_op(snapshot, focus, op), pane="graph_structure")
+def _goto_number(snapshot: Snapshot, focus: Focus, prefix: str | None, number: int) -> Focus:
+    """Go to a row by its number: of the pane that a prefix means, or else of the focused pane."""
+    if prefix is None:
+        found = pane_named(focus.pane).rows.go_to_number(snapshot, focus, number)
+        if found is not None:
+            return found
+    spec = next(spec for spec in PANES if spec.prefix == (prefix or _USUAL_PREFIX))
+    found = spec.rows.go_to_number(snapshot, focus, number)
+    return focus if found is None else replace(found, pane=spec.name)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.events import TensorEvent
-from tfdbg_tui.tui.navigation.nowhere import NowhereError
-from tfdbg_tui.tui.session.focus import Focus, OpName
-from tfdbg_tui.tui.session.focusing import focus_event, focus_op, focused_event, pane_of_subject
+from tfdbg_tui.tui.panes import pane_named
+from tfdbg_tui.tui.session.focusing import focused_event, pane_of_subject
+from tfdbg_tui.tui.session.links import focus_consumer, focus_producer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tfdbg_tui.diagnosis.dataflow import Producer, Use
+    from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
@@ -23,15 +20,7 @@ def to_producer(snapshot: Snapshot, focus: Focus) -> Focus:
     Raises:
         NowhereError: It has no inputs, or none that is recorded.
     """
-    event = focused_event(snapshot, focus)
-    if event is None or _stands_on_op_alone(snapshot, focus):
-        return _to_neighbour(snapshot, focus, "input")
-    chosen = _best(snapshot, snapshot.sources(event))
-    if chosen is None or chosen.event is None:
-        if event.kind == "graph_execution":
-            return _to_neighbour(snapshot, focus, "input")
-        raise NowhereError("it has no recorded inputs")
-    return _at_event(focus, focus_event(snapshot, focus, chosen.event))
+    return _in_view(snapshot, focus, focus_producer(snapshot, focus))
 
 
 def to_consumer(snapshot: Snapshot, focus: Focus) -> Focus:
@@ -40,97 +29,13 @@ def to_consumer(snapshot: Snapshot, focus: Focus) -> Focus:
     Raises:
         NowhereError: Nothing takes it.
     """
-    event = focused_event(snapshot, focus)
-    if event is None or _stands_on_op_alone(snapshot, focus):
-        return _to_neighbour(snapshot, focus, "consumer")
-    chosen = _best(snapshot, snapshot.dataflow.consumers(event))
-    if chosen is None or chosen.event is None:
-        if event.kind == "graph_execution":
-            return _to_neighbour(snapshot, focus, "consumer")
-        raise NowhereError("no recorded op takes it")
-    return _at_event(focus, focus_event(snapshot, focus, chosen.event))
+    return _in_view(snapshot, focus, focus_consumer(snapshot, focus))
 
 
-def neighbour_event(snapshot: Snapshot, focus: Focus, row: int) -> TensorEvent | None:
-    """Return the recorded tensor that a row of Graph Structure stands for.
-
-    Of an input what the focused tensor was computed from, wherever that was recorded; of a consumer
-    the first tensor that it made after the focused one.
-    """
-    if focus.op is None:
-        return None
-    at = focus.graph_execution
-    if at is None:
-        at = len(snapshot.run.graph_executions) - 1
-    neighbour = snapshot.neighbours(focus.op)[row]
-    op = OpName(focus.op.graph_id, neighbour.op_name)
-    here = focus.graph_execution is not None and not _op_is_elsewhere(snapshot, focus)
-    if neighbour.role == "consumer":
-        return snapshot.next_computation(op, at) if at >= 0 else None
-    if neighbour.role == "op":
-        index = at if here else snapshot.computation(op, None, at)
-        return _graph_event(snapshot, index)
-    focused = _graph_event(snapshot, focus.graph_execution) if here else None
-    if focused is not None:
-        for producer in snapshot.sources(focused):
-            if producer.input_slot == neighbour.input_slot and producer.event is not None:
-                return producer.event
-    return _graph_event(snapshot, snapshot.computation(op, neighbour.output_slot, at))
-
-
-def centre_on(snapshot: Snapshot, focus: Focus, row: int) -> Focus:
-    """Follow a row of Graph Structure: to the tensor that it stands for, or just to its op."""
-    assert focus.op is not None
-    event = neighbour_event(snapshot, focus, row)
-    if event is not None:
-        return _at_event(focus, focus_event(snapshot, focus, event))
-    neighbour = snapshot.neighbours(focus.op)[row]
-    return focus_op(snapshot, focus, OpName(focus.op.graph_id, neighbour.op_name))
-
-
-def _to_neighbour(snapshot: Snapshot, focus: Focus, role: str) -> Focus:
-    """Re-centre Graph Structure on the chosen input or consumer, or else on the first one."""
-    if focus.op is None:
-        raise NowhereError("no op is focused")
-    rows = snapshot.neighbours(focus.op)
-    chosen = focus.neighbour
-    if chosen is None or rows[chosen].role != role:
-        chosen = next((i for i, n in enumerate(rows) if n.role == role), None)
-    if chosen is None:
-        raise NowhereError("it has no inputs" if role == "input" else "nothing takes its outputs")
-    return centre_on(snapshot, focus, chosen)
-
-
-def _best(snapshot: Snapshot, links: Sequence[Producer] | Sequence[Use]) -> Producer | Use | None:
-    """Return the first bad of the recorded tensors, or the first."""
-    recorded = [link for link in links if link.event is not None]
-    bad = (link for link in recorded if link.event and snapshot.is_bad(link.event))
-    return next(bad, recorded[0] if recorded else None)
-
-
-def _at_event(before: Focus, focus: Focus) -> Focus:
-    """Stay in a pane that shows the newly focused event."""
-    shows_ops = before.pane not in ("timeline", "graph_execution", "alerts")
-    if shows_ops and focus.subject == "op":
-        return focus
-    return replace(focus, pane=pane_of_subject(focus))
-
-
-def _stands_on_op_alone(snapshot: Snapshot, focus: Focus) -> bool:
-    """Whether the user looks at an op of which no computation is focused."""
-    return focus.subject == "op" and _op_is_elsewhere(snapshot, focus)
-
-
-def _op_is_elsewhere(snapshot: Snapshot, focus: Focus) -> bool:
-    """Whether Graph Structure stands on another op than that of the focused graph execution."""
-    if focus.graph_execution is None:
-        return focus.op is not None
-    site = snapshot.run.graph_executions.site(focus.graph_execution)
-    return focus.op != OpName(site.graph_id, site.op_name)
-
-
-def _graph_event(snapshot: Snapshot, index: int | None) -> TensorEvent | None:
-    if index is None:
-        return None
-    slot = snapshot.run.graph_executions.site(index).output_slot
-    return TensorEvent("graph_execution", index, slot)
+def _in_view(snapshot: Snapshot, before: Focus, after: Focus) -> Focus:
+    """Stay in a pane that shows the newly focused tensor, or go to the one that lists it."""
+    if focused_event(snapshot, before) == focused_event(snapshot, after):
+        return after  # an op of which no tensor is recorded
+    if after.subject == "op" and not pane_named(before.pane).rows.LISTS_EVENTS:
+        return after
+    return replace(after, pane=pane_of_subject(after))

@@ -5,45 +5,45 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.navigation.nowhere import NowhereError
-from tfdbg_tui.tui.panes.lists import FRAMES, LISTS
-from tfdbg_tui.tui.session.focus import PANES, WHY_PANES, Focus, PaneName
-from tfdbg_tui.tui.session.focusing import focus_alert, focus_execution, focus_graph_execution
+from tfdbg_tui.tui.panes import group_of, pane_named
+from tfdbg_tui.tui.panes.stack_trace import FRAMES
+from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
+    from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
-def show_pane(focus: Focus, pane: PaneName) -> Focus:
+def show_pane(focus: Focus, pane: str) -> Focus:
     """Go to a pane."""
     return replace(focus, pane=pane)
 
 
 def cycle_pane(focus: Focus, step: int) -> Focus:
     """Go to the next (1) or previous (-1) pane."""
-    panes = WHY_PANES if focus.pane in WHY_PANES else PANES
-    return replace(focus, pane=panes[(panes.index(focus.pane) + step) % len(panes)])
+    names = [spec.name for spec in group_of(focus.pane)]
+    return replace(focus, pane=names[(names.index(focus.pane) + step) % len(names)])
 
 
-def move(snapshot: Snapshot, focus: Focus, rows: int) -> Focus:
+def move(snapshot: Snapshot, focus: Focus, by: int) -> Focus:
     """Move by a number of rows in the focused pane, as far as they go."""
-    pane_list = LISTS[focus.pane]
-    position = pane_list.position(snapshot, focus)
-    return move_to(snapshot, focus, 0 if position is None else position + rows)
+    rows = pane_named(focus.pane).rows
+    position = rows.position(snapshot, focus)
+    return move_to(snapshot, focus, 0 if position is None else position + by)
 
 
 def move_to(snapshot: Snapshot, focus: Focus, row: int) -> Focus:
     """Move to a row of the focused pane; a negative one counts from the end."""
-    pane_list = LISTS[focus.pane]
-    count = pane_list.count(snapshot, focus)
+    rows = pane_named(focus.pane).rows
+    count = rows.count(snapshot, focus)
     if not count:
         return focus
-    return pane_list.select(snapshot, focus, min(max(0, row), count - 1))
+    return rows.select(snapshot, focus, min(max(0, row), count - 1))
 
 
 def last_row(snapshot: Snapshot, focus: Focus) -> Focus:
     """Move to the last row of the focused pane."""
-    return move_to(snapshot, focus, LISTS[focus.pane].count(snapshot, focus) - 1)
+    return move_to(snapshot, focus, pane_named(focus.pane).rows.count(snapshot, focus) - 1)
 
 
 def step_frame(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
@@ -60,19 +60,8 @@ def step_frame(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
 
 
 def latest(snapshot: Snapshot, focus: Focus) -> Focus:
-    """Go to what was recorded last: in both lists of events, or in that of alerts."""
-    if focus.pane in WHY_PANES:
-        return focus
-    if focus.pane == "alerts" and len(snapshot.alerts):
-        return focus_alert(snapshot, focus, len(snapshot.alerts) - 1)
-    run = snapshot.run
-    graph_executions, executions = len(run.graph_executions), len(run.executions)
-    eager = focus.pane == "timeline" or not graph_executions
-    if graph_executions:
-        focus = focus_graph_execution(snapshot, focus, graph_executions - 1)
-    if executions and eager:
-        focus = focus_execution(snapshot, focus, executions - 1)
-    return focus
+    """Go to what was recorded last."""
+    return pane_named(focus.pane).rows.newest(snapshot, focus)
 
 
 def looks_elsewhere(before: Focus, after: Focus) -> bool:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.tui.navigation.nowhere import NowhereError
 from tfdbg_tui.tui.session.focusing import focus_execution, focus_graph_execution, focused_event
+from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

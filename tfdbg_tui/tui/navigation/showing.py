@@ -1,38 +1,16 @@
-"""What the lists show: folded or not, all of it or only what is bad, by cause or by time."""
+"""What lists show: library frames or not, all or only what is bad, by root or by time."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.navigation.nowhere import NowhereError
-from tfdbg_tui.tui.panes import alert_rows
-from tfdbg_tui.tui.panes.lists import ALERTS, CHAIN, LISTS
+from tfdbg_tui.tui.panes.alert_rows import ALERTS
+from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
-
-
-def unfold(snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
-    """Unfold or fold the focused row of Alerts or Why: a cause's alerts, a run of copies.
-
-    Raises:
-        NowhereError: The alerts are in order of time, where nothing is folded.
-    """
-    if not LISTS[focus.pane].count(snapshot, focus):
-        return focus
-    row = LISTS[focus.pane].position(snapshot, focus) or 0
-    if focus.pane == "alerts":
-        group = ALERTS.at(snapshot, focus, row).group
-        if group is None:
-            raise NowhereError("alerts are listed in order of time: r groups them by cause")
-        return alert_rows.unfold(snapshot, focus, group, unfolded=unfolded)
-    copies = CHAIN.fold_at(snapshot, focus, row)
-    if copies is None:
-        return focus
-    opened = focus.open_copies | {copies} if unfolded else focus.open_copies - {copies}
-    return replace(focus, open_copies=opened)
 
 
 def toggle_in_time(snapshot: Snapshot, focus: Focus) -> Focus:

@@ -9,7 +9,15 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.tui.panes.matching import matches
-from tfdbg_tui.tui.session.focusing import focus_alert, focus_event
+from tfdbg_tui.tui.panes.rows import Rows
+from tfdbg_tui.tui.session.focusing import (
+    focus_alert,
+    focus_event,
+    focus_first_alert,
+    focused_event,
+    pane_of_subject,
+)
+from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,11 +44,13 @@ class AlertRow:
     alert: int | None
 
 
-class AlertList:
+class AlertRows(Rows):
     """The causes, each with its alerts under it where it is unfolded; or the alerts alone.
 
     They are alone until the run has been diagnosed.
     """
+
+    LISTS_EVENTS = True
 
     def explanation(self, snapshot: Snapshot, focus: Focus) -> Explanation | None:
         """Return what the rows are grouped by; None where they are alerts in order of time."""
@@ -48,14 +58,14 @@ class AlertList:
         return None if found is None or focus.in_time or not found.groups else found
 
     def count(self, snapshot: Snapshot, focus: Focus) -> int:
-        """See `PaneList`."""
+        """See `Rows`."""
         explanation = self.explanation(snapshot, focus)
         if explanation is None:
             return len(snapshot.alerts)
         return sum(1 + _listed(group, focus) for group in explanation.groups)
 
     def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
-        """See `PaneList`: of an alert that is folded away, the row of its cause."""
+        """See `Rows`: of an alert that is folded away, the row of its cause."""
         explanation = self.explanation(snapshot, focus)
         if explanation is None:
             return snapshot.alerts.position(focus.alert) if focus.alert else None
@@ -95,7 +105,7 @@ class AlertList:
         return alerts[found.alert]
 
     def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
-        """See `PaneList`."""
+        """See `Rows`."""
         found = self.at(snapshot, focus, row)
         if found.group is None:
             return focus_alert(snapshot, focus, row)
@@ -106,12 +116,53 @@ class AlertList:
     def find(
         self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
     ) -> int | None:
-        """See `PaneList`."""
+        """See `Rows`."""
         wanted = self._matches(snapshot, focus, text)
         rows = np.flatnonzero(wanted[start:] if step > 0 else wanted[: start + 1])
         if not rows.size:
             return None
         return start + int(rows[0]) if step > 0 else int(rows[-1])
+
+    def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`: unfold the alerts of a cause, or go to the tensor of the row."""
+        if focus.alert is None:
+            focus = focus_first_alert(snapshot, focus)
+        group = None
+        if focus.cause is not None and not focus.in_time and snapshot.explanation is not None:
+            number = snapshot.explanation.group_of(focus.cause)
+            group = None if number is None else snapshot.explanation.groups[number]
+        if group is not None and group.num_alerts:
+            return _unfold(snapshot, focus, group, unfolded=focus.cause not in focus.open_causes)
+        focus = focus_event(snapshot, focus, focus.alert or snapshot.alerts[0])
+        return replace(focus, pane=pane_of_subject(focus))
+
+    def unfold(self, snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
+        """See `Rows`: the alerts of a cause."""
+        if not self.count(snapshot, focus):
+            return focus
+        group = self.at(snapshot, focus, self.position(snapshot, focus) or 0).group
+        if group is None:
+            raise NowhereError("alerts are listed in order of time: r groups them by cause")
+        return _unfold(snapshot, focus, group, unfolded=unfolded)
+
+    def newest(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`."""
+        if not len(snapshot.alerts):
+            return super().newest(snapshot, focus)
+        return focus_alert(snapshot, focus, len(snapshot.alerts) - 1)
+
+    def tensor(self, snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
+        """See `Rows`."""
+        if not self.count(snapshot, focus):
+            return focused_event(snapshot, focus)
+        return focus.alert or self.event(snapshot, self.at(snapshot, focus, 0))
+
+    def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus:
+        """See `Rows`: alerts count from 1."""
+        count = len(snapshot.alerts)
+        if not 1 <= number <= count:
+            raise NowhereError(f"there is no alert {number:,}: there are {count:,}, from 1 on")
+        return focus_alert(snapshot, focus, number - 1)
 
     def _matches(self, snapshot: Snapshot, focus: Focus, text: str) -> BoolArray:
         """Return which rows match; millions of them take a moment."""
@@ -127,7 +178,10 @@ class AlertList:
         return np.concatenate(rows)
 
 
-def unfold(snapshot: Snapshot, focus: Focus, group: Group, *, unfolded: bool) -> Focus:
+ALERTS = AlertRows()
+
+
+def _unfold(snapshot: Snapshot, focus: Focus, group: Group, *, unfolded: bool) -> Focus:
     """List the alerts of a cause, or fold them away and stand on the cause."""
     event = group.finding.event
     if unfolded:

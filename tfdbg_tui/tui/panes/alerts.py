@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tfdbg_tui.diagnosis.events import graph_id_of, name_of
-from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.panes.lists import ALERTS
+from tfdbg_tui.tui.panes.alert_rows import ALERTS
+from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import joined
 from tfdbg_tui.tui.widgets.chips import BRIEF, brief, flush_right
@@ -37,8 +37,6 @@ _BEHIND = {"suspect": "suspect", "benign": "harmless"}
 class Alerts(Pane):
     """The Alerts pane."""
 
-    NAME = "alerts"
-    TITLE = "Alerts"
     EMPTY = "No NaN and no ∞ recorded."
 
     @property
@@ -219,3 +217,18 @@ def _causes_in_words(snapshot: Snapshot) -> list[str]:
 def _short(location: Location) -> str:
     name = location.file.replace("\\", "/").rpartition("/")[2]
     return f"{name}:{location.line}"
+
+
+SPEC = PaneSpec(
+    name="alerts",
+    title="Alerts",
+    short_title="Alerts",
+    rows=ALERTS,
+    view=Alerts,
+    tile=1,
+    companion="graph_execution",
+    keys=("first_alert", "why", "in_time", "next_alert"),
+    prefix="alert",
+    total=lambda snapshot: len(snapshot.alerts),
+    beside_why=frozenset({"wide"}),
+)

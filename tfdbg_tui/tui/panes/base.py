@@ -2,24 +2,66 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.cells import cell_len
 from textual.content import Content
 from textual.scrollbar import ScrollBarRender
 
 from tfdbg_tui.diagnosis.recording import BUFFERING
-from tfdbg_tui.tui.panes.lists import LISTS
-from tfdbg_tui.tui.session.focus import PANES, PaneName
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfdbg_tui.tui.panes.rows import Rows
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Line
 
 _CENTRED = 2  # lines of a sentence; more of them begin below each other
+
+
+Layout = Literal["wide", "normal", "small", "tiny", "nothing"]
+"""All tiles with a column for the first; all tiles; two panes; one; none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaneSpec:
+    """A pane.
+
+    Attributes:
+        name: What the focus, the style sheet and the keymap call it.
+        title: What stands in its border, and in help and palette.
+        short_title: The same on a tab.
+        rows: What it lists, and what keys do there.
+        view: The widget that draws it.
+        tile: Which of the tiles it stands in, as `app.tcss` numbers them.  Of panes that share
+            one, the focused one is in front, else the first.
+        companion: Name of the pane below it where only two fit; "" for none.
+        keys: Ids of the actions that its footer names, besides those that every footer names.
+        prefix: What `:` calls its rows, as in ``trace:88``; "" where they have no numbers.
+        total: Returns how many there are of what it lists, for its tab.
+        answers_why: Whether it is one of the panes that `w` opens and Esc closes.
+        key: The key in its title, of a pane without a number.
+        beside_why: The layouts in which it stays beside the panes that `w` opens.
+    """
+
+    name: str
+    title: str
+    short_title: str
+    rows: Rows
+    view: type[Pane]
+    tile: int
+    companion: str = ""
+    keys: tuple[str, ...] = ()
+    prefix: str = ""
+    total: Callable[[Snapshot], int] | None = None
+    answers_why: bool = False
+    key: str = ""
+    beside_why: frozenset[Layout] = frozenset()
 
 
 class AsciiScrollBar(ScrollBarRender):
@@ -32,30 +74,26 @@ class Pane(VirtualList):
     """A pane; subclasses say what its rows look like.
 
     Args:
+        spec: What makes it.
+        key: The key that goes to it.
         session: What is shown.
         charset: The characters to draw with.
     """
 
-    NAME: ClassVar[PaneName]
-    KEY: ClassVar[str] = ""
-    """The key in the title of a pane without a number."""
-    TITLE: ClassVar[str]
     EMPTY: ClassVar[str]
     """Said in the middle of the pane when it has nothing to show."""
 
-    def __init__(self, session: Session, charset: Charset) -> None:
-        super().__init__(id=self.NAME)
+    def __init__(self, spec: PaneSpec, key: str, session: Session, charset: Charset) -> None:
+        super().__init__(id=spec.name)
+        self.add_class(f"-tile-{spec.tile}")
+        self.spec = spec
         self.session = session
         self.charset = charset
         if charset.ascii_only:
             self.vertical_scrollbar.renderer = AsciiScrollBar  # type: ignore[misc]  # as documented
+        self._key = key
         self._shown: Snapshot | None = None
         self._title = Content()
-
-    @property
-    def key(self) -> str:
-        """The key that goes to this pane."""
-        return str(PANES.index(self.NAME) + 1) if self.NAME in PANES else self.KEY
 
     @property
     def snapshot(self) -> Snapshot:
@@ -71,12 +109,15 @@ class Pane(VirtualList):
     def count_rows(self) -> int:
         """See `VirtualList`."""
         snapshot = self.session.snapshot
-        return LISTS[self.NAME].count(snapshot, self.session.focus) if snapshot else 0
+        return self.spec.rows.count(snapshot, self.session.focus) if snapshot else 0
 
     def find_cursor(self) -> int | None:
         """See `VirtualList`: the focused row."""
         snapshot = self.session.snapshot
-        return LISTS[self.NAME].position(snapshot, self.session.focus) if snapshot else None
+        return self.spec.rows.position(snapshot, self.session.focus) if snapshot else None
+
+    def scroll_columns(self, columns: int) -> None:
+        """Scroll sideways, where there is more than fits."""
 
     def summary(self) -> str:
         """Return what stands behind the title: position, counts."""
@@ -105,8 +146,8 @@ class Pane(VirtualList):
     def _show_title(self) -> None:
         summary = self.charset.safe(self.summary())
         title = Content.assemble(
-            (f" {self.key} " if self.key else " ", "bold $rule-active"),
-            (f"{self.TITLE} ", "bold $foreground"),
+            (f" {self._key} " if self._key else " ", "bold $rule-active"),
+            (f"{self.spec.title} ", "bold $foreground"),
             (f" {summary} " if summary else "", "$dim"),
         )
         if title != self._title:

@@ -1,26 +1,81 @@
-"""Cause: what made the trouble, how that is known, why it happens, and the fix."""
+"""Cause: what happened at the root, how that is known, why, and the fix."""
 
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.report import cards
-from tfdbg_tui.tui.navigation import find_place
-from tfdbg_tui.tui.panes.chain_pane import ChainPane
+from tfdbg_tui.tui.panes.base import PaneSpec
+from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
+from tfdbg_tui.tui.panes.matching import first_match, rows_from
+from tfdbg_tui.tui.panes.rows import Rows
+from tfdbg_tui.tui.session.focusing import focus_event
+from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.report.chains import Chain
+    from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Line
 
 _LABEL = 10
 _LINES_AROUND = 1  # of the source line, above and below
 _ROOMY = 16  # a pane this tall has room for them, and for space between the parts
+
+
+class CauseRows(Rows):
+    """The parts of the cause's card."""
+
+    def parts(self, snapshot: Snapshot, focus: Focus) -> Sequence[cards.Part]:
+        """Return the parts."""
+        shown = shown_chain(snapshot, focus)
+        return cards.parts(shown) if shown else ()
+
+    def count(self, snapshot: Snapshot, focus: Focus) -> int:
+        """See `Rows`."""
+        return len(self.parts(snapshot, focus))
+
+    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
+        """See `Rows`."""
+        count = self.count(snapshot, focus)
+        return min(focus.part, count - 1) if count else None
+
+    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
+        """See `Rows`."""
+        return replace(focus, part=row)
+
+    def find(
+        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
+    ) -> int | None:
+        """See `Rows`."""
+        parts = self.parts(snapshot, focus)
+        return first_match(
+            rows_from(start, step, len(parts)), text, lambda i: f"{parts[i].label} {parts[i].text}"
+        )
+
+    def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`: to the line that the card names."""
+        chain = shown_chain(snapshot, focus)
+        finding = chain.finding if chain else None
+        if finding is None or finding.location is None:
+            raise NowhereError("no line of the program is known")
+        focus = focus_event(snapshot, focus, finding.event)
+        place = snapshot.find_place(finding.location.file, finding.location.line)
+        return replace(focus, place=place or focus.place, pane="source_code")
+
+    def newest(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`: a chain stays as it is."""
+        return focus
+
+    def text(self, snapshot: Snapshot, focus: Focus) -> str:
+        """See `Rows`: the fix."""
+        return fix_of(snapshot, focus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +98,8 @@ class CardLine:
 class Cause(ChainPane):
     """The Cause pane."""
 
-    NAME = "cause"
-    TITLE = "Cause"
-
-    def __init__(self, session: Session, charset: Charset) -> None:
-        super().__init__(session, charset)
+    def __init__(self, spec: PaneSpec, key: str, session: Session, charset: Charset) -> None:
+        super().__init__(spec, key, session, charset)
         self._lines: list[CardLine] = []
 
     def count_rows(self) -> int:
@@ -72,7 +124,7 @@ class Cause(ChainPane):
 
     def _chosen(self, line: CardLine) -> bool:
         focus = self.session.focus
-        return line.first and focus.pane == self.NAME and line.part == focus.part
+        return line.first and focus.pane == self.spec.name and line.part == focus.part
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
@@ -122,7 +174,7 @@ class Cause(ChainPane):
         location = chain.finding.location if chain.finding else None
         if snapshot is None or location is None:
             return
-        place = find_place(snapshot, location.file, location.line)
+        place = snapshot.find_place(location.file, location.line)
         source = snapshot.source(place.host, place.path) if place else None
         around = _LINES_AROUND if self.size.height >= _ROOMY else 0
         first = max(1, location.line - around)
@@ -147,3 +199,16 @@ class Cause(ChainPane):
 
     def _wrapped(self, text: str, width: int) -> list[str]:
         return textwrap.wrap(text, max(10, width), break_on_hyphens=False) or [""]
+
+
+SPEC = PaneSpec(
+    name="cause",
+    title="Cause",
+    short_title="Cause",
+    rows=CauseRows(),
+    view=Cause,
+    tile=2,
+    companion="why",
+    keys=("next_pane", "close_why", "copy", "copy_diagnosis"),
+    answers_why=True,
+)

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.report.cards import fix
 from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.panes.why_rows import shown_chain
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.chains import Chain
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+
+
+def shown_chain(snapshot: Snapshot, focus: Focus) -> Chain | None:
+    """Return the chain that is shown; None while it is closed, or has not been found yet."""
+    if focus.why is None or snapshot.explanation is None:
+        return None
+    return snapshot.explanation.known_chain(focus.why)
+
+
+def fix_of(snapshot: Snapshot, focus: Focus) -> str:
+    """Return the fix of the finding that the shown chain begins with; "" where there is none."""
+    chain = shown_chain(snapshot, focus)
+    return fix(chain.finding) if chain and chain.finding else ""
 
 
 class ChainPane(Pane):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.panes.lists import GRAPH_EXECUTIONS
-from tfdbg_tui.tui.session.focusing import focused_event
+from tfdbg_tui.tui.panes.base import Pane, PaneSpec
+from tfdbg_tui.tui.panes.matching import find_number, matches, rows_from
+from tfdbg_tui.tui.panes.rows import Rows, index_within
+from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
 from tfdbg_tui.tui.terminal.text import compact, short_device
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import joined
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from tfdbg_tui.logdir import GraphExecution
+    from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.terminal.text import Charset
@@ -27,15 +30,70 @@ _OPTIONAL = (("function", 14), ("op type", 14), ("size", 6), ("dtype", 9), ("ran
 _DEVICE = ("device", 13)  # comes first where there are several
 
 
+class GraphExecutionRows(Rows):
+    """The graph executions, or those of them that hold a NaN or an infinity."""
+
+    LISTS_EVENTS = True
+
+    def count(self, snapshot: Snapshot, focus: Focus) -> int:
+        """See `Rows`."""
+        executions = snapshot.run.graph_executions
+        return len(executions.alert_rows) if focus.bad_only else len(executions)
+
+    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
+        """See `Rows`: the last row at or before the focus, where that is not listed."""
+        if focus.graph_execution is None or not focus.bad_only:
+            return focus.graph_execution
+        rows = snapshot.run.graph_executions.alert_rows
+        return max(0, int(rows.searchsorted(focus.graph_execution, side="right")) - 1)
+
+    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
+        """See `Rows`."""
+        return focus_graph_execution(snapshot, focus, self.index(snapshot, focus, row))
+
+    def index(self, snapshot: Snapshot, focus: Focus, row: int) -> int:
+        """Return which graph execution is in a row."""
+        return int(snapshot.run.graph_executions.alert_rows[row]) if focus.bad_only else row
+
+    def find(
+        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
+    ) -> int | None:
+        """See `Rows`."""
+        executions = snapshot.run.graph_executions
+        wanted = [self._matches(snapshot, text, i) for i in range(executions.num_sites)]
+        if not focus.bad_only:
+            return find_number(executions.site_ids, wanted, start, step)
+        sites = executions.site_ids.take(executions.alert_rows[:])
+        rows = rows_from(start, step, len(sites))
+        return next((row for row in rows if wanted[int(sites[row])]), None)
+
+    def _matches(self, snapshot: Snapshot, text: str, site_id: int) -> bool:
+        site = snapshot.run.graph_executions.site_by_id(site_id)
+        op = snapshot.run.op(site.graph_id, site.op_name)
+        return matches(text, site.tensor_name) or (op is not None and matches(text, op.op_type))
+
+    def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`: to the op that computed the tensor."""
+        if focus.graph_execution is not None:
+            focus = focus_graph_execution(snapshot, focus, focus.graph_execution)
+        return replace(focus, pane="graph_structure")
+
+    def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus:
+        """See `Rows`."""
+        focus = replace(focus, bad_only=False)
+        return self.select(snapshot, focus, index_within(number, self.count(snapshot, focus)))
+
+
+ROWS = GraphExecutionRows()
+
+
 class GraphExecutionPane(Pane):
     """The Graph Execution pane."""
 
-    NAME = "graph_execution"
-    TITLE = "Graph Execution"
     EMPTY = "No graph executions recorded."
 
-    def __init__(self, session: Session, charset: Charset) -> None:
-        super().__init__(session, charset)
+    def __init__(self, spec: PaneSpec, key: str, session: Session, charset: Charset) -> None:
+        super().__init__(spec, key, session, charset)
         self._inputs: frozenset[int] = frozenset()
         self._several_devices = False
 
@@ -61,13 +119,13 @@ class GraphExecutionPane(Pane):
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        index = GRAPH_EXECUTIONS.index(self.snapshot, self.session.focus, row)
+        index = ROWS.index(self.snapshot, self.session.focus, row)
         return index, index == self.session.focus.graph_execution, index in self._inputs
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
         snapshot = self.snapshot
-        index = GRAPH_EXECUTIONS.index(snapshot, self.session.focus, row)
+        index = ROWS.index(snapshot, self.session.focus, row)
         mark, behind = " ", ""
         if index in self._inputs:
             mark, behind = self.charset.input, "input"
@@ -158,3 +216,18 @@ class GraphExecutionPane(Pane):
         if self.session.focus.bad_only:
             text += f" {self.charset.dot} only NaN/{self.charset.inf}: {self.row_count:,}"
         return text
+
+
+SPEC = PaneSpec(
+    name="graph_execution",
+    title="Graph Execution",
+    short_title="Graph",
+    rows=ROWS,
+    view=GraphExecutionPane,
+    tile=3,
+    companion="graph_structure",
+    keys=("first_alert", "why", "next_alert", "producer", "consumer", "bad_only"),
+    prefix="trace",
+    total=lambda snapshot: len(snapshot.run.graph_executions),
+    beside_why=frozenset({"wide"}),
+)

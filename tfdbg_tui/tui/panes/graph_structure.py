@@ -2,28 +2,142 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.navigation import neighbour_event
-from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.panes.lists import NEIGHBOURS
+from tfdbg_tui.tui.panes.base import Pane, PaneSpec
+from tfdbg_tui.tui.panes.matching import first_match, matches, rows_from
+from tfdbg_tui.tui.panes.rows import Rows
+from tfdbg_tui.tui.session.focus import OpName
+from tfdbg_tui.tui.session.focusing import (
+    focus_graph_execution,
+    focus_op,
+    focused_event,
+    pane_of_subject,
+)
+from tfdbg_tui.tui.session.links import (
+    focus_consumer,
+    focus_neighbour,
+    focus_producer,
+    neighbour_event,
+)
+from tfdbg_tui.tui.session.nowhere import NowhereError
 from tfdbg_tui.tui.widgets import chips
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.neighbours import Neighbour
+    from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _SLOT_WIDTH = 8
 _TYPE_WIDTH = 14
 
 
+class NeighbourRows(Rows):
+    """The op and its neighbours."""
+
+    SIDEWAYS_JUMPS = True
+
+    def count(self, snapshot: Snapshot, focus: Focus) -> int:
+        """See `Rows`."""
+        return len(snapshot.neighbours(focus.op)) if focus.op else 0
+
+    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
+        """See `Rows`."""
+        if focus.op is None:
+            return None
+        if focus.neighbour is not None:
+            return focus.neighbour
+        return self.centre(snapshot, focus.op)
+
+    def centre(self, snapshot: Snapshot, op: OpName) -> int:
+        """Return the row of the op itself."""
+        return next(i for i, n in enumerate(snapshot.neighbours(op)) if n.role == "op")
+
+    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
+        """See `Rows`."""
+        return replace(focus, neighbour=row)
+
+    def find(
+        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
+    ) -> int | None:
+        """See `Rows`."""
+        rows = snapshot.neighbours(focus.op) if focus.op else ()
+        return first_match(
+            rows_from(start, step, len(rows)),
+            text,
+            lambda row: f"{rows[row].op_name} {rows[row].op_type}",
+        )
+
+    def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`: to the neighbour, into the function that the op calls, or to its creation."""
+        if focus.op is None:
+            return focus
+        row = self.position(snapshot, focus) or 0
+        if snapshot.neighbours(focus.op)[row].role != "op":
+            return _shown(focus_neighbour(snapshot, focus, row))
+        op = snapshot.run.op(focus.op.graph_id, focus.op.name)
+        for graph_id in snapshot.dataflow.calls.called_graphs(op) if op else ():
+            graph = snapshot.run.graphs.get(graph_id)
+            if graph is not None and graph.ops:
+                return focus_op(snapshot, focus, OpName(graph_id, next(reversed(graph.ops))))
+        return replace(focus, pane="stack_trace")
+
+    def step_sideways(self, snapshot: Snapshot, focus: Focus, step: int) -> Focus:
+        """See `Rows`: to what the op takes, or to what takes its outputs."""
+        to_neighbour = focus_producer if step < 0 else focus_consumer
+        return _shown(to_neighbour(snapshot, focus))
+
+    def tensor(self, snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
+        """See `Rows`: the one that the row stands for."""
+        if focus.op is None:
+            return focused_event(snapshot, focus)
+        found = neighbour_event(snapshot, focus, self.position(snapshot, focus) or 0)
+        if found is None:
+            raise NowhereError("no tensor of this op has been recorded")
+        return found
+
+    def text(self, snapshot: Snapshot, focus: Focus) -> str:
+        """See `Rows`."""
+        return focus.op.name if focus.op else ""
+
+    def go_to_name(self, snapshot: Snapshot, focus: Focus, name: str) -> Focus | None:
+        """See `Rows`: to the op whose name fits best, and its first computation."""
+        op_name = name.rpartition(":")[0] if re.search(r":\d+$", name) else name
+        found: list[tuple[bool, int, OpName]] = []
+        for order, graph in enumerate(list(snapshot.run.graphs.values())):
+            exact = op_name in graph.ops
+            part = next((op for op in list(graph.ops) if matches(op_name, op)), None)
+            if exact or part is not None:
+                op = OpName(graph.graph_id, op_name if exact else part or "")
+                found.append((not exact, order, op))
+        if not found:
+            return None
+        # The same name is often in several graphs: one that was computed comes first.
+        last = len(snapshot.run.graph_executions) - 1
+        _, _, op = min(found, key=lambda f: (f[0], snapshot.computation(f[2], None, last) is None))
+        row = snapshot.computation(op, None, last)
+        if row is not None:
+            focus = focus_graph_execution(snapshot, focus, row)
+        return focus_op(snapshot, focus, op)
+
+
+ROWS = NeighbourRows()
+
+
+def _shown(focus: Focus) -> Focus:
+    """Stay with the op, or go to the pane that lists an execution outside of graphs."""
+    return focus if focus.subject == "op" else replace(focus, pane=pane_of_subject(focus))
+
+
 class GraphStructure(Pane):
     """The Graph Structure pane."""
 
-    NAME = "graph_structure"
-    TITLE = "Graph Structure"
     EMPTY = "No graph op selected. Choose a tensor in Graph Execution to see what surrounds its op."
 
     def row_state(self, row: int) -> Hashable:
@@ -86,7 +200,7 @@ class GraphStructure(Pane):
         names = [self.charset.safe(graph.name or "main graph") for graph in path]
         where = f" {self.charset.inside} ".join(names) or "unknown graph"
         rows = snapshot.neighbours(op)
-        centre = NEIGHBOURS.centre(snapshot, op)
+        centre = ROWS.centre(snapshot, op)
         num_inputs, num_consumers = centre, len(rows) - centre - 1
         counts = f"{num_inputs:,} in, {num_consumers:,} out "
         room = width - len(counts) - 2
@@ -100,3 +214,15 @@ class GraphStructure(Pane):
     def summary(self) -> str:
         """See `Pane`."""
         return ""
+
+
+SPEC = PaneSpec(
+    name="graph_structure",
+    title="Graph Structure",
+    short_title="Op",
+    rows=ROWS,
+    view=GraphStructure,
+    tile=4,
+    companion="graph_execution",
+    keys=("why", "producer", "consumer"),
+)

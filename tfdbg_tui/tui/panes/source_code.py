@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.panes.lists import SOURCE_LINES
+from tfdbg_tui.tui.panes.base import Pane, PaneSpec
+from tfdbg_tui.tui.panes.matching import first_match, rows_from
+from tfdbg_tui.tui.panes.rows import Rows
+from tfdbg_tui.tui.session.focus import Place
 from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import width_of
 
@@ -15,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from tfdbg_tui.diagnosis.report.bad_lines import BadLine
+    from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
@@ -24,18 +29,74 @@ _FILES = 16
 _LONGEST = 1_000_000  # characters of a file that are coloured; more takes seconds
 
 
+class SourceRows(Rows):
+    """The lines of the focused source file."""
+
+    CLICK_ENTERS = False
+
+    def count(self, snapshot: Snapshot, focus: Focus) -> int:
+        """See `Rows`."""
+        return len(self.lines(snapshot, focus))
+
+    def lines(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
+        """Return the text of the focused file; nothing where the dump does not hold it."""
+        if focus.place is None:
+            return ()
+        source = snapshot.source(focus.place.host, focus.place.path)
+        return source.lines if source else ()
+
+    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
+        """See `Rows`."""
+        return focus.place.line - 1 if focus.place else None
+
+    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
+        """See `Rows`."""
+        if focus.place is None:
+            return focus
+        return replace(focus, place=Place(focus.place.host, focus.place.path, row + 1))
+
+    def find(
+        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
+    ) -> int | None:
+        """See `Rows`."""
+        lines = self.lines(snapshot, focus)
+        return first_match(rows_from(start, step, len(lines)), text, lambda row: lines[row])
+
+    def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`: back to the stack trace."""
+        return replace(focus, pane="stack_trace")
+
+    def text(self, snapshot: Snapshot, focus: Focus) -> str:
+        """See `Rows`."""
+        return focus.place.text if focus.place else ""
+
+    def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus:
+        """See `Rows`: to a line, or to the last one."""
+        last = self.count(snapshot, focus) - 1
+        return self.select(snapshot, focus, min(max(0, number - 1), last)) if last >= 0 else focus
+
+    def go_to_name(self, snapshot: Snapshot, focus: Focus, name: str) -> Focus | None:
+        """See `Rows`: ``file.py:120``."""
+        path, _, line = name.rpartition(":")
+        if not path or not line.isdecimal():
+            return None
+        place = snapshot.find_place(path, int(line[:9]))
+        return replace(focus, place=place) if place else None
+
+
+ROWS = SourceRows()
+
+
 class SourceCode(Pane):
     """The Source Code pane."""
 
-    NAME = "source_code"
-    TITLE = "Source Code"
     EMPTY = "No file selected. Choose a frame in Stack Trace to see its source line."
 
     class Coloured(Message):
         """The colours of a file have been found."""
 
-    def __init__(self, session: Session, charset: Charset) -> None:
-        super().__init__(session, charset)
+    def __init__(self, spec: PaneSpec, key: str, session: Session, charset: Charset) -> None:
+        super().__init__(spec, key, session, charset)
         self._coloured: dict[tuple[str, str], Sequence[Line]] = {}
         self._wanted: tuple[str, str] | None = None
         self._column = 0
@@ -85,7 +146,7 @@ class SourceCode(Pane):
         if file is not None and file in self._coloured and row < len(self._coloured[file]):
             line = self._coloured[file][row]
         else:
-            line = ((SOURCE_LINES.lines(self.snapshot, self.session.focus)[row], ""),)
+            line = ((ROWS.lines(self.snapshot, self.session.focus)[row], ""),)
         return _scrolled([(self._safe(text), style) for text, style in line], self._column)
 
     def _safe(self, text: str) -> str:
@@ -113,7 +174,7 @@ class SourceCode(Pane):
         file, snapshot = self._file, self.session.snapshot
         if file is None or file in self._coloured or snapshot is None:
             return
-        lines = SOURCE_LINES.lines(snapshot, self.session.focus)
+        lines = ROWS.lines(snapshot, self.session.focus)
         if not lines or sum(map(len, lines)) > _LONGEST:
             return
 
@@ -170,3 +231,16 @@ def _scrolled(cells: Sequence[Cell], columns: int) -> Line:
         columns -= cut
         kept.append((text[cut:], style))
     return tuple(kept)
+
+
+SPEC = PaneSpec(
+    name="source_code",
+    title="Source Code",
+    short_title="Src",
+    rows=ROWS,
+    view=SourceCode,
+    tile=5,
+    companion="stack_trace",
+    keys=("frame_up", "frame_down", "edit"),
+    beside_why=frozenset({"wide", "normal"}),
+)

@@ -3,26 +3,82 @@
 from __future__ import annotations
 
 import os.path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.locations import is_library_frame
-from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.panes.lists import FRAMES
+from tfdbg_tui.tui.panes.base import Pane, PaneSpec
+from tfdbg_tui.tui.panes.matching import first_match, rows_from
+from tfdbg_tui.tui.panes.rows import Rows
+from tfdbg_tui.tui.session.focusing import focus_frame
+from tfdbg_tui.tui.session.folding import FoldedRow
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from tfdbg_tui.logdir import StackFrame
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _TALL = 6
 
 
+class FrameRows(Rows):
+    """The frames of a stack trace, outermost first."""
+
+    def rows(self, snapshot: Snapshot, focus: Focus) -> Sequence[FoldedRow]:
+        """Return the rows; runs of library frames are one row unless they are unfolded."""
+        if focus.library_frames:
+            return [FoldedRow(i, i) for i in range(len(snapshot.frames(focus)))]
+        return snapshot.folded_frames(focus)
+
+    def count(self, snapshot: Snapshot, focus: Focus) -> int:
+        """See `Rows`."""
+        return len(self.rows(snapshot, focus))
+
+    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
+        """See `Rows`."""
+        if focus.frame is None:
+            return None
+        rows = self.rows(snapshot, focus)
+        return next((i for i, r in enumerate(rows) if r.first <= focus.frame <= r.last), None)
+
+    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
+        """See `Rows`."""
+        return focus_frame(snapshot, focus, self.rows(snapshot, focus)[row].last)
+
+    def find(
+        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
+    ) -> int | None:
+        """See `Rows`."""
+        frames = snapshot.frames(focus)
+        rows = self.rows(snapshot, focus)
+
+        def name(row: int) -> str:
+            inside = frames[rows[row].first : rows[row].last + 1]
+            return " ".join(f"{frame.path} {frame.function}" for frame in inside)
+
+        return first_match(rows_from(start, step, len(rows)), text, name)
+
+    def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`: unfold library frames, or go to the source line."""
+        row = self.position(snapshot, focus)
+        if row is not None and self.rows(snapshot, focus)[row].folded:
+            return replace(focus, library_frames=True)
+        return replace(focus, pane="source_code")
+
+    def text(self, snapshot: Snapshot, focus: Focus) -> str:
+        """See `Rows`."""
+        return focus.place.text if focus.place else ""
+
+
+FRAMES = FrameRows()
+
+
 class StackTrace(Pane):
     """The Stack Trace pane."""
 
-    NAME = "stack_trace"
-    TITLE = "Stack Trace"
     EMPTY = "Choose an execution or a graph op to see where the program made it."
 
     def row_state(self, row: int) -> Hashable:
@@ -106,3 +162,15 @@ def _packages(frames: Sequence[StackFrame]) -> str:
             if parent in path:
                 names[path.partition(parent)[2].partition("/")[0]] = None
     return ", ".join(names)
+
+
+SPEC = PaneSpec(
+    name="stack_trace",
+    title="Stack Trace",
+    short_title="Stk",
+    rows=FRAMES,
+    view=StackTrace,
+    tile=6,
+    companion="source_code",
+    keys=("frame_up", "frame_down", "edit", "library_frames"),
+)

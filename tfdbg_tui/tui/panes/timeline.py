@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.bars.overview import overview
-from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.session.focusing import focused_event
+from tfdbg_tui.tui.panes.base import Pane, PaneSpec
+from tfdbg_tui.tui.panes.matching import find_number, matches
+from tfdbg_tui.tui.panes.overview import overview
+from tfdbg_tui.tui.panes.rows import Rows, index_within
+from tfdbg_tui.tui.session.focusing import focus_execution, focus_newest, focused_event
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import joined
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from textual import events
 
     from tfdbg_tui.logdir import Execution, ExecutionKind, TensorSummary
+    from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.terminal.text import Charset
@@ -28,15 +32,62 @@ _HOST_WIDTH = 16
 _FUNCTION_PREFIXES = ("__inference_", "__forward_", "__backward_")
 
 
+class ExecutionRows(Rows):
+    """The executions."""
+
+    LISTS_EVENTS = True
+
+    def count(self, snapshot: Snapshot, focus: Focus) -> int:
+        """See `Rows`."""
+        return len(snapshot.run.executions)
+
+    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
+        """See `Rows`."""
+        return focus.execution
+
+    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
+        """See `Rows`."""
+        return focus_execution(snapshot, focus, row)
+
+    def find(
+        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
+    ) -> int | None:
+        """See `Rows`."""
+        executions = snapshot.run.executions
+        wanted = [
+            matches(text, executions.kind_by_id(i).op_type) for i in range(executions.num_kinds)
+        ]
+        return find_number(executions.kinds, wanted, start, step)
+
+    def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`: to the stack trace of the execution."""
+        if focus.execution is not None:
+            focus = focus_execution(snapshot, focus, focus.execution, focus.slot)
+        return replace(focus, pane="stack_trace")
+
+    def step_sideways(self, snapshot: Snapshot, focus: Focus, step: int) -> Focus:
+        """See `Rows`: to the next box."""
+        if focus.execution is None:
+            return focus
+        last = self.count(snapshot, focus) - 1
+        return self.select(snapshot, focus, min(max(0, focus.execution + step), last))
+
+    def newest(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`."""
+        return focus_newest(snapshot, focus, executions_first=True)
+
+    def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus:
+        """See `Rows`."""
+        return self.select(snapshot, focus, index_within(number, self.count(snapshot, focus)))
+
+
 class Timeline(Pane):
     """The Python Execution Timeline pane: a page of boxes, read like text."""
 
-    NAME = "timeline"
-    TITLE = "Python Execution Timeline"
     EMPTY = "No eager executions recorded."
 
-    def __init__(self, session: Session, charset: Charset) -> None:
-        super().__init__(session, charset)
+    def __init__(self, spec: PaneSpec, key: str, session: Session, charset: Charset) -> None:
+        super().__init__(spec, key, session, charset)
         self._inputs: frozenset[int] = frozenset()
 
     def update(self) -> None:
@@ -213,3 +264,18 @@ def _mode(execution: Execution) -> str:
     from tfdbg_tui.wire.modes import mode_name
 
     return mode_name(execution.mode)
+
+
+SPEC = PaneSpec(
+    name="timeline",
+    title="Python Execution Timeline",
+    short_title="Exec",
+    rows=ExecutionRows(),
+    view=Timeline,
+    tile=2,
+    companion="graph_execution",
+    keys=("first_alert", "why", "next_alert", "producer", "consumer"),
+    prefix="exec",
+    total=lambda snapshot: len(snapshot.run.executions),
+    beside_why=frozenset({"wide"}),
+)

@@ -1,22 +1,30 @@
-"""Why: the tensors that a value came by, from where the trouble was born to where it was seen."""
+"""Why: the chain of a tensor, from its root to the tensor itself."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH
 from tfdbg_tui.diagnosis.events import device_of, name_of
-from tfdbg_tui.tui.panes.chain_pane import ChainPane
-from tfdbg_tui.tui.panes.lists import CHAIN
-from tfdbg_tui.tui.panes.why_rows import fold_name
+from tfdbg_tui.tui.panes.base import PaneSpec
+from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
+from tfdbg_tui.tui.panes.matching import first_match, rows_from
+from tfdbg_tui.tui.panes.rows import Rows
+from tfdbg_tui.tui.session.focusing import focus_event, pane_of_subject
+from tfdbg_tui.tui.session.folding import FoldedRow
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Collection, Hashable, Sequence
 
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.report.chains import Chain
     from tfdbg_tui.diagnosis.report.links import Link
-    from tfdbg_tui.tui.session.folding import FoldedRow
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _NAME_WIDTH = 16  # the least a tensor's name gets
@@ -25,6 +33,7 @@ _IN = chips.BRIEF + 3  # what came in, and an arrow
 _OPTIONAL = (("function", 12), ("came by", 11), ("in", _IN), ("op type", 14))
 _ORDER = ("op type", "function", "came by", "in")
 _TALL = 10
+_COPIES = PASS_THROUGH | {"Placeholder", "ReadVariableOp", "Reshape", "Transpose", "ExpandDims"}
 
 _CAME_BY = {
     "graph": "",
@@ -40,19 +49,132 @@ _CAME_BY = {
 }
 
 
+class ChainRows(Rows):
+    """The tensors on the chain, causes first; runs of copies are one row unless unfolded."""
+
+    def rows(self, snapshot: Snapshot, focus: Focus) -> Sequence[FoldedRow]:
+        """Return the rows."""
+        shown = shown_chain(snapshot, focus)
+        return fold_copies(shown, focus.open_copies) if shown else ()
+
+    def fold_at(self, snapshot: Snapshot, focus: Focus, row: int) -> TensorEvent | None:
+        """Return the first tensor of the run of copies that a row is, or is in."""
+        shown = shown_chain(snapshot, focus)
+        if shown is None:
+            return None
+        link = self.rows(snapshot, focus)[row].first
+        folded = (found for found in fold_copies(shown, ()) if found.folded)
+        runs = (found.first for found in folded if found.first <= link <= found.last)
+        return next((shown.links[first].event for first in runs), None)
+
+    def count(self, snapshot: Snapshot, focus: Focus) -> int:
+        """See `Rows`."""
+        return len(self.rows(snapshot, focus))
+
+    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
+        """See `Rows`."""
+        shown = shown_chain(snapshot, focus)
+        if shown is None:
+            return None
+        chosen = shown.chosen(focus.link)
+        rows = self.rows(snapshot, focus)
+        return next((i for i, row in enumerate(rows) if row.first <= chosen <= row.last), None)
+
+    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
+        """See `Rows`."""
+        shown = shown_chain(snapshot, focus)
+        assert shown is not None
+        event = shown.links[self.rows(snapshot, focus)[row].first].event
+        return focus_event(snapshot, replace(focus, link=event), event)
+
+    def find(
+        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
+    ) -> int | None:
+        """See `Rows`."""
+        shown, rows = shown_chain(snapshot, focus), self.rows(snapshot, focus)
+
+        def name(row: int) -> str:
+            inside = shown.links[rows[row].first : rows[row].last + 1] if shown else ()
+            return " ".join(f"{link.name} {link.op_type} {link.graph}" for link in inside)
+
+        return first_match(rows_from(start, step, len(rows)), text, name)
+
+    def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`: unfold a run of copies, or go to the pane that lists the tensor."""
+        row = self.position(snapshot, focus)
+        if row is None:
+            return focus
+        if self.rows(snapshot, focus)[row].folded:
+            return self.unfold(snapshot, focus, unfolded=True)
+        focus = self.select(snapshot, focus, row)
+        return replace(focus, pane=pane_of_subject(focus))
+
+    def unfold(self, snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
+        """See `Rows`: a run of copies."""
+        row = self.position(snapshot, focus)
+        copies = None if row is None else self.fold_at(snapshot, focus, row)
+        if copies is None:
+            return focus
+        opened = focus.open_copies | {copies} if unfolded else focus.open_copies - {copies}
+        return replace(focus, open_copies=opened)
+
+    def newest(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`: a chain stays as it is."""
+        return focus
+
+    def text(self, snapshot: Snapshot, focus: Focus) -> str:
+        """See `Rows`: the fix."""
+        return fix_of(snapshot, focus)
+
+
+def fold_copies(chain: Chain, unfolded: Collection[TensorEvent]) -> list[FoldedRow]:
+    """Return the rows of a chain; ops in a row that only pass values on are one.
+
+    Args:
+        chain: The chain.
+        unfolded: The first tensors of the folds that are opened.
+    """
+    found: list[FoldedRow] = []
+    run: list[int] = []
+    for position, link in enumerate(chain.links):
+        first = chain.start if chain.finding else 0
+        inside = first < position < len(chain.links) - 1
+        if inside and link.passes_on:
+            run.append(position)
+            continue
+        found += _fold(chain.links, run, unfolded)
+        run = []
+        found.append(FoldedRow(position, position))
+    return found
+
+
+def fold_name(links: Sequence[Link], row: FoldedRow) -> str:
+    """Return what a folded row says: ``3 copies``, ``12 pass-through ops``."""
+    inside = links[row.first : row.last + 1]
+    copies = all(link.op_type in _COPIES for link in inside)
+    return f"{row.folded} {'copies' if copies else 'pass-through ops'}"
+
+
+def _fold(
+    links: Sequence[Link], run: Sequence[int], unfolded: Collection[TensorEvent]
+) -> list[FoldedRow]:
+    if len(run) > 1 and links[run[0]].event not in unfolded:
+        return [FoldedRow(run[0], run[-1])]
+    return [FoldedRow(position, position) for position in run]
+
+
+ROWS = ChainRows()
+
+
 class Why(ChainPane):
     """The Why pane."""
-
-    NAME = "why"
-    KEY = "w"
-    TITLE = "Why"
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
         return self.session.focus.why, self._row(row), row == self.cursor
 
     def _row(self, row: int) -> FoldedRow:
-        return CHAIN.rows(self.snapshot, self.session.focus)[row]
+        return ROWS.rows(self.snapshot, self.session.focus)[row]
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
@@ -185,3 +307,17 @@ class Why(ChainPane):
         if snapshot is None or event is None:
             return ""
         return name_of(snapshot.run, event)
+
+
+SPEC = PaneSpec(
+    name="why",
+    title="Why",
+    short_title="Why",
+    rows=ROWS,
+    view=Why,
+    tile=1,
+    companion="cause",
+    keys=("next_pane", "close_why", "copy", "copy_diagnosis"),
+    answers_why=True,
+    key="w",
+)

@@ -1,38 +1,17 @@
-"""Which arrangement of the panes fits a terminal."""
+"""Which panes a terminal has room for."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
+
+from tfdbg_tui.tui.panes import PANES, pane_named
+from tfdbg_tui.tui.panes.base import Layout
 
 if TYPE_CHECKING:
-    from tfdbg_tui.tui.session.focus import PaneName
-
-Layout = Literal["wide", "normal", "small", "tiny", "nothing"]
-"""All panes with a column for the alerts; all panes; two of them; one; none."""
+    from tfdbg_tui.tui.panes.base import PaneSpec
+    from tfdbg_tui.tui.session.focus import Focus
 
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
-
-COMPANIONS: dict[PaneName, PaneName] = {
-    "alerts": "graph_execution",
-    "timeline": "graph_execution",
-    "graph_execution": "graph_structure",
-    "graph_structure": "graph_execution",
-    "source_code": "stack_trace",
-    "stack_trace": "source_code",
-    "why": "cause",
-    "cause": "why",
-}
-"""The pane shown below each pane where only two fit."""
-
-
-BESIDE_WHY: dict[Layout, frozenset[PaneName]] = {
-    "wide": frozenset({"alerts", "timeline", "graph_execution", "source_code", "why", "cause"}),
-    "normal": frozenset({"source_code", "why", "cause"}),
-}
-"""The panes that there is room for beside Why and Cause, in the arrangements with tiles.
-
-Going to another one brings the usual tiles back.
-"""
 
 
 def layout_for(width: int, height: int) -> Layout:
@@ -44,3 +23,33 @@ def layout_for(width: int, height: int) -> Layout:
     if width < 100 or height < 32:
         return "small"
     return "wide" if width >= 160 else "normal"
+
+
+def shown_panes(layout: Layout, focus: Focus, *, zoomed: bool) -> frozenset[str]:
+    """Return the names of the panes to show.
+
+    Args:
+        layout: The arrangement.
+        focus: What is focused.
+        zoomed: Whether the focused pane has the whole screen.
+    """
+    focused = pane_named(focus.pane)
+    if zoomed or layout == "tiny":
+        return frozenset({focused.name})
+    if layout == "small":
+        return frozenset({focused.name, focused.companion})
+    if focus.why is None or not (focused.answers_why or layout in focused.beside_why):
+        return frozenset(_tiles(focused, [spec for spec in PANES if not spec.answers_why]))
+    asked = [spec for spec in PANES if spec.answers_why]
+    beside = [spec for spec in PANES if layout in spec.beside_why]
+    return frozenset({*_tiles(focused, asked), *_tiles(focused, beside)})
+
+
+def _tiles(focused: PaneSpec, specs: list[PaneSpec]) -> set[str]:
+    """Return the pane in front of each tile: the focused one, or else the first."""
+    front: dict[int, str] = {}
+    for spec in specs:
+        if spec is focused:
+            front[spec.tile] = spec.name
+        front.setdefault(spec.tile, spec.name)
+    return set(front.values())

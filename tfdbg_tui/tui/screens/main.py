@@ -15,17 +15,8 @@ from tfdbg_tui.tui.bars.live_line import LiveLine
 from tfdbg_tui.tui.bars.overview_bar import OverviewBar
 from tfdbg_tui.tui.bars.pane_bar import PaneBar
 from tfdbg_tui.tui.bars.status_line import StatusLine
-from tfdbg_tui.tui.panes.alerts import Alerts
-from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.panes.cause import Cause
-from tfdbg_tui.tui.panes.graph_execution import GraphExecutionPane
-from tfdbg_tui.tui.panes.graph_structure import GraphStructure
-from tfdbg_tui.tui.panes.source_code import SourceCode
-from tfdbg_tui.tui.panes.stack_trace import StackTrace
-from tfdbg_tui.tui.panes.timeline import Timeline
-from tfdbg_tui.tui.panes.why import Why
-from tfdbg_tui.tui.screens.layout import BESIDE_WHY, COMPANIONS, LAYOUTS, layout_for
-from tfdbg_tui.tui.session.focus import WHY_PANES
+from tfdbg_tui.tui.panes import PANES, key_of
+from tfdbg_tui.tui.screens.layout import LAYOUTS, layout_for, shown_panes
 from tfdbg_tui.tui.widgets.cells import Bar
 
 if TYPE_CHECKING:
@@ -35,8 +26,7 @@ if TYPE_CHECKING:
     from textual.geometry import Size
 
     from tfdbg_tui.tui.actions.keymap import Keymap
-    from tfdbg_tui.tui.screens.layout import Layout
-    from tfdbg_tui.tui.session.focus import PaneName
+    from tfdbg_tui.tui.panes.base import Layout, Pane
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.terminal.text import Charset
 
@@ -70,12 +60,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._session = session
         self._charset = charset
         self._logdir = logdir
-        self.panes: dict[PaneName, Pane] = {}
+        self.panes: dict[str, Pane] = {}
         self.keys = KeyBar(session, charset, keymap, id="keys")
         self._live_line = LiveLine(session, charset, id="live")
         self._why_view = Container(id="why_view")
         self._bars: list[Bar] = []
         self._layout: Layout = "normal"
+        self._zoomed = False
 
     def compose(self) -> ComposeResult:
         """See Textual."""
@@ -84,22 +75,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield self._live_line
         yield PaneBar(session, charset, id="pane_bar")
         yield OverviewBar(session, charset, id="overview")
+        for spec in sorted(PANES, key=lambda spec: spec.tile):
+            self.panes[spec.name] = spec.view(spec, key_of(spec), session, charset)
         with Container(id="body"):
-            yield Alerts(session, charset)
-            yield Timeline(session, charset)
-            yield GraphExecutionPane(session, charset)
-            yield GraphStructure(session, charset)
-            yield SourceCode(session, charset)
-            yield StackTrace(session, charset)
+            yield from (pane for pane in self.panes.values() if not pane.spec.answers_why)
             with self._why_view:
-                yield Why(session, charset)
-                yield Cause(session, charset)
+                yield from (pane for pane in self.panes.values() if pane.spec.answers_why)
         yield Static(_TOO_SMALL, id="notice", markup=False)
         yield self.keys
 
     def on_mount(self) -> None:
         """Show the session from now on."""
-        self.panes = {pane.NAME: pane for pane in self.query(Pane)}
         self._bars = list(self.query(Bar))
         self._lay_out(self.app.size)
         self._session.listen(self.show)
@@ -107,11 +93,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def show(self) -> None:
         """Make everything on screen show the session."""
-        focused = self._session.focus.pane
-        for name, pane in self.panes.items():
-            pane.set_class(name == focused, "-active")
-            pane.set_class(name == COMPANIONS[focused], "-companion")
-        self._show_why()
+        self._arrange()
         for pane in self.panes.values():
             pane.show()
         for bar in self._bars:
@@ -121,19 +103,28 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Show what only time changes."""
         self._live_line.show()
 
-    def _show_why(self) -> None:
-        """Show Why and Cause if they are open, and there is room beside the focused pane."""
-        focus = self._session.focus
-        beside = BESIDE_WHY.get(self._layout, WHY_PANES)
-        self.set_class(focus.why is not None and focus.pane in beside, "-why")
-        self._why_view.set_class(focus.pane in WHY_PANES, "-in-use")
+    def toggle_zoom(self) -> None:
+        """Give the focused pane the whole screen, or take it back."""
+        self._zoomed = not self._zoomed
+        self.set_class(self._zoomed, "-zoomed")
+        self._arrange()
 
     def on_resize(self, event: events.Resize) -> None:
         """Choose the arrangement that fits."""
-        if self.panes:
+        if self._bars:
             self._lay_out(event.size)
 
     def _lay_out(self, size: Size) -> None:
         fitting = self._layout = layout_for(*size)
         self.update_classes({f"-{name}": name == fitting for name in LAYOUTS}, animate=False)
-        self._show_why()
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Show the panes that there is room for."""
+        focus = self._session.focus
+        shown = shown_panes(self._layout, focus, zoomed=self._zoomed)
+        for name, pane in self.panes.items():
+            pane.set_class(name == focus.pane, "-active")
+            pane.set_class(name in shown, "-shown")
+        asked = any(spec.answers_why for spec in PANES if spec.name in shown)
+        self.set_class(asked, "-why")

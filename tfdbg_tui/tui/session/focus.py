@@ -2,34 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
-
-PaneName = Literal[
-    "alerts",
-    "timeline",
-    "graph_execution",
-    "graph_structure",
-    "source_code",
-    "stack_trace",
-    "why",
-    "cause",
-]
-PANES: tuple[PaneName, ...] = (
-    "alerts",
-    "timeline",
-    "graph_execution",
-    "graph_structure",
-    "source_code",
-    "stack_trace",
-)
-"""The panes that are always there and have numbers."""
-
-WHY_PANES: tuple[PaneName, ...] = ("why", "cause")
-"""The panes that answer why a tensor is as it is, on demand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +17,11 @@ class Place:
     path: str
     line: int
 
+    @property
+    def text(self) -> str:
+        """The line as editors and people name it."""
+        return f"{self.path}:{self.line}"
+
 
 @dataclass(frozen=True, slots=True)
 class OpName:
@@ -49,9 +31,23 @@ class OpName:
     name: str
 
 
+def _remapped_as(kind: str) -> dict[str, Any]:
+    return {"remap": kind}
+
+
+KEPT = _remapped_as("kept")
+EXECUTION = _remapped_as("execution")
+GRAPH_EXECUTION = _remapped_as("graph_execution")
+TENSOR = _remapped_as("tensor")
+TENSORS = _remapped_as("tensors")
+"""What becomes of a field of the focus when rows of the run have moved: see `remap`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Focus:
     """What the user looks at.
+
+    Each field says what becomes of it when rows of the run have moved.
 
     Attributes:
         pane: The pane that keys act on.
@@ -77,24 +73,24 @@ class Focus:
         part: The chosen part of the cause's card.
     """
 
-    pane: PaneName = "alerts"
-    alert: TensorEvent | None = None
-    execution: int | None = None
-    slot: int = 0
-    graph_execution: int | None = None
-    op: OpName | None = None
-    neighbour: int | None = None
-    subject: Literal["execution", "op"] = "execution"
-    frame: int | None = None
-    sticky: bool = False
-    place: Place | None = None
-    library_frames: bool = False
-    bad_only: bool = False
-    in_time: bool = False
-    cause: TensorEvent | None = None
-    open_causes: frozenset[TensorEvent] = frozenset()
-    why: TensorEvent | None = None
-    why_from: PaneName = "alerts"
-    link: TensorEvent | None = None
-    open_copies: frozenset[TensorEvent] = frozenset()
-    part: int = 0
+    pane: str = field(default="alerts", metadata=KEPT)
+    alert: TensorEvent | None = field(default=None, metadata=TENSOR)
+    execution: int | None = field(default=None, metadata=EXECUTION)
+    slot: int = field(default=0, metadata=KEPT)
+    graph_execution: int | None = field(default=None, metadata=GRAPH_EXECUTION)
+    op: OpName | None = field(default=None, metadata=KEPT)
+    neighbour: int | None = field(default=None, metadata=KEPT)
+    subject: Literal["execution", "op"] = field(default="execution", metadata=KEPT)
+    frame: int | None = field(default=None, metadata=KEPT)
+    sticky: bool = field(default=False, metadata=KEPT)
+    place: Place | None = field(default=None, metadata=KEPT)
+    library_frames: bool = field(default=False, metadata=KEPT)
+    bad_only: bool = field(default=False, metadata=KEPT)
+    in_time: bool = field(default=False, metadata=KEPT)
+    cause: TensorEvent | None = field(default=None, metadata=TENSOR)
+    open_causes: frozenset[TensorEvent] = field(default=frozenset(), metadata=TENSORS)
+    why: TensorEvent | None = field(default=None, metadata=TENSOR)
+    why_from: str = field(default="alerts", metadata=KEPT)
+    link: TensorEvent | None = field(default=None, metadata=TENSOR)
+    open_copies: frozenset[TensorEvent] = field(default=frozenset(), metadata=TENSORS)
+    part: int = field(default=0, metadata=KEPT)

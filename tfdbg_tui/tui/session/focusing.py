@@ -8,30 +8,39 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.locations import user_frame
-from tfdbg_tui.tui.session.focus import Focus, OpName, PaneName, Place
+from tfdbg_tui.tui.session.focus import OpName, Place
+from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir import StackFrame
+    from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 # Its own modules, and what records: frames in them tell nothing about the program.
 _TENSORFLOW = re.compile(r"[/\\](tensorflow|tfdbg_tui)[/\\]|^<|__autograph_generated")
 
 
-def first_focus(snapshot: Snapshot) -> Focus:
-    """Return what is focused when a run opens: its first execution and graph execution."""
-    focus = Focus(pane="alerts" if len(snapshot.alerts) else "timeline")
-    if len(snapshot.run.graph_executions):
-        focus = focus_graph_execution(snapshot, focus, 0)
-    if len(snapshot.run.executions):
-        focus = focus_execution(snapshot, focus, 0)
-    return focus
-
-
 def focus_alert(snapshot: Snapshot, focus: Focus, position: int) -> Focus:
     """Focus an alert and the tensor it is about."""
     alert = snapshot.alerts[position]
     return focus_event(snapshot, replace(focus, alert=alert, cause=None), alert)
+
+
+def focus_first_alert(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Focus the first root, or before the run has been diagnosed the first alert.
+
+    Within one call of a function the order of time need not be the order of cause and effect.
+
+    Raises:
+        NowhereError: There is no alert.
+    """
+    alerts = snapshot.alerts
+    if not len(alerts) and snapshot.is_blind:
+        raise NowhereError("this dump says nothing about NaN and ∞: ! tells what to record")
+    if not len(alerts):
+        raise NowhereError("no tensor with NaN or ∞ has been recorded")
+    root = snapshot.explanation.root if snapshot.explanation else None
+    return focus_alert(snapshot, focus, (alerts.position(root) if root else None) or 0)
 
 
 def focus_event(snapshot: Snapshot, focus: Focus, event: TensorEvent) -> Focus:
@@ -73,6 +82,23 @@ def focus_frame(snapshot: Snapshot, focus: Focus, frame: int) -> Focus:
     return _stand_on(frames, replace(focus, sticky=frame == last), frame)
 
 
+def focus_newest(snapshot: Snapshot, focus: Focus, *, executions_first: bool = False) -> Focus:
+    """Focus the last event of each list.
+
+    Args:
+        snapshot: The run.
+        focus: The focus.
+        executions_first: Whether the last execution is what is focused in the end.
+    """
+    run = snapshot.run
+    graph_executions, executions = len(run.graph_executions), len(run.executions)
+    if graph_executions:
+        focus = focus_graph_execution(snapshot, focus, graph_executions - 1)
+    if executions and (executions_first or not graph_executions):
+        focus = focus_execution(snapshot, focus, executions - 1)
+    return focus
+
+
 def focused_event(snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
     """Return the tensor that was focused last, in whichever list it is."""
     if focus.subject == "execution" and focus.execution is not None:
@@ -83,7 +109,7 @@ def focused_event(snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
     return TensorEvent("graph_execution", focus.graph_execution, slot)
 
 
-def pane_of_subject(focus: Focus) -> PaneName:
+def pane_of_subject(focus: Focus) -> str:
     """Return the pane that lists the event focused last."""
     return "timeline" if focus.subject == "execution" else "graph_execution"
 

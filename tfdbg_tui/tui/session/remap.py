@@ -6,15 +6,17 @@ by time, so that late ones move others up; and a circular buffer drops its oldes
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tfdbg_tui.logdir.index.traces import GraphExecutions
-from tfdbg_tui.tui.session.focus import WHY_PANES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.executions import Executions
@@ -37,7 +39,7 @@ def is_same_run(before: Run, after: Run) -> bool:
     )
 
 
-def carried(focus: Focus, before: Run, after: Run) -> Focus:
+def remapped(focus: Focus, before: Run, after: Run) -> Focus:
     """Return the focus of one state of a run as it is in a later one.
 
     What has left a circular buffer is no longer focused.
@@ -58,26 +60,20 @@ def carried(focus: Focus, before: Run, after: Run) -> Focus:
     def tensor(event: TensorEvent | None) -> TensorEvent | None:
         if event is None:
             return None
-        lists = _lists(before, event), _lists(after, event)
-        index = row(*lists, event.index)
+        index = row(_lists(before, event), _lists(after, event), event.index)
         return None if index is None else replace(event, index=index)
 
-    def tensors(events: frozenset[TensorEvent]) -> frozenset[TensorEvent]:
-        return frozenset(filter(None, map(tensor, events)))
-
-    why = tensor(focus.why)
-    return replace(
-        focus,
-        pane=focus.why_from if why is None and focus.pane in WHY_PANES else focus.pane,
-        alert=tensor(focus.alert),
-        execution=row(before.executions, after.executions, focus.execution),
-        graph_execution=row(before.graph_executions, after.graph_executions, focus.graph_execution),
-        cause=tensor(focus.cause),
-        open_causes=tensors(focus.open_causes),
-        why=why,
-        link=tensor(focus.link),
-        open_copies=tensors(focus.open_copies),
-    )
+    remap: dict[str, Callable[[Any], Any]] = {
+        "execution": partial(row, before.executions, after.executions),
+        "graph_execution": partial(row, before.graph_executions, after.graph_executions),
+        "tensor": tensor,
+        "tensors": lambda events: frozenset(filter(None, map(tensor, events))),
+    }
+    kinds = {field.name: field.metadata["remap"] for field in fields(focus)}
+    moved = {
+        name: remap[kind](getattr(focus, name)) for name, kind in kinds.items() if kind != "kept"
+    }
+    return replace(focus, **moved)
 
 
 def _lists(run: Run, event: TensorEvent) -> Events:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.session.focus import PANES, Focus
-from tfdbg_tui.tui.session.focusing import first_focus
+from tfdbg_tui.tui.session.focus import Focus
 from tfdbg_tui.tui.session.follow import Live
-from tfdbg_tui.tui.session.remap import carried, is_same_run
+from tfdbg_tui.tui.session.remap import is_same_run, remapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +20,9 @@ _HISTORY = 1000
 class Session:
     """Holds a snapshot and a focus; calls its listeners whenever one of them changes.
 
+    Args:
+        settle: Returns a focus that stands on something in a snapshot.
+
     Attributes:
         snapshot: The run as far as it is shown; None until something has been read.
         waiting: Why there is nothing to show yet.
@@ -32,7 +33,8 @@ class Session:
         live: What there is to say about a run that is being recorded.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, settle: Callable[[Snapshot, Focus], Focus]) -> None:
+        self._settle = settle
         self.snapshot: Snapshot | None = None
         self.waiting = "Opening the logdir"
         self.following = False
@@ -111,13 +113,15 @@ class Session:
         self.notify()
 
     def _show(self, snapshot: Snapshot) -> None:
-        if self.snapshot is not None:
-            before, after = self.snapshot.run, snapshot.run
-            self._focus = carried(self._focus, before, after)
-            self._back = [carried(focus, before, after) for focus in self._back]
-            self._forward = [carried(focus, before, after) for focus in self._forward]
+        before, after = self.snapshot, snapshot
+
+        def moved(focus: Focus) -> Focus:
+            return self._settle(after, remapped(focus, before.run, after.run) if before else focus)
+
+        self._focus = moved(self._focus)
+        self._back = list(map(moved, self._back))
+        self._forward = list(map(moved, self._forward))
         self.snapshot = snapshot
-        self._settle(snapshot)
 
     def _forget(self) -> None:
         """Start over: what comes is another run."""
@@ -125,7 +129,7 @@ class Session:
         self.paused = False
         self.unexplained = "Diagnosing the run"
         self._explanation = None
-        self._focus = Focus(pane=self._focus.pane if self._focus.pane in PANES else "alerts")
+        self._focus = Focus(pane=self._focus.pane)
         self._back, self._forward = [], []
         self.live.forget()
 
@@ -155,12 +159,3 @@ class Session:
         if not paused and held is not None:
             self._show(held)
         self.notify()
-
-    def _settle(self, snapshot: Snapshot) -> None:
-        """Focus something as soon as there is something, unless the user has chosen already."""
-        focus = self._focus
-        if focus.execution is None and focus.graph_execution is None:
-            pane = focus.pane
-            self._focus = first_focus(snapshot)
-            if focus != Focus():
-                self._focus = replace(self._focus, pane=pane)

@@ -5,6 +5,7 @@ Immutable for whoever looks; it only remembers what it has read from the files b
 
 from __future__ import annotations
 
+import os.path
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
@@ -136,6 +137,14 @@ class Snapshot:
             return None
         host = self._stack(stack_id)[0].host if stack_id is not None else ""
         return Place(host, location.file, location.line)
+
+    def find_place(self, path: str, line: int) -> Place | None:
+        """Return a line of the first source file whose path ends in `path`."""
+        for host, known in self.run.source_paths:
+            ends = known.endswith("/" + path.lstrip("/")) or os.path.basename(known) == path
+            if known == path or ends:
+                return Place(host, known, max(1, line))
+        return None
 
     def graph_name(self, graph_id: str | None) -> str:
         """Return a graph's name, or words for it."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.program import log_path
 from tfdbg_tui.tui import navigation
-from tfdbg_tui.tui.panes.source_code import SourceCode
+from tfdbg_tui.tui.panes import pane_named
 from tfdbg_tui.tui.session.focusing import focused_event
 from tfdbg_tui.tui.terminal import clipboard, editor
 
@@ -44,15 +44,9 @@ class Commands:
 
     def _sideways(self, step: int) -> None:
         pane = self._session.focus.pane
-        if pane == "timeline":
-            self._app.go(partial(navigation.move, rows=step), jump=False)
-        elif pane == "graph_structure":
-            to_neighbour = navigation.to_producer if step < 0 else navigation.to_consumer
-            self._app.go(to_neighbour, jump=True)
-        elif pane in ("alerts", "why"):
-            self._app.go(partial(navigation.unfold, unfolded=step > 0), jump=False)
-        elif pane == "source_code":
-            self._app.query_one(SourceCode).scroll_columns(step * _COLUMNS)
+        jump = pane_named(pane).rows.SIDEWAYS_JUMPS
+        self._app.go(partial(navigation.step_sideways, step=step), jump=jump)
+        self._app.main.panes[pane].scroll_columns(step * _COLUMNS)
 
     def do_back(self) -> None:
         """Return to the focus before the last jump."""
@@ -66,7 +60,7 @@ class Commands:
 
     def do_zoom(self) -> None:
         """Give the focused pane the whole screen, or take it back."""
-        self._app.main.toggle_class("-zoomed")
+        self._app.main.toggle_zoom()
 
     def do_search(self) -> None:
         """Ask what to search for."""

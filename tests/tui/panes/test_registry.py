@@ -1,0 +1,26 @@
+"""A pane is one file and its place in `PANES`: nothing else has to know of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tfdbg_tui.tui.panes import PANES, pane_named
+
+_PROGRAM = Path(__file__).with_name("made_up_pane.py")
+
+
+def test_panes_name_only_panes_that_there_are() -> None:
+    for spec in PANES:
+        assert not spec.companion or pane_named(spec.companion)
+    assert len({spec.name for spec in PANES}) == len(PANES)
+
+
+def test_a_made_up_pane_works_like_the_others(logdirs) -> None:
+    """In a process of its own: actions and key bindings are made of `PANES` on import."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, str(_PROGRAM), str(logdirs["mnist"])]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,36 @@
+"""What is focused when a run opens, and when what was focused has gone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui.panes import PANES, pane_named
+from tfdbg_tui.tui.session.focus import Focus
+from tfdbg_tui.tui.session.focusing import focus_execution, focus_graph_execution
+
+if TYPE_CHECKING:
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+
+
+def first_focus(snapshot: Snapshot) -> Focus:
+    """Return what is focused when a run opens: its first events, in the first pane with rows."""
+    focus = Focus()
+    if len(snapshot.run.graph_executions):
+        focus = focus_graph_execution(snapshot, focus, 0)
+    if len(snapshot.run.executions):
+        focus = focus_execution(snapshot, focus, 0)
+    if focus == Focus():
+        return focus
+    panes = (spec.name for spec in PANES if spec.rows.count(snapshot, focus))
+    return replace(focus, pane=next(panes, focus.pane))
+
+
+def settle(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Return a focus that stands on something: in a pane that is open, and on an event."""
+    if focus.why is None and pane_named(focus.pane).answers_why:
+        focus = replace(focus, pane=focus.why_from)
+    if focus.execution is not None or focus.graph_execution is not None:
+        return focus
+    first = first_focus(snapshot)
+    return first if focus == Focus() else replace(first, pane=focus.pane)

@@ -1,0 +1,123 @@
+"""What a pane lists, and what keys do there, whatever it looks like.
+
+Pure functions of a snapshot and a focus.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+from tfdbg_tui.diagnosis.events import name_of
+from tfdbg_tui.tui.session.focusing import focus_newest, focused_event
+from tfdbg_tui.tui.session.nowhere import NowhereError
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+
+
+class Rows(ABC):
+    """The rows of a pane.
+
+    Subclasses say how many there are, which is focused and what focusing one means, and whatever
+    keys do there besides moving.
+    """
+
+    LISTS_EVENTS: ClassVar[bool] = False
+    """Whether rows are tensors: following the numbers then goes to the pane that lists them."""
+    CLICK_ENTERS: ClassVar[bool] = True
+    """Whether a click on the focused row drills in."""
+    SIDEWAYS_JUMPS: ClassVar[bool] = False
+    """Whether `back` returns from what left and right do."""
+
+    @abstractmethod
+    def count(self, snapshot: Snapshot, focus: Focus) -> int:
+        """Return the number of rows."""
+
+    @abstractmethod
+    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
+        """Return the focused row."""
+
+    @abstractmethod
+    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
+        """Focus a row."""
+
+    @abstractmethod
+    def find(
+        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
+    ) -> int | None:
+        """Return the first row that matches.
+
+        Args:
+            snapshot: The run.
+            focus: The focus.
+            text: What to search for.
+            start: The row to begin with.
+            step: 1 to go on downwards, -1 upwards.
+        """
+
+    def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """Go one level deeper.
+
+        Raises:
+            NowhereError: There is nothing deeper.
+        """
+        return focus
+
+    def unfold(self, snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
+        """Unfold or fold the focused row.
+
+        Raises:
+            NowhereError: Nothing can be folded as it is listed now.
+        """
+        return focus
+
+    def step_sideways(self, snapshot: Snapshot, focus: Focus, step: int) -> Focus:
+        """Do what left (-1) and right (1) do.
+
+        Raises:
+            NowhereError: There is nothing to go to.
+        """
+        return self.unfold(snapshot, focus, unfolded=step > 0)
+
+    def newest(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """Focus what was recorded last."""
+        return focus_newest(snapshot, focus)
+
+    def tensor(self, snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
+        """Return the tensor that the user looks at; None where no tensor is focused.
+
+        Raises:
+            NowhereError: What is focused has no tensor on record.
+        """
+        return focused_event(snapshot, focus)
+
+    def text(self, snapshot: Snapshot, focus: Focus) -> str:
+        """Return what copying puts on the clipboard; "" for nothing."""
+        event = focused_event(snapshot, focus)
+        return name_of(snapshot.run, event) if event else ""
+
+    def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus | None:
+        """Go to the row that a typed number means; None where rows have no numbers.
+
+        Raises:
+            NowhereError: There is no such row.
+        """
+        return None
+
+    def go_to_name(self, snapshot: Snapshot, focus: Focus, name: str) -> Focus | None:
+        """Go to what a typed name means; None where nothing here is called so."""
+        return None
+
+
+def index_within(number: int, count: int) -> int:
+    """Return a typed number as an index of a list.
+
+    Raises:
+        NowhereError: The list is shorter.
+    """
+    if number >= count:
+        raise NowhereError(f"there is no {number:,}: the last one is {count - 1:,}")
+    return number
