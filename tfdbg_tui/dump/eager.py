@@ -1,9 +1,8 @@
-"""Eager executions as bytes: the fast path, as it runs after every eager op."""
+"""Eager executions: what is noted of each, as it runs after every eager op."""
 
 from __future__ import annotations
 
 import itertools
-import struct
 import sys
 import threading
 import time
@@ -19,46 +18,15 @@ from tfdbg_tui.dump import (
     tensorflow_internals,
 )
 from tfdbg_tui.wire import codec, events, filesets
-from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Sequence
 
     from tfdbg_tui.dump.graphs import GraphDefinitions
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.recorder import Recorder
 
-_WALL_TIME = struct.Struct("<Bd")
-_SERIAL_AND_THREAD = struct.Struct("<2sQ2sI")
-_SERIAL_TAG = codec.tag(1000, codec.FIXED64)
-_THREAD_TAG = codec.tag(1001, codec.FIXED32)
-_CODE_LOCATION_TAG = codec.tag(8, codec.BYTES)
-_NUM_OUTPUTS_TAG = codec.tag(2, codec.VARINT)
-_MODE_FIELDS = {mode: codec.varint_field(6, mode) for mode in TensorDebugMode}
-_INPUT_IDS_TAG, _OUTPUT_IDS_TAG, _DEVICES_TAG = (codec.tag(n, codec.BYTES) for n in (4, 5, 9))
-_EXECUTION_TAG = codec.tag(9, codec.BYTES)
-_SMALL_VARINTS = tuple(codec.varint(n) for n in range(1 << 14))
-
-
-_CONTINUED = tuple(bytes((n & 0x7F | 0x80, n >> 7 | 0x80)) for n in range(1 << 14))
 _SKIP = b""
-
-
-def _varint(value: int) -> bytes:
-    if value < 1 << 14:
-        return _SMALL_VARINTS[value]
-    if value < 1 << 28:
-        return _CONTINUED[value & 0x3FFF] + _SMALL_VARINTS[value >> 14]
-    return codec.varint(value)
-
-
-def _sized(tag: bytes, data: bytes) -> bytes:
-    return tag + _varint(len(data)) + data
-
-
-def _packed(tag: bytes, values: Sequence[int]) -> bytes:
-    return _sized(tag, b"".join([_varint(value) for value in values])) if values else b""
 
 
 @dataclass(slots=True)
@@ -98,7 +66,6 @@ class EagerExecutions:
         recorder: Takes the records.
         graphs: Knows which graph is behind a function.
         locations: Interns stack traces.
-        muted: Makes a context without op callbacks, for eager ops of our own.
     """
 
     def __init__(
@@ -107,7 +74,6 @@ class EagerExecutions:
         recorder: Recorder,
         graphs: GraphDefinitions,
         locations: stacks.CodeLocations,
-        muted: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._recorder = recorder
         self._graphs = graphs
@@ -117,8 +83,8 @@ class EagerExecutions:
         self._threads = threading.local()
         self._thread_numbers = itertools.count()
         self._heads: dict[Any, bytes] = {}
-        self._location_fields: dict[bytes, bytes] = {}
-        self._tensors = eager_tensors.EagerTensors(options, muted)
+        self._tensors = eager_tensors.EagerTensors(options)
+        self._watches_bad = options.watches_bad
         self.calls: dict[int, Call] = {}
 
     # ---- Function calls ------------------------------------------------------------------------
@@ -139,7 +105,7 @@ class EagerExecutions:
     # ---- Records -------------------------------------------------------------------------------
 
     def op(self, op_type: Any, inputs: Sequence[Any], outputs: Any) -> BadTensor | None:
-        """Record an eager op that has just returned; return its first bad output.
+        """Record an eager op that has just returned; return its first bad output if it is watched.
 
         Args:
             op_type: Type of the op, in str or bytes; names of functions are left to `end_call`.
@@ -151,24 +117,22 @@ class EagerExecutions:
             head = self._head(op_type)
         if head is _SKIP:
             return None
-        return self._record(
-            op_type, head, inputs, outputs, next(self._serials), b"", 3, steps.current
-        )
+        return self._record(op_type, head, inputs, outputs, next(self._serials), steps.current, 3)
 
     def end_call(
         self, call: Call, inputs: Sequence[Any], outputs: Any, error: BaseException | None = None
     ) -> BadTensor | None:
-        """Record a function call that has just ended; return its first bad output."""
+        """Record a function call that has just ended; return its first bad output if watched."""
         head = codec.bytes_field(1, call.name.encode())
         graph_id = self._graphs.graph_of_function(call.name)
         if graph_id is not None:
             head += codec.bytes_field(3, graph_id.encode())
-        extension = b""
+        field = b""
         if error is not None:
             text = f"{type(error).__name__}: {error}"
-            extension = codec.bytes_field(1002, text.encode("utf-8", "replace"))
+            field = codec.bytes_field(1002, text.encode("utf-8", "replace"))
         step = steps.current if call.step is None else call.step
-        return self._record(call.name, head, inputs, outputs, call.serial, extension, 5, step)
+        return self._record(call.name, head, inputs, outputs, call.serial, step, 5, field)
 
     def _record(
         self,
@@ -177,49 +141,39 @@ class EagerExecutions:
         inputs: Sequence[Any],
         outputs: Any,
         serial: int,
-        extension: bytes,
-        depth: int,
         step: int | None,
+        depth: int,
+        error: bytes = b"",
     ) -> BadTensor | None:
         if not isinstance(outputs, (list, tuple)):
             outputs = (outputs,) if outputs is not None else ()
         location = self._locations.here(sys._getframe(depth))
-        location_field = self._location_fields.get(location)
-        if location_field is None:
-            location_field = _sized(_CODE_LOCATION_TAG, location)
-            self._location_fields[location] = location_field
         values = self._tensors.values(op_type, inputs, outputs, location)
         try:
             thread = self._threads.number
         except AttributeError:
             thread = self._threads.number = next(self._thread_numbers)
-        body = b"".join(
+        self._recorder.execution(
             (
                 head,
-                _NUM_OUTPUTS_TAG,
-                _varint(len(outputs)),
-                _packed(_INPUT_IDS_TAG, [t._id for t in inputs]),
-                _packed(_OUTPUT_IDS_TAG, [t._id for t in outputs]),
-                _MODE_FIELDS[values.mode],
-                values.protos,
-                location_field,
-                _packed(_DEVICES_TAG, [self._device(t.device) for t in outputs]),
-                _SERIAL_AND_THREAD.pack(_SERIAL_TAG, serial, _THREAD_TAG, thread),
-                values.details,
-                extension,
+                values,
+                tuple([tensor._id for tensor in inputs]),
+                tuple([tensor._id for tensor in outputs]),
+                tuple([self._devices.get(t.device) or self._device(t.device) for t in outputs]),
+                location,
+                serial,
+                thread,
+                time.time(),
+                step,
+                error,
             )
         )
-        self._recorder.execution(
-            _WALL_TIME.pack(9, time.time())
-            + (b"\x10" + _varint(step) if step is not None else b"")
-            + _EXECUTION_TAG
-            + _varint(len(body))
-            + body
-        )
-        if values.bad_slot is None:
-            return None
-        name = op_type.decode() if isinstance(op_type, bytes) else op_type
-        return BadTensor(name, values.bad_slot, values.counts, location)
+        if self._watches_bad:
+            values = values.read()
+            if values.bad_slot is not None:
+                name = op_type.decode() if isinstance(op_type, bytes) else op_type
+                return BadTensor(name, values.bad_slot, values.counts, location)
+        return None
 
     def _head(self, op_type: Any) -> bytes:
         if tensorflow_internals.is_function_name(op_type):

@@ -6,16 +6,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from tensorflow.python.framework import errors
+from tensorflow.python.eager import core, record
 from tensorflow.python.ops import gen_array_ops
 
 from tfdbg_tui.dump import summaries, tensor_ops, tensorflow_internals, traces
+from tfdbg_tui.dump.unread import UnreadOutputs, UnreadValues
 from tfdbg_tui.wire import codec, events
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Sequence
 
     from tfdbg_tui.dump.options import Options
 
@@ -24,6 +24,12 @@ _NO_PROTO = codec.bytes_field(7, b"")
 _VECTOR_HEADS = {
     mode: traces.tensor_proto_head(len(columns)) for mode, columns in VALUE_VECTORS.items()
 }
+
+_MAX_HEALTHY = 4096
+"""Of so many sizes what is recorded of a healthy tensor is kept."""
+
+_MAX_NOTED = 1 << 16
+"""Of so many tensors it is kept whether they are bad: of the outputs and inputs of bad ops."""
 
 
 class EagerValues(NamedTuple):
@@ -43,26 +49,38 @@ class EagerValues(NamedTuple):
     bad_slot: int | None = None
     counts: summaries.HealthCounts | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the fields."""
+        return len(self.protos) + len(self.details)
+
+    def read(self) -> EagerValues:
+        """Return itself; what is not known yet is `unread.UnreadValues`."""
+        return self
+
 
 class EagerTensors:
     """Looks at eager tensors.
 
     Args:
         options: The user's.
-        muted: Makes a context without op callbacks, for eager ops of our own.
     """
 
-    def __init__(self, options: Options, muted: Callable[[], AbstractContextManager[None]]) -> None:
+    def __init__(self, options: Options) -> None:
         self._options = options
-        self._muted = muted
         self._novelty = summaries.Novelty()
+        self._unread = UnreadOutputs()
         self._mode = options.mode
         self._watches_health = options.watches_health
         self._filtered = options.op_regex is not None or options.tensor_dtypes is not None
+        self._is_full = options.mode is TensorDebugMode.FULL_HEALTH
         length = len(VALUE_VECTORS.get(options.mode, ()))
         head = traces.tensor_proto_head(length)
         size = codec.varint(len(head) + 8 * length)
         self._vector_field = _TENSOR_PROTO_TAG + size + head
+        self._ignored = EagerValues(options.mode, _NO_PROTO)
+        self._healthy: dict[int, EagerValues] = {}
+        self._are_bad: dict[int, bool] = {}
 
     @cached_property
     def _accelerated(self) -> bool:
@@ -74,19 +92,27 @@ class EagerTensors:
 
     def values(
         self, op_type: Any, inputs: Sequence[Any], outputs: Sequence[Any], location: bytes
-    ) -> EagerValues:
+    ) -> EagerValues | UnreadValues:
         """Return what to record of the outputs of an op that was executed at a place."""
-        if self._watches_health:
-            return self._health(op_type, inputs, outputs, location)
+        if not self._watches_health:
+            return EagerValues(self._mode, b"".join([self._plain(op_type, t) for t in outputs]))
+        looks = []
+        for tensor in outputs:
+            look = self._look(op_type, tensor)
+            if look is None:
+                return self._counted_elsewhere(op_type, inputs, outputs, location)
+            looks.append(look)
+        if len(looks) == 1 and looks[0].bad_slot is None:
+            return looks[0]
+        return self._told(op_type, inputs, outputs, location, looks)
+
+    def _plain(self, op_type: str, tensor: Any) -> bytes:
+        """Return the tensor proto of a mode that does not look for bad elements, as a field."""
         if self._mode is TensorDebugMode.NO_TENSOR:
-            return EagerValues(self._mode)
-        protos = b"".join(
-            codec.bytes_field(7, self._whole(t))
-            if self._is_recorded(op_type, t.dtype)
-            else _NO_PROTO
-            for t in outputs
-        )
-        return EagerValues(self._mode, protos)
+            return b""
+        if not self._is_recorded(op_type, tensor.dtype):
+            return _NO_PROTO
+        return codec.bytes_field(7, self._whole(tensor))
 
     def _is_recorded(self, op_type: str, dtype: Any) -> bool:
         if self._filtered and not self._options.keeps(_text(op_type), dtype):
@@ -98,118 +124,171 @@ class EagerTensors:
     def _whole(self, tensor: Any) -> bytes:
         number = tensor.dtype.as_datatype_enum
         if self._mode is TensorDebugMode.FULL_TENSOR:
-            return traces.tensor_content_proto(number, self._elements(tensor))
+            return traces.tensor_content_proto(number, _elements(tensor))
         shape = tuple(tensor.shape)
         vector = summaries.shape_vector(-1, number, shape, int(tensor._num_elements()))
         return _VECTOR_HEADS[TensorDebugMode.SHAPE] + vector
 
-    def _health(
-        self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any], location: bytes
-    ) -> EagerValues:
-        mode = self._mode
-        head = self._vector_field
-        fields = []
-        bad_slot: int | None = None
-        bad_counts: summaries.HealthCounts | None = None
-        for slot, tensor in enumerate(outputs):
-            number = tensor._datatype_enum()
-            if number not in summaries.WATCHED or (
-                self._filtered and not self._options.keeps(_text(op_type), tensor.dtype)
-            ):
-                fields.append(_NO_PROTO)
-                continue
-            vector, counts = self._vector(mode, tensor, number)
-            if counts is not None and counts.bad and bad_slot is None:
-                bad_slot, bad_counts = slot, counts
-            fields.append(head + vector)
-        if bad_counts is None:
-            return EagerValues(mode, b"".join(fields))
-        kinds = bad_counts.kinds, *map(self._is_finite, inputs)
-        if not self._novelty.is_new((location, op_type, bad_slot, kinds)):
-            return EagerValues(mode, b"".join(fields), b"", bad_slot, bad_counts)
-        details = self._details_of_inputs(inputs)
-        if self._options.adaptive:
-            mode = TensorDebugMode.FULL_HEALTH
-            whole, details.minima, details.maxima = self._details(outputs)
-            fields = [codec.bytes_field(7, proto) for proto in whole]
-        return EagerValues(mode, b"".join(fields), details.encode(), bad_slot, bad_counts)
+    def _look(self, op_type: str, tensor: Any) -> EagerValues | None:
+        """Return what to record of one tensor.
 
-    def _vector(
-        self, mode: TensorDebugMode, tensor: Any, number: int
-    ) -> tuple[bytes, summaries.HealthCounts | None]:
-        """Return the value vector of a tensor, and its counts if it may be bad."""
-        if number not in summaries.UNKNOWN_TO_OPS and self._on_accelerator(tensor):
-            return self._device_vector(mode, tensor)
-        array = self._elements(tensor)
-        if mode is TensorDebugMode.FULL_HEALTH:
+        Returns:
+            None where only an accelerator can tell, in whose memory it is.
+        """
+        number = tensor._datatype_enum()
+        if number not in summaries.WATCHED:
+            return self._ignored
+        if self._filtered and not self._options.keeps(_text(op_type), tensor.dtype):
+            return self._ignored
+        if self._accelerated and self._on_accelerator(tensor, number):
+            return None
+        array = _elements(tensor)
+        if self._is_full:
             counts = summaries.health_counts(array)
-            return summaries.full_vector(-1, number, tensor._rank(), counts), counts
+            return self._seen(summaries.full_vector(-1, number, tensor._rank(), counts), counts)
         if summaries.all_finite(array):
-            if mode is TensorDebugMode.CURT_HEALTH:
-                return summaries.curt_vector(-1, bad=False), None
-            return summaries.healthy_concise_vector(array.size), None
+            return self._healthy.get(array.size) or self._seen_healthy(array.size)
         counts = summaries.count_bad(array)
-        if mode is TensorDebugMode.CURT_HEALTH:
-            return summaries.curt_vector(-1, bad=counts.bad > 0), counts
-        return summaries.concise_vector(-1, counts), counts
+        if self._mode is TensorDebugMode.CURT_HEALTH:
+            return self._seen(summaries.curt_vector(-1, bad=counts.bad > 0), counts)
+        return self._seen(summaries.concise_vector(-1, counts), counts)
 
-    def _on_accelerator(self, tensor: Any) -> bool:
-        return self._accelerated and "CPU" not in tensor.device
+    def _seen_healthy(self, size: int) -> EagerValues:
+        counts = summaries.HealthCounts(size)
+        if self._mode is TensorDebugMode.CURT_HEALTH:
+            found = self._seen(summaries.curt_vector(-1, bad=False), counts)
+        else:
+            found = self._seen(summaries.concise_vector(-1, counts), counts)
+        if len(self._healthy) < _MAX_HEALTHY:
+            self._healthy[size] = found
+        return found
 
-    def _device_vector(
-        self, mode: TensorDebugMode, tensor: Any
-    ) -> tuple[bytes, summaries.HealthCounts | None]:
-        """Return what `_vector` does, computed where the tensor is: on an accelerator."""
-        with self._muted():
-            vector = tensor_ops.summary(tensor, mode).numpy()
+    def _seen(self, vector: bytes, counts: summaries.HealthCounts) -> EagerValues:
+        field = self._vector_field + vector
+        if counts.bad:
+            return EagerValues(self._mode, field, bad_slot=0, counts=counts)
+        return EagerValues(self._mode, field)
+
+    def _on_accelerator(self, tensor: Any, number: int) -> bool:
+        return "CPU" not in tensor.device and number not in summaries.UNKNOWN_TO_OPS
+
+    def _counted_elsewhere(
+        self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any], location: bytes
+    ) -> UnreadValues:
+        """Let accelerators count the outputs that are in their memory."""
+        looks = [self._look(op_type, tensor) for tensor in outputs]
+        tensors = [t for t, look in zip(outputs, looks, strict=True) if look is None]
+
+        def finish(vectors: Sequence[Any]) -> EagerValues:
+            found = map(self._look_at_vector, vectors, tensors)
+            known = [next(found) if look is None else look for look in looks]
+            return self._told(op_type, inputs, outputs, location, known)
+
+        vectors = [_vector_on_device(tensor, self._mode) for tensor in tensors]
+        values = UnreadValues(self._unread, vectors, finish, _num_bytes((*inputs, *outputs)))
+        self._unread.add(values)
+        return values
+
+    def _look_at_vector(self, vector: Any, tensor: Any) -> EagerValues:
+        """Return what `_look` does, from the value vector that an accelerator has computed."""
         counts = summaries.HealthCounts(size=-1)
-        if mode is TensorDebugMode.CURT_HEALTH:
+        if self._mode is TensorDebugMode.CURT_HEALTH:
             counts.nan = int(vector[1])
-        elif mode is TensorDebugMode.CONCISE_HEALTH:
+        elif self._mode is TensorDebugMode.CONCISE_HEALTH:
             counts = summaries.HealthCounts(*map(int, vector[1:]))
         else:
             vector[2] = tensor.dtype.as_datatype_enum
             counts = summaries.HealthCounts(*map(int, vector[4:]))
-        return vector.tobytes(), counts
+        return self._seen(vector.tobytes(), counts)
 
-    def _details_of_inputs(self, inputs: Sequence[Any]) -> events.Execution:
-        """Return the extension fields that describe the inputs of an op that made a bad tensor.
+    def _told(
+        self,
+        op_type: str,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        location: bytes,
+        looks: Sequence[EagerValues],
+    ) -> EagerValues:
+        """Return what to record of outputs, each of which was looked at."""
+        mode, protos = self._mode, b"".join([look.protos for look in looks])
+        slot = next((slot for slot, look in enumerate(looks) if look.counts is not None), None)
+        if slot is None:
+            return EagerValues(mode, protos)
+        counts = looks[slot].counts
+        assert counts is not None
+        self._note_bad(outputs, looks)
+        kinds = counts.kinds, *map(self._is_bad, inputs)
+        if not self._novelty.is_new((location, op_type, slot, kinds)):
+            return EagerValues(mode, protos, b"", slot, counts)
+        details = _details_of_inputs(inputs)
+        if self._options.adaptive:
+            mode = TensorDebugMode.FULL_HEALTH
+            whole, details.minima, details.maxima = _details(outputs)
+            protos = b"".join([codec.bytes_field(7, proto) for proto in whole])
+        return EagerValues(mode, protos, details.encode(), slot, counts)
 
-        They tell the cause: some come out of no recorded op, such as arrays and variables.
-        """
-        protos, low, high = self._details(inputs)
-        return events.Execution(input_tensor_protos=protos, input_minima=low, input_maxima=high)
+    def _note_bad(self, outputs: Sequence[Any], looks: Sequence[EagerValues]) -> None:
+        if len(self._are_bad) >= _MAX_NOTED:
+            self._are_bad.clear()
+        for tensor, look in zip(outputs, looks, strict=True):
+            self._are_bad[tensor._id] = look.counts is not None
 
-    def _details(self, tensors: Sequence[Any]) -> tuple[list[bytes], list[float], list[float]]:
-        protos, minima, maxima = [], [], []
-        head = _VECTOR_HEADS[TensorDebugMode.FULL_HEALTH]
-        for tensor in tensors:
+    def _is_bad(self, tensor: Any) -> bool:
+        """Whether an input is bad; most were outputs of a bad op before."""
+        found = self._are_bad.get(tensor._id)
+        if found is None:
             dtype = tensor.dtype
-            counts = summaries.HealthCounts()
-            proto = b""
-            if dtype.is_floating or dtype.is_complex:
-                array = self._elements(tensor)
-                counts = summaries.health_counts(array, extremes=True)
-                number = dtype.as_datatype_enum
-                proto = head + summaries.full_vector(-1, number, tensor._rank(), counts)
-            protos.append(proto)
-            minima.append(counts.minimum)
-            maxima.append(counts.maximum)
-        return protos, minima, maxima
+            watched = dtype.is_floating or dtype.is_complex
+            found = watched and not summaries.all_finite(_elements(tensor))
+            self._are_bad[tensor._id] = found
+        return found
 
-    def _is_finite(self, tensor: Any) -> bool:
+
+def _vector_on_device(tensor: Any, mode: TensorDebugMode) -> Any:
+    """Return a value vector, computed where the tensor is."""
+    # No tape of the program's records what is done here.
+    with tensorflow_internals.own_work(), record.stop_recording():
+        return tensor_ops.summary(tensor, mode)
+
+
+def _num_bytes(tensors: Sequence[Any]) -> int:
+    return sum(int(tensor._num_elements()) * (tensor.dtype.size or 0) for tensor in tensors)
+
+
+def _details_of_inputs(inputs: Sequence[Any]) -> events.Execution:
+    """Return the extension fields that describe the inputs of an op that made a bad tensor.
+
+    They tell the cause: some come out of no recorded op, such as arrays and variables.
+    """
+    protos, low, high = _details(inputs)
+    return events.Execution(input_tensor_protos=protos, input_minima=low, input_maxima=high)
+
+
+def _details(tensors: Sequence[Any]) -> tuple[list[bytes], list[float], list[float]]:
+    protos, minima, maxima = [], [], []
+    head = _VECTOR_HEADS[TensorDebugMode.FULL_HEALTH]
+    for tensor in tensors:
         dtype = tensor.dtype
-        watched = dtype.is_floating or dtype.is_complex
-        return not watched or summaries.all_finite(self._elements(tensor))
+        counts = summaries.HealthCounts()
+        proto = b""
+        if dtype.is_floating or dtype.is_complex:
+            counts = summaries.health_counts(_elements(tensor), extremes=True)
+            number = dtype.as_datatype_enum
+            proto = head + summaries.full_vector(-1, number, tensor._rank(), counts)
+        protos.append(proto)
+        minima.append(counts.minimum)
+        maxima.append(counts.maximum)
+    return protos, minima, maxima
 
-    def _elements(self, tensor: Any) -> Any:
-        """Return a tensor's elements; without a copy where they are in this process's memory."""
-        try:
-            elements = tensor._numpy()
-        except errors.InvalidArgumentError:  # More dimensions than numpy can have.
-            with self._muted():
-                elements = gen_array_ops.reshape(tensor, [-1])._numpy()
-        return np.array(elements, object) if isinstance(elements, bytes) else elements
+
+def _elements(tensor: Any) -> Any:
+    """Return a tensor's elements; without a copy where they are in this process's memory."""
+    try:
+        elements = tensor._numpy_internal()
+    except core._NotOkStatusException:  # More dimensions than numpy can have.
+        with tensorflow_internals.own_work(), record.stop_recording():
+            elements = gen_array_ops.reshape(tensor, [-1])._numpy()
+    return np.array(elements, object) if isinstance(elements, bytes) else elements
 
 
 def _text(op_type: Any) -> str:

@@ -27,7 +27,7 @@ class FetchedTensor:
         self.device = tensorflow_internals.full_device_name("/cpu:0")
         self.shape = self._array.shape
 
-    def _numpy(self) -> Any:
+    def _numpy_internal(self) -> Any:
         return self._array
 
     def _datatype_enum(self) -> int:

@@ -227,13 +227,15 @@ class Group:
             whole.update(row for row, size in sizes.items() if size <= _MAX_DETAILED)
         for row, counts in bad.items():
             inputs = [i for i in self.inputs.get(row, ()) if i in self.places]
-            kinds = [i in bad or not self._is_finite(i, tensors) for i in inputs]
+            kinds = [i in bad or self._is_bad_outside(i, tensors) for i in inputs]
             if self._novelty.is_new((row, counts.kinds, *kinds)):
                 whole.update((row, *inputs))
         return whole
 
-    def _is_finite(self, row: int, tensors: Any) -> bool:
-        return summaries.all_finite(self._elements(row, tensors))
+    def _is_bad_outside(self, row: int, tensors: Any) -> bool:
+        """Whether a row is bad that the graph has not looked at for this group."""
+        is_outside = row >= len(self.rows)
+        return is_outside and not summaries.all_finite(self._elements(row, tensors))
 
     def _elements(self, row: int, tensors: Any) -> Any:
         index, place = self.places[row]

@@ -51,6 +51,11 @@ class Options:
             TensorDebugMode.FULL_HEALTH,
         )
 
+    @property
+    def watches_bad(self) -> bool:
+        """Whether something happens at the first bad tensor."""
+        return self.on_bad == "raise" or self.keep_after_bad is not None
+
     def keeps(self, op_type: str, dtype: Any) -> bool:
         """Return whether the filters let the outputs of an op type with a dtype through."""
         if self.op_regex and not self.op_regex.match(op_type):

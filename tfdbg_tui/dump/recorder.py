@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import tensorflow as tf
 
-from tfdbg_tui.dump import steps
+from tfdbg_tui.dump import executions, steps
 from tfdbg_tui.dump.errors import reason_of
 from tfdbg_tui.dump.files import (
     AppendedFile,
@@ -42,6 +42,7 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from tfdbg_tui.dump.executions import Execution
     from tfdbg_tui.dump.options import Options
 
 _log = logging.getLogger("tfdbg_tui")
@@ -92,7 +93,7 @@ class Recorder:
         self._root = root
         self._options = options
         self._definitions: deque[tuple[str, bytes]] = deque()
-        self._executions: deque[bytes] = deque()
+        self._executions: deque[Execution] = deque()
         self._traces: deque[TraceBatch] = deque()
         self._queued_bytes = 0
         self._max_queued_bytes = _FIRST_BACKLOG
@@ -156,17 +157,17 @@ class Recorder:
             event.wall_time = time.time()
             self._definitions.append((suffix, event.encode()))
 
-    def execution(self, payload: bytes) -> None:
-        """Queue the payload of an Execution record."""
-        if self._frozen(1):
+    def execution(self, execution: Execution) -> None:
+        """Queue an execution."""
+        if self._remaining is not None and self._is_frozen(1):
             return
-        self._executions.append(payload)
+        self._executions.append(execution)
         self._num_executions += 1
-        self._count(len(payload) + _ITEM_BYTES)
+        self._count(executions.num_bytes(execution) + _ITEM_BYTES)
 
     def traces(self, batch: TraceBatch) -> None:
         """Queue graph execution traces."""
-        if self._frozen(batch.count):
+        if self._remaining is not None and self._is_frozen(batch.count):
             return
         self._traces.append(batch)
         self._num_traces += batch.count
@@ -215,9 +216,8 @@ class Recorder:
         if self._remaining is None:
             self._remaining = self._keep_after_bad
 
-    def _frozen(self, count: int) -> bool:
-        if self._remaining is None:
-            return False
+    def _is_frozen(self, count: int) -> bool:
+        assert self._remaining is not None
         was_frozen = self._remaining < 0
         self._remaining -= count
         if self._remaining < 0 and not was_frozen:
@@ -339,17 +339,18 @@ class Recorder:
 
     def _drain(self) -> None:
         begun, queued = time.monotonic(), (self._num_executions, self._num_traces)
-        executions = _take(self._executions)
+        executed = _take(self._executions)
         traces = _take(self._traces)
         self._write_definitions()
         if traces:
             self._trace_file.extend([item for batch in traces for item in self._encoded(batch)])
-        if executions:
-            self._execution_file.extend([(payload, 1) for payload in executions])
+        if executed:
+            self._execution_file.extend(self._encoded_executions(executed))
         self._num_written = queued
         self._write_omissions(all_counts=False)
-        size = sum(map(len, executions)) + sum(batch.nbytes for batch in traces)
-        size += _ITEM_BYTES * (len(executions) + len(traces))
+        size = sum(map(executions.num_bytes, executed))
+        size += sum(batch.nbytes for batch in traces)
+        size += _ITEM_BYTES * (len(executed) + len(traces))
         self._adjust_backlog(size, time.monotonic() - begun)
         with self._size_lock:
             self._queued_bytes -= size
@@ -361,6 +362,15 @@ class Recorder:
             what = "graph executions"
             self.lose(omissions.LOST, what, error, batch.graph_id, count=batch.count)
             return []
+
+    def _encoded_executions(self, executed: list[Execution]) -> list[tuple[bytes, int]]:
+        encoded = []
+        for execution in executed:
+            try:
+                encoded.append((executions.encoded(*execution), 1))
+            except Exception as error:
+                self.lose(omissions.LOST, "executions", error)
+        return encoded
 
     def _adjust_backlog(self, size: int, seconds: float) -> None:
         """Let no more be queued than is written in `_BACKLOG_SECONDS`, as far as that is known."""

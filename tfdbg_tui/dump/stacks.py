@@ -152,14 +152,14 @@ def note_location(op: Any, location: Location) -> None:
 
 def _key(frame: FrameType | None) -> tuple[int, ...]:
     """Return what tells apart the stacks of running frames: code objects and their instructions."""
-    key: list[int] = []
-    append = key.append
+    codes: list[CodeType] = []
+    offsets: list[int] = []
     while frame is not None:
-        # The hash of a code object takes longer than all the rest; see `_kept_alive`.
-        append(id(frame.f_code))
-        append(frame.f_lasti)
+        codes.append(frame.f_code)
+        offsets.append(frame.f_lasti)
         frame = frame.f_back
-    return tuple(key)
+    # The hash of a code object takes longer than all the rest; see `_kept_alive`.
+    return (*map(id, codes), *offsets)
 
 
 def is_text(frame: FrameType | None) -> bool:

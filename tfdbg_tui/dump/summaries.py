@@ -273,11 +273,6 @@ def concise_vector(tensor_id: int, counts: HealthCounts) -> bytes:
     return _CONCISE.pack(tensor_id, counts.size, counts.neg_inf, counts.pos_inf, counts.nan)
 
 
-def healthy_concise_vector(size: int) -> bytes:
-    """Return the CONCISE_HEALTH value vector of a healthy eager tensor."""
-    return _CONCISE.pack(-1, size, 0, 0, 0)
-
-
 def full_vector(tensor_id: int, dtype: int, rank: int, counts: HealthCounts) -> bytes:
     """Return a FULL_HEALTH value vector: 11 little-endian doubles."""
     c = counts

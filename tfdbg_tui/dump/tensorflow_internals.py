@@ -290,7 +290,7 @@ def add_function(graph: Any) -> None:
 @contextlib.contextmanager
 def own_work() -> Iterator[None]:
     """Nothing that this thread does meanwhile is the program's."""
-    before, _thread.own_work = in_own_work(), True
+    before, _thread.own_work = _thread.own_work, True
     try:
         yield
     finally:
@@ -299,10 +299,14 @@ def own_work() -> Iterator[None]:
 
 def in_own_work() -> bool:
     """Return whether this thread is in `own_work`."""
-    return getattr(_thread, "own_work", False)
+    return _thread.own_work
 
 
-_thread = threading.local()
+class _Thread(threading.local):
+    own_work = False
+
+
+_thread = _Thread()
 
 
 @contextlib.contextmanager

@@ -58,16 +58,14 @@ class DumpWriter:
             self._recorder, self._locations, keep_locations=options.on_bad == "raise"
         )
         self._hooks = tensorflow_hooks.Hooks(self, self._locations)
-        self._eager = EagerExecutions(
-            options, self._recorder, self._graphs, self._locations, self._hooks.muted
-        )
+        self._eager = EagerExecutions(options, self._recorder, self._graphs, self._locations)
         self._twins = Twins(self._observe_function, self._not_observed, self._leave_out)
         self._sessions = SessionPlans(self, self._graphs)
         # In the order in which the graphs were traced: called ones before those that call them.
         self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
         self._buffer_numbers = itertools.count()
         self._graph_lock = threading.RLock()
-        self._watches_bad = options.on_bad == "raise" or options.keep_after_bad is not None
+        self._watches_bad = options.watches_bad
         self._bad_message: str | None = None
         self._sampled = True
         callbacks.writers.add(self)
@@ -187,7 +185,7 @@ class DumpWriter:
             self._recorder.tell_fork()
             return
         bad = self._eager.op(op_type, inputs, outputs)
-        if bad is not None and self._watches_bad:
+        if bad is not None:
             self._bad_eager(bad)
 
     def call_begins(self, name: str) -> Call | None:
