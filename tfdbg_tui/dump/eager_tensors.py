@@ -124,7 +124,7 @@ class EagerTensors:
     def _whole(self, tensor: Any) -> bytes:
         number = tensor.dtype.as_datatype_enum
         if self._mode is TensorDebugMode.FULL_TENSOR:
-            return traces.tensor_content_proto(number, _elements(tensor))
+            return traces.tensor_content_proto(number, elements(tensor))
         shape = tuple(tensor.shape)
         vector = summaries.shape_vector(-1, number, shape, int(tensor._num_elements()))
         return _VECTOR_HEADS[TensorDebugMode.SHAPE] + vector
@@ -142,7 +142,7 @@ class EagerTensors:
             return self._ignored
         if self._accelerated and self._on_accelerator(tensor, number):
             return None
-        array = _elements(tensor)
+        array = elements(tensor)
         if self._is_full:
             counts = summaries.health_counts(array)
             return self._seen(summaries.full_vector(-1, number, tensor._rank(), counts), counts)
@@ -239,7 +239,7 @@ class EagerTensors:
         if found is None:
             dtype = tensor.dtype
             watched = dtype.is_floating or dtype.is_complex
-            found = watched and not summaries.all_finite(_elements(tensor))
+            found = watched and not summaries.all_finite(elements(tensor))
             self._are_bad[tensor._id] = found
         return found
 
@@ -272,7 +272,7 @@ def _details(tensors: Sequence[Any]) -> tuple[list[bytes], list[float], list[flo
         counts = summaries.HealthCounts()
         proto = b""
         if dtype.is_floating or dtype.is_complex:
-            counts = summaries.health_counts(_elements(tensor), extremes=True)
+            counts = summaries.health_counts(elements(tensor), extremes=True)
             number = dtype.as_datatype_enum
             proto = head + summaries.full_vector(-1, number, tensor._rank(), counts)
         protos.append(proto)
@@ -281,7 +281,7 @@ def _details(tensors: Sequence[Any]) -> tuple[list[bytes], list[float], list[flo
     return protos, minima, maxima
 
 
-def _elements(tensor: Any) -> Any:
+def elements(tensor: Any) -> Any:
     """Return a tensor's elements; without a copy where they are in this process's memory."""
     try:
         elements = tensor._numpy_internal()

@@ -90,13 +90,13 @@ class UnreadOutputs:
             waiting = list(self._waiting)
             self._waiting.clear()
             self._kept_bytes = 0
-            arrays = iter(_elements([vector for values in waiting for vector in values.vectors]))
+            arrays = iter(to_host([vector for values in waiting for vector in values.vectors]))
             for values in waiting:
                 values.give([next(arrays) for _ in values.vectors])
 
 
-def _elements(vectors: Sequence[Any]) -> list[Any]:
-    """Return the elements of some vectors of one length; one copy a device brings them here."""
+def to_host(vectors: Sequence[Any]) -> list[Any]:
+    """Return the elements of some vectors of one length, copied together from each device."""
     by_device: dict[str, list[int]] = {}
     for number, vector in enumerate(vectors):
         by_device.setdefault(vector.device, []).append(number)
