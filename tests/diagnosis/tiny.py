@@ -96,6 +96,7 @@ class Program:
         slot: int = 0,
         mode: int = TensorDebugMode.FULL_HEALTH,
         serial: int | None = None,
+        extremes: bool = False,
     ) -> None:
         record = events.GraphExecutionTrace(
             tfdbg_context_id=graph_id,
@@ -105,6 +106,8 @@ class Program:
             tensor_proto=_proto(value, mode),
             device_name=DEVICE,
             execution_serial=serial,
+            minimum_bits=_bits(value.min()) if extremes else None,
+            maximum_bits=_bits(value.max()) if extremes else None,
         )
         self._add("graph_execution_traces", graph_execution_trace=record.encode())
 
@@ -164,3 +167,7 @@ def _proto(value: np.ndarray, mode: int = TensorDebugMode.FULL_HEALTH) -> bytes:
 
 def floats(*values: float) -> np.ndarray:
     return np.array(values, np.float32)
+
+
+def _bits(value: float) -> int:
+    return int.from_bytes(codec.double_bytes(value), "little")

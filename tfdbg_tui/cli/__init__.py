@@ -19,6 +19,7 @@ _COMMANDS = {
     "view": "open a logdir in the terminal app (the default)",
     "info": "print what a logdir holds",
     "diagnose": "print what made the first NaN or infinity, and where",
+    "rules": "print the rules by which causes are told",
     "run": "run a program under the dump writer and debug it",
     "demo": "open a recorded example in the terminal app",
 }

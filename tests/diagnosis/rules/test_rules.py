@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny import summary
 
-from tfdbg_tui.diagnosis.rules import RULES, explain
-from tfdbg_tui.diagnosis.rules.model import Case, Input
+from tfdbg_tui.diagnosis.rules import RULES, catalogue, explain
+from tfdbg_tui.diagnosis.rules.model import Case, Input, Rule
+from tfdbg_tui.diagnosis.rules.silent.explanations import EXPLANATIONS
 
 _VALUES = st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.5, -3.0, 0.5, 1e30, -1e30, 90.0, 1e-3])
 _ARRAYS = st.lists(_VALUES, min_size=1, max_size=12).map(lambda v: np.array(v, np.float32))
@@ -134,15 +136,29 @@ def test_infinity_divided_by_infinity_is_not_proved_beside_zero_divided_by_zero(
         assert (rule.id, match.certainty) == ("infinity-over-infinity", certainty)
 
 
-def test_every_case_has_an_explanation_and_rules_have_names():
-    assert len(RULES) >= 60
-    assert len({rule.id for rule in RULES}) == len(RULES)
-    for rule in RULES:
+def test_what_nothing_is_known_of_has_an_explanation():
+    nothing = Case("NeverHeardOf", None, 0, summary(np.array([np.nan], np.float32)), ())
+    assert explain(nothing)[1].certainty == "observed"
+
+
+def test_rules_have_names():
+    assert len(catalogue.ALL) == len(RULES) + len(EXPLANATIONS)
+    for rule in catalogue.ALL.values():
         assert rule.title, rule.id
         assert rule.why.endswith("."), rule.id
         assert rule.fix, rule.id
-    nothing = Case("NeverHeardOf", None, 0, summary(np.array([np.nan], np.float32)), ())
-    assert explain(nothing)[1].certainty == "observed"
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_rule_explains_its_example(rule: Rule):
+    """None is hidden by one that is asked before it, and none fits nothing at all."""
+    assert rule.example.case is not None
+    assert explain(rule.example.case)[0].id == rule.id
+
+
+def test_the_page_of_rules_is_up_to_date():
+    page = Path(__file__).parents[3] / "docs" / "rules.md"
+    assert page.read_text() == catalogue.as_markdown()
 
 
 @pytest.mark.parametrize(("before", "rule_id"), [(0, "product-overflow"), (3, "diverged")])

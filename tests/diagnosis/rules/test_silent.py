@@ -37,6 +37,24 @@ def test_a_relu_is_dead_only_if_it_never_fires(tmp_path, alive: bool, expected: 
     assert suspects(recorded) == expected
 
 
+@pytest.mark.parametrize(("largest", "expected"), [(3e38, ["near-overflow"]), (1e30, [])])
+def test_an_exponential_close_to_the_largest_number(tmp_path, largest: float, expected: list[str]):
+    recorded = program(tmp_path)
+    recorded.op("f", "Exp", "Exp", "x:0")
+    for _ in range(CALLS):
+        recorded.trace("f", "Exp", some(largest), extremes=True)
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(("value", "expected"), [(0, ["exp-underflow"]), (1e-30, [])])
+def test_an_exponential_that_is_always_zero(tmp_path, value: float, expected: list[str]):
+    recorded = program(tmp_path)
+    recorded.op("f", "Exp", "Exp", "x:0")
+    for _ in range(CALLS):
+        recorded.trace("f", "Exp", some(value))
+    assert suspects(recorded) == expected
+
+
 @pytest.mark.parametrize(
     ("logits", "zeros", "expected"),
     [

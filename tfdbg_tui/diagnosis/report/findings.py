@@ -30,13 +30,13 @@ from tfdbg_tui.diagnosis.report.links import Link, Links
 from tfdbg_tui.diagnosis.roots import Causes
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.rules.edits import occurrence_of, suggestion
-from tfdbg_tui.diagnosis.rules.suspects import find_suspects
+from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.diagnosis.roots import Root
-    from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule
+    from tfdbg_tui.diagnosis.rules.model import Case, Explanation, Match
     from tfdbg_tui.logdir import Run
 
 Verdict = Literal["clean", "bad", "suspect", "incomplete"]
@@ -251,7 +251,12 @@ class Diagnosis:
         return producer.event if assigns(producer.op_type or "") else event
 
     def _finding(
-        self, event: TensorEvent, rule: Rule, match: Match, alerts: int, chain: Sequence[Link]
+        self,
+        event: TensorEvent,
+        rule: Explanation,
+        match: Match,
+        alerts: int,
+        chain: Sequence[Link],
     ) -> Finding:
         run = self._run
         graph = run.graphs.get(graph_id_of(run, event) or "")
@@ -313,7 +318,9 @@ class Diagnosis:
         thread = timeline.execution(index).thread if index is not None else None
         return f"; in another thread than the first (number {thread})" if thread else ""
 
-    def _suggestion(self, event: TensorEvent, rule: Rule, called: Location | None) -> str | None:
+    def _suggestion(
+        self, event: TensorEvent, rule: Explanation, called: Location | None
+    ) -> str | None:
         """Return the change of the user's expression: where the op, or its inputs, were made.
 
         Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfdbg_tui.diagnosis.rules.conditions import bad_out, finite_in
+from tfdbg_tui.diagnosis.rules.examples import NAN, example, given
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule
 
 
@@ -18,30 +19,34 @@ def _anything(case: Case) -> Match | None:
 
 RULES = (
     Rule(
-        "born-inside-function",
-        "NaN or ∞ born inside a function that left no record",
-        frozenset(),
-        _function,
-        "The function's ops left no record: op_regex or tensor_dtypes left them out, a circular "
+        id="born-inside-function",
+        title="NaN or ∞ born inside a function that left no record",
+        op_types=frozenset(),
+        test=_function,
+        why="The function's ops left no record: op_regex or tensor_dtypes left them out, a "
+        "circular "
         "buffer has dropped them, or the function is compiled, or a gradient that TensorFlow's "
         "writer does not look into.",
-        "Record again with tfdbg-tui run, without filters, and with jit_compile=False.",
+        fix="Record again with tfdbg-tui run, without filters, and with jit_compile=False.",
+        example=example("__inference_loss_7", given(1), out=[NAN], function=True),
     ),
     Rule(
-        "born-of-finite",
-        "Finite in, NaN or ∞ out",
-        frozenset(),
-        finite_in(),
-        "All inputs are finite and the result is not: this op made it.",
-        "Look at the values of its inputs: record with FULL_TENSOR and op_regex for this op.",
+        id="born-of-finite",
+        title="Finite in, NaN or ∞ out",
+        op_types=frozenset(),
+        test=finite_in(),
+        why="All inputs are finite and the result is not: this op made it.",
+        fix="Look at the values of its inputs: record with FULL_TENSOR and op_regex for this op.",
+        example=example("Atan2", given(1), given(1), out=[NAN]),
     ),
     Rule(
-        "first-seen-here",
-        "First seen here",
-        frozenset(),
-        _anything,
-        "Nothing before this tensor is known to be bad.",
-        "Record more: without filters, with circular_buffer_size=-1.",
+        id="first-seen-here",
+        title="First seen here",
+        op_types=frozenset(),
+        test=_anything,
+        why="Nothing before this tensor is known to be bad.",
+        fix="Record more: without filters, with circular_buffer_size=-1.",
+        example=example("RandomStandardNormal", out=[NAN]),
     ),
 )
 """Rules of last resort."""

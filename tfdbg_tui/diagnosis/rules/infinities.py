@@ -12,6 +12,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     none,
 )
 from tfdbg_tui.diagnosis.rules.edits import Edit
+from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 
@@ -71,65 +72,74 @@ def _nan_in(case: Case) -> bool:
 
 RULES = (
     Rule(
-        "softmax-of-nothing",
-        "Softmax of a row that is masked completely",
-        ops("Softmax", "LogSoftmax"),
-        _softmax_of_nothing,
-        "Where every element of a row is -∞, the softmax subtracts -∞ from -∞: that is NaN.",
-        "Keep at least one element of each row unmasked, or mask with a large negative number "
+        id="softmax-of-nothing",
+        title="Softmax of a row that is masked completely",
+        op_types=ops("Softmax", "LogSoftmax"),
+        test=_softmax_of_nothing,
+        why="Where every element of a row is -∞, the softmax subtracts -∞ from -∞: that is NaN.",
+        fix="Keep at least one element of each row unmasked, or mask with a large negative number "
         "(-1e9 in float32, -1e4 in float16) instead of -∞.",
+        example=example("Softmax", given(-INF, -INF, by="AddV2"), out=[NAN, NAN]),
     ),
     Rule(
-        "zero-times-infinity",
-        "Zero times ∞",
-        ops("Mul", "MatMul", "BatchMatMulV2", "Einsum"),
+        id="zero-times-infinity",
+        title="Zero times ∞",
+        op_types=ops("Mul", "MatMul", "BatchMatMulV2", "Einsum"),
         # In a sum of products opposite infinities may meet as well.
-        downgraded(_zero_times_infinity, unless=lambda case: case.op_type == "Mul"),
-        "0 · ∞ is NaN: multiplying does not switch an infinite value off.",
-        "Select instead of multiplying: tf.where(mask, -∞, 0.0); or use a large finite number.",
+        test=downgraded(_zero_times_infinity, unless=lambda case: case.op_type == "Mul"),
+        why="0 · ∞ is NaN: multiplying does not switch an infinite value off.",
+        fix="Select instead of multiplying: tf.where(mask, -∞, 0.0); or use a large finite number.",
+        example=example("Mul", given(0, by="Relu"), given(INF, by="Exp"), out=[NAN]),
     ),
     Rule(
-        "infinity-minus-infinity",
-        "∞ minus ∞",
-        ops("Sub", "AddV2", "Add", "SquaredDifference"),
-        downgraded(_infinities_meet, unless=_infinite_on_both_sides),
-        "The difference of two infinities is NaN.",
-        "Use large finite numbers instead of ∞, or leave the infinite elements out first.",
+        id="infinity-minus-infinity",
+        title="∞ minus ∞",
+        op_types=ops("Sub", "AddV2", "Add", "SquaredDifference"),
+        test=downgraded(_infinities_meet, unless=_infinite_on_both_sides),
+        why="The difference of two infinities is NaN.",
+        fix="Use large finite numbers instead of ∞, or leave the infinite elements out first.",
+        example=example("Sub", given(INF, by="Exp"), given(INF, by="Exp"), out=[NAN]),
     ),
     Rule(
-        "sum-of-infinities",
-        "Sum of opposite infinities",
-        ops("AddN", "Sum", "Mean", "Cumsum"),
-        downgraded(_infinities_meet, unless=_infinite_both_ways),
-        "The sum of +∞ and -∞ is NaN.",
-        "Use large finite numbers instead of ∞, or leave the infinite elements out first.",
+        id="sum-of-infinities",
+        title="Sum of opposite infinities",
+        op_types=ops("AddN", "Sum", "Mean", "Cumsum"),
+        test=downgraded(_infinities_meet, unless=_infinite_both_ways),
+        why="The sum of +∞ and -∞ is NaN.",
+        fix="Use large finite numbers instead of ∞, or leave the infinite elements out first.",
+        example=example("Sum", given(INF, -INF, by="Mul"), out=[NAN]),
     ),
     Rule(
-        "infinity-over-infinity",
-        "∞ divided by ∞",
-        ops("RealDiv", "Div"),
-        downgraded(
+        id="infinity-over-infinity",
+        title="∞ divided by ∞",
+        op_types=ops("RealDiv", "Div"),
+        test=downgraded(
             also(_infinities_meet, _infinite_on_both_sides), unless=_no_zero_over_zero
         ),
-        "The quotient of two infinities is NaN.",
-        "Work with logarithms, or subtract the maximum first.",
+        why="The quotient of two infinities is NaN.",
+        fix="Work with logarithms, or subtract the maximum first.",
+        example=example("RealDiv", given(INF, by="Exp"), given(INF, by="Sum"), out=[NAN]),
     ),
     Rule(
-        "function-of-infinity",
-        "A function of ∞ that has no value",
-        ops("Sin", "Cos", "Tan", "Log", "Sqrt", "Log1p", "Pow", "FloorMod"),
-        downgraded(_infinities_meet, unless=lambda case: case.op_type in ("Sin", "Cos", "Tan")),
-        "The function has no limit at this ∞.",
-        "Leave the infinite elements out first.",
+        id="function-of-infinity",
+        title="A function of ∞ that has no value",
+        op_types=ops("Sin", "Cos", "Tan", "Log", "Sqrt", "Log1p", "Pow", "FloorMod"),
+        test=downgraded(
+            _infinities_meet, unless=lambda case: case.op_type in ("Sin", "Cos", "Tan"),
+        ),
+        why="The function has no limit at this ∞.",
+        fix="Leave the infinite elements out first.",
+        example=example("Sin", given(INF, by="Exp"), out=[NAN]),
     ),
     Rule(
-        "mean-of-empty",
-        "Mean of an empty tensor",
-        ops("Mean"),
-        empty("nan"),
-        "The mean of no elements is 0 / 0.",
-        "Test for the empty case, or divide a sum by a count with tf.math.divide_no_nan.",
-        (
+        id="mean-of-empty",
+        title="Mean of an empty tensor",
+        op_types=ops("Mean"),
+        test=empty("nan"),
+        why="The mean of no elements is 0 / 0.",
+        fix="Test for the empty case, or divide a sum by a count with tf.math.divide_no_nan.",
+        example=example("Mean", given(), out=[NAN]),
+        edits=(
             Edit(
                 "reduce_mean(X)",
                 "tf.math.divide_no_nan(tf.reduce_sum({X}), tf.cast(tf.size({X}), {X}.dtype))",
@@ -137,20 +147,13 @@ RULES = (
         ),
     ),
     Rule(
-        "maximum-of-empty",
-        "Maximum or minimum of an empty tensor",
-        ops("Max", "Min"),
-        empty("neg_inf", "pos_inf"),
-        "The maximum of no elements is -∞, the minimum +∞.",
-        "Test for the empty case.",
-    ),
-    Rule(
-        "batch-norm-of-empty",
-        "Batch normalisation of an empty batch",
-        ops("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
-        empty("nan"),
-        "Mean and variance of no elements are 0 / 0.",
-        "Do not feed empty batches (drop_remainder=True, or filter them out).",
+        id="maximum-of-empty",
+        title="Maximum or minimum of an empty tensor",
+        op_types=ops("Max", "Min"),
+        test=empty("neg_inf", "pos_inf"),
+        why="The maximum of no elements is -∞, the minimum +∞.",
+        fix="Test for the empty case.",
+        example=example("Max", given(), out=[-INF]),
     ),
 )  # fmt: skip
 """Rules about ∞ that was there before, and about empty tensors."""

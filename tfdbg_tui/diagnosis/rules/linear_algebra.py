@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfdbg_tui.diagnosis.rules.conditions import downgraded, finite_in, outside
 from tfdbg_tui.diagnosis.rules.edits import Edit
+from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 
 
@@ -13,49 +14,56 @@ def _log_of_zero_determinant(case: Case) -> Match | None:
 
 RULES = (
     Rule(
-        "cholesky-not-positive",
-        "Cholesky of a matrix that is not positive definite",
-        ops("Cholesky", "BatchCholesky"),
-        downgraded(finite_in()),
-        "Rounding, or equal points in a kernel matrix, make the matrix singular.",
-        "Add a small multiple of the unit matrix, or use float64.",
-        (
+        id="cholesky-not-positive",
+        title="Cholesky of a matrix that is not positive definite",
+        op_types=ops("Cholesky", "BatchCholesky"),
+        test=downgraded(finite_in()),
+        why="Rounding, or equal points in a kernel matrix, make the matrix singular.",
+        fix="Add a small multiple of the unit matrix, or use float64.",
+        example=example("Cholesky", given(1, 2, 2, 1), out=[NAN, NAN, NAN, NAN]),
+        edits=(
             Edit("cholesky(X)", "{F}({X} + 1e-4 * tf.eye(tf.shape({X})[-1], dtype={X}.dtype))"),
         ),
     ),
     Rule(
-        "singular-matrix",
-        "Inverse of a singular matrix",
-        ops("MatrixInverse", "MatrixSolve", "MatrixTriangularSolve", "MatrixSolveLs",
+        id="singular-matrix",
+        title="Inverse of a singular matrix",
+        op_types=ops("MatrixInverse", "MatrixSolve", "MatrixTriangularSolve", "MatrixSolveLs",
             "BatchMatrixInverse", "TridiagonalSolve"),
-        finite_in(),
-        "The matrix is singular, or so close to it that the result overflows.",
-        "Add a small multiple of the unit matrix, use tf.linalg.pinv or lstsq, or float64.",
+        test=finite_in(),
+        why="The matrix is singular, or so close to it that the result overflows.",
+        fix="Add a small multiple of the unit matrix, use tf.linalg.pinv or lstsq, or float64.",
+        example=example("MatrixInverse", given(1, 2, 2, 4), out=[INF, -INF, -INF, INF]),
     ),
     Rule(
-        "log-of-zero-determinant",
-        "Log-determinant of a singular matrix",
-        ops("LogMatrixDeterminant"),
-        _log_of_zero_determinant,
-        "The determinant of a singular matrix is 0, and its log is -∞.",
-        "Add a small multiple of the unit matrix.",
+        id="log-of-zero-determinant",
+        title="Log-determinant of a singular matrix",
+        op_types=ops("LogMatrixDeterminant"),
+        test=_log_of_zero_determinant,
+        why="The determinant of a singular matrix is 0, and its log is -∞.",
+        fix="Add a small multiple of the unit matrix.",
+        example=example("LogMatrixDeterminant", given(1, 2, 2, 4), out=[-INF]),
     ),
     Rule(
-        "determinant-overflow",
-        "Determinant overflowed",
-        ops("MatrixDeterminant"),
-        finite_in(),
-        "The determinant of a large matrix leaves the range.",
-        "Use tf.linalg.slogdet.",
+        id="determinant-overflow",
+        title="Determinant overflowed",
+        op_types=ops("MatrixDeterminant"),
+        test=finite_in(),
+        why="The determinant of a large matrix leaves the range.",
+        fix="Use tf.linalg.slogdet.",
+        example=example("MatrixDeterminant", given(1e30, 0, 0, 1e30), out=[INF]),
     ),
     Rule(
-        "decomposition-failed",
-        "Matrix decomposition failed",
-        ops("Svd", "Qr", "SelfAdjointEigV2", "Eig", "Lu", "MatrixExponential", "MatrixLogarithm",
-            "MatrixSquareRoot", "BandedTriangularSolve"),
-        finite_in(),
-        "The algorithm did not converge or the matrix is badly scaled.",
-        "Scale the matrix, add a small multiple of the unit matrix, or use float64.",
+        id="decomposition-failed",
+        title="Matrix decomposition failed",
+        op_types=ops(
+            "Svd", "Qr", "SelfAdjointEigV2", "Eig", "Lu", "MatrixExponential", "MatrixLogarithm",
+            "MatrixSquareRoot", "BandedTriangularSolve",
+        ),
+        test=finite_in(),
+        why="The algorithm did not converge or the matrix is badly scaled.",
+        fix="Scale the matrix, add a small multiple of the unit matrix, or use float64.",
+        example=example("Qr", given(1e30, 1e30), out=[NAN, NAN]),
     ),
 )  # fmt: skip
 """Rules about linear algebra."""

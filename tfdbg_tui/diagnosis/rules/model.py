@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -126,26 +126,51 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A reason for NaN or ∞.
+class Example:
+    """What a rule is about, with small numbers.
+
+    Attributes:
+        text: The example in one line.
+        case: The same as the rule would be asked; None for silent trouble, which is seen only in
+            many calls.
+    """
+
+    text: str
+    case: Case | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A kind of trouble, and what to do about it.
 
     Attributes:
         id: Short name, for JSON and tests.
         title: What happened, in a few words.
-        op_types: Types of op that it is about; empty for any.
-        test: Looks at a case; None where the rule does not fit.
         why: Why it happens.
         fix: What to do.
+        example: An example of it.
         edits: How the user's own expression would have to change, the best first.
     """
 
     id: str
     title: str
-    op_types: frozenset[str]
-    test: Callable[[Case], Match | None]
     why: str
     fix: str
-    edits: tuple[Edit, ...] = field(default=())
+    example: Example
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule(Explanation):
+    """A reason for NaN or ∞ in the result of an op.
+
+    Attributes:
+        op_types: Types of op that it is about; empty for any.
+        test: Looks at a case; None where the rule does not fit.
+    """
+
+    op_types: frozenset[str]
+    test: Callable[[Case], Match | None]
 
     def match(self, case: Case) -> Match | None:
         """Return the rule's answer; None where it does not fit."""

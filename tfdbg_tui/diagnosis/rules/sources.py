@@ -13,6 +13,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     made_by,
     used_by,
 )
+from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given, unrecorded
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 
@@ -37,9 +38,9 @@ def _came_in(case: Case) -> Match | None:
 
 def _given_bad(case: Case) -> Match | None:
     """Test for: bad values in a tensor that no recorded op has made."""
-    for given in case.inputs:
-        if given.op_type is None and given.summary is not None and given.summary.has_inf_or_nan:
-            sentence = f"{bad_values(given.summary)} in: no op has computed that tensor"
+    for one in case.inputs:
+        if one.op_type is None and one.summary is not None and one.summary.has_inf_or_nan:
+            sentence = f"{bad_values(one.summary)} in: no op has computed that tensor"
             return Match("proved", f"{sentence} → {bad_out(case)} out")
     return None
 
@@ -82,12 +83,13 @@ def _after_assignment(case: Case) -> Match | None:
 
 
 BAD_ARRAY = Rule(
-    "bad-array",
-    "NaN or ∞ in an array given to TensorFlow",
-    frozenset(),
-    _given_as_bad,
-    "The tensor comes from Python: a NumPy array, a number, or a variable's value.",
-    "Check what is passed in: np.isfinite(x).all().",
+    id="bad-array",
+    title="NaN or ∞ in an array given to TensorFlow",
+    op_types=frozenset(),
+    test=_given_as_bad,
+    why="The tensor comes from Python: a NumPy array, a number, or a variable's value.",
+    fix="Check what is passed in: np.isfinite(x).all().",
+    example=example("MatMul", given(NAN, 1), given(1, 1), out=[NAN]),
 )
 """Asked before all others: whatever the op does, it was given what is bad."""
 
@@ -99,190 +101,228 @@ def _before_first_event(case: Case) -> Match | None:
 
 
 BEFORE_FIRST_EVENT = Rule(
-    "before-first-event",
-    "NaN or ∞ from before the first recorded event",
-    frozenset(),
-    _before_first_event,
-    "A circular buffer keeps only the last events: what made the first bad tensor was dropped.",
-    "Record from the start, with circular_buffer_size=-1; or with keep_after_bad, which freezes "
+    id="before-first-event",
+    title="NaN or ∞ from before the first recorded event",
+    op_types=frozenset(),
+    test=_before_first_event,
+    why="A circular buffer keeps only the last events: what made the first bad tensor was dropped.",
+    fix="Record from the start, with circular_buffer_size=-1; or with keep_after_bad, which "
+    "freezes "
     "the buffer soon after the first bad tensor.",
+    example=example("ReadVariableOp", unrecorded(), out=[NAN], cut_off=True),
 )
 """Asked before all others, too: what else there is to say is of what came after."""
 
 RULES = (
     Rule(
-        "bad-data",
-        "NaN or ∞ in the data",
-        ops(
+        id="bad-data",
+        title="NaN or ∞ in the data",
+        op_types=ops(
             "IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional",
             "MultiDeviceIteratorGetNextFromShard", "DatasetToSingleElement", "GeneratorDataset",
         ),
-        comes_in("the data set yields them, the program has computed nothing yet"),
-        "The input pipeline delivers values that are not finite: missing entries read as NaN, or a "
+        test=comes_in("the data set yields them, the program has computed nothing yet"),
+        why="The input pipeline delivers values that are not finite: missing entries read as NaN, "
+        "or a "
         "normalisation before the pipeline that divided by 0.",
-        "Check the data (np.isfinite(x).all()), fill or drop what is missing, or filter it in the "
+        fix="Check the data (np.isfinite(x).all()), fill or drop what is missing, or filter it in "
+        "the "
         "pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
+        example=example("IteratorGetNext", out=[NAN, 1]),
     ),
     Rule(
-        "bad-data-of-iterator",
-        "NaN or ∞ in the data",
-        ops("OptionalGetValue"),
-        also(
+        id="bad-data-of-iterator",
+        title="NaN or ∞ in the data",
+        op_types=ops("OptionalGetValue"),
+        test=also(
             comes_in("the data set yields them, the program has computed nothing yet"),
             made_by("IteratorGetNextAsOptional"),
         ),
-        "The input pipeline delivers values that are not finite.",
-        "Check the data (np.isfinite(x).all()), fill or drop what is missing.",
+        why="The input pipeline delivers values that are not finite.",
+        fix="Check the data (np.isfinite(x).all()), fill or drop what is missing.",
+        example=example(
+            "OptionalGetValue", unrecorded(by="IteratorGetNextAsOptional"), out=[NAN, 1],
+        ),
     ),
     Rule(
-        "bad-parsed-value",
-        "NaN or ∞ in data that was parsed",
-        ops("DecodeCSV", "ParseExampleV2", "DecodeRaw", "StringToNumber", "ParseTensor"),
-        comes_in("they were read from text or bytes"),
-        "The text says 'nan' or 'inf', or the bytes are those of such a number or of another type.",
-        "Check the files; fill or drop what is missing: tf.where(tf.math.is_finite(x), x, 0.0).",
+        id="bad-parsed-value",
+        title="NaN or ∞ in data that was parsed",
+        op_types=ops("DecodeCSV", "ParseExampleV2", "DecodeRaw", "StringToNumber", "ParseTensor"),
+        test=comes_in("they were read from text or bytes"),
+        why="The text says 'nan' or 'inf', or the bytes are those of such a number or of another "
+        "type.",
+        fix="Check the files; fill or drop what is missing: tf.where(tf.math.is_finite(x), x, "
+        "0.0).",
+        example=example("StringToNumber", out=[NAN, 2]),
     ),
     Rule(
-        "bad-table-value",
-        "NaN or ∞ out of a lookup table",
-        ops("LookupTableFindV2", "LookupTableFind"),
-        comes_in("a lookup table gave them"),
-        "The key is missing and the table's default value is not finite, or the entry is not.",
-        "Check the keys, or give the table a finite default_value.",
+        id="bad-table-value",
+        title="NaN or ∞ out of a lookup table",
+        op_types=ops("LookupTableFindV2", "LookupTableFind"),
+        test=comes_in("a lookup table gave them"),
+        why="The key is missing and the table's default value is not finite, or the entry is not.",
+        fix="Check the keys, or give the table a finite default_value.",
+        example=example("LookupTableFindV2", out=[NAN, 2]),
     ),
     Rule(
-        "bad-queue-value",
-        "NaN or ∞ out of a queue",
-        ops("QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2", "Unstage", "MapUnstage"),
-        comes_in("a queue passes on what was put into it"),
-        "What was put into the queue was not finite.",
-        "Check what is enqueued.",
+        id="bad-queue-value",
+        title="NaN or ∞ out of a queue",
+        op_types=ops(
+            "QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2", "Unstage", "MapUnstage",
+        ),
+        test=comes_in("a queue passes on what was put into it"),
+        why="What was put into the queue was not finite.",
+        fix="Check what is enqueued.",
+        example=example("QueueDequeueV2", out=[NAN, 2]),
     ),
     Rule(
-        "bad-python-value",
-        "NaN or ∞ from Python code",
-        ops("PyFunc", "EagerPyFunc", "PyFuncStateless"),
-        comes_in("a Python function returned them", "likely"),
-        "The op runs Python code that returned values that are not finite.",
-        "Check the Python function.",
+        id="bad-python-value",
+        title="NaN or ∞ from Python code",
+        op_types=ops("PyFunc", "EagerPyFunc", "PyFuncStateless"),
+        test=comes_in("a Python function returned them", "likely"),
+        why="The op runs Python code that returned values that are not finite.",
+        fix="Check the Python function.",
+        example=example("PyFunc", out=[NAN, 2]),
     ),
     Rule(
-        "bad-pipeline-input",
-        "NaN or ∞ in the data",
-        ops("Placeholder", "PlaceholderWithDefault"),
-        also(
+        id="bad-pipeline-input",
+        title="NaN or ∞ in the data",
+        op_types=ops("Placeholder", "PlaceholderWithDefault"),
+        test=also(
             comes_in("they were given to the input pipeline"),
             lambda case: case.graph_name.startswith("Dataset_"),
         ),
-        "The arrays or files behind the data set hold values that are not finite: missing entries "
+        why="The arrays or files behind the data set hold values that are not finite: missing "
+        "entries "
         "read as NaN, or a normalisation before the pipeline that divided by 0.",
-        "Check the data (np.isfinite(x).all()), fill or drop what is missing, or filter it in the "
+        fix="Check the data (np.isfinite(x).all()), fill or drop what is missing, or filter it in "
+        "the "
         "pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
+        example=example("Placeholder", out=[NAN, 2], graph_name="Dataset_map_12"),
     ),
     Rule(
-        "bad-argument",
-        "NaN or ∞ in a function's argument",
-        ops("Placeholder", "PlaceholderWithDefault"),
-        comes_in("they were given to the function as an argument", "likely"),
-        "The values were not finite before the function was called: data, or the result of code "
+        id="bad-argument",
+        title="NaN or ∞ in a function's argument",
+        op_types=ops("Placeholder", "PlaceholderWithDefault"),
+        test=comes_in("they were given to the function as an argument", "likely"),
+        why="The values were not finite before the function was called: data, or the result of "
+        "code "
         "that was not recorded.",
-        "Check what is passed in: np.isfinite(x).all().",
+        fix="Check what is passed in: np.isfinite(x).all().",
+        example=example("Placeholder", out=[NAN, 2], graph_name="train_step"),
     ),
     Rule(
-        "bad-constant",
-        "Constant with NaN or ∞",
-        ops("Const"),
-        comes_in("the program wrote them down as a constant, or captured a NumPy array"),
-        "A literal, or an array captured by the function, holds values that are not finite.",
-        "Check the constant; for a mask use a large finite number instead of -∞.",
+        id="bad-constant",
+        title="Constant with NaN or ∞",
+        op_types=ops("Const"),
+        test=comes_in("the program wrote them down as a constant, or captured a NumPy array"),
+        why="A literal, or an array captured by the function, holds values that are not finite.",
+        fix="Check the constant; for a mask use a large finite number instead of -∞.",
+        example=example("Const", out=[-INF, 0]),
     ),
     Rule(
-        "bad-fill",
-        "Tensor filled with NaN or ∞",
-        ops("Fill"),
-        comes_in("the tensor is filled with one value, which is not finite"),
-        "tf.fill, tf.ones or an initializer was given a value that is not finite.",
-        "Check the fill value.",
+        id="bad-fill",
+        title="Tensor filled with NaN or ∞",
+        op_types=ops("Fill"),
+        test=comes_in("the tensor is filled with one value, which is not finite"),
+        why="tf.fill, tf.ones or an initializer was given a value that is not finite.",
+        fix="Check the fill value.",
+        example=example("Fill", out=[-INF, -INF]),
     ),
     Rule(
-        "optimizer-step",
-        "The optimizer's step made the variable bad",
-        ops("ReadVariableOp", "ResourceGather"),
-        _after_step,
-        "The op that made the step is one whole: with an epsilon of 0 it divides by 0 where the "
+        id="optimizer-step",
+        title="The optimizer's step made the variable bad",
+        op_types=ops("ReadVariableOp", "ResourceGather"),
+        test=_after_step,
+        why="The op that made the step is one whole: with an epsilon of 0 it divides by 0 where "
+        "the "
         "gradient is 0, and a gradient or learning rate that is too large overflows in it.",
-        "Give the optimizer an epsilon above 0, clip the gradients, lower the learning rate.",
+        fix="Give the optimizer an epsilon above 0, clip the gradients, lower the learning rate.",
+        example=example("ReadVariableOp", unrecorded(by="ResourceApplyAdam"), out=[NAN, 1]),
     ),
     Rule(
-        "assigned-bad",
-        "Variable was assigned NaN or ∞ by Python",
-        ops("ReadVariableOp", "ResourceGather"),
-        _after_assignment,
-        "Weights that were loaded, set or initialised with values that are not finite.",
-        "Check what is assigned: np.isfinite(x).all(); go back to an earlier checkpoint.",
+        id="assigned-bad",
+        title="Variable was assigned NaN or ∞ by Python",
+        op_types=ops("ReadVariableOp", "ResourceGather"),
+        test=_after_assignment,
+        why="Weights that were loaded, set or initialised with values that are not finite.",
+        fix="Check what is assigned: np.isfinite(x).all(); go back to an earlier checkpoint.",
+        example=example("ReadVariableOp", unrecorded(by="AssignVariableOp"), out=[NAN, 1]),
     ),
     Rule(
-        "variable-changed-unrecorded",
-        "Variable was made bad by something that left no record",
-        ops("ReadVariableOp", "ResourceGather"),
-        _changed_unrecorded,
-        "The variable was finite before. Another thread has changed it, or a function or an op "
+        id="variable-changed-unrecorded",
+        title="Variable was made bad by something that left no record",
+        op_types=ops("ReadVariableOp", "ResourceGather"),
+        test=_changed_unrecorded,
+        why="The variable was finite before. Another thread has changed it, or a function or an op "
         "that the dump does not hold.",
-        "Record with tfdbg_tui.enable_dump_debug_info, which follows all threads, and without "
+        fix="Record with tfdbg_tui.enable_dump_debug_info, which follows all threads, and without "
         "filters.",
+        example=example("ReadVariableOp", unrecorded(), out=[NAN, 1], healthy_before=3),
     ),
     Rule(
-        "bad-variable",
-        "Variable that held NaN or ∞ before anything was recorded",
-        ops("ReadVariableOp", "VarHandleOp", "ResourceGather", "VariableV2"),
-        _variable_before_first_event,
-        "No recorded op has assigned these values: the initial value or a loaded checkpoint holds "
+        id="bad-variable",
+        title="Variable that held NaN or ∞ before anything was recorded",
+        op_types=ops("ReadVariableOp", "VarHandleOp", "ResourceGather", "VariableV2"),
+        test=_variable_before_first_event,
+        why="No recorded op has assigned these values: the initial value or a loaded checkpoint "
+        "holds "
         "them, or the assignment was before the first recorded event (a circular buffer keeps "
         "only the last ones).",
-        "Check the initializer or checkpoint; record from the start, with "
+        fix="Check the initializer or checkpoint; record from the start, with "
         "circular_buffer_size=-1.",
+        example=example("ReadVariableOp", unrecorded(), out=[NAN, 1]),
     ),
     Rule(
-        "restored-bad",
-        "Checkpoint with NaN or ∞",
-        ops("RestoreV2", "Restore", "ReadFile"),
-        comes_in("they were read from a checkpoint"),
-        "The checkpoint was saved after training had gone wrong.",
-        "Go back to an earlier checkpoint.",
+        id="restored-bad",
+        title="Checkpoint with NaN or ∞",
+        op_types=ops("RestoreV2", "Restore", "ReadFile"),
+        test=comes_in("they were read from a checkpoint"),
+        why="The checkpoint was saved after training had gone wrong.",
+        fix="Go back to an earlier checkpoint.",
+        example=example("RestoreV2", out=[NAN, 1]),
     ),
     Rule(
-        "function-of-bad-array",
-        "∞ in an array given to TensorFlow",
-        frozenset(),
-        _given_bad,
-        "The tensor comes from Python: a NumPy array, a number, or a variable's value.",
-        "Check what is passed in: np.isfinite(x).all().",
+        id="function-of-bad-array",
+        title="∞ in an array given to TensorFlow",
+        op_types=frozenset(),
+        test=_given_bad,
+        why="The tensor comes from Python: a NumPy array, a number, or a variable's value.",
+        fix="Check what is passed in: np.isfinite(x).all().",
+        example=example("MatMul", given(INF, -INF), given(1, 1), out=[NAN]),
     ),
     Rule(
-        "bad-initial-value",
-        "NaN or ∞ in the initial value of a variable",
-        frozenset(),
-        also(_came_in, used_by("AssignVariableOp")),
-        "An initializer was given a number that is not finite, or one for which it gives none.",
-        "Check the initializer and its arguments.",
+        id="bad-initial-value",
+        title="NaN or ∞ in the initial value of a variable",
+        op_types=frozenset(),
+        test=also(_came_in, used_by("AssignVariableOp")),
+        why="An initializer was given a number that is not finite, or one for which it gives none.",
+        fix="Check the initializer and its arguments.",
+        example=example(
+            "Mul", unrecorded(), given(0.1), out=[NAN], users=(("AssignVariableOp", ()),),
+        ),
     ),
     Rule(
-        "bad-input-passed-on",
-        "NaN or ∞ came in through an input that left no record",
-        MOVES - ops("Placeholder", "ReadVariableOp", "IteratorGetNext", "Fill"),
-        _moved_in,
-        "This op only moves or clips values; the tensor it got was bad before: data passed from "
+        id="bad-input-passed-on",
+        title="NaN or ∞ came in through an input that left no record",
+        op_types=MOVES - ops("Placeholder", "ReadVariableOp", "IteratorGetNext", "Fill"),
+        test=_moved_in,
+        why="This op only moves or clips values; the tensor it got was bad before: data passed "
+        "from "
         "Python, a variable's initial value, or something that was not recorded.",
-        "Check what is passed in (np.isfinite(x).all()) and the variables' initial values.",
+        fix="Check what is passed in (np.isfinite(x).all()) and the variables' initial values.",
+        example=example("Reshape", unrecorded(), out=[NAN, 1]),
     ),
     Rule(
-        "bad-input",
-        "NaN or ∞, most likely from an input that left no record",
-        frozenset(),
-        _came_in,
-        "An input of the op comes from Python (data, a constant) or from something that was not "
+        id="bad-input",
+        title="NaN or ∞, most likely from an input that left no record",
+        op_types=frozenset(),
+        test=_came_in,
+        why="An input of the op comes from Python (data, a constant) or from something that was "
+        "not "
         "recorded. It held the bad value, or a value for which this op gives one.",
-        "Check what is passed in: np.isfinite(x).all().",
+        fix="Check what is passed in: np.isfinite(x).all().",
+        example=example("Mul", unrecorded(), given(0.1), out=[NAN]),
     ),
 )  # fmt: skip
 """Rules about values from outside."""

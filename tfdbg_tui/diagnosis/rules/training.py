@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
+    empty,
     finite_in,
     identity,
     in_forward,
@@ -11,6 +12,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     outside,
     zero_denominator,
 )
+from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 
@@ -25,67 +27,90 @@ def _negative_variance(case: Case) -> Match | None:
 
 RULES = (
     Rule(
-        "optimizer-root-of-negative",
-        "The optimizer took the root of a negative number",
-        ops("Sqrt", "Rsqrt"),
-        also(
+        id="optimizer-root-of-negative",
+        title="The optimizer took the root of a negative number",
+        op_types=ops("Sqrt", "Rsqrt"),
+        test=also(
             identity("neg", "nan"),
             in_forward,
             named("adam", "rmsprop", "adagrad", "adadelta", "nadam", "adamax", "optimizer"),
         ),
-        "The running mean of squares went below 0: a centred RMSprop subtracts two nearly equal "
+        why="The running mean of squares went below 0: a centred RMSprop subtracts two nearly "
+        "equal "
         "numbers, or a slot variable was changed from outside.",
-        "Raise epsilon, or do without centred=True.",
+        fix="Raise epsilon, or do without centred=True.",
+        example=example("Sqrt", given(-1e-9, 1), out=[NAN, 1], op_name="adam/Sqrt"),
     ),
     Rule(
-        "optimizer-root-of-zero",
-        "The optimizer divided by the root of zero",
-        ops("Rsqrt"),
-        also(
+        id="optimizer-root-of-zero",
+        title="The optimizer divided by the root of zero",
+        op_types=ops("Rsqrt"),
+        test=also(
             identity("zero", "pos_inf", "neg_inf", definite=True),
             in_forward,
             named("adam", "rmsprop", "adagrad", "adadelta", "nadam", "adamax", "optimizer"),
         ),
-        "The running mean of squares is 0 and so is epsilon.",
-        "Give the optimizer an epsilon above 0.",
+        why="The running mean of squares is 0 and so is epsilon.",
+        fix="Give the optimizer an epsilon above 0.",
+        example=example("Rsqrt", given(0, 1), out=[INF, 1], op_name="adagrad/Rsqrt"),
     ),
     Rule(
-        "optimizer-division",
-        "The optimizer divided by zero",
-        ops("RealDiv"),
-        also(
+        id="optimizer-division",
+        title="The optimizer divided by zero",
+        op_types=ops("RealDiv"),
+        test=also(
             zero_denominator(),
             named("optimizer", "bias_correction", "truediv_adam"),
         ),
-        "A bias correction 1 - beta^t is 0 where beta is 1, or the step counter is 0.",
-        "Keep beta below 1 and epsilon above 0.",
+        why="A bias correction 1 - beta^t is 0 where beta is 1, or the step counter is 0.",
+        fix="Keep beta below 1 and epsilon above 0.",
+        example=example("RealDiv", given(1), given(0), out=[INF], op_name="optimizer/truediv"),
     ),
     Rule(
-        "batch-norm-negative-variance",
-        "Batch normalisation with a negative variance",
-        ops("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
-        _negative_variance,
-        "A moving variance below 0 was loaded or assigned.",
-        "Check the checkpoint; reset the moving statistics.",
+        id="batch-norm-negative-variance",
+        title="Batch normalisation with a negative variance",
+        op_types=ops("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
+        test=_negative_variance,
+        why="A moving variance below 0 was loaded or assigned.",
+        fix="Check the checkpoint; reset the moving statistics.",
+        example=example(
+            "FusedBatchNormV3", given(1), given(1), given(0), given(0), given(-1), out=[NAN],
+        ),
     ),
     Rule(
-        "batch-norm",
-        "Batch normalisation of finite numbers",
-        ops("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "FusedBatchNormGradV3"),
-        finite_in(),
-        "The variance is 0 and epsilon too small, or the values are so large that their squares "
+        id="batch-norm-of-empty",
+        title="Batch normalisation of an empty batch",
+        op_types=ops("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
+        test=empty("nan"),
+        why="Mean and variance of no elements are 0 / 0.",
+        fix="Do not feed empty batches (drop_remainder=True, or filter them out).",
+        example=example("FusedBatchNormV3", given(), given(1), given(0), out=[NAN]),
+    ),
+    Rule(
+        id="batch-norm",
+        title="Batch normalisation of finite numbers",
+        op_types=ops(
+            "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "FusedBatchNormGradV3",
+        ),
+        test=finite_in(),
+        why="The variance is 0 and epsilon too small, or the values are so large that their "
+        "squares "
         "overflow.",
-        "Raise epsilon; normalise the inputs.",
+        fix="Raise epsilon; normalise the inputs.",
+        example=example("FusedBatchNormV3", given(1), given(1), given(0), out=[NAN]),
     ),
     Rule(
-        "random-with-bad-parameter",
-        "Random numbers with an invalid parameter",
-        ops("RandomGamma", "StatelessRandomGammaV2", "RandomPoissonV2", "StatelessRandomPoisson",
+        id="random-with-bad-parameter",
+        title="Random numbers with an invalid parameter",
+        op_types=ops(
+            "RandomGamma", "StatelessRandomGammaV2", "RandomPoissonV2", "StatelessRandomPoisson",
             "ParameterizedTruncatedNormal", "StatelessParameterizedTruncatedNormal",
-            "StatelessRandomBinomial", "RandomGammaGrad", "StatefulRandomBinomial"),
-        outside("not a valid parameter of the distribution", "nan", "pos_inf", "neg_inf"),
-        "A rate, shape or scale must be positive.",
-        "Keep the parameter positive, by softplus for example.",
+            "StatelessRandomBinomial", "RandomGammaGrad", "StatefulRandomBinomial",
+        ),
+        test=outside("not a valid parameter of the distribution", "nan", "pos_inf", "neg_inf"),
+        why="A rate, shape or scale must be positive.",
+        fix="Keep the parameter positive, by softplus for example.",
+        example=example("RandomGamma", given(2), given(-1), out=[NAN, NAN]),
     ),
 )  # fmt: skip
 """Rules about layers and optimizers."""

@@ -14,7 +14,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent import (
+from tfdbg_tui.diagnosis.rules.silent.explanations import (
     ALL_STEPS_SKIPPED,
     DEAD_RELU,
     EXP_UNDERFLOW,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.roots import Causes
-    from tfdbg_tui.diagnosis.rules.model import Rule
+    from tfdbg_tui.diagnosis.rules.model import Explanation
     from tfdbg_tui.logdir import Run, Site, TensorSummary
     from tfdbg_tui.logdir.index.columns import Int64Array
 
@@ -61,7 +61,7 @@ class Suspect:
     """
 
     event: TensorEvent
-    rule: Rule
+    rule: Explanation
     match: Match
     times: int
 
@@ -263,7 +263,9 @@ class _Search:
     def _asks_if_finite(self, event: TensorEvent) -> bool:
         return any(use.op_type == "IsFinite" for use in self._dataflow.consumers(event))
 
-    def _suspect(self, rule: Rule, events: list[TensorEvent], times: int, evidence: str) -> Suspect:
+    def _suspect(
+        self, rule: Explanation, events: list[TensorEvent], times: int, evidence: str
+    ) -> Suspect:
         return Suspect(events[0], rule, Match("likely", evidence), times)
 
 

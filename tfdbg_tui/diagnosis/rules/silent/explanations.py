@@ -1,0 +1,81 @@
+"""What silent trouble means; `search` finds the places that have it."""
+
+from __future__ import annotations
+
+from tfdbg_tui.diagnosis.rules.model import Example, Explanation
+
+DEAD_RELU = Explanation(
+    id="dead-relu",
+    title="A ReLU layer that is off all the time",
+    why="All inputs of the ReLU are negative, so its gradient is 0 and the layers before it cannot "
+    "learn.",
+    fix="Lower the learning rate, use He initialisation, or a leaky ReLU.",
+    example=Example("Relu([-3, -1, …]) → [0, 0, …] in each of 1,000 computations"),
+)
+EXP_UNDERFLOW = Explanation(
+    id="exp-underflow",
+    title="Exponential that is always rounded to zero",
+    why="exp of less than -103 (float32) or -17 (float16) is 0: a sum of such terms is 0, and "
+    "dividing by it or taking its log fails.",
+    fix="Subtract the maximum first, or stay with logarithms (tf.reduce_logsumexp).",
+    example=Example("Exp([-200, -300, …]) → [0, 0, …] in each of 1,000 computations"),
+)
+GRADIENT_UNDERFLOW = Explanation(
+    id="gradient-underflow",
+    title="Gradients that vanish in float16",
+    why="Numbers below 6e-8 are 0 in float16: the gradients are lost in the cast.",
+    fix="Use a loss scale (keras.mixed_precision.LossScaleOptimizer), or bfloat16.",
+    example=Example("Cast(float32 [1e-9, -2e-9, …]) → float16 [0, 0, …] in a gradient, always"),
+)
+NEAR_OVERFLOW = Explanation(
+    id="near-overflow",
+    title="Numbers close to overflow",
+    why="The result is within a factor of four of the largest number of its type.",
+    fix="Scale or clip the argument.",
+    example=Example("Exp([88.5, 1]) → [2.7e+38, 2.7]"),
+)
+SATURATED_SOFTMAX = Explanation(
+    id="saturated-softmax",
+    title="Softmax that is saturated all the time",
+    why="The logits lie more than 103 apart, so that all probabilities but one are rounded to 0: "
+    "the gradient of the softmax is 0 as well, and its logarithm would be -∞.",
+    fix="Scale the inputs (pictures from 0 to 1, not 255), lower the learning rate or the initial "
+    "weights; compute the loss from the logits.",
+    example=Example("Softmax(BiasAdd(…) = [900, 0, -700, …]) → [1, 0, 0, …] in each computation"),
+)
+SILENT_BROADCAST = Explanation(
+    id="silent-broadcast",
+    title="Difference of a column and a row",
+    why="A tensor of shape [n, 1] minus one of shape [n] has shape [n, n]: the loss compares every "
+    "prediction with every target.",
+    fix="Give both the same shape: tf.squeeze(predictions, -1), or targets[:, tf.newaxis].",
+    example=Example("Sub(shape [32, 1], shape [32]) → shape [32, 32], then Square, Mean"),
+)
+SOFTMAX_TWICE = Explanation(
+    id="softmax-twice",
+    title="Softmax of a softmax",
+    why="The loss applies a softmax itself and wants logits: given probabilities, its gradients "
+    "are small and training is slow.",
+    fix="Leave the softmax out of the last layer, or set from_logits=False.",
+    example=Example("SoftmaxCrossEntropyWithLogits(Softmax(…), labels)"),
+)
+ALL_STEPS_SKIPPED = Explanation(
+    id="all-steps-skipped",
+    title="Every training step is skipped",
+    why="The gradients are never finite, so the loss scaler never applies them: nothing is learnt.",
+    fix="Find the overflow that makes them infinite (it is the same in each step) and keep that "
+    "part in float32.",
+    example=Example("IsFinite(gradients) → False in each of 500 steps"),
+)
+
+EXPLANATIONS = (
+    DEAD_RELU,
+    EXP_UNDERFLOW,
+    GRADIENT_UNDERFLOW,
+    NEAR_OVERFLOW,
+    SATURATED_SOFTMAX,
+    SILENT_BROADCAST,
+    SOFTMAX_TWICE,
+    ALL_STEPS_SKIPPED,
+)
+"""All kinds of silent trouble."""
