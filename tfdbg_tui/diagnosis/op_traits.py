@@ -1,9 +1,11 @@
-"""What op types do to NaN and ∞: facts of their definitions that several rooms need."""
+"""Sets of op types by what they do to NaN and ∞, derived from `op_table`."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.op_table import TRAITS, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,164 +57,59 @@ VALUE_INPUTS: dict[str, tuple[int, ...]] = {
 The others are axes, shapes, indices and conditions.
 """
 
-UNRECORDED = frozenset(
-    {
-        "Placeholder", "PlaceholderWithDefault", "If", "StatelessIf", "Case", "StatelessCase",
-        "While", "StatelessWhile", "PartitionedCall", "StatefulPartitionedCall", "Identity",
-        "IdentityN", "VarHandleOp", "Switch", "Merge", "Enter", "Exit", "NextIteration",
-        "RefIdentity", "ReadVariableOp", "IteratorGetNext", "OptionalGetValue", "EagerPyFunc",
-        "PyFunc", "EmptyTensorList", "XlaLaunch", "SymbolicGradient",
-    }
-)  # fmt: skip
-"""Ops that may carry values although no dump records their outputs; see `unrecorded`."""
 
-COMPLEX_INPUT = frozenset(
-    {
-        "IFFT", "IFFT2D", "IFFT3D", "IRFFT", "IRFFT2D", "IRFFT3D", "FFT", "FFT2D", "FFT3D",
-        "ComplexAbs", "Real", "Imag", "Angle", "Conj",
-    }
-)  # fmt: skip
-"""Ops of complex numbers, of which TensorFlow's writer records nothing."""
+def having(trait: Trait) -> frozenset[str]:
+    """Return the op types that have one of the traits in `trait`."""
+    return frozenset(op_type for op_type, traits in TRAITS.items() if traits & trait)
 
-FLOAT_OPS = frozenset(
-    {
-        "Log", "Log1p", "Exp", "Expm1", "Sqrt", "Rsqrt", "Softmax", "LogSoftmax", "Sigmoid",
-        "Tanh", "RealDiv", "Softplus", "Elu", "Relu", "Relu6", "BiasAdd", "Conv2D",
-        "SqrtGrad", "TanhGrad", "SigmoidGrad", "ReluGrad", "BiasAddGrad", "FusedBatchNormV3",
-    }
-)  # fmt: skip
-"""Ops that hardly ever make anything but floating-point tensors."""
 
-ONE_TYPE = FLOAT_OPS | frozenset(
-    {
-        "Mul", "AddV2", "Add", "Sub", "Div", "Pow", "Maximum", "Minimum", "MatMul",
-        "BatchMatMulV2", "AddN", "Square", "SquaredDifference", "Neg", "Abs", "Reciprocal",
-        "Acos", "Asin", "Atanh", "Acosh", "Sinh", "Cosh", "Sin", "Cos", "Tan", "Erfinv", "Lgamma",
-        "Digamma", "Xlogy", "DivNoNan", "FloorMod", "Einsum", "L2Loss", "Sum", "Mean", "Prod",
-        "Max", "Min", "Cumsum", "Cumprod", "Reshape", "Transpose", "Tile", "ExpandDims",
-        "Squeeze", "BroadcastTo", "SelectV2", "Select", "StridedSlice", "EuclideanNorm",
-    }
-)  # fmt: skip
+ADDS = having(Trait.ADDS)
+ASKS = having(Trait.ASKS)
+BOUNDS = having(Trait.BOUNDS)
+COMPARISONS = having(Trait.COMPARES)
+COMPLEX_INPUT = having(Trait.COMPLEX_INPUT)
+COUNTS_ANSWERS = having(Trait.COUNTS_ANSWERS)
+DIVISIONS = having(Trait.DIVIDES)
+FLOAT_OPS = having(Trait.FLOAT)
+GROWS = having(Trait.GROWS)
+LIMITS = having(Trait.LIMIT)
+MOVES = having(Trait.MOVES)
+SCALES = having(Trait.SCALES)
+SOURCES = having(Trait.SOURCE)
+UNRECORDED = having(Trait.UNRECORDED)
+WRITES = having(Trait.WRITES)
+
+EXPONENTIALS = having(Trait.EXPONENTIAL)
+"""Ops whose ∞ is as good as any large number.
+
+That of log(0) or 1 / 0 is not, and numbers that multiply and add up to it are out of hand.
+"""
+
+LEAVES_OUT = having(Trait.LEAVES_OUT)
+"""Ops that leave NaN out on purpose; a finite result of others may hide a bug."""
+
+ONE_TYPE = having(Trait.ONE_TYPE | Trait.FLOAT)
 """Ops whose inputs that hold values are of the result's type: recorded like it, unless filtered."""
 
-SOURCES = frozenset(
-    {
-        "Const", "IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional",
-        "OptionalGetValue", "MultiDeviceIteratorGetNextFromShard", "Placeholder",
-        "PlaceholderWithDefault", "VarHandleOp", "ReadVariableOp", "PyFunc", "EagerPyFunc",
-        "PyFuncStateless", "DecodeRaw", "DecodeCSV", "ParseExampleV2", "ReadFile", "RestoreV2",
-        "Restore", "StringToNumber", "LookupTableFindV2", "ParseTensor", "DatasetToSingleElement",
-        "QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2", "Unstage", "MapUnstage",
-    }
-)  # fmt: skip
-"""Ops that bring values in from outside: they compute nothing that could go wrong."""
-
-MOVES = frozenset(
-    {
-        "BroadcastTo", "Concat", "ConcatV2", "DepthToSpace", "DynamicPartition",
-        "DynamicStitch", "ExpandDims", "ExtractImagePatches", "GatherNd", "GatherV2", "Identity",
-        "IdentityN", "MatrixDiagV3", "MatrixDiagPartV3", "MirrorPad", "Neg", "Pack", "Pad",
-        "PadV2", "ParallelConcat", "Placeholder", "PreventGradient", "ReadVariableOp",
-        "RandomShuffle", "Reshape", "ResourceGather", "ReverseV2", "ReverseSequence", "Roll",
-        "Select", "SelectV2", "Slice", "Snapshot", "SpaceToDepth", "Split", "SplitV", "Squeeze",
-        "StopGradient", "StridedSlice", "TensorListGetItem", "TensorListStack",
-        "TensorListPopBack", "TensorListConcatV2", "TensorScatterUpdate", "Tile", "TopKV2",
-        "Transpose", "Unpack", "Where", "Abs", "Sign", "Bitcast", "Relu", "Relu6", "LeakyRelu",
-        "MaxPool", "Maximum", "Minimum", "Tanh", "Sigmoid", "ScatterNd",
-        "StridedSliceGrad", "CollectiveReduceV2", "MatrixBandPart", "OptionalGetValue", "Fill",
-        "ReluGrad", "Relu6Grad", "LeakyReluGrad", "ClipByValue", "CheckNumerics", "Softsign",
-        "Erf", "Atan", "OneHot", "Conj", "Real", "Imag", "ZerosLike",
-        "Sort", "BatchToSpaceND", "SpaceToBatchND", "IteratorGetNext", "MatrixSetDiagV3",
-        "MatrixDiag", "Diag", "DiagPart", "EnsureShape", "Floor", "Ceil", "Round", "Rint",
-        "ParallelDynamicStitch", "RaggedTensorToTensor", "RaggedGather", "SparseToDense",
-        "ResourceGatherNd", "TensorScatterMax", "TensorScatterMin", "TensorStridedSliceUpdate",
-        "TensorListSetItem", "TensorListGather", "SparseReorder", "SparseReshape",
-    }
-)  # fmt: skip
-"""Ops that never make NaN or ∞ of finite numbers: a bad output means a bad input."""
-
-ASKS = frozenset({"IsNan", "IsInf", "IsFinite"})
-"""Ops by which a program asks whether values are finite."""
-
-COUNTS_ANSWERS = frozenset(
-    {"All", "Any", "LogicalNot", "LogicalAnd", "LogicalOr", "Cast", "Sum", "Mean", "Max", "Min"}
-)
-"""Ops that make one answer for Python of what was asked of many elements."""
-
-SMALL_TYPES = frozenset({"float16", "float8_e4m3fn", "float8_e5m2"})
-"""Their range is so small that an overflow, even one that ends in a finite number, is no intent."""
-
-WRITES = frozenset({"Fill", "Select", "SelectV2", "PadV2", "OneHot", "TensorScatterUpdate"})
-"""Ops by which a program writes a number of its choice into a tensor, ∞ into masked places say."""
-
-NON_FLOAT_RESULT = ASKS | frozenset(
-    {
-        "Shape", "ShapeN", "Size", "Rank",
-        "BroadcastGradientArgs", "BroadcastArgs", "ZerosLike", "OnesLike",
-    }
-)  # fmt: skip
+NON_FLOAT_RESULT = having(Trait.NO_FLOAT | Trait.ASKS)
 """Ops whose result does not depend on the values, or asks whether they are finite."""
 
-COMPARISONS = frozenset(
-    {"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "ApproximateEqual"}
-)
-
-LEAVES_OUT = frozenset(
-    {
-        "Select", "SelectV2", "DivNoNan", "MulNoNan", "Xdivy", "Xlogy", "Xlog1py", "GatherV2",
-        "GatherNd", "StridedSlice", "Slice", "DynamicPartition", "TensorScatterUpdate",
-        "ResourceGather", "Where", "Split", "SplitV", "Unpack",
-    }
-)  # fmt: skip
-"""Ops by which a program leaves NaN out on purpose; a finite result of others may hide a bug."""
-
-
-BOUNDS = frozenset({"Minimum", "Maximum", "ClipByValue", "Min", "Max"})
-"""Ops by which a program sets a bound to ∞, or to a large number."""
-
-ADDS = frozenset({"AddV2", "Add", "Sub"})
-
-REDUCES = frozenset({"Sum", "Cumsum", "SegmentSum", "UnsortedSegmentSum"})
+REDUCES = having(Trait.REDUCES)
 """Ops that add up: the logarithm of a product is a sum, and the product 0 where that is -∞.
 
 A mean is none: a geometric mean that is 0 because of one number is rarely meant.
 """
 
-DIVISIONS = frozenset({"RealDiv", "Reciprocal"})
-
 SUMS = REDUCES | {"Mean"}
 
-SCALES = frozenset({"Mul", "RealDiv"})
-
-LIMITS = frozenset({"Atan"})
-"""Ops that are asked for their limit at ∞: the angle of a vertical line is 90 degrees."""
-
-COMPARES_AND_ADDS = (
-    MOVES
-    | BOUNDS
-    | ADDS
-    | frozenset({"Cast", "SegmentMax", "SegmentMin", "UnsortedSegmentMax", "UnsortedSegmentMin"})
-)
+COMPARES_AND_ADDS = having(Trait.MOVES | Trait.BOUNDS | Trait.ADDS | Trait.SELECTS)
 """Ops of algorithms in which ∞ is a number like any other: shortest paths, best scores so far."""
 
-OUT_OF_LOGARITHMS = frozenset({"Exp", "Softmax", "Sigmoid", "Expm1"}) | BOUNDS
+OUT_OF_LOGARITHMS = having(Trait.OUT_OF_LOG | Trait.BOUNDS)
 """Ops that take a logarithm of 0 back to 0, or set a bound to it."""
 
-EXPONENTIALS = frozenset({"Exp", "Expm1", "Cosh", "Sinh"})
-"""Ops whose ∞ is as good as any large number: 1 / (1 + exp(1000)) is 0.
-
-That of log(0) or 1 / 0 is not, and numbers that multiply and add up to it are out of hand.
-"""
-
-GROWS = frozenset(
-    {
-        "Exp", "Expm1", "Cosh", "Sinh", "Square", "Mul", "MatMul", "BatchMatMulV2", "AddV2",
-        "Sum", "Mean", "Sub", "Pow", "Cumprod", "Prod", "Cumsum", "AddN", "L2Loss", "BiasAdd",
-        "BiasAddGrad", "SquaredDifference", "Conv2D", "Conv2DBackpropInput",
-        "Conv2DBackpropFilter", "Einsum",
-    }
-)  # fmt: skip
-"""Ops that make ∞ of large numbers."""
+SMALL_TYPES = frozenset({"float16", "float8_e4m3fn", "float8_e5m2"})
+"""Their range is so small that an overflow, even one that ends in a finite number, is not meant."""
 
 
 def is_list_op(op_type: str | None) -> bool:
