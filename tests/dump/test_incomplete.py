@@ -113,7 +113,7 @@ _PLACES = [
     "compiled.CompiledBuffer.take",
     "eager.EagerExecutions._record",
     "graphs.GraphDefinitions.record_ops",
-    "groups.Group._take",
+    "writer.DumpWriter._take_rows",
     "instrument.add_group",
     "records.GroupRecords.encode",
     "tensorflow_internals.doubt_shapes",
@@ -168,7 +168,7 @@ def test_what_is_lost_is_named_and_counted(
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("tfdbg_tui.dump.groups.Group._take", broken)
+    monkeypatch.setattr("tfdbg_tui.dump.writer.DumpWriter._take_rows", broken)
     monkeypatch.setattr("tfdbg_tui.dump.writer.DumpWriter.eager_op", broken)
     function = tf.function(lambda x: tf.math.sin(x) * 2.0, autograph=False)
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
 _SMALL = 4096
 """Elements of a tensor that may be copied to the host: see `instrument`."""
-_CALLBACKS = ("PyFunc", "PyFuncStateless")
-_BRANCHES = ("If", "StatelessIf")
+_HANDOVERS = ("PyFunc", "QueueEnqueueV2", "QueueEnqueueManyV2")
 
 
 @functools.cache
@@ -123,9 +122,9 @@ def is_large(tensor: Any) -> bool:
         return any(map(is_large, tensor.op.inputs))
     if tensor.op.type == "Shape":
         return False  # As many elements as there are dimensions.
-    if tensor.op.type in _BRANCHES:
-        return False  # Details: a few numbers a tensor.
-    if tensor.op.type == "Greater":
+    if tensor.op.type == "Switch":
+        return False  # Copied only where the branch is taken.
+    if tensor.op.type in ("Greater", "LogicalOr"):
         return False  # A condition.
     return not tensor.shape.is_fully_defined() or tensor.shape.num_elements() > _SMALL
 
@@ -137,15 +136,13 @@ def is_on_host(op: Any) -> bool:
 def test_no_large_tensor_goes_to_the_host(mode: str, own_ops: list[Any]) -> None:
     if mode == "FULL_TENSOR":
         pytest.skip("the mode that copies everything")
-    assert any(op.type in _CALLBACKS for op in own_ops)
+    assert any(op.type in _HANDOVERS for op in own_ops)
     for op in own_ops:
-        if op.type in _BRANCHES:
-            assert op.get_attr("_lower_using_switch_merge"), op
-        elif is_on_host(op):
+        if is_on_host(op):
             copied = [tensor for tensor in op.inputs if is_large(tensor)]
             assert not copied, f"{op.type} {op.name} copies {copied}"
         else:
-            assert op.type not in _CALLBACKS, f"{op.name} is placed on no device"
+            assert op.type not in _HANDOVERS, f"{op.name} is placed on no device"
 
 
 @needs_registry
@@ -153,13 +150,7 @@ def test_every_op_has_a_kernel_for_gpus(own_ops: list[Any]) -> None:
     assert own_ops
     for op in own_ops:
         types = attributes(op)
-        if op.type in _BRANCHES:
-            # It becomes one Switch for each tensor, and one Merge for each result.
-            for tensor in op.inputs[1:]:
-                assert kernel_for("Switch", {"T": {tensor.dtype.as_datatype_enum}}), tensor
-            for tensor in op.outputs:
-                assert kernel_for("Merge", {"T": {tensor.dtype.as_datatype_enum}}), tensor
-        elif not is_on_host(op):
+        if not is_on_host(op):
             kernel = kernel_for(op.type, types)
             assert kernel is not None, f"no kernel for {op.type} {types}"
             assert not read_on_host(op, kernel), f"{op.type} {types} reads in host memory"

@@ -14,7 +14,7 @@ np = pytest.importorskip("numpy")
 import dump_oracle as oracle  # noqa: E402
 
 import tfdbg_tui  # noqa: E402
-from tfdbg_tui.diagnosis import report  # noqa: E402
+from tfdbg_tui.diagnosis.report.findings import Report, diagnose  # noqa: E402
 from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
@@ -60,8 +60,8 @@ def ended(root: Path) -> Run:
     return open_run(str(root))
 
 
-def diagnosed(root: Path) -> report.Report:
-    return report.diagnose(ended(root))
+def diagnosed(root: Path) -> Report:
+    return diagnose(ended(root))
 
 
 @pytest.mark.parametrize("size", [10, 5000])

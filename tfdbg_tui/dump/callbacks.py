@@ -2,9 +2,9 @@
 
 A PyFunc op names a registered Python function, and one that is no longer there ends the program.
 A graph's group must not stay for ever, though: it costs as much as the graph.  So the op hands in
-the number of its group, which is kept by its graph and looked up here when the graph runs.  Where
-TensorFlow still runs a function whose graph is gone, such as one in the pipeline of a `tf.data`
-variant, the program goes on and the logdir says that this is not on record.
+a row with the number of its group (see `row_queue`), which is kept by its graph and looked up here
+when the graph runs.  Where TensorFlow still runs a function whose graph is gone, such as one in the
+pipeline of a `tf.data` variant, the program goes on and the logdir says that this is not on record.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet, WeakValueDictionary
 
-from tfdbg_tui.dump import groups, tensorflow_internals
+from tfdbg_tui.dump import tensorflow_internals
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.groups import Group
@@ -47,17 +47,22 @@ def detail_token() -> str:
     return tensorflow_internals.py_func_token(_detail)
 
 
-def _sink(number: Any, *arrays: Any) -> list[Any]:
-    group = _groups.get(int(number))
+def group_of(number: int) -> Group | None:
+    """Return a group by its number; where it is gone, say so in the logdir, once."""
+    group = _groups.get(number)
     if group is None:
-        _miss(int(number))
-        return []
-    return group.sink(*arrays)
+        _miss(number)
+    return group
 
 
-def _detail(number: Any, curt: Any, *tensors: Any) -> Any:
-    group = _groups.get(int(number))
-    return group.detail(curt, *tensors) if group is not None else groups.NO_DETAILS
+def _sink(row: Any, *arrays: Any) -> list[Any]:
+    group = group_of(int(row.flat[0]))
+    return group.sink(row, *arrays) if group is not None else []
+
+
+def _detail(row: Any, curt: Any, *tensors: Any) -> Any:
+    group = _groups.get(int(row.flat[0]))
+    return group.detail(row, curt, *tensors) if group is not None else row
 
 
 def _miss(number: int) -> None:

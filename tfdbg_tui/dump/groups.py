@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections import defaultdict
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.dump import summaries, traces
+from tfdbg_tui.dump import row_queue, summaries, traces
 from tfdbg_tui.dump.records import GroupRecords
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
     from tfdbg_tui.dump.writer import DumpWriter
 
@@ -28,7 +27,6 @@ _UNCOUNTED = (np.nan,) * 5
 _MAX_DETAILED = 1 << 20
 """Larger tensors are detailed only where they are bad, or an input of what is."""
 
-NO_DETAILS = np.full((1, DETAIL_WIDTH), -1.0)
 _MAX_FAILURES = 3
 """A group that has failed so often is left alone."""
 _NAMED = 3
@@ -78,7 +76,8 @@ class Group:
     Attributes:
         among_whole_tensors: Whether the trace file takes payloads, not framed records: whole
             tensors, and the counts of what XLA compiled, where these cannot leave.
-        columns: Name of each argument of `sink`; several arrays may share a column.
+        sizes_put: How many sizes it puts into a row.
+        columns: Name of each argument of `sink` after the row; several arrays may share a column.
         constants: Counts of the rows that never change.
         aliases: Pairs of a row and an earlier one that has the same elements.
         packs: Rows of small tensors, those of one shape together.
@@ -110,6 +109,7 @@ class Group:
         self.among_whole_tensors = writer.options.mode is TensorDebugMode.FULL_TENSOR
         self.iterated = iterated
         self.overwritten = overwritten and self.adaptive
+        self.sizes_put = 0
         self.columns: tuple[str, ...] = ()
         self.constants: dict[int, summaries.HealthCounts] = {}
         self.aliases: list[tuple[int, int]] = []
@@ -121,7 +121,9 @@ class Group:
         self.inputs: dict[int, tuple[int, ...]] = {}
         self.places: dict[int, tuple[int, int | None]] = {}
         self.exact_limit: int | None = None
-        self._writer = writer
+        self.writer = writer
+        self._found: dict[int, Float64Array] = {}
+        self._keys = itertools.count(1)
         self._failures = 0
         self._novelty = summaries.Novelty()
 
@@ -135,51 +137,86 @@ class Group:
         """Makes the records; only once the graph has run, when all of the above is there."""
         return GroupRecords(self)
 
-    def sink(self, *arrays: Any) -> list[Any]:
-        """Take the values of one execution of the graph."""
-        if self._writer.active and not self._is_given_up:
-            try:
-                self._take(arrays)
-            except Exception as error:
-                self._fail(error)
+    @property
+    def graph_id(self) -> str:
+        """The graph that it is of."""
+        return self.rows[0].graph_id
+
+    @cached_property
+    def records_constants(self) -> bool:
+        """Whether a healthy execution may have something to tell: constants that are bad."""
+        return self.adaptive and any(counts.bad for counts in self.constants.values())
+
+    def sink(self, row: Any, *arrays: Any) -> list[Any]:
+        """Take the values of one execution of the graph.
+
+        Args:
+            row: See `row_queue`.
+            *arrays: See `columns`.
+        """
+        self.guarded(self._take, row, arrays)
         return []
 
-    def _take(self, arrays: tuple[Any, ...]) -> None:
-        values = defaultdict(list)
+    def _take(self, row: Any, arrays: tuple[Any, ...]) -> None:
+        values = self.values_of(np.atleast_2d(row))
+        if values is None:
+            return
         for name, array in zip(self.columns, arrays, strict=True):
             # A string on its own comes as bytes, not as an array.
-            values[name].append(np.array(array, object if isinstance(array, bytes) else None))
-        if not any((details[:1, 0] < 0).any() for details in values.get("details", ())):
-            self._writer.traces_taken(self, values)
+            array = np.array(array, object if isinstance(array, bytes) else None)
+            values.setdefault(name, []).append(array)
+        self.writer.traces_taken(self, values)
 
-    def detail(self, curt: Any, *tensors: Any) -> Any:
+    def values_of(self, rows: row_queue.Rows) -> Values | None:
+        """Return what the rows of one execution tell; None where its details are missing."""
+        key = int(rows[0, row_queue.KEY])
+        if key == row_queue.NO_KEY:
+            return None
+        values: Values = {"details": [self._found.pop(key)]} if key else {}
+        if self.iterated:
+            values["iteration"] = [rows[:1, row_queue.ITERATION]]
+        if self.sizes_put:
+            values["size"] = [rows[:, row_queue.SIZES :].reshape(-1)[: self.sizes_put]]
+        return values
+
+    def detail(self, row: Any, curt: Any, *tensors: Any) -> Any:
         """Count everything about the bad tensors of one execution of the graph.
 
         Args:
+            row: See `row_queue`.
             curt: Float64 array ``[tensors looked at, 2]``; not zero where one is bad.
             *tensors: See `places`.
 
         Returns:
-            Float64 array ``[details, DETAIL_WIDTH]``, in the order of rows; `NO_DETAILS` where
-            there are none to tell, so that `sink` does not take bad tensors for healthy ones.
+            The row with the key of the details; with `NO_KEY` where there are none to tell, so
+            that nobody takes bad tensors for healthy ones.
         """
-        if self._writer.active and not self._is_given_up:
-            try:
-                return self._details(curt, tensors)
-            except Exception as error:
-                self._fail(error)
-        return NO_DETAILS
+        key = self.guarded(self._keep_details, curt, tensors)
+        row = np.array(row)
+        row.flat[row_queue.KEY] = key or row_queue.NO_KEY
+        return row
 
-    @property
-    def _is_given_up(self) -> bool:
-        return self._failures >= _MAX_FAILURES
+    def guarded(self, act: Callable[..., Any], *args: Any) -> Any:
+        """Call what records an execution, if that is wanted; an error costs that record."""
+        if not self.writer.active or self._failures >= _MAX_FAILURES:
+            return None
+        try:
+            return act(*args)
+        except Exception as error:
+            self._fail(error)
+            return None
 
     def _fail(self, error: Exception) -> None:
         """Tell what an error has cost: the records of one execution, or of all from now on."""
         self._failures += 1
         names = ", ".join(row.op_name for row in self.rows[:_NAMED])
         more = f" and {len(self.rows) - _NAMED} more" if len(self.rows) > _NAMED else ""
-        self._writer.hook_failed(error, f"graph executions of {names}{more}", self.rows[0].graph_id)
+        self.writer.hook_failed(error, f"graph executions of {names}{more}", self.graph_id)
+
+    def _keep_details(self, curt: Any, tensors: Any) -> int:
+        key = next(self._keys)
+        self._found[key] = self._details(curt, tensors)
+        return key
 
     def _details(self, curt: Any, tensors: Any) -> Float64Array:
         bad = self._bad_rows(curt, tensors)
@@ -252,28 +289,3 @@ class Group:
             if detail[3:6].any():
                 return self.rows[int(detail[0])], summaries.HealthCounts(*map(int, detail[2:6]))
         return None
-
-
-class Batch:
-    """The values of one execution of a group."""
-
-    __slots__ = ("count", "group", "iteration", "nbytes", "serial", "step", "values", "wall_time")
-
-    def __init__(self, group: Group, values: Values, step: int | None, serial: int):
-        self.group = group
-        self.values = values
-        self.step = step
-        self.serial = serial
-        self.iteration = int(values["iteration"][0].reshape(-1)[0]) if group.iterated else 0
-        self.wall_time = time.time()
-        self.count = len(group.rows)
-        self.nbytes = sum(array.nbytes for arrays in values.values() for array in arrays)
-
-    @property
-    def graph_id(self) -> str:
-        """The graph that was executed."""
-        return self.group.rows[0].graph_id
-
-    def encode(self) -> Iterator[tuple[bytes, int]]:
-        """Return items for the trace file and the number of records in each."""
-        return self.group.records.encode(self)

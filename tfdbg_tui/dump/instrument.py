@@ -3,10 +3,11 @@
 The tensors of a graph are observed in groups.  A group costs one look at its large tensors, by
 TensorFlow's ``DebugNumericSummaryV2`` in its CURT_HEALTH mode, which runs at memory speed, and one
 at each *pack* of small tensors of one shape.  `coverage` tells which large ones need no look of
-their own.  Only when something in the group is bad, an If runs a Python function, which gets the
-tensors themselves (they are still alive) and counts everything about the bad ones.  One PyFunc,
-the *sink*, takes what was found.  Groups are limited, so that not too much is kept alive, and not
-too much is lost when an op raises in the middle of a graph.
+their own.  Only when something in the group is bad, Python gets the tensors themselves (they are
+still alive) and counts everything about the bad ones.  What was found goes into a queue (see
+`row_queue`).  In modes that tell more of healthy tensors than sizes, and in sessions of TensorFlow
+1, one PyFunc, the *sink*, takes it instead.  Groups are limited, so that not too much is kept
+alive, and not too much is lost when an op raises in the middle of a graph.
 """
 
 from __future__ import annotations
@@ -16,7 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump import callbacks, coverage, summaries, tensor_ops, tensorflow_internals
+from tfdbg_tui.dump import (
+    callbacks,
+    coverage,
+    row_queue,
+    summaries,
+    tensor_ops,
+    tensorflow_internals,
+)
 from tfdbg_tui.dump.graphs import OWN_SCOPE
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -45,6 +53,14 @@ _PACKED_ELEMENTS = 4096
 """Up to so many elements, to copy a tensor into a pack is cheaper than an op of its own."""
 _EXACT_FLOAT32 = 1 << 24
 """A float32 sum of ones is exact up to here; larger tensors are counted by the detail function."""
+
+_ROW_MODES = (
+    TensorDebugMode.NO_TENSOR,
+    TensorDebugMode.CURT_HEALTH,
+    TensorDebugMode.CONCISE_HEALTH,
+)
+"""Modes in which a row tells all of a healthy group; in the others each group has a sink, as what
+goes two ways comes in no order."""
 
 
 def add_group(
@@ -130,6 +146,8 @@ class _GroupBuilder:
     def build(self, after: Sequence[Any]) -> Any:
         mode = self._group.mode
         after = list(after)
+        looked_at: list[Any] = []
+        sizes: list[Any] = []
         if mode is TensorDebugMode.NO_TENSOR:
             after += [self._here(item).op for item in self._items]
         elif mode is TensorDebugMode.FULL_TENSOR:
@@ -137,17 +155,26 @@ class _GroupBuilder:
         elif mode is TensorDebugMode.SHAPE:
             after += self._add_shapes()
         else:
-            self._add_health()
-        if self._iteration is not None:
-            self._columns.append(("iteration", self._place.tensor(self._iteration)))
+            looked_at, sizes = self._add_health()
         if self._serial is not None:
             self._columns.append(("serial", self._serial))
         self._group.columns = tuple(name for name, _ in self._columns)
-        inputs = [column for _, column in self._columns]
+        self._group.sizes_put = len(sizes)
+        condition = self._is_worth_a_look(looked_at[0], sizes) if looked_at else None
         with tf.control_dependencies(after), self._on_host():
-            return tensor_ops.py_func(
-                callbacks.sink_token(), self._number, inputs, [], stateless=self._place.stateless
-            )
+            row = row_queue.row_tensor(self._number, self._counter(), sizes)
+            if condition is not None:
+                row = tensor_ops.with_details(condition, row, looked_at)
+            if self._place.drained and mode in _ROW_MODES:
+                return row_queue.put(row)
+            inputs = [row, *(column for _, column in self._columns)]
+            return tensor_ops.py_func(callbacks.sink_token(), inputs, [])
+
+    def _counter(self) -> Any:
+        """Return the iteration of the loop, if the graph is the body of one."""
+        if self._iteration is None:
+            return None
+        return tf.cast(self._place.tensor(self._iteration), tf.int64)
 
     def _here(self, item: Observed) -> Any:
         """Return what stands for a tensor where the ops are made."""
@@ -170,37 +197,40 @@ class _GroupBuilder:
 
     # ---- Health --------------------------------------------------------------------------------
 
-    def _add_health(self) -> None:
+    def _add_health(self) -> tuple[list[Any], list[Any]]:
+        """Add the ops that look at the tensors.
+
+        Returns:
+            What `Group.detail` gets, nothing if there is nothing to look at; and the sizes that are
+            not known while tracing.
+        """
         group = self._group
         small = self._sort_rows()
         large = [self._items[row] for row in group.large]
-        full = group.mode is TensorDebugMode.FULL_HEALTH
         packs = self._packs(small)
+        full = group.mode is TensorDebugMode.FULL_HEALTH
         if full:
             self._columns += [("tensor", pack) for pack in packs]
         if not (packs or large):
-            return
-        sizes = self._add_sizes(large) if group.mode is not TensorDebugMode.CURT_HEALTH else None
+            return [], []
         if full and large:
+            self._add_ranks(large)
             self._add_signs(large)
-        self._add_details(packs, sizes)
+        sizes = self._sizes(large) if group.mode is not TensorDebugMode.CURT_HEALTH else []
+        return self._looked_at(packs), sizes
 
-    def _add_sizes(self, large: Sequence[Observed]) -> Any | None:
-        """Add the sizes that are not known while tracing; they come into being on the host."""
+    def _sizes(self, large: Sequence[Observed]) -> list[Any]:
+        """Return the sizes that are not known while tracing; they come into being on the host."""
         unsized = [self._widened(self._here(item)) for item in large if item.row.size is None]
-        if self._group.mode is TensorDebugMode.FULL_HEALTH:
-            unranked = [self._widened(self._here(item)) for item in large if item.row.rank is None]
-            self._add_packed("rank", [tf.raw_ops.Rank(input=tensor) for tensor in unranked])
-        sizes = [tf.raw_ops.Size(input=tensor, out_type=tf.int64) for tensor in unsized]
-        with self._on_host():
-            return self._add_packed("size", sizes)
+        return [tf.raw_ops.Size(input=tensor, out_type=tf.int64) for tensor in unsized]
 
-    def _add_packed(self, name: str, scalars: Sequence[Any]) -> Any | None:
-        if not scalars:
-            return None
-        packed = tf.raw_ops.Pack(values=scalars, axis=0)
-        self._columns.append((name, packed))
-        return packed
+    def _add_ranks(self, large: Sequence[Observed]) -> None:
+        unranked = [self._widened(self._here(item)) for item in large if item.row.rank is None]
+        self._add_packed("rank", [tf.raw_ops.Rank(input=tensor) for tensor in unranked])
+
+    def _add_packed(self, name: str, scalars: Sequence[Any]) -> None:
+        if scalars:
+            self._columns.append((name, tf.raw_ops.Pack(values=scalars, axis=0)))
 
     def _sort_rows(self) -> list[int]:
         """Decide how each row is looked at; return those that are small.
@@ -272,8 +302,8 @@ class _GroupBuilder:
         self._add_packed("sign_sum", sums)
         self._add_packed("half_nonzero", squares)
 
-    def _add_details(self, packs: Sequence[Any], sizes: Any) -> None:
-        """Add the If that counts everything about the bad tensors of a group."""
+    def _looked_at(self, packs: Sequence[Any]) -> list[Any]:
+        """Return what tells which tensors are bad, and the tensors."""
         group = self._group
         scanned = [row for row in group.large if row not in group.covers]
         group.seen = [*([row] for row in scanned), *group.packs]
@@ -290,25 +320,27 @@ class _GroupBuilder:
         if group.adaptive:
             self._add_inputs(tensors)
         curt = tf.raw_ops.Pack(values=[tensor_ops.curt_summary(tensor) for tensor in seen], axis=0)
-        condition = tf.raw_ops.Max(input=curt, axis=[0, 1]) > 0.0
+        return [curt, *tensors]
+
+    def _is_worth_a_look(self, curt: Any, sizes: Sequence[Any]) -> Any:
+        """Return whether Python is to look at the tensors.
+
+        That is where one is bad, in any case where it will be overwritten, and in FULL_HEALTH where
+        one is too large for float32 sums.
+        """
+        group = self._group
         if group.overwritten:
-            condition = tf.constant(True)
+            return tf.constant(True)
+        condition = tf.raw_ops.Max(input=curt, axis=[0, 1]) > 0.0
         if group.mode is TensorDebugMode.FULL_HEALTH:
             group.exact_limit = _EXACT_FLOAT32
-            condition = self._or_inexact(condition, sizes)
-        with self._on_host():
-            details = tensor_ops.details_if_bad(
-                condition, [curt, *tensors], self._number, stateless=self._place.stateless
-            )
-        self._columns.append(("details", details))
-
-    def _or_inexact(self, condition: Any, sizes: Any) -> Any:
-        """Return a condition that holds as well where a tensor is too large for float32 sums."""
-        if any((self._items[row].row.size or 0) > _EXACT_FLOAT32 for row in self._group.large):
-            return tf.constant(True)
-        if sizes is not None:
-            with self._on_host():
-                condition |= tf.raw_ops.Max(input=sizes, axis=[0]) > _EXACT_FLOAT32
+            known = (self._items[row].row.size or 0 for row in group.large)
+            if max(known, default=0) > _EXACT_FLOAT32:
+                return tf.constant(True)
+            if sizes:
+                with self._on_host():
+                    largest = tf.raw_ops.Max(input=tf.raw_ops.Pack(values=sizes, axis=0), axis=[0])
+                    condition |= largest > _EXACT_FLOAT32
         return condition
 
     def _add_inputs(self, tensors: list[Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tfdbg_tui.dump import tensor_ops, tensorflow_internals
@@ -18,11 +19,11 @@ class Place(Protocol):
 
     Attributes:
         graph: The graph that they are made in.
-        stateless: Whether they have to be without side effects for TensorFlow.
+        drained: Whether `row_queue` gets what they put into the queue.
     """
 
     graph: Any
-    stateless: bool
+    drained: bool
 
     def tensor(self, tensor: Any) -> Any:
         """Return what stands in `graph` for a tensor of the program, or None."""
@@ -31,7 +32,7 @@ class Place(Protocol):
 class V1Graph:
     """A v1 graph that takes the ops itself: what it consists of is all that a session can run."""
 
-    stateless = False
+    drained = False
 
     def __init__(self, graph: Any) -> None:
         self.graph = graph
@@ -41,13 +42,28 @@ class V1Graph:
         return tensor_ops.dereferenced(tensor)
 
 
+@dataclass(frozen=True, slots=True)
+class Flavour:
+    """What a function is made for.
+
+    Attributes:
+        stateless: It must have no side effects for TensorFlow, as in a dataset, which could not be
+            saved otherwise.
+        compiled: XLA compiles it, so no Python can run inside of it.
+        in_session: A session of TensorFlow 1 runs it, which has queues of its own.
+    """
+
+    stateless: bool = False
+    compiled: bool = False
+    in_session: bool = False
+
+
 class Probe:
     """A graph of ops that record, to be added to a function.
 
     Args:
         body: The function.
-        stateless: Whether the ops have to be without side effects for TensorFlow.
-        compiled: Whether XLA compiles the function.
+        flavour: What the function is made for.
 
     Attributes:
         references: Names in the function of the tensors that the inputs of the graph stand for.
@@ -58,11 +74,11 @@ class Probe:
         captures: Eager tensors that the ops use, by the names of arguments for them.
     """
 
-    def __init__(self, body: FunctionBody, *, stateless: bool, compiled: bool) -> None:
+    def __init__(self, body: FunctionBody, flavour: Flavour) -> None:
         self._body = body
         self._inputs: dict[str, Any] = {}
-        self.stateless = stateless
-        self.compiled = compiled
+        self.flavour = flavour
+        self.drained = not flavour.in_session
         self.captures: dict[str, Any] = {}
         self.graph = tensorflow_internals.own_graph()
         self.references: list[str] = []

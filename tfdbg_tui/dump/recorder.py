@@ -61,10 +61,13 @@ _run_ids: dict[str, str] = {}
 
 
 class TraceBatch(Protocol):
-    """One execution of some instrumented tensors of a graph, not yet encoded."""
+    """Executions of instrumented tensors of graphs, not yet encoded."""
 
     count: int
-    nbytes: int
+
+    @property
+    def nbytes(self) -> int:
+        """About as many bytes wait."""
 
     @property
     def graph_id(self) -> str:

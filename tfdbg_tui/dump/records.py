@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +16,13 @@ from tfdbg_tui.wire.modes import BAD_COLUMNS, VALUE_VECTORS, TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfdbg_tui.dump.groups import Batch, Group, Row, Values
+    from tfdbg_tui.dump.batches import Batch
+    from tfdbg_tui.dump.groups import Group, Row, Values
 
 Float64Array = npt.NDArray[np.float64]
+
+_MAX_HEALTHY = 64
+"""Of so many different sizes of a group's tensors the records are kept."""
 
 _Details = dict[int, Float64Array]
 """What is known of the rows that are detailed; see `groups.DETAIL_WIDTH`."""
@@ -42,7 +47,7 @@ class GroupRecords:
         self._unsized = [row for row in group.large if group.rows[row].size is None]
         self._unranked = [row for row in group.large if group.rows[row].rank is None]
         self._templates: dict[tuple[bool, bool], traces.TraceTemplates] = {}
-        self._known: dict[bool, traces.FilledTemplates] = {}
+        self._healthy: OrderedDict[tuple[bytes, bool], traces.FilledTemplates] = OrderedDict()
         self._novelty = summaries.Novelty()
 
     def encode(self, batch: Batch) -> Iterator[tuple[bytes, int]]:
@@ -60,29 +65,43 @@ class GroupRecords:
         else:
             yield records, batch.count
 
+    def healthy(self, sizes: bytes, *, stepped: bool) -> traces.FilledTemplates:
+        """Return the records of a healthy execution but for what differs in each.
+
+        Args:
+            sizes: Those that were not known while tracing, as an int64 array in bytes.
+            stepped: Whether there is a training step.
+        """
+        key = sizes, stepped
+        known = self._healthy.get(key)
+        if known is None:
+            values: Values = {"size": [np.frombuffer(sizes, np.int64)]} if sizes else {}
+            known = self._template(stepped=stepped).filled(self._vectors(values, {}))
+            self._healthy[key] = known
+            if len(self._healthy) > _MAX_HEALTHY:
+                self._healthy.popitem(last=False)
+        return known
+
     def _filled(self, batch: Batch, details: _Details) -> traces.FilledTemplates:
         """Return the records of a group but for what differs in each execution."""
         stepped = batch.step is not None
         if not (details or batch.values.keys() - {"details", "iteration"}):
-            known = self._known.get(stepped)
-            if known is None:
-                known = self._known[stepped] = self._template(batch).filled(self._base)
-            return known
-        return self._template(batch).filled(self._vectors(batch.values, details))
+            return self.healthy(b"", stepped=stepped)
+        return self._template(stepped=stepped).filled(self._vectors(batch.values, details))
 
     @staticmethod
     def _stamped(filled: traces.FilledTemplates, batch: Batch) -> bytes:
-        return filled.stamped(batch.wall_time, batch.step, batch.serial, batch.iteration)
+        return filled.stamped(batch.wall_time, batch.step, batch.serial, [batch.iteration])[0]
 
-    def _template(self, batch: Batch, *, detailed: bool = False) -> traces.TraceTemplates:
-        key = (batch.step is not None, detailed)
+    def _template(self, *, stepped: bool, detailed: bool = False) -> traces.TraceTemplates:
+        key = stepped, detailed
         templates = self._templates.get(key)
         if templates is None:
             rows = [*self._rows, *self._group.extra_rows] if detailed else self._rows
             templates = self._templates[key] = traces.TraceTemplates(
                 [row.site for row in rows],
                 TensorDebugMode.FULL_HEALTH if detailed else self._mode,
-                stepped=batch.step is not None,
+                stepped=stepped,
                 iterated=self._group.iterated,
                 extremes=detailed,
             )
@@ -112,7 +131,7 @@ class GroupRecords:
 
     def _set_signs(self, vectors: Float64Array, values: Values) -> None:
         """Fill in negative, zero and positive; those of bad tensors come from their details."""
-        for rows, pack in zip(self._group.packs, values["tensor"], strict=True):
+        for rows, pack in zip(self._group.packs, values.get("tensor", ()), strict=True):
             vectors[rows, 8:11] = summaries.sign_counts(pack)
         if "sign_sum" in values:
             nonzero, signs = 2 * values["half_nonzero"][0], values["sign_sum"][0]
@@ -201,7 +220,8 @@ class GroupRecords:
         An input that has no row of its own in the group stands before the first that was computed
         from it.
         """
-        template = self._template(batch, detailed=True)
+        stepped = batch.step is not None
+        template = self._template(stepped=stepped, detailed=True)
         rows = [*self._rows, *self._group.extra_rows]
         whole = {row: detail for row, detail in details.items() if _is_whole(detail)}
         counted = {row: detail for row, detail in details.items() if row not in whole}
@@ -213,7 +233,9 @@ class GroupRecords:
             full[number, 4:] = detail[2:9]
             extremes[number] = detail[9:]
         detailed = template.split(self._stamped(template.filled(full, extremes), batch))
-        plain = self._template(batch).split(self._stamped(self._filled(batch, counted), batch))
+        plain = self._template(stepped=stepped).split(
+            self._stamped(self._filled(batch, counted), batch)
+        )
         outside = {row for row in whole if row >= len(self._rows)}
         found: dict[int, bytes] = {}
         for row in range(len(self._rows)):

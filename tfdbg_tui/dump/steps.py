@@ -14,15 +14,15 @@ current: int | None = None
 """The training step that the program is in; None outside of any."""
 
 listeners: list[Callable[[int | None], None]] = []
-"""Told of every step that begins, and of None when it ends."""
+"""Told of every step before it begins, and of None before it ends."""
 
 
 def begin(number: int | None) -> None:
     """Enter a step (None: leave it)."""
     global current
-    current = number
     for listener in tuple(listeners):
         listener(number)
+    current = number
 
 
 @contextlib.contextmanager

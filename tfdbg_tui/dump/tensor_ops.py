@@ -1,4 +1,4 @@
-"""The ops that look at one tensor, and the If that gets the tensors themselves when one is bad."""
+"""The ops that look at one tensor, and those that hand over the tensors when one is bad."""
 
 from __future__ import annotations
 
@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework import func_graph as func_graph_module
-from tensorflow.python.ops import (
-    control_flow_util_v2,
-    gen_debug_ops,
-    gen_functional_ops,
-)
+from tensorflow.python.ops import gen_debug_ops
 
 from tfdbg_tui.dump import callbacks, references, tensorflow_internals
-from tfdbg_tui.dump.graphs import OWN_SCOPE
-from tfdbg_tui.dump.groups import DETAIL_WIDTH
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -131,46 +124,34 @@ def as_real(tensor: Any) -> Any:
     return tf.where(tf.math.is_nan(imaginary), imaginary, counted)
 
 
-def py_func(
-    token: str, number: int, inputs: Sequence[Any], dtypes: Sequence[Any], *, stateless: bool
-) -> Any:
+def py_func(token: str, inputs: Sequence[Any], dtypes: Sequence[Any]) -> Any:
     """Return an op that calls a Python function for a group; see `callbacks`.
 
-    A stateless one does not keep a dataset from being saved.
+    It has a side effect for TensorFlow; what counts for a dataset is what its function says of
+    itself, and that stays as it was.
     """
-    op_type = "PyFuncStateless" if stateless else "PyFunc"
-    arguments = [tf.constant(number, tf.int64), *inputs]
-    return tensorflow_internals.new_op(op_type, input=arguments, token=token, Tout=dtypes)
+    return tensorflow_internals.new_op("PyFunc", input=inputs, token=token, Tout=dtypes)
 
 
-def details_if_bad(condition: Any, inputs: list[Any], number: int, *, stateless: bool) -> Any:
-    """Return the details of a group of which `inputs` tell where the condition holds, else none."""
+def with_details(condition: Any, row: Any, tensors: Sequence[Any]) -> Any:
+    """Return the row of a group; where the condition holds, with the key of the details.
 
-    def then(*arguments: Any) -> Any:
-        token = callbacks.detail_token()
-        result = py_func(token, number, arguments, [tf.float64], stateless=stateless).outputs[0]
-        result.set_shape([None, DETAIL_WIDTH])
-        return result
+    What depends on the branch that is not taken does not run.  Where tensors may be on an
+    accelerator, they stay there unless it is taken.
 
-    def otherwise(*_: Any) -> Any:
-        return tf.zeros([0, DETAIL_WIDTH], tf.float64)
-
-    specs = [tf.TensorSpec(t.shape, t.dtype) for t in inputs]
-    branches = [_branch(name, f, specs) for name, f in (("then", then), ("else", otherwise))]
-    make = gen_functional_ops.stateless_if if stateless else gen_functional_ops._if
-    output = make(condition, inputs, [tf.float64], *branches)[0]
+    Args:
+        condition: Whether Python is to look at the tensors.
+        row: See `row_queue.row_tensor`.
+        tensors: What tells which tensors are bad, and the tensors.
+    """
+    healthy, bad = tf.raw_ops.Switch(data=row, pred=condition)
     if tensorflow_internals.has_accelerator():
-        # Lowered to Switch and Merge, the tensors stay on the device unless the branch is taken.
-        tensorflow_internals.set_bool_attribute(output.op, "_lower_using_switch_merge", True)
-    return output
+        tensors = [_only_if(condition, tensor) for tensor in tensors]
+    detailed = py_func(callbacks.detail_token(), [bad, *tensors], [tf.int64]).outputs[0]
+    detailed.set_shape(row.shape)
+    return tf.raw_ops.Merge(inputs=[healthy, detailed])[0]
 
 
-def _branch(name: str, function: Any, specs: Sequence[Any]) -> str:
-    unique: str = control_flow_util_v2.unique_fn_name(OWN_SCOPE + "/", name)
-    graph = func_graph_module.FuncGraph(unique)
-    tensorflow_internals.mark_as_own(graph)
-    func_graph_module.func_graph_from_py_func(
-        unique, function, [], {}, signature=specs, func_graph=graph, add_control_dependencies=False
-    )
-    tensorflow_internals.add_function(graph)
-    return unique
+def _only_if(condition: Any, tensor: Any) -> Any:
+    with beside(tensor):
+        return tf.raw_ops.Switch(data=tensor, pred=condition)[1]

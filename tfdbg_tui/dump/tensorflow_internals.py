@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tensorflow import DeviceSpec
 from tensorflow import config as tf_config
 from tensorflow.core.framework import attr_value_pb2, graph_pb2
+from tensorflow.python import pywrap_tfe
 from tensorflow.python.data.ops import options as options_lib
 from tensorflow.python.debug.lib import op_callbacks_common
 from tensorflow.python.eager import context, graph_only_ops, wrap_function
@@ -280,11 +281,42 @@ def py_func_token(function: Callable[..., Any]) -> str:
     return token
 
 
-def add_function(graph: Any) -> None:
-    """Make a runtime function of a graph of ours, for the graph around it; the graph may go."""
-    function = atomic_function.from_func_graph(graph.name, graph, {})
-    function._cached_graph = None  # Refers to all graphs around it.
-    graph.outer_graph._add_function_recursive(function)
+def eager_queue(name: str, dtype: Any, width: int, capacity: int) -> Any:
+    """Return the handle of a queue of vectors that functions know by its name.
+
+    Args:
+        name: Its name.
+        dtype: Type of the elements.
+        width: Length of the vectors.
+        capacity: How many it holds.
+    """
+    handle = context.context()._handle
+    known, queue = _queues.get(name, (None, None))
+    if known is not handle:
+        types = ("component_types", [dtype.as_datatype_enum], "shapes", [[width]])
+        queue = _run_op("FIFOQueueV2", [], (*types, "capacity", capacity, "shared_name", name))
+        _queues[name] = handle, queue
+    return queue
+
+
+_queues: dict[str, tuple[Any, Any]] = {}
+
+
+def dequeue_all(queue: Any, dtype: Any) -> Any:
+    """Take all that is in a queue, as an array; None if there is nothing."""
+    size = _run_op("QueueSizeV2", [queue], ())
+    if not size.numpy():
+        return None
+    types = ("component_types", [dtype.as_datatype_enum])
+    return _run_op("QueueDequeueManyV2", [queue, size], types).numpy()
+
+
+def _run_op(op_type: str, inputs: list[Any], attributes_of_op: tuple[Any, ...]) -> Any:
+    """Run an eager op that no op callback sees; return its output."""
+    handle = context.context()._handle
+    return pywrap_tfe.TFE_Py_Execute(handle, "/device:CPU:0", op_type, inputs, attributes_of_op, 1)[
+        0
+    ]
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import struct
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,10 @@ import numpy.typing as npt
 from tfdbg_tui.wire import codec, crc32c, tfrecord
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_BYTES_AT_ONCE = 1 << 20
 _STEP_BYTES = 5
 """A step is an overlong varint, so that its width does not depend on its value."""
 MAX_STEP = (1 << 7 * _STEP_BYTES) - 1
@@ -94,9 +98,10 @@ class TraceTemplates:
         records, bounds = [], [0]
         values: list[list[int]] = []
         stamps: list[list[int]] = []
+        counters: list[list[int]] = []
         for site in sites:
             record, *holes = self._template(site, mode)
-            for hole, into in zip(holes, (values, stamps), strict=True):
+            for hole, into in zip(holes, (values, stamps, counters), strict=True):
                 into.append([bounds[-1] + offset for offset in hole])
             records.append(record)
             bounds.append(bounds[-1] + len(record))
@@ -105,16 +110,20 @@ class TraceTemplates:
         self.crc_places = ends[:, None] + np.arange(4)
         self._values = _Holes(values, ends)
         self.stamps = _Holes(stamps, ends)
+        self.counters = _Holes(counters, ends)
         self._blob = np.frombuffer(b"".join(records), np.uint8)
         self._crcs = np.array(
             [crc32c.crc32c(r[tfrecord.HEADER_SIZE : -tfrecord.FOOTER_SIZE]) for r in records],
             np.uint32,
         )
 
-    def _template(self, site: Site, mode: TensorDebugMode) -> tuple[bytes, list[int], list[int]]:
+    def _template(
+        self, site: Site, mode: TensorDebugMode
+    ) -> tuple[bytes, list[int], list[int], list[int]]:
         """Return a framed record with zeros in its holes.
 
-        Also the offsets of the bytes that depend on the values, and on the execution.
+        Also the offsets of the bytes that depend on the values, on the execution, and on the
+        iteration of the loop.
         """
         content = bytes(8 * self.length)
         head = tensor_proto_head(self.length)
@@ -139,9 +148,10 @@ class TraceTemplates:
         at += len(prefix) + len(before)
         values = list(range(at, at + len(content)))
         at += len(content) + len(after)
+        counters: list[int] = []
         for field, width, holes in (
             (serial, 8, stamps),
-            (iteration, 4, stamps),
+            (iteration, 4, counters),
             *((extreme, 8, values) for extreme in extremes),
         ):
             if field:
@@ -149,7 +159,7 @@ class TraceTemplates:
                 holes += range(at - width, at)
         length = struct.pack("<Q", len(payload))
         frame = length + struct.pack("<I", crc32c.masked_crc32c(length))
-        return frame + payload + bytes(4), values, stamps
+        return frame + payload + bytes(4), values, stamps, counters
 
     def split(self, records: bytes) -> list[bytes]:
         """Return the single records in what `FilledTemplates.stamped` returned."""
@@ -171,7 +181,7 @@ class TraceTemplates:
         data = np.ascontiguousarray(vectors, "<f8").view(np.uint8).reshape(len(self._crcs), -1)
         blob = self._blob.copy()
         blob[self._values.places] = data
-        return FilledTemplates(self, blob, self._crcs ^ self._values.crc_changes(data))
+        return FilledTemplates(self, blob, self._crcs ^ self._values.crc_changes_each(data))
 
 
 class FilledTemplates:
@@ -182,29 +192,45 @@ class FilledTemplates:
         self._blob = blob
         self._crcs = crcs
 
-    def stamped(self, wall_time: float, step: int | None, serial: int, iteration: int) -> bytes:
-        """Return the framed records of one execution of the sites.
+    def stamped(
+        self, wall_time: float, step: int | None, serial: int, iterations: Sequence[int]
+    ) -> list[bytes]:
+        """Return the framed records of executions of the sites that differ in the iteration only.
 
         Args:
             wall_time: Seconds since the epoch.
             step: Training step; ignored unless the templates carry one.
             serial: Serial of the causing execution; 0 where it is not known.
-            iteration: Iteration of the loop; ignored unless the templates carry one.
+            iterations: Iteration of the loop in each; ignored unless the templates carry one.
         """
         templates = self._templates
         stamp = struct.pack("<d", wall_time)
         if templates.stepped:
             stamp += _fixed_width_varint(step or 0)
         stamp += struct.pack("<Q", serial)
-        if templates.iterated:
-            stamp += struct.pack("<I", iteration & 0xFFFFFFFF)
         data = np.frombuffer(stamp, np.uint8)
         blob = self._blob.copy()
         blob[templates.stamps.places] = data
         crcs = self._crcs ^ templates.stamps.crc_changes(data)
-        masked = ((crcs >> np.uint32(15)) | (crcs << np.uint32(17))) + np.uint32(0xA282EAD8)
-        blob[templates.crc_places] = masked.astype("<u4").view(np.uint8).reshape(-1, 4)
-        return blob.tobytes()
+        if not templates.iterated:
+            return [_checked(blob, crcs, templates.crc_places).tobytes()] * len(iterations)
+        counters = (np.array(iterations, np.int64) & 0xFFFFFFFF).astype("<u4")
+        records: list[bytes] = []
+        at_once = max(1, _BYTES_AT_ONCE // len(blob))
+        for start in range(0, len(counters), at_once):
+            data = counters[start : start + at_once, None].view(np.uint8)
+            blobs = np.tile(blob, (len(data), 1))
+            blobs[:, templates.counters.places] = data[:, None, :]
+            changed = crcs ^ templates.counters.crc_changes(data)
+            records += map(bytes, _checked(blobs, changed, templates.crc_places))
+        return records
+
+
+def _checked(blobs: UInt8Array, crcs: UInt32Array, places: npt.NDArray[np.int64]) -> UInt8Array:
+    """Return records with their checksums filled in: ``[..., bytes]``, ``[..., records]``."""
+    masked = ((crcs >> np.uint32(15)) | (crcs << np.uint32(17))) + np.uint32(0xA282EAD8)
+    blobs[..., places] = masked.astype("<u4")[..., None].view(np.uint8)
+    return blobs
 
 
 class _Holes:
@@ -224,18 +250,26 @@ class _Holes:
         _crc.upto(int(distances.max(initial=0)))
 
     def crc_changes(self, data: UInt8Array) -> UInt32Array:
-        """Return what the bytes do to the CRC32C of each record.
+        """Return what the same bytes in each record do to its CRC32C.
 
         Args:
-            data: ``[records, bytes]``, or ``[bytes]`` for all alike.
+            data: ``[..., bytes]``.
+
+        Returns:
+            ``[..., records]``.
         """
         # A zero byte's table entry is zero, so the zeros that were there cancel out.
-        tables = _crc.tables
-        if data.ndim == 1:
-            alike = np.bitwise_xor.reduce(tables[self._distances, data], axis=1)
-            return np.asarray(alike[self._layouts], np.uint32)
-        changes = np.bitwise_xor.reduce(tables[self._distances[self._layouts], data], axis=1)
-        return np.asarray(changes, np.uint32)
+        changes = np.bitwise_xor.reduce(_crc.tables[self._distances, data[..., None, :]], axis=-1)
+        return np.asarray(changes[..., self._layouts], np.uint32)
+
+    def crc_changes_each(self, data: UInt8Array) -> UInt32Array:
+        """Return what bytes do to the CRC32C of each record.
+
+        Args:
+            data: ``[records, bytes]``.
+        """
+        distances = self._distances[self._layouts]
+        return np.asarray(np.bitwise_xor.reduce(_crc.tables[distances, data], axis=1), np.uint32)
 
 
 def _fixed_width_varint(value: int) -> bytes:

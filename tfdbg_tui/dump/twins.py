@@ -22,27 +22,13 @@ from tfdbg_tui.dump.function_defs import (
     set_captures,
     takes_more_inputs,
 )
-from tfdbg_tui.dump.probe import Probe
+from tfdbg_tui.dump.probe import Flavour, Probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
 _serials = itertools.count(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Flavour:
-    """What a function is made for.
-
-    Attributes:
-        stateless: It must have no side effects for TensorFlow, as in a dataset, which could not be
-            saved otherwise.
-        compiled: XLA compiles it, so no Python can run inside of it.
-    """
-
-    stateless: bool = False
-    compiled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +86,7 @@ class Twins:
         self._graphs[name] = graph
         self._state(graph)[name] = source
 
-    def of(self, name: str, flavour: Flavour = Flavour()) -> Twin | None:
+    def of(self, name: str, flavour: Flavour) -> Twin | None:
         """Return the twin of a function of the program, or None where it runs as it is."""
         graph = self._graphs.get(name)
         if graph is None:
@@ -134,7 +120,8 @@ class Twins:
     def _use_in_op(self, graph: Any, op: Any, attribute: str) -> None:
         value = op.get_attr(attribute)
         names = [f.name for f in (value if isinstance(value, list) else [value])]
-        found = [self.of(name, Flavour(stateless=_is_dataset(op.type))) for name in names]
+        flavour = Flavour(stateless=_is_dataset(op.type), in_session=True)
+        found = [self.of(name, flavour) for name in names]
         twins = [None if twin is None or twin.captures else twin for twin in found]
         for name, twin in zip(names, found, strict=True):
             if twin is not None and twin.captures:
@@ -162,7 +149,7 @@ class Twins:
         inputs = set(source.arguments)
         body = FunctionBody(definition, source.arguments, (o for o in ops if o.name not in inputs))
         children, captures = self._use_in_nodes(definition.node_def, flavour)
-        probe = Probe(body, stateless=flavour.stateless, compiled=flavour.compiled)
+        probe = Probe(body, flavour)
         self._observe(graph, body, probe)
         if probe.definition is not None:
             body.add(probe)

@@ -14,25 +14,30 @@ from tfdbg_tui.dump import (
     callbacks,
     instrument,
     observed,
+    row_queue,
     stacks,
     steps,
     tensorflow_hooks,
     tensorflow_internals,
     v1_control_flow,
 )
+from tfdbg_tui.dump.batches import Batch, HealthyBatch
 from tfdbg_tui.dump.compiled import CompiledBuffer
 from tfdbg_tui.dump.eager import BadTensor, EagerExecutions
 from tfdbg_tui.dump.errors import BadTensorError, reason_of
 from tfdbg_tui.dump.fetched import FetchedTensor
 from tfdbg_tui.dump.graphs import GraphDefinitions
-from tfdbg_tui.dump.groups import Batch, Group
+from tfdbg_tui.dump.groups import Group
+from tfdbg_tui.dump.probe import Flavour
 from tfdbg_tui.dump.recorder import Recorder
 from tfdbg_tui.dump.sessions import SessionPlans, SessionRun
-from tfdbg_tui.dump.twins import Flavour, Twins
+from tfdbg_tui.dump.twins import Twins
 from tfdbg_tui.wire import omissions
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfdbg_tui.dump.eager import Call
     from tfdbg_tui.dump.function_defs import FunctionBody
     from tfdbg_tui.dump.graphs import RecordedOp
@@ -64,7 +69,9 @@ class DumpWriter:
         # In the order in which the graphs were traced: called ones before those that call them.
         self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
         self._buffer_numbers = itertools.count()
+        self._healthy = HealthyBatch()
         self._graph_lock = threading.RLock()
+        self._freezes = options.keep_after_bad is not None
         self._watches_bad = options.watches_bad
         self._bad_message: str | None = None
         self._sampled = True
@@ -91,6 +98,7 @@ class DumpWriter:
 
         With a circular buffer, what it holds becomes permanent, and an empty one is started.
         """
+        row_queue.drain()
         self._recorder.flush()
 
     def FlushNonExecutionFiles(self) -> None:  # noqa: N802 - TensorFlow's name
@@ -103,6 +111,7 @@ class DumpWriter:
 
     def stop(self) -> None:
         """Stop recording and write everything.  `start` goes on in the same files."""
+        row_queue.drain()
         was_active = self.active
         self._stop_listening()
         if was_active:
@@ -120,8 +129,7 @@ class DumpWriter:
     def _listen(self) -> None:
         self.active = True
         self._hooks.install()
-        if self.options.every > 1:
-            steps.listeners.append(self._step_changed)
+        steps.listeners.append(self._step_changed)
 
     def _stop_listening(self) -> None:
         self.active = False
@@ -141,6 +149,7 @@ class DumpWriter:
         """Record nothing: the files are the parent's.  The hooks stay, to tell if it computes."""
         self._recorder.abandon()
         self.active = False
+        row_queue.forked()
 
     def hook_failed(self, error: Exception, what: str, graph_id: str = "") -> None:
         """Tell in the logdir what an error of ours has cost; the program goes on.
@@ -172,6 +181,7 @@ class DumpWriter:
     # ---- Steps ---------------------------------------------------------------------------------
 
     def _step_changed(self, number: int | None) -> None:
+        row_queue.drain()
         sampled = number is None or number % self.options.every == 0
         if sampled != self._sampled:
             self._sampled = sampled
@@ -193,6 +203,8 @@ class DumpWriter:
         if self._recorder.broken:
             self._recorder.tell_fork()
             return None
+        if self._eager.calls:
+            row_queue.drain()  # while it is clear which call they belong to
         return self._eager.begin_call(name)
 
     def twin(self, name: str, *, stateless: bool = False) -> tuple[str, list[Any]]:
@@ -217,6 +229,7 @@ class DumpWriter:
         """Record the execution of a function that returned."""
         if call is None:
             return
+        row_queue.drain()
         self._eager.calls.pop(call.serial, None)
         if self._recorder.broken:
             return
@@ -239,6 +252,7 @@ class DumpWriter:
         """Record the execution of a function that raised."""
         if call is None:
             return
+        row_queue.drain()
         self._eager.calls.pop(call.serial, None)
         self._bad_message = None
         if not self._recorder.broken:
@@ -339,7 +353,7 @@ class DumpWriter:
             unfed = body.unfed()
             ops = self._outside_v1_control_flow(graph, self._graphs.all_ops(graph))
             ops = [recorded for recorded in ops if recorded.op.name not in unfed]
-            if probe.compiled:
+            if probe.flavour.compiled:
                 self._observe_compiled(probe, graph, ops)
                 return
             if self.options.adaptive:
@@ -347,7 +361,7 @@ class DumpWriter:
                 used = body.used()
                 ops = [recorded for recorded in ops if recorded.op.name in used]
             sinks = self._add_groups(probe, graph, ops)
-            if sinks and (probe.stateless or tensorflow_internals.is_loop_condition(graph)):
+            if sinks and (probe.flavour.stateless or tensorflow_internals.is_loop_condition(graph)):
                 # Nothing else makes them run.
                 outputs = probe.outputs()
                 probe.graph.outputs = instrument.add_waiting(probe.graph, outputs, sinks)
@@ -439,7 +453,7 @@ class DumpWriter:
         for items in observed.groups_of(tensors):
             rows = [item.row for item in items]
             group = Group(rows, self, self.options.mode, iterated=counter is not None)
-            self._graphs.keep(graph, group)
+            self._graphs.keep(graph, row_queue.Kept(group))
             # The sinks wait for each other: records come in order of creation.
             after = sinks[-1:] or previous
             sinks.append(instrument.add_group(probe, items, group, counter, input_row, after))
@@ -450,13 +464,47 @@ class DumpWriter:
         if self._recorder.broken:
             return
         given = values.pop("serial", None)
-        serial = int(given[0]) if given else self._eager.cause_of(group.rows[0].graph_id)
+        serial = int(given[0]) if given else self._eager.cause_of(group.graph_id)
         self._queue_traces(group, values, serial)
+
+    def rows_taken(self, executions: Sequence[tuple[Group, row_queue.Rows]]) -> None:
+        """Queue what graphs handed over since the last time."""
+        if self._recorder.broken or not self.active:
+            return
+        serials: dict[str, int] = {}
+        for group, rows in executions:
+            serial = serials.get(group.graph_id)
+            if serial is None:
+                serial = serials[group.graph_id] = self._eager.cause_of(group.graph_id)
+            group.guarded(self._take_rows, group, rows, serial)
+        self._queue_healthy()
+
+    def _take_rows(self, group: Group, rows: row_queue.Rows, serial: int) -> None:
+        if rows[0, row_queue.KEY] or group.records_constants or self._freezes:
+            self._queue_healthy()
+            values = group.values_of(rows)
+            if values is not None:
+                self._queue_traces(group, values, serial)
+            return
+        sizes = rows[:, row_queue.SIZES :].reshape(-1)[: group.sizes_put].tobytes()
+        iteration = int(rows[0, row_queue.ITERATION])
+        self._healthy.add(group, sizes, iteration, self._step_of(serial), serial)
+        if self._healthy.is_full:
+            self._queue_healthy()
+
+    def _queue_healthy(self) -> None:
+        """Queue the healthy executions that were taken one after the other."""
+        if self._healthy.count:
+            batch, self._healthy = self._healthy, HealthyBatch()
+            self._recorder.traces(batch)
+
+    def _step_of(self, serial: int) -> int | None:
+        call = self._eager.calls.get(serial)
+        return steps.current if call is None or call.step is None else call.step
 
     def _queue_traces(self, group: Group, values: Values, serial: int) -> None:
         call = self._eager.calls.get(serial)
-        step = steps.current if call is None or call.step is None else call.step
-        self._recorder.traces(Batch(group, values, step, serial))
+        self._recorder.traces(Batch(group, values, self._step_of(serial), serial))
         bad = group.first_bad(values) if self._watches_bad else None
         if bad is None:
             return
