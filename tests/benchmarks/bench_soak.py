@@ -27,7 +27,7 @@ from bench_live import TICK
 from bench_reader import RECORDED
 
 from tfdbg_tui.logdir import RunReader, list_runs, open_run
-from tfdbg_tui.tui.background.diagnoser import Explained, Explainer
+from tfdbg_tui.tui.background.diagnoser import Diagnosed, Diagnoser
 from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.wire import filesets, tfrecord
 
@@ -92,14 +92,14 @@ class Session:
     def __init__(self, directory: Path) -> None:
         (files,) = list_runs(directory)
         self._reader = RunReader(files)
-        self._explainer = Explainer(self._explained)
+        self._explainer = Diagnoser(self._explained)
         self.snapshot: Snapshot | None = None
         self.explained = 0
         self._explanation = None
         self._explainer.start()
 
     def _explained(self, message: object) -> None:
-        assert isinstance(message, Explained), message
+        assert isinstance(message, Diagnosed), message
         assert not message.reason, message.reason
         self._explanation = message.explanation
         self.explained += 1

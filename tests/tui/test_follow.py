@@ -17,7 +17,7 @@ from tfdbg_tui.program import Program
 from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.session.focus import Focus
-from tfdbg_tui.tui.session.follow import Live
+from tfdbg_tui.tui.session.recording import Recording
 from tfdbg_tui.tui.session.remap import remapped
 from tfdbg_tui.tui.terminal.pace import Pace
 from tfdbg_tui.wire import tfrecord
@@ -96,13 +96,13 @@ class Watched:
         raise AssertionError(f"{self.session.waiting}\n{self.screen()}")
 
     async def grown_beyond(self, count: int) -> None:
-        await self.until(lambda: self.session.live.total > count)
+        await self.until(lambda: self.session.recording.total > count)
 
     def screen(self) -> str:
         strips = self.app.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
-    def live_line(self) -> str:
+    def recording_line(self) -> str:
         return self.screen().split("\n")[1]
 
 
@@ -131,7 +131,7 @@ async def test_from_nothing_to_the_end(writer, logdirs) -> None:
             writer.write(of=of)
             await live.until(lambda before=before: live.num_traces > before)
             assert live.focus.graph_execution == live.num_traces - 1, "the view follows"
-            await live.until(lambda: "recording" in live.live_line())
+            await live.until(lambda: "recording" in live.recording_line())
         await live.until(lambda: live.num_traces == 320)
         assert "495 alerts" in live.screen()
         fresh = open_run(logdirs["mnist"])
@@ -148,17 +148,19 @@ async def test_any_move_stops_following_and_f_re_attaches(writer) -> None:
         await live.until(lambda: live.is_read)
         await live.press("3", "k")
         assert not live.session.following
-        focus, before = live.focus, live.session.live.mark
+        focus, before = live.focus, live.session.recording.mark
         writer.write(5)
         await live.grown_beyond(before)
-        await live.until(lambda: f"+{live.session.live.total - before:,} new" in live.live_line())
+        await live.until(
+            lambda: f"+{live.session.recording.total - before:,} new" in live.recording_line()
+        )
         assert live.focus == focus, "the view stays where it is"
         await live.press("5", "2", "3")
         assert not live.session.following
         await live.press("F")
         assert live.session.following
         assert live.focus.graph_execution == live.num_traces - 1
-        assert "new, F" not in live.live_line()
+        assert "new, F" not in live.recording_line()
         await live.press("5", "3")
         assert live.session.following, "another pane is not another event"
 
@@ -171,7 +173,7 @@ async def test_what_looks_the_same_is_not_drawn_again(writer) -> None:
         await live.press("3", "g")
         drawn = []
         for name in ("source_code", "stack_trace"):
-            pane = live.app.main.panes[name]
+            pane = live.app.parts.main.panes[name]
             pane.refresh = lambda *regions, **_: drawn.append(regions)  # type: ignore[method-assign]
         before = live.num_traces
         writer.write(5)
@@ -185,12 +187,12 @@ async def test_pause_keeps_the_screen_while_capture_goes_on(writer) -> None:
     async with watched(writer.logdir) as live:
         await live.until(lambda: live.is_read)
         await live.press("p")
-        shown, focus, before = live.num_traces, live.focus, live.session.live.total
+        shown, focus, before = live.num_traces, live.focus, live.session.recording.total
         writer.write(5)
         await live.grown_beyond(before)
         assert (live.num_traces, live.focus) == (shown, focus)
         assert "paused" in live.screen()
-        await live.until(lambda: " new" in live.live_line())
+        await live.until(lambda: " new" in live.recording_line())
         await live.press("p")
         assert live.num_traces > shown
 
@@ -256,11 +258,11 @@ async def test_the_first_bad_tensor_announces_itself_once(writer) -> None:
         live.app.bell = lambda: rung.append(True)  # type: ignore[method-assign]
         await live.until(lambda: live.session.snapshot)
         writer.write(8)
-        await live.until(lambda: "first bad tensor Log:0" in live.live_line())
+        await live.until(lambda: "first bad tensor Log:0" in live.recording_line())
         await live.press("a")
         assert live.focus.graph_execution == 141
-        assert "first bad tensor" not in live.live_line()
-        before = live.session.live.total
+        assert "first bad tensor" not in live.recording_line()
+        before = live.session.recording.total
         writer.write(of=1)
         await live.grown_beyond(before)
         assert rung == [True]
@@ -291,14 +293,14 @@ async def test_a_newer_run_is_offered_elsewhere(writer, logdirs) -> None:
         newer = Writer(logdirs["control_flow"], writer.logdir, host="host2")
         newer.start()
         newer.write(of=1)
-        await live.until(lambda: "a newer run: R" in live.live_line())
+        await live.until(lambda: "a newer run: R" in live.recording_line())
         assert (live.session.snapshot.run.files.label, live.focus) == (old, focus)
         labels = [files.label for files in list_runs(writer.logdir)]
         await live.press("R")
         assert all(label in live.screen() for label in labels)
         await live.press("escape", "R", *(["j"] if labels[-1] == old else []), "enter")
         await live.until(lambda: live.session.snapshot.run.files.label != old)
-        assert "a newer run" not in live.live_line()
+        assert "a newer run" not in live.recording_line()
 
 
 async def test_deletion_and_a_new_start_in_the_same_place(writer, logdirs) -> None:
@@ -307,7 +309,7 @@ async def test_deletion_and_a_new_start_in_the_same_place(writer, logdirs) -> No
     async with watched(writer.logdir) as live:
         await live.until(lambda: live.is_read)
         shutil.rmtree(writer.logdir)
-        await live.until(lambda: "deleted" in live.live_line())
+        await live.until(lambda: "deleted" in live.recording_line())
         await live.press("3")
         assert "Log" in live.screen(), "what has been read stays"
         again = Writer(logdirs["control_flow"], writer.logdir, host="again")
@@ -341,7 +343,7 @@ async def test_a_circular_buffer_that_replaces_its_file(writer) -> None:
 )
 def test_how_a_program_has_ended(logdirs, killed, words) -> None:
     run = open_run(logdirs["mnist"])
-    live = Live(attached=True)
+    live = Recording(attached=True)
     live.note(replace(run, state=replace(run.state, writing=False, killed=killed)))
     ((said, _),) = live.facts(following=True, shown=None)
     assert said.startswith(words)
@@ -351,7 +353,7 @@ async def test_a_ring_that_holds_events_back_is_explained(writer) -> None:
     writer.start()
     async with watched(writer.logdir) as live:
         await live.press("3")
-        await live.until(lambda: "ring buffer holds the events back" in live.live_line())
+        await live.until(lambda: "ring buffer holds the events back" in live.recording_line())
         assert "writes them only when the program ends" in live.screen()
 
 
@@ -398,7 +400,7 @@ def program(tmp_path) -> Program:
 
 async def test_what_the_program_prints(program, tmp_path) -> None:
     async with watched(tmp_path / "logdir", program=program) as live:
-        await live.until(lambda: "the program runs" in live.live_line())
+        await live.until(lambda: "the program runs" in live.recording_line())
         await live.press("O")
         await live.until(lambda: "step 2" in live.screen())
         assert "loss" in live.screen()

@@ -8,7 +8,7 @@ import pytest
 
 from tfdbg_tui.tui.actions.keys import shown_key
 from tfdbg_tui.tui.actions.registry import ACTIONS, GROUPS, footer_actions, key_table
-from tfdbg_tui.tui.commands import Commands
+from tfdbg_tui.tui.control.commands import Commands
 from tfdbg_tui.tui.panes import PANES
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import navigation
-from tfdbg_tui.tui.background.tasks import Errands
+from tfdbg_tui.tui.background.tasks import Tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from tfdbg_tui.diagnosis.report.chains import Chain
-    from tfdbg_tui.tui.background.tasks import Errand
+    from tfdbg_tui.tui.background.tasks import Task
     from tfdbg_tui.tui.session.session import Session
 
 
@@ -27,13 +27,13 @@ class ChainFinder:
 
     def __init__(self, session: Session, post: Callable[[Message], object]) -> None:
         self._session = session
-        self._errands = Errands(post)
-        self._under_way: Errand[Chain] | None = None
+        self._tasks = Tasks(post)
+        self._under_way: Task[Chain] | None = None
         self._wanted: object = None
 
     def close(self) -> None:
         """End the thread soon."""
-        self._errands.stop()
+        self._tasks.stop()
 
     def look(self) -> None:
         """Send for the chain that is to be shown, unless it is known or being found.
@@ -46,14 +46,14 @@ class ChainFinder:
             return
         if self._wanted == (explanation, event):
             return
-        if not self._errands.is_alive():
-            self._errands.start()
+        if not self._tasks.is_alive():
+            self._tasks.start()
         self._wanted = explanation, event
-        self._under_way = self._errands.send(lambda: explanation.find_chain(event))
+        self._under_way = self._tasks.start_work(lambda: explanation.find_chain(event))
         if self._under_way.done.is_set():
-            self.returned(self._under_way)
+            self.task_done(self._under_way)
 
-    def returned(self, errand: Errand[Chain]) -> bool:
+    def task_done(self, task: Task[Chain]) -> bool:
         """Stand on the root of the chain that was found; close Why where it cannot be found.
 
         Returns:
@@ -63,12 +63,12 @@ class ChainFinder:
             NowhereError: It cannot be found; the message says why.
         """
         snapshot = self._session.snapshot
-        if errand is not self._under_way or snapshot is None:
+        if task is not self._under_way or snapshot is None:
             return False
         self._under_way = self._wanted = None
         focus = self._session.focus
         try:
-            errand.result()
+            task.result()
         except Exception as error:  # a record that cannot be read any more, for example
             self._session.refine(navigation.close_why(snapshot, focus))
             raise navigation.NowhereError(f"the chain cannot be found: {error}") from error

@@ -25,7 +25,7 @@ _REST = 5.0  # seconds without anything new, before what was only counted is dia
 _SHARE = 8  # of the time, diagnosing may take at most one part in this many and one
 
 
-class Explained(Message):
+class Diagnosed(Message):
     """A snapshot has been diagnosed; `reason` says why it could not be, where it could not."""
 
     def __init__(self, explanation: Explanation | None, reason: str = "") -> None:
@@ -34,7 +34,7 @@ class Explained(Message):
         self.reason = reason
 
 
-class Explainer(Worker):
+class Diagnoser(Worker):
     """Explains the newest snapshot it is given.
 
     Args:
@@ -42,31 +42,31 @@ class Explainer(Worker):
     """
 
     def __init__(self, post: Callable[[Message], object]) -> None:
-        super().__init__("explainer")
+        super().__init__("diagnoser")
         self._post = post
         self._newest: Snapshot | None = None
         self._explained: Snapshot | None = None
         self._diagnosed: Snapshot | None = None
         self._explanation: Explanation | None = None
-        self._news = threading.Event()
+        self._wanted = threading.Event()
         self._stopped = threading.Event()
 
     def explain(self, snapshot: Snapshot) -> None:
         """Explain a snapshot before long, unless a newer one follows or nothing has changed."""
         self._newest = snapshot
-        self._news.set()
+        self._wanted.set()
 
     def stop(self) -> None:
         """End the thread soon."""
         self._stopped.set()
-        self._news.set()
+        self._wanted.set()
 
     def run(self) -> None:
         """Do the work; called by `start`."""
         while not self._stopped.is_set():
             counted = self._explained is not self._diagnosed
-            at_rest = not self._news.wait(_REST if counted else None)
-            self._news.clear()
+            at_rest = not self._wanted.wait(_REST if counted else None)
+            self._wanted.clear()
             snapshot = self._newest
             if snapshot is None or not (at_rest or _worth_it(snapshot, self._explained)):
                 continue
@@ -80,9 +80,9 @@ class Explainer(Worker):
         try:
             self._explanation = (None if anew else self._recounted(snapshot)) or self._new(snapshot)
         except Exception as error:  # whatever it is, the panes go on without an explanation
-            self._post(Explained(None, f"The run cannot be diagnosed: {error}"))
+            self._post(Diagnosed(None, f"The run cannot be diagnosed: {error}"))
         else:
-            self._post(Explained(self._explanation))
+            self._post(Diagnosed(self._explanation))
 
     def _recounted(self, snapshot: Snapshot) -> Explanation | None:
         """Return the explanation before with more alerts, if that is all that has changed."""

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import navigation
-from tfdbg_tui.tui.background.tasks import Errands
+from tfdbg_tui.tui.background.tasks import Tasks
 from tfdbg_tui.tui.session.remap import is_same_run, remapped
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from tfdbg_tui.tui.background.tasks import Errand
+    from tfdbg_tui.tui.background.tasks import Task
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Outcome = tuple["Snapshot", "Focus"]
 
 
-class Searching:
+class Search:
     """Searches the focused pane's list.
 
     Args:
@@ -36,8 +36,8 @@ class Searching:
     def __init__(self, session: Session, post: Callable[[Message], object]) -> None:
         self.text = ""
         self._session = session
-        self._errands = Errands(post)
-        self._under_way: Errand[Outcome] | None = None
+        self._tasks = Tasks(post)
+        self._under_way: Task[Outcome] | None = None
         self._steps: list[int] = []
 
     @property
@@ -52,7 +52,7 @@ class Searching:
 
     def close(self) -> None:
         """End the thread soon."""
-        self._errands.stop()
+        self._tasks.stop()
 
     def begin(self, text: str) -> None:
         """Search for a text, from the focused row on.
@@ -77,17 +77,17 @@ class Searching:
         else:
             self._send(step, inclusive=False)
 
-    def returned(self, errand: Errand[Outcome]) -> None:
+    def task_done(self, task: Task[Outcome]) -> None:
         """Go to what has been found, unless it is not wanted any more.
 
         Raises:
             NowhereError: No row matches.
         """
-        if errand is not self._under_way:
+        if task is not self._under_way:
             return
         self._under_way = None
         try:
-            self._arrive(*errand.result())
+            self._arrive(*task.result())
         except navigation.NowhereError:
             self._steps.clear()
             raise
@@ -98,12 +98,12 @@ class Searching:
         snapshot, focus = self._session.snapshot, self._session.focus
         if snapshot is None:
             return
-        if not self._errands.is_alive():
-            self._errands.start()
+        if not self._tasks.is_alive():
+            self._tasks.start()
         search = partial(navigation.search, text=self.text, step=step, inclusive=inclusive)
-        self._under_way = self._errands.send(lambda: (snapshot, search(snapshot, focus)))
+        self._under_way = self._tasks.start_work(lambda: (snapshot, search(snapshot, focus)))
         if self._under_way.done.is_set():
-            self.returned(self._under_way)
+            self.task_done(self._under_way)
 
     def _arrive(self, snapshot: Snapshot, focus: Focus) -> None:
         """Focus what was found in a snapshot, which may be an older state of the run."""

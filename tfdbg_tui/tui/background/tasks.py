@@ -1,7 +1,7 @@
-"""Doing in a thread of its own what may take too long for a key.
+"""Background tasks: work that may take too long for a key.
 
-Most errands are done within a few milliseconds, so the one who sends it waits that long: a frame
-that says "searching" for nothing would only flicker.
+Most are done within a few milliseconds, so whoever starts one waits that long: a frame that says
+"searching" would be gone at once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PATIENCE_SECONDS = 0.03
 T = TypeVar("T")
 
 
-class Errand(Generic[T]):
+class Task(Generic[T]):
     """A piece of work under way.
 
     Attributes:
@@ -43,7 +43,7 @@ class Errand(Generic[T]):
         self.done.set()
 
     def result(self) -> T:
-        """Return what came of a finished errand.
+        """Return what came of a finished task.
 
         Raises:
             Exception: What the work raised.
@@ -53,47 +53,47 @@ class Errand(Generic[T]):
         return self._result  # type: ignore[return-value]  # it is done
 
 
-class Returned(Message):
-    """An errand is done that was not done at once."""
+class TaskDone(Message):
+    """A task is done that was not done at once."""
 
-    def __init__(self, errand: Errand[Any]) -> None:
+    def __init__(self, task: Task[Any]) -> None:
         super().__init__()
-        self.errand = errand
+        self.task = task
 
 
-class Errands(Worker):
-    """Runs one errand after the other; of those that wait, only the newest counts.
+class Tasks(Worker):
+    """Runs one task after the other; of those that wait, only the newest counts.
 
     Args:
-        post: Called from this thread with a message for each errand that is done.
+        post: Called from this thread with a message for each task that is done.
     """
 
     def __init__(self, post: Callable[[Message], object]) -> None:
-        super().__init__("errands")
+        super().__init__("tasks")
         self._post = post
-        self._next: Errand[Any] | None = None
-        self._news = threading.Event()
+        self._next: Task[Any] | None = None
+        self._wanted = threading.Event()
         self._stopped = False
 
-    def send(self, work: Callable[[], T]) -> Errand[T]:
-        """Send for something; return the errand, which may be done already."""
-        errand = Errand(work)
-        self._next = errand
-        self._news.set()
-        errand.done.wait(_PATIENCE_SECONDS)
-        return errand
+    def start_work(self, work: Callable[[], T]) -> Task[T]:
+        """Start some work; return the task, which may be done already."""
+        task = Task(work)
+        self._next = task
+        self._wanted.set()
+        task.done.wait(_PATIENCE_SECONDS)
+        return task
 
     def stop(self) -> None:
         """End the thread soon."""
         self._stopped = True
-        self._news.set()
+        self._wanted.set()
 
     def run(self) -> None:
         """Do the work; called by `start`."""
         while not self._stopped:
-            self._news.wait()
-            self._news.clear()
-            errand, self._next = self._next, None
-            if errand is not None:
-                errand.run()
-                self._post(Returned(errand))
+            self._wanted.wait()
+            self._wanted.clear()
+            task, self._next = self._next, None
+            if task is not None:
+                task.run()
+                self._post(TaskDone(task))

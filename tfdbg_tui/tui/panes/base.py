@@ -166,7 +166,7 @@ class Pane(VirtualList):
         snapshot = self.session.snapshot
         if snapshot is None:
             return self.session.waiting
-        if self.session.live.phase == "buffering":
+        if self.session.recording.phase == "buffering":
             return BUFFERING
         if not snapshot.run.progress.complete:
             return f"Reading{self.charset.ellipsis}"

@@ -11,9 +11,9 @@ from textual.widgets import Static
 
 from tfdbg_tui.tui.actions.registry import ACTIONS
 from tfdbg_tui.tui.bars.key_bar import KeyBar
-from tfdbg_tui.tui.bars.live_line import LiveLine
 from tfdbg_tui.tui.bars.overview_bar import OverviewBar
 from tfdbg_tui.tui.bars.pane_bar import PaneBar
+from tfdbg_tui.tui.bars.recording_line import RecordingLine
 from tfdbg_tui.tui.bars.status_line import StatusLine
 from tfdbg_tui.tui.panes import PANES, key_of
 from tfdbg_tui.tui.screens.layout import LAYOUTS, layout_for, shown_panes
@@ -62,7 +62,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._logdir = logdir
         self.panes: dict[str, Pane] = {}
         self.keys = KeyBar(session, charset, keymap, id="keys")
-        self._live_line = LiveLine(session, charset, id="live")
+        self._recording_line = RecordingLine(session, charset, id="live")
         self._why_view = Container(id="why_view")
         self._bars: list[Bar] = []
         self._layout: Layout = "normal"
@@ -72,7 +72,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """See Textual."""
         session, charset = self._session, self._charset
         yield StatusLine(session, charset, self._logdir, id="status")
-        yield self._live_line
+        yield self._recording_line
         yield PaneBar(session, charset, id="pane_bar")
         yield OverviewBar(session, charset, id="overview")
         for spec in sorted(PANES, key=lambda spec: spec.tile):
@@ -101,7 +101,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def show_time(self) -> None:
         """Show what only time changes."""
-        self._live_line.show()
+        self._recording_line.show()
 
     def toggle_zoom(self) -> None:
         """Give the focused pane the whole screen, or take it back."""

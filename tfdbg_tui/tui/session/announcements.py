@@ -1,4 +1,4 @@
-"""What the debugger announces of its own accord: the first bad tensor, and runs that begin."""
+"""What the debugger announces of its own accord: the first bad tensor."""
 
 from __future__ import annotations
 
@@ -13,38 +13,24 @@ if TYPE_CHECKING:
 _NAME_WIDTH = 20  # of a name in the line that tells how the recording is doing
 
 
-class News:
-    """Tells news from what is known.
+def announce_first_bad(session: Session, charset: Charset) -> bool:
+    """Announce the first bad tensor of a run that is being recorded.
 
     Args:
         session: What is shown.
         charset: The characters to draw with.
+
+    Returns:
+        Whether there was one to announce.
     """
-
-    def __init__(self, session: Session, charset: Charset) -> None:
-        self._session = session
-        self._charset = charset
-        self._was_bad = False
-
-    def forget(self) -> None:
-        """Start over, for another run."""
-        self._was_bad = False
-
-    def first_bad(self) -> bool:
-        """Announce the first bad tensor of a run that is being recorded.
-
-        Returns:
-            Whether there was one to announce.
-        """
-        session = self._session
-        snapshot = session.held or session.snapshot
-        explanation = snapshot.explanation if snapshot else None
-        root = explanation.root if explanation else None
-        begins, self._was_bad = root is not None and not self._was_bad, root is not None
-        if not begins or not (session.live.attached or session.live.growing):
-            return False
-        assert snapshot is not None
-        assert root is not None
-        name = self._charset.fit_name(name_of(snapshot.run, root), _NAME_WIDTH)
-        session.live.announcement = f" first bad tensor {name.rstrip()}: a "
-        return True
+    recording, snapshot = session.recording, session.held or session.snapshot
+    explanation = snapshot.explanation if snapshot else None
+    root = explanation.root if explanation else None
+    begins, recording.was_bad = root is not None and not recording.was_bad, root is not None
+    if not begins or not (recording.attached or recording.growing):
+        return False
+    assert snapshot is not None
+    assert root is not None
+    name = charset.fit_name(name_of(snapshot.run, root), _NAME_WIDTH)
+    recording.announcement = f" first bad tensor {name.rstrip()}: a "
+    return True

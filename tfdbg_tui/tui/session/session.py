@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.session.focus import Focus
-from tfdbg_tui.tui.session.follow import Live
+from tfdbg_tui.tui.session.recording import Recording
 from tfdbg_tui.tui.session.remap import is_same_run, remapped
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Session:
         self.paused = False
         self.held: Snapshot | None = None
         self.unexplained = "Diagnosing the run"
-        self.live = Live()
+        self.recording = Recording()
         self._explanation: Explanation | None = None
         self._focus = Focus()
         self._back: list[Focus] = []
@@ -103,7 +103,7 @@ class Session:
         newest = self.held or self.snapshot
         if newest is not None and not is_same_run(newest.run, snapshot.run):
             self._forget()
-        self.live.note(snapshot.run)
+        self.recording.note(snapshot.run)
         if self._explanation is not None:
             snapshot = snapshot.explained(self._explanation)
         if self.paused and self.snapshot is not None:
@@ -131,13 +131,13 @@ class Session:
         self._explanation = None
         self._focus = Focus(pane=self._focus.pane)
         self._back, self._forward = [], []
-        self.live.forget()
+        self.recording.forget()
 
     def follow(self, following: bool) -> None:
         """Move along with what is recorded from now on, or stop where the view is."""
         self.following = following
-        self.live.attached = self.live.attached or following
-        self.live.mark = None if following else self.live.total
+        self.recording.attached = self.recording.attached or following
+        self.recording.mark = None if following else self.recording.total
         if following:
             self.set_paused(False)
         else:

@@ -16,7 +16,9 @@ from tfdbg_tui.tui.terminal import clipboard, editor
 
 if TYPE_CHECKING:
     from tfdbg_tui.program import Program
-    from tfdbg_tui.tui.app import TfdbgApp
+    from tfdbg_tui.tui.control.navigator import Navigator
+    from tfdbg_tui.tui.control.parts import Parts
+    from tfdbg_tui.tui.control.runs import Runs
     from tfdbg_tui.tui.screens.leaving import Answer
     from tfdbg_tui.tui.widgets.prompt import Purpose
 
@@ -27,12 +29,18 @@ class Commands:
     """Does what the actions without a function of navigation ask for: ``do_ID`` for each.
 
     Args:
-        app: The app.
+        parts: The app.
+        navigator: Moves the focus.
+        runs: Opens runs.
     """
 
-    def __init__(self, app: TfdbgApp) -> None:
-        self._app = app
-        self._session = app.session
+    def __init__(self, parts: Parts, navigator: Navigator, runs: Runs) -> None:
+        self._parts = parts
+        self._app = parts.app
+        self._session = parts.session
+        self._charset = parts.charset
+        self._navigator = navigator
+        self._runs = runs
 
     def do_left(self) -> None:
         """Go left: what that means depends on the pane."""
@@ -45,22 +53,22 @@ class Commands:
     def _sideways(self, step: int) -> None:
         pane = self._session.focus.pane
         jump = pane_named(pane).rows.SIDEWAYS_JUMPS
-        self._app.go(partial(navigation.step_sideways, step=step), jump=jump)
-        self._app.main.panes[pane].scroll_columns(step * _COLUMNS)
+        self._navigator.go(partial(navigation.step_sideways, step=step), jump=jump)
+        self._parts.main.panes[pane].scroll_columns(step * _COLUMNS)
 
     def do_back(self) -> None:
         """Return to the focus before the last jump."""
         if not self._session.back():
-            self._app.say("nothing to go back to")
+            self._parts.say("nothing to go back to")
 
     def do_forward(self) -> None:
         """Undo going back."""
         if not self._session.forward():
-            self._app.say("nothing to go forward to")
+            self._parts.say("nothing to go forward to")
 
     def do_zoom(self) -> None:
         """Give the focused pane the whole screen, or take it back."""
-        self._app.main.toggle_zoom()
+        self._parts.main.toggle_zoom()
 
     def do_search(self) -> None:
         """Ask what to search for."""
@@ -75,47 +83,47 @@ class Commands:
 
         if not self._app.query("Prompt"):
             prompt = Prompt(purpose)
-            self._app.main.mount(prompt)
+            self._parts.main.mount(prompt)
             prompt.focus()
 
     def do_search_next(self) -> None:
         """Go to the next match."""
-        self._app.searching.go_on(1)
+        self._parts.search.go_on(1)
 
     def do_search_previous(self) -> None:
         """Go to the previous match."""
-        self._app.searching.go_on(-1)
+        self._parts.search.go_on(-1)
 
     def do_copy(self) -> None:
         """Copy what is focused."""
         snapshot = self._session.snapshot
         text = navigation.copy_text(snapshot, self._session.focus) if snapshot else ""
         if text:
-            where = clipboard.copy(self._app, self._app.charset.safe(text))
-            self._app.say(f"copied{where}: {text}")
+            where = clipboard.copy(self._app, self._charset.safe(text))
+            self._parts.say(f"copied{where}: {text}")
 
     def do_copy_diagnosis(self) -> None:
         """Copy what made the focused tensor bad, and the fix."""
         snapshot = self._session.snapshot
         if snapshot is not None:
             text = navigation.diagnosis_text(snapshot, self._session.focus)
-            lines = [self._app.charset.sentence(line) for line in text.split("\n")]
+            lines = [self._charset.sentence(line) for line in text.split("\n")]
             where = clipboard.copy(self._app, "\n".join(lines))
-            self._app.say(f"copied the diagnosis, {len(lines)} lines{where}")
+            self._parts.say(f"copied the diagnosis, {len(lines)} lines{where}")
 
     def do_edit(self) -> None:
         """Open the focused line in the user's editor: the file of that path on this machine."""
         place = self._session.focus.place
         if place is None:
-            self._app.say("no line is focused")
+            self._parts.say("no line is focused")
             return
         try:
             file = editor.existing_file(place.path)
             command = editor.command(os.environ, file, place.line)
         except editor.EditorError as error:
-            self._app.say(str(error))
+            self._parts.say(str(error))
             return
-        if editor.is_users(file, self._app.logdir):
+        if editor.is_users(file, self._parts.logdir):
             self._edit(command)
         else:
             self._ask_to_edit(file, command)
@@ -127,21 +135,21 @@ class Commands:
             if agreed:
                 self._edit(command)
 
-        self._app.push_screen(OpeningScreen(file, self._app.charset), answered)
+        self._app.push_screen(OpeningScreen(file, self._charset), answered)
 
     def _edit(self, command: list[str]) -> None:
         try:
             with self._app.suspend():
                 subprocess.run(command, check=False)
         except OSError as error:
-            self._app.say(f"{command[0]}: cannot be started: {error.strerror}")
+            self._parts.say(f"{command[0]}: cannot be started: {error.strerror}")
         self._app.refresh()
 
     def do_follow(self) -> None:
         """Stay on the newest event, or stop."""
         self._session.follow(not self._session.following)
         if self._session.following:
-            self._app.go(navigation.latest, jump=True)
+            self._navigator.go(navigation.latest, jump=True)
 
     def do_pause(self) -> None:
         """Stop showing what is new, or go on."""
@@ -151,7 +159,7 @@ class Commands:
         """Show all keys."""
         from tfdbg_tui.tui.screens.help import HelpScreen
 
-        self._app.push_screen(HelpScreen(self._app.keymap, self._app.charset))
+        self._app.push_screen(HelpScreen(self._parts.keymap, self._charset))
 
     def do_values(self) -> None:
         """Show the focused tensor itself."""
@@ -161,12 +169,12 @@ class Commands:
         event = focused_event(snapshot, self._session.focus) if snapshot else None
         tensor = snapshot.tensor(event) if snapshot and event else None
         if snapshot is None or event is None:
-            self._app.say("no tensor is focused")
+            self._parts.say("no tensor is focused")
         elif tensor is None:
-            self._app.say("its values were not recorded: --tensor-debug-mode FULL_TENSOR does")
+            self._parts.say("its values were not recorded: --tensor-debug-mode FULL_TENSOR does")
         else:
             name = name_of(snapshot.run, event)
-            self._app.push_screen(ValuesScreen(name, tensor, self._app.charset))
+            self._app.push_screen(ValuesScreen(name, tensor, self._charset))
 
     def do_notes(self) -> None:
         """Show what is wrong with the dump."""
@@ -174,34 +182,27 @@ class Commands:
 
         snapshot = self._session.snapshot
         if snapshot is None or not snapshot.notes:
-            self._app.say("nothing is wrong with this dump, as far as can be told")
+            self._parts.say("nothing is wrong with this dump, as far as can be told")
         else:
-            self._app.push_screen(NotesScreen(snapshot.notes, self._app.charset))
+            self._app.push_screen(NotesScreen(snapshot.notes, self._charset))
 
     def do_output(self) -> None:
         """Show what the program has printed."""
         from tfdbg_tui.tui.screens.output import OutputScreen
 
-        program, snapshot = self._session.live.program, self._session.snapshot
+        program, snapshot = self._session.recording.program, self._session.snapshot
         if program is not None:
             path = program.log_path
         else:
-            path = log_path(snapshot.run.files.directory if snapshot else self._app.logdir)
+            path = log_path(snapshot.run.files.directory if snapshot else self._parts.logdir)
         if program is None and not os.path.isfile(path):
-            self._app.say("only of a program that tfdbg-tui run has started is the output kept")
+            self._parts.say("only of a program that tfdbg-tui run has started is the output kept")
         else:
-            self._app.push_screen(OutputScreen(path, program, self._app.charset))
+            self._app.push_screen(OutputScreen(path, program, self._charset))
 
     def do_runs(self) -> None:
         """Let the user choose another run."""
-        from tfdbg_tui.logdir import LogdirError, list_runs
-
-        try:
-            runs = list_runs(self._app.logdir)
-        except LogdirError as error:
-            self._app.say(str(error))
-        else:
-            self._app.choose_run(runs)
+        self._runs.choose_any()
 
     def do_suspend(self) -> None:
         """Return to the shell, if one waits that can bring the app back."""
@@ -209,23 +210,23 @@ class Commands:
         if is_job:
             self._app.action_suspend_process()
         else:
-            self._app.say("no shell with job control has started this")
+            self._parts.say("no shell with job control has started this")
 
     def do_quit(self) -> None:
         """Leave; ask first what to do with a program that runs."""
         from tfdbg_tui.tui.screens.leaving import LeavingScreen
 
-        program = self._session.live.program
+        program = self._session.recording.program
         if program is None or not program.running:
             self._app.exit(0)
         elif not isinstance(self._app.screen, LeavingScreen):
-            self._app.push_screen(LeavingScreen(program.outcome, self._app.charset), self._leave)
+            self._app.push_screen(LeavingScreen(program.outcome, self._charset), self._leave)
 
     def _leave(self, answer: Answer | None) -> None:
         """Quit, with or without the program."""
-        program = self._session.live.program
+        program = self._session.recording.program
         if answer == "stop" and program is not None:
-            self._app.say("stopping the program")
+            self._parts.say("stopping the program")
             self._app.run_worker(partial(self._stop_and_exit, program), thread=True)
         elif answer == "leave":
             self._app.exit(0)

@@ -18,8 +18,8 @@ _JUST_NOW_SECONDS = 3.0
 
 
 @dataclass(slots=True)
-class Live:
-    """The live side of a session.
+class Recording:
+    """How a run that is being recorded is doing.
 
     Attributes:
         program: The program that this debugger has started.
@@ -29,6 +29,7 @@ class Live:
         mark: Number of events when the view last stood at the newest; None until all was read.
         total: Number of events now, whether shown or not.
         announcement: What has happened that the user has not looked at yet.
+        was_bad: Whether something bad was on record at the last diagnosis.
         newer_run: Label of a run that has begun since this one was opened.
     """
 
@@ -39,6 +40,7 @@ class Live:
     mark: int | None = None
     total: int = 0
     announcement: str = ""
+    was_bad: bool = False
     newer_run: str = ""
     _generation: int = 0
     _suspended: bool = False
@@ -68,7 +70,7 @@ class Live:
     def forget(self) -> None:
         """Start over, for another run."""
         self.pulse = Pulse()
-        self.growing = False
+        self.growing = self.was_bad = False
         self.mark, self.total = None, 0
         self.announcement = self.newer_run = ""
         self._generation = 0

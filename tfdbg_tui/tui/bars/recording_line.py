@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 
-class LiveLine(SessionBar):
+class RecordingLine(SessionBar):
     """Events a second, lag, silence; what is new; what has happened."""
 
     def show(self) -> None:
@@ -30,5 +30,5 @@ class LiveLine(SessionBar):
     def _facts(self) -> list[Cell]:
         session = self.session
         shown = session.snapshot.run.num_events if session.paused and session.snapshot else None
-        facts = session.live.facts(following=session.following and shown is None, shown=shown)
+        facts = session.recording.facts(following=session.following and shown is None, shown=shown)
         return [(self.charset.safe(text), style) for text, style in facts]

@@ -1,0 +1,134 @@
+"""Going somewhere: by a key, a click, a typed destination, or as the command line says."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui import navigation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.tui.actions.registry import Navigate
+    from tfdbg_tui.tui.background.tasks import TaskDone
+    from tfdbg_tui.tui.control.parts import Parts
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.tui.widgets.prompt import Prompt
+
+
+class Navigator:
+    """Moves the focus, and says so where there is nothing to go to.
+
+    Args:
+        parts: The app.
+        told: Where the command line says to go; None for nowhere.
+    """
+
+    def __init__(self, parts: Parts, told: str | None) -> None:
+        self._parts = parts
+        self._session = parts.session
+        self._told = told
+
+    @contextlib.contextmanager
+    def acting(self, *, by_moving: bool = True) -> Iterator[None]:
+        """Do something for the user: say so where it leads nowhere.
+
+        Args:
+            by_moving: Whether that ends following, where it has led elsewhere.
+        """
+        before = self._session.focus
+        try:
+            yield
+        except navigation.NowhereError as nowhere:
+            self._parts.say(str(nowhere))
+        session, keys = self._session, self._parts.main.keys
+        if by_moving and session.following and navigation.looks_elsewhere(before, session.focus):
+            session.follow(False)
+        keys.searching = self._parts.search.text if self._parts.search.under_way else ""
+        keys.show()
+
+    def go(self, navigate: Navigate, *, jump: bool) -> None:
+        """Go where a function of navigation says.
+
+        Args:
+            navigate: The function, of a snapshot and a focus.
+            jump: Whether `back` shall return from there.
+
+        Raises:
+            NowhereError: There is nothing to go to.
+        """
+        snapshot = self._session.snapshot
+        if snapshot is None:
+            return
+        focus = navigate(snapshot, self._session.focus)
+        if jump:
+            self._session.jump(focus)
+        else:
+            self._session.focus = focus
+
+    def go_where_told(self, *, complete: bool) -> bool:
+        """Go to what the command line names, as soon as it has been read.
+
+        Args:
+            complete: Whether all has been read.
+
+        Returns:
+            Whether the command line names anything that has not been gone to before.
+        """
+        if self._told is None:
+            return False
+        target = self._told
+        with self.acting():
+            try:
+                self.go(partial(navigation.goto, target=target), jump=True)
+            except navigation.NowhereError:
+                if not complete:
+                    return True
+                self._told = None
+                raise
+            self._told = None
+        return True
+
+    def forget_what_was_told(self) -> None:
+        """Stay: the user goes somewhere else."""
+        self._told = None
+
+    def show_pane(self, pane: str) -> None:
+        """Go to a pane."""
+        self._session.focus = navigation.show_pane(self._session.focus, pane)
+
+    def click(self, pane: str, row: int) -> None:
+        """Focus a row of a pane; a second click on it drills in."""
+
+        def focus_row(snapshot: Snapshot, focus: Focus) -> Focus:
+            return navigation.click(snapshot, replace(focus, pane=pane), row)
+
+        self._parts.search.stop()
+        with self.acting():
+            self.go(focus_row, jump=True)
+
+    def answer(self, answered: Prompt.Answered) -> None:
+        """Search for what has been typed, or go there."""
+        with self.acting():
+            if answered.purpose == "goto":
+                self.go(partial(navigation.goto, target=answered.text), jump=True)
+            else:
+                self._parts.search.begin(answered.text)
+
+    def find_chain(self) -> None:
+        """Have the chain found that Why is to show, before anything shows the session."""
+        try:
+            self._parts.chain_finder.look()
+        except navigation.NowhereError as nowhere:
+            self._parts.say(str(nowhere))
+
+    def task_done(self, message: TaskDone) -> None:
+        """Show what has been found meanwhile."""
+        with self.acting():
+            self._parts.search.task_done(message.task)
+            if self._parts.chain_finder.task_done(message.task):
+                self._session.notify()

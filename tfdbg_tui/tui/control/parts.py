@@ -1,0 +1,51 @@
+"""What the app is made of, for those who act on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from tfdbg_tui.tui.actions.keymap import Keymap
+    from tfdbg_tui.tui.background.chain_finder import ChainFinder
+    from tfdbg_tui.tui.background.diagnoser import Diagnoser
+    from tfdbg_tui.tui.background.loader import Loader
+    from tfdbg_tui.tui.background.search import Search
+    from tfdbg_tui.tui.screens.main import MainScreen
+    from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.terminal.text import Charset
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the app is made of.
+
+    Attributes:
+        app: Textual's side of it: the stack of screens, the bell, the end.
+        logdir: The directory that is shown.
+        charset: The characters to draw with.
+        keymap: The keys.
+        session: What is shown.
+        main: The screen with the panes.
+        loader: Reads the run.
+        diagnoser: Diagnoses what has been read.
+        search: Searches lists.
+        chain_finder: Finds the chain that `w` asks for.
+    """
+
+    app: App[Any]
+    logdir: str
+    charset: Charset
+    keymap: Keymap
+    session: Session
+    main: MainScreen
+    loader: Loader
+    diagnoser: Diagnoser
+    search: Search
+    chain_finder: ChainFinder
+
+    def say(self, message: str) -> None:
+        """Show a message in place of the keys for some seconds."""
+        self.main.keys.say(message)

@@ -1,0 +1,63 @@
+"""Choosing a run, and going on to runs that begin meanwhile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.logdir import RunFiles
+    from tfdbg_tui.tui.control.parts import Parts
+
+
+class Runs:
+    """Opens runs of the logdir.
+
+    Args:
+        parts: The app.
+        chosen: Label of the run that the command line names; None where it names none.
+    """
+
+    def __init__(self, parts: Parts, chosen: str | None) -> None:
+        self._parts = parts
+        self._chosen = chosen
+
+    def choose(self, runs: Sequence[RunFiles]) -> None:
+        """Show some runs and open the one that the user chooses."""
+        from tfdbg_tui.tui.screens.runs import RunsScreen
+
+        def chosen(label: str | None) -> None:
+            if label is not None:
+                self._open(label)
+
+        app = self._parts.app
+        if not isinstance(app.screen, RunsScreen):
+            can_close = self._parts.session.snapshot is not None
+            app.push_screen(RunsScreen(runs, self._parts.charset, can_close=can_close), chosen)
+
+    def choose_any(self) -> None:
+        """Show all runs of the logdir and open the one that the user chooses."""
+        from tfdbg_tui.logdir import LogdirError, list_runs
+
+        try:
+            runs = list_runs(self._parts.logdir)
+        except LogdirError as error:
+            self._parts.say(str(error))
+        else:
+            self.choose(runs)
+
+    def begun(self, files: RunFiles) -> None:
+        """Go to a run that has begun, if the view stands at the newest event; else offer it."""
+        session = self._parts.session
+        at_newest = session.following and not session.paused
+        if self._chosen is None and (at_newest or session.snapshot is None):
+            self._open(files.label)
+            self._parts.say(f"a new run has begun: {files.label}")
+        else:
+            session.recording.newer_run = files.label
+            session.notify()
+
+    def _open(self, label: str) -> None:
+        self._parts.session.recording.newer_run = ""
+        self._parts.loader.choose(label)
