@@ -127,10 +127,24 @@ def called_in_turn(n: int) -> dict[str, bytes]:
     return {"graphs": b"".join(found), "traces": traces}
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [wide_inputs, wide_outputs, wide_graph_op, chain, eager_chain, many_graphs, called_in_turn],
+def nested_calls(n: int) -> dict[str, bytes]:
+    """Returns graphs each of which calls the next one and makes NaN."""
+    found = []
+    for i in range(n):
+        found += [graph(f"graph{i}", "g"), created("Log", "Log", [], f"graph{i}")]
+        called = [f"graph{i + 1}"] if i < n - 1 else []
+        found.append(created("PartitionedCall", "call", ["Log:0"], f"graph{i}", calls=called))
+    traces = b"".join(computed("Log", f"graph{i}") for i in range(n))
+    return {"graphs": b"".join(found), "traces": traces}
+
+
+SHAPES = (
+    *(wide_inputs, wide_outputs, wide_graph_op, chain, eager_chain),
+    *(many_graphs, called_in_turn, nested_calls),
 )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 def test_work_grows_with_the_record(tmp_path, shape) -> None:
     small, large = (
         lines_of(diagnosed, write_logdir(tmp_path / str(n), **shape(n))) for n in (SMALL, LARGE)

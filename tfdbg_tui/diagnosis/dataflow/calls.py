@@ -49,6 +49,7 @@ class Calls:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._sites: dict[str, CallSite] = {}
+        self._outermost: dict[str, str] = {}
         self._call_sites: dict[str, list[CallSite]] = {}
         self._control: dict[tuple[str, str], tuple[str, ...]] = {}
         self._children: dict[str, list[str]] = {}
@@ -71,11 +72,17 @@ class Calls:
 
     def outermost(self, graph_id: str) -> str:
         """Return the graph that Python called to get to this one."""
-        seen = {graph_id}
-        while (site := self._sites.get(graph_id)) is not None and site.caller_id not in seen:
-            graph_id = site.caller_id
-            seen.add(graph_id)
-        return graph_id
+        path: dict[str, None] = {}
+        while graph_id not in self._outermost:
+            path[graph_id] = None
+            site = self._sites.get(graph_id)
+            if site is None or site.caller_id in path:
+                self._outermost[graph_id] = graph_id
+            else:
+                graph_id = site.caller_id
+        found = self._outermost[graph_id]
+        self._outermost.update(dict.fromkeys(path, found))
+        return found
 
     def in_pipeline(self, graph_id: str) -> bool:
         """Whether a graph belongs to an input pipeline (``Dataset.map`` and the like).

@@ -191,6 +191,8 @@ class Merging:
     def _source_of(self, group: Root, kept: list[Root]) -> Root | None:
         """Return the root whose values a group may have got on a way without record, or None."""
         called = (op_type_of(self._run, group.event) or "").startswith("__")
+        if not called and not group.node.open:
+            return None
         for root in kept:
             for node in root.members:
                 event = node.site.first
