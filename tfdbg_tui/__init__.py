@@ -1,32 +1,45 @@
 """tfdbg-tui: find where NaN and infinity are born in a TensorFlow program, in a terminal.
 
-Public names are resolved when first used, so that importing this package imports neither
-TensorFlow (which only the dump writer needs) nor Textual (which only the app needs).
+The public interface is what this module names; everything else may change::
+
+    report = tfdbg_tui.diagnose(tfdbg_tui.open_run("/tmp/tfdbg2_logdir"))
+    print(report.verdict, report.roots[0].location)
+
+Names are resolved when first used, so that importing this package imports neither TensorFlow (which
+only the dump writer needs) nor Textual (which only the app needs).
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.lazy import lazily
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis import Finding as Finding
+    from tfdbg_tui.diagnosis import Report as Report
+    from tfdbg_tui.diagnosis import diagnose as diagnose
+    from tfdbg_tui.dump import disable_dump_debug_info as disable_dump_debug_info
+    from tfdbg_tui.dump import enable_dump_debug_info as enable_dump_debug_info
+    from tfdbg_tui.dump import step as step
+    from tfdbg_tui.logdir import LogdirError as LogdirError
+    from tfdbg_tui.logdir import Run as Run
+    from tfdbg_tui.logdir import list_runs as list_runs
+    from tfdbg_tui.logdir import open_run as open_run
 
 __version__ = "0.1.0"
 
-_PUBLIC = {
-    "open_run": "tfdbg_tui.logdir",
-    "list_runs": "tfdbg_tui.logdir",
-    "enable_dump_debug_info": "tfdbg_tui.dump",
-    "disable_dump_debug_info": "tfdbg_tui.dump",
-    "step": "tfdbg_tui.dump",
+_HOMES = {
+    **dict.fromkeys(("LogdirError", "Run", "list_runs", "open_run"), "tfdbg_tui.logdir"),
+    **dict.fromkeys(("Finding", "Report", "diagnose"), "tfdbg_tui.diagnosis"),
+    **dict.fromkeys(
+        ("disable_dump_debug_info", "enable_dump_debug_info", "step"), "tfdbg_tui.dump"
+    ),
 }
 
-__all__ = ["__version__", *_PUBLIC]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_PUBLIC[name]), name)
+__all__ = ["__version__", *_HOMES]
+__getattr__ = lazily(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_PUBLIC])
+    return sorted([*globals(), *_HOMES])

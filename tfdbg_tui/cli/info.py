@@ -11,6 +11,7 @@ from tfdbg_tui.cli.output import put
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.events import TensorEvent, summary_of
 from tfdbg_tui.diagnosis.report.gaps import find_gaps
+from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION
 from tfdbg_tui.logdir import RunReader, list_runs
 from tfdbg_tui.logdir.text import printable
 from tfdbg_tui.wire.modes import mode_name
@@ -39,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
         finally:
             reader.close()
     if args.json:
-        put(json.dumps({"logdir": args.logdir, "runs": described}, indent=2))
+        content = {"schema_version": SCHEMA_VERSION, "logdir": args.logdir, "runs": described}
+        put(json.dumps(content, indent=2))
     else:
         put("\n\n".join(map(_as_text, described)))
     return 0

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.files.wall_times import sane_time
+from tfdbg_tui.logdir.short_repr import short_repr
 from tfdbg_tui.wire import codec, filesets, tfrecord
 from tfdbg_tui.wire.events import DebugEvent, DebugMetadata
 
@@ -29,7 +30,7 @@ class LogdirError(Exception):
     """A logdir that cannot be opened; the message says what, where and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RunFiles:
     """The files of one run.
 
@@ -54,6 +55,8 @@ class RunFiles:
     circular_buffer_size: int = 0
     filters: tuple[str, ...] = ()
     mode_name: str = ""
+
+    __repr__ = short_repr
 
     @property
     def is_of_our_writer(self) -> bool:

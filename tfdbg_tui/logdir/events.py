@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tfdbg_tui.logdir.short_repr import short_repr
 from tfdbg_tui.wire.modes import mode_name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TensorSummary:
     """What a dump says about the values of one tensor, whatever its tensor debug mode.
 
@@ -47,6 +48,8 @@ class TensorSummary:
     minimum: float | None = None
     maximum: float | None = None
 
+    __repr__ = short_repr
+
     @property
     def bad(self) -> bool:
         """Whether the tensor is known to hold a NaN or an infinity."""
@@ -58,7 +61,7 @@ class TensorSummary:
         return mode_name(self.mode)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Execution:
     """An op or function executed eagerly from Python.
 
@@ -107,8 +110,10 @@ class Execution:
     inputs: tuple[TensorSummary | None, ...] = ()
     unreadable: str | None = None
 
+    __repr__ = short_repr
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class GraphExecution:
     """One output of one op computed inside a graph ("graph execution trace").
 
@@ -146,6 +151,8 @@ class GraphExecution:
     execution_index: int | None = None
     iteration: int | None = None
     unreadable: str | None = None
+
+    __repr__ = short_repr
 
     @property
     def tensor_name(self) -> str:
@@ -205,7 +212,7 @@ class StackFrame:
     function: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SourceFile:
     """A source file as it was when the program ran.
 
@@ -220,6 +227,8 @@ class SourceFile:
     path: str
     lines: tuple[str, ...]
     unreadable: str | None = None
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, slots=True)

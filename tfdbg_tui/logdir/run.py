@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.traces import GraphExecutions
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Run:
     """A snapshot of a run.
 
@@ -55,6 +56,30 @@ class Run:
     _problems: Problems
     state: RunState = field(default_factory=RunState)
     omissions: tuple[Omission, ...] = ()
+
+    def __repr__(self) -> str:
+        return "\n  ".join(f"{name}{text}" for name, text in self._told())
+
+    def _repr_html_(self) -> str:
+        rows = (
+            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>"
+            for name, text in self._told()
+        )
+        return f"<table>{''.join(rows)}</table>"
+
+    def _told(self) -> list[tuple[str, str]]:
+        """Return what a repr says of the run, line by line."""
+        version = self.files.tensorflow_version or "unknown"
+        problems = self.problems
+        lines = [
+            ("Run ", f"{self.files.label[:80]!r} of TensorFlow {version[:80]!r}"),
+            ("directory         ", f"{self.files.directory[-200:]!r}"),
+            ("executions        ", f"{len(self.executions):,}"),
+            ("graph executions  ", f"{len(self.graph_executions):,}"),
+            ("graphs            ", f"{len(self.graphs):,} with {self.num_graph_ops:,} ops"),
+            ("alerts            ", f"{self.num_alerts:,}"),
+        ]
+        return lines + [("problems          ", f"{len(problems):,}")] * bool(problems)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -27,10 +28,12 @@ from tfdbg_tui.diagnosis.report import advice, gaps
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
 from tfdbg_tui.diagnosis.report.coverage import looked_for
 from tfdbg_tui.diagnosis.report.links import Link, Links
+from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION
 from tfdbg_tui.diagnosis.roots import Causes
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.rules.edits import occurrence_of, suggestion
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
+from tfdbg_tui.logdir.short_repr import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +44,10 @@ if TYPE_CHECKING:
 
 Verdict = Literal["clean", "bad", "suspect", "incomplete"]
 
+_SHOWN = 10  # findings in a notebook
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Finding:
     """One cause: what happened, how that is known, and what to do.
 
@@ -85,6 +90,13 @@ class Finding:
     alerts: int
     chain: tuple[Link, ...]
 
+    __repr__ = short_repr
+
+    def _repr_html_(self) -> str:
+        at = f"{self.location.file}:{self.location.line}" if self.location else "unknown line"
+        parts = (self.title, f"{self.op_type} at {at}", self.evidence, self.fix)
+        return f"<li>{'<br>'.join(escape(part) for part in parts)}</li>"
+
     def to_json(self) -> dict[str, Any]:
         """Return it in the form of ``diagnose --json``."""
         return {
@@ -109,11 +121,13 @@ class Finding:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """What is wrong with a run.
 
     Attributes:
+        run_id: TensorFlow's id of the run; None where no metadata file could be read.
+        logdir: Directory of its files.
         verdict: "bad" with roots; else "incomplete" where something is not on record; else
             "suspect" with suspects, "clean" without.
         alerts: Number of alerts.
@@ -127,6 +141,8 @@ class Report:
         advice: Those of the problems that say what it is too weak for; they are the last ones.
     """
 
+    run_id: str | None
+    logdir: str
     verdict: Verdict
     alerts: int
     events: int
@@ -137,6 +153,16 @@ class Report:
     looked_for: str
     problems: tuple[str, ...]
     advice: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        found = [f"{len(self.roots):,} roots", f"{len(self.suspects):,} suspects"]
+        first = f"; the first: {self.roots[0]!r}" if self.roots else ""
+        return f"<Report: {self.verdict}, {self.alerts:,} alerts, {', '.join(found)}{first}>"
+
+    def _repr_html_(self) -> str:
+        shown = (*self.roots, *self.suspects)[:_SHOWN]
+        findings = "".join(finding._repr_html_() for finding in shown)
+        return f"<p>{escape(self.verdict)}: {self.alerts:,} alerts</p><ol>{findings}</ol>"
 
     def grown(self, run: Run, roots: tuple[Finding, ...], benign: tuple[Finding, ...]) -> Report:
         """Return the report on the run as it is now, where only numbers of alerts have changed.
@@ -161,6 +187,9 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Return it in the form of ``diagnose --json``."""
         return {
+            "schema_version": SCHEMA_VERSION,
+            "run_id": self.run_id,
+            "logdir": self.logdir,
             "verdict": self.verdict,
             "alerts": self.alerts,
             "events": self.events,
@@ -225,6 +254,8 @@ class Diagnosis:
         # Last: some records turn out to be unreadable only when they are asked for.
         found = _relevant_gaps(run, roots)
         return Report(
+            run_id=run.files.run_id,
+            logdir=run.files.directory,
             verdict=_verdict(bool(roots), bool(found), bool(suspects)),
             alerts=run.num_alerts,
             events=run.num_events,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.logdir.short_repr import short_repr
+
 if TYPE_CHECKING:
     from tfdbg_tui.wire.events import GraphSignature
 
@@ -29,7 +31,7 @@ class Consumer:
     input_slot: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GraphOp:
     """An op of a graph.
 
@@ -59,8 +61,10 @@ class GraphOp:
     host: str
     wall_time: float
 
+    __repr__ = short_repr
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, repr=False)
 class Graph:
     """A graph: a traced function, a branch or body of control flow, or a v1 graph.
 
@@ -84,6 +88,9 @@ class Graph:
     inner_ids: dict[str, None] = field(default_factory=dict)
     signatures: list[GraphSignature] = field(default_factory=list)
     _consumers: dict[str, list[Consumer]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Graph({self.name!r}, {len(self.ops):,} ops, id {self.graph_id!r})"
 
     def add_op(self, op: GraphOp) -> None:
         """Add an op and its uses of other ops' outputs."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from tfdbg_tui.logdir.index.rows import Rows
 from tfdbg_tui.wire import events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from tfdbg_tui.logdir.index.columns import ColumnView
     from tfdbg_tui.logdir.index.merge import Merge
@@ -30,7 +31,7 @@ class UnreadableError(ValueError):
     """A record that cannot be read, or not any more; the message says why."""
 
 
-class EventList(ABC, Generic[Event]):
+class EventList(Sequence[Event]):
     """Events in order, an immutable view: ``[i]`` reads the i-th from its file.
 
     Those of several processes are merged: see `merge`.
@@ -60,11 +61,15 @@ class EventList(ABC, Generic[Event]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __iter__(self) -> Iterator[Event]:
-        return (self[i] for i in range(len(self)))
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self):,} events, {len(self.alert_rows):,} alerts>"
 
-    def __getitem__(self, index: int) -> Event:
-        """Read an event from its file.
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Event, ...]: ...
+    def __getitem__(self, index: int | slice) -> Event | tuple[Event, ...]:
+        """Read an event, or each of a slice, from its file.
 
         Where its record cannot be read, what the index knows of it is returned, with the reason
         in `unreadable`, and the run has a problem more.
@@ -72,6 +77,8 @@ class EventList(ABC, Generic[Event]):
         Raises:
             IndexError: There is no such event.
         """
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
         if not -len(self) <= index < len(self):
             raise IndexError(f"event {index} of {len(self)}")
         index %= len(self)

@@ -1,0 +1,95 @@
+"""The public interface: what it names, how its objects are shown, and the form of its JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import tfdbg_tui
+from tfdbg_tui.cli import main
+from tfdbg_tui.diagnosis.report.schemas import schema
+
+LONGEST = 24 * 80  # characters: one screen
+LOGDIRS = ("mnist", "control_flow", "session", "curt_health", "no_tensor", "full_tensor")
+
+
+def test_every_public_name_is_there():
+    for name in tfdbg_tui.__all__:
+        if "dump" not in name and name != "step":  # those import TensorFlow
+            assert getattr(tfdbg_tui, name)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = tfdbg_tui.nothing
+
+
+@pytest.mark.parametrize("name", LOGDIRS)
+def test_a_repr_fits_on_a_screen(logdirs, name: str):
+    run = tfdbg_tui.open_run(logdirs[name])
+    report = tfdbg_tui.diagnose(run)
+    graph = next(iter(run.graphs.values()))
+    path = run.source_paths[0]
+    shown = [run, run.files, run.executions, run.graph_executions, graph, report, run.source(*path)]
+    shown += [*run.executions[:3], *run.graph_executions[:3], *report.roots, *graph.ops.values()]
+    for value in shown:
+        assert 0 < len(repr(value)) < LONGEST, type(value)
+
+
+def test_a_repr_fits_on_a_screen_whatever_is_in_it(logdirs):
+    run = tfdbg_tui.open_run(logdirs["mnist"])
+    execution = replace(
+        run.executions[0],
+        op_type="f" * 100_000,
+        input_tensor_ids=tuple(range(100_000)),
+        outputs=run.executions[0].outputs * 100_000,
+    )
+    assert len(repr(execution)) < LONGEST
+    files = replace(run.files, directory="\x1b[2J" * 10_000)
+    assert len(repr(files)) < LONGEST
+    told = replace(run, files=files)
+    assert len(repr(told)) < LONGEST
+    assert "\x1b" not in repr(told) + told._repr_html_() + repr(files)
+
+
+def test_a_notebook_shows_no_markup_of_the_logdir(logdirs):
+    run = tfdbg_tui.open_run(logdirs["mnist"])
+    report = tfdbg_tui.diagnose(run)
+    hostile = replace(report.roots[0], evidence="<script>")
+    html = replace(report, roots=(hostile,))._repr_html_()
+    assert "&lt;script&gt;" in html
+    assert (
+        "<script>"
+        not in html + replace(run, files=replace(run.files, directory="<script>"))._repr_html_()
+    )
+
+
+def test_events_are_a_sequence(logdirs):
+    for events in (
+        (run := tfdbg_tui.open_run(logdirs["mnist"])).executions,
+        run.graph_executions,
+    ):
+        every = list(events)
+        assert every[3:9:2] == list(events[3:9:2])
+        assert list(reversed(events)) == every[::-1]
+        assert events[-1] == every[-1]
+        assert events[len(every) :] == ()
+
+
+@pytest.mark.parametrize("command", ["info", "diagnose"])
+@pytest.mark.parametrize("name", LOGDIRS)
+def test_json_is_of_its_schema(logdirs, name: str, command: str, capsys):
+    jsonschema = pytest.importorskip("jsonschema")
+    main([command, str(logdirs[name]), "--json"])
+    content = json.loads(capsys.readouterr().out)
+    assert content["schema_version"] == 1
+    jsonschema.validate(content, closed(schema(command)))
+
+
+def closed(part):
+    """Returns a schema that refuses fields it does not name, so that none is left out of it."""
+    if isinstance(part, list):
+        return [closed(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    inner = {key: closed(value) for key, value in part.items()}
+    return {**inner, "additionalProperties": False} if part.get("type") == "object" else inner
