@@ -343,6 +343,23 @@ def test_all_threads_and_functions_traced_before(tmp_path: Path) -> None:
     assert [e.op_type for _, e in executions(tmp_path)].count("AddV2") == 1
 
 
+def test_eager_ops_of_python_functions_that_graphs_call(tmp_path: Path) -> None:
+    def generate() -> Iterator[Any]:
+        yield tf.math.asin(tf.constant(2.0))
+
+    def fail(_: Any) -> Any:
+        raise ValueError("mine")
+
+    with dumping(tmp_path):
+        tf.function(lambda x: tf.py_function(tf.math.log, [x], tf.float32))(0.0)
+        signature = tf.TensorSpec([], tf.float32)
+        list(tf.data.Dataset.from_generator(generate, output_signature=signature))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="mine") as raised:
+            tf.function(lambda x: tf.py_function(fail, [x], tf.float32))(0.0)
+    assert {"Log", "Asin"} <= {e.op_type for _, e in executions(tmp_path)}
+    assert "tfdbg_tui" not in str(raised.value)
+
+
 def test_cancelable_execution_is_recorded(tmp_path: Path) -> None:
     from tensorflow.python.eager import cancellation
 

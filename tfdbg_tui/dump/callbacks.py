@@ -47,6 +47,11 @@ def detail_token() -> str:
     return tensorflow_internals.py_func_token(_detail)
 
 
+def is_own(token: str) -> bool:
+    """Return whether a PyFunc with this token is ours."""
+    return token in (sink_token(), detail_token())
+
+
 def group_of(number: int) -> Group | None:
     """Return a group by its number; where it is gone, say so in the logdir, once."""
     group = _groups.get(number)

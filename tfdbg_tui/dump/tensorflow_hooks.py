@@ -11,6 +11,7 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 * ``function_context.make_function_context``: the cache key of traced functions, so that one
   `tf.function` may have instrumented and plain traces side by side;
 * ``context._set_context_locked``: from then on, a thread has a list of op callbacks;
+* ``script_ops.FuncRegistry.get``: where a graph calls a Python function, in a thread of TensorFlow;
 * ``tf_stack.extract_stack`` and ``Operation._init``: where each op of a graph is made;
 * ``Tensor.set_shape``: which graphs have shapes that TensorFlow did not find itself;
 * ``BaseSession._do_run``: every run of a v1 session, once TensorFlow has made lists of ops and
@@ -41,9 +42,10 @@ try:
     )
     from tensorflow.python.framework import errors, ops
     from tensorflow.python.framework import tensor as tensor_module
+    from tensorflow.python.ops import script_ops
     from tensorflow.python.util import tf_stack, traceback_utils
 
-    from tfdbg_tui.dump import exports, stacks, tensorflow_internals
+    from tfdbg_tui.dump import callbacks, exports, stacks, tensorflow_internals
 
     _import_error: str | None = None
 except ImportError as error:
@@ -195,6 +197,7 @@ class Hooks:
             session.BaseSession, "_make_callable_from_options", self._session_callable_from_options
         )
         self._patch(threading.Thread, "start", self._thread_start)
+        self._patch(script_ops.FuncRegistry, "get", self._get_python_function)
         self._patch(context, "_set_context_locked", self._set_context)
         self._patch(traceback_utils, "_EXCLUDED_PATHS", own_frames.excluded_too)
         self._patch(tf_stack, "extract_stack", self._extract_stack)
@@ -497,6 +500,16 @@ class Hooks:
             self._try("eager ops of a thread", self.watch_this_thread)
 
         return set_context
+
+    def _get_python_function(self, original: Any) -> Any:
+        """Watch the thread that a `tf.py_function` or a generator of a dataset runs in."""
+
+        def get(registry: Any, token: Any, default: Any = None) -> Any:
+            if not callbacks.is_own(token):
+                self._try("eager ops of a Python function", self.watch_this_thread)
+            return original(registry, token, default)
+
+        return get
 
     def _thread_start(self, original: Any) -> Any:
         hooks = self
