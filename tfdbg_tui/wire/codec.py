@@ -6,6 +6,7 @@ the one the user's TensorFlow pins.
 
 from __future__ import annotations
 
+import functools
 import struct
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ FIXED64 = 1
 BYTES = 2
 FIXED32 = 5
 
+_ONE_BYTE = [bytes([value]) for value in range(0x80)]
 _DOUBLE = struct.Struct("<d")
 _FIXED32 = struct.Struct("<I")
 _FIXED64 = struct.Struct("<Q")
@@ -137,6 +139,8 @@ def double_bytes(value: float) -> bytes:
 
 def varint(value: int) -> bytes:
     """Return `value` (any signed or unsigned 64-bit integer) as a varint."""
+    if 0 <= value < len(_ONE_BYTE):
+        return _ONE_BYTE[value]
     value &= 0xFFFFFFFFFFFFFFFF
     out = bytearray()
     while value > 0x7F:
@@ -146,6 +150,7 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
+@functools.cache
 def tag(number: int, wire_type: int) -> bytes:
     """Return the tag that precedes a field's value."""
     return varint(number << 3 | wire_type)
@@ -178,4 +183,4 @@ def fixed32_field(number: int, value: int) -> bytes:
 
 def packed_varints_field(number: int, values: Iterable[int]) -> bytes:
     """Return a packed repeated varint field."""
-    return bytes_field(number, b"".join(map(varint, values)))
+    return bytes_field(number, b"".join([varint(value) for value in values]))

@@ -15,9 +15,12 @@ from __future__ import annotations
 import dataclasses
 import enum
 from dataclasses import dataclass, field
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from tfdbg_tui.wire import codec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Kind(enum.Enum):
@@ -78,6 +81,8 @@ class _Field:
     number: int
     kind: Kind
     message: type[Message] | None
+    default: Any
+    encode: Callable[[int, Any], bytes]
 
 
 class Message:
@@ -119,8 +124,8 @@ class Message:
         parts = []
         for spec in _fields_by_number(type(self)).values():
             value = getattr(self, spec.name)
-            if value != _DEFAULTS.get(spec.kind, []):
-                parts.append(_encode(spec, value))
+            if value != spec.default:
+                parts.append(spec.encode(spec.number, value))
         return b"".join(parts)
 
 
@@ -130,13 +135,14 @@ _tables: dict[type[Message], dict[int, _Field]] = {}
 def _fields_by_number(cls: type[Message]) -> dict[int, _Field]:
     table = _tables.get(cls)
     if table is None:
-        specs = (
-            _Field(f.name, f.metadata["number"], f.metadata["kind"], f.metadata["message"])
-            for f in dataclasses.fields(cast("Any", cls))
-        )
+        specs = (_spec(**f.metadata, name=f.name) for f in dataclasses.fields(cast("Any", cls)))
         table = {spec.number: spec for spec in sorted(specs, key=lambda spec: spec.number)}
         _tables[cls] = table
     return table
+
+
+def _spec(name: str, number: int, kind: Kind, message: type[Message] | None) -> _Field:
+    return _Field(name, number, kind, message, _DEFAULTS.get(kind, []), _ENCODERS[kind])
 
 
 def _store(message: Message, spec: _Field, wire_type: int, value: int | bytes) -> None:
@@ -182,26 +188,24 @@ def _unpack_doubles(data: bytes) -> list[float]:
     ]
 
 
-def _encode(spec: _Field, value: Any) -> bytes:
-    number, kind = spec.number, spec.kind
-    if kind in (Kind.INT, Kind.OPTIONAL_INT):
-        return codec.varint_field(number, value)
-    if kind is Kind.STRING:
-        return codec.bytes_field(number, value.encode("utf-8", "replace"))
-    if kind is Kind.BYTES:
-        return codec.bytes_field(number, value)
-    if kind is Kind.DOUBLE:
-        return codec.double_field(number, value)
-    if kind is Kind.FIXED64:
-        return codec.fixed64_field(number, value)
-    if kind is Kind.FIXED32:
-        return codec.fixed32_field(number, value)
-    if kind is Kind.INTS:
-        return codec.packed_varints_field(number, value)
-    if kind is Kind.STRINGS:
-        return b"".join(codec.bytes_field(number, v.encode("utf-8", "replace")) for v in value)
-    if kind is Kind.BYTES_LIST:
-        return b"".join(codec.bytes_field(number, v) for v in value)
-    if kind is Kind.DOUBLES:
-        return codec.bytes_field(number, b"".join(codec.double_bytes(v) for v in value))
-    return codec.bytes_field(number, value.encode())
+def _strings(number: int, values: list[str]) -> bytes:
+    return b"".join([codec.bytes_field(number, v.encode("utf-8", "replace")) for v in values])
+
+
+_ENCODERS: dict[Kind, Callable[[int, Any], bytes]] = {
+    Kind.INT: codec.varint_field,
+    Kind.OPTIONAL_INT: codec.varint_field,
+    Kind.STRING: lambda number, value: codec.bytes_field(number, value.encode("utf-8", "replace")),
+    Kind.BYTES: codec.bytes_field,
+    Kind.DOUBLE: codec.double_field,
+    Kind.FIXED64: codec.fixed64_field,
+    Kind.FIXED32: codec.fixed32_field,
+    Kind.INTS: codec.packed_varints_field,
+    Kind.STRINGS: _strings,
+    Kind.BYTES_LIST: lambda number, values: b"".join(codec.bytes_field(number, v) for v in values),
+    Kind.DOUBLES: lambda number, values: codec.bytes_field(
+        number, b"".join(codec.double_bytes(v) for v in values)
+    ),
+    Kind.MESSAGE: lambda number, value: codec.bytes_field(number, value.encode()),
+}
+"""Serialize a field of a number and a value of each kind."""
