@@ -63,19 +63,20 @@ def row_of(
     tensor: Any, graph_id: str, tensor_id: int, options: Options, *, shapes_doubtful: bool
 ) -> Row:
     """Return what is known for sure of a symbolic tensor while tracing."""
-    sure = not shapes_doubtful or tensor.op.type == "Const"
+    op = tensor.op
+    sure = not shapes_doubtful or op.type == "Const"
     shape = tensor.shape if sure else tf.TensorShape(None)
     known = shape.as_list() if shape.rank is not None else None
     return Row(
         graph_id=graph_id,
-        op_name=tensor.op.name,
+        op_name=op.name,
         slot=tensor.value_index,
         tensor_id=tensor_id,
         dtype=tensor.dtype.base_dtype.as_datatype_enum,
         shape=tuple(known) if known is not None and None not in known else None,
         rank=shape.rank,
         device=tensorflow_internals.full_device_name(tensor.device),
-        watched=options.keeps(tensor.op.type, tensor.dtype),
+        watched=options.keeps(op.type, tensor.dtype),
     )
 
 
@@ -86,13 +87,13 @@ def fits_numpy(tensor: Any) -> bool:
 
 def _is_recorded(tensor: Any, options: Options) -> bool:
     dtype = tensor.dtype.base_dtype
-    if not fits_numpy(tensor):
-        return False
     if options.watches_health:
-        return dtype.as_datatype_enum in _HEALTH_TYPES
-    if options.mode is TensorDebugMode.SHAPE:
-        return bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
-    return bool(dtype.is_numpy_compatible)
+        has_type = dtype.as_datatype_enum in _HEALTH_TYPES
+    elif options.mode is TensorDebugMode.SHAPE:
+        has_type = bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
+    else:
+        has_type = bool(dtype.is_numpy_compatible)
+    return has_type and fits_numpy(tensor)
 
 
 def groups_of(observed: Sequence[Observed]) -> Iterator[list[Observed]]:

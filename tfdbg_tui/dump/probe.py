@@ -109,7 +109,8 @@ class Probe:
     def _stand_in(self, reference: str, dtype: Any, shape: Any = None, device: str = "") -> Any:
         found = self._inputs.get(reference)
         if found is None:
-            found = tensorflow_internals.new_input(self.graph, dtype, shape, device)
+            name = f"input_{len(self._inputs)}"
+            found = tensorflow_internals.new_input(self.graph, name, dtype, shape, device)
             self._inputs[reference] = found
             self.references.append(reference)
         return found

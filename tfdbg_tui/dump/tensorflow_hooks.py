@@ -367,11 +367,15 @@ class Hooks:
         return from_func_graph
 
     def _set_shape(self, original: Any) -> Any:
+        what = "the true shapes of a graph"
+
         def set_shape(this: Any, shape: Any) -> None:
+            if not self._try(what, tensorflow_internals.is_users, sys._getframe(1)):
+                original(this, shape)
+                return
             before = this.shape
             original(this, shape)
-            caller = sys._getframe(1)
-            self._try("the true shapes of a graph", _doubt_changed_shape, this, before, caller)
+            self._try(what, _doubt_changed_shape, this, before)
 
         return set_shape
 
@@ -382,6 +386,8 @@ class Hooks:
         """
 
         def extract_stack(stacklevel: int = 1) -> Any:
+            if tensorflow_internals.adds_ops():
+                return None  # Nobody asks where an op of ours was made.
             frame = sys._getframe(1)
             if frame.f_code.co_name != _MAKES_OP:
                 return original(stacklevel + 1) if stacks.is_text(frame) else None
@@ -533,9 +539,9 @@ class Hooks:
         return start
 
 
-def _doubt_changed_shape(tensor: Any, before: Any, caller: Any) -> None:
+def _doubt_changed_shape(tensor: Any, before: Any) -> None:
     # Unknown shapes differ from themselves.
-    if repr(tensor.shape) != repr(before) and tensorflow_internals.is_users(caller):
+    if repr(tensor.shape) != repr(before):
         tensorflow_internals.doubt_shapes(tensor.graph)
 
 
