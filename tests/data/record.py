@@ -21,15 +21,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdbg_tui.program import recording_environment
-from tfdbg_tui.wire import codec, filesets, tfrecord
+from tfdbg_tui.wire import codec, events, filesets, tfrecord
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
 HOST = "host"
 
-# DebugEvent's field -> the field of that message that holds a CodeLocation.
-_CODE_LOCATIONS = {7: 8, 9: 8}
-_SOURCE_FILE = 4
+# Numbers: DebugEvent's field -> the field of that message that holds a CodeLocation.
+_CODE_LOCATIONS = {
+    events.DebugEvent.tag("graph_op_creation") >> 3: events.GraphOpCreation.tag("code_location")
+    >> 3,
+    events.DebugEvent.tag("execution") >> 3: events.Execution.tag("code_location") >> 3,
+}
+_SOURCE_FILE = events.DebugEvent.tag("source_file") >> 3
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ def record(name: str) -> Path:
         subprocess.run([sys.executable, *command], env=environment, check=True, cwd=PROJECT)
         neutral_copy(dumped, neutral)
         with tarfile.open(archive_path, "w:xz", preset=9) as archive:
-            archive.add(neutral, arcname=name, filter=_anonymous)
+            archive.add(neutral, arcname=name, filter=anonymous)
     return archive_path
 
 
@@ -176,7 +180,7 @@ def _field(number: int, wire_type: int, value: int | bytes) -> bytes:
     return codec.fixed32_field(number, value)
 
 
-def _anonymous(info: tarfile.TarInfo) -> tarfile.TarInfo:
+def anonymous(info: tarfile.TarInfo) -> tarfile.TarInfo:
     info.uid = info.gid = 0
     info.uname = info.gname = ""
     info.mtime = 0

@@ -1,4 +1,4 @@
-"""Lets the tests of this directory import `tiny` and `corpus_score`."""
+"""Lets the tests of this directory import `tiny`."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
 """A sample of the corpus, recorded by both writers and diagnosed.
 
-All of it: record with `python -m tests.corpus.record`, then run `corpus_score.py`.
+All of it: record with `python -m tests.corpus.record`, then run `python -m tests.corpus.score`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from corpus_score import score
+
+from .score import outcomes, score
 
 _ROOT = Path(__file__).parents[2]
 _SAMPLE = [
@@ -32,7 +33,7 @@ def test_a_sample_of_the_corpus_is_diagnosed_rightly(writer: str, tmp_path: Path
     subprocess.run(
         [*command, "--out", str(tmp_path), *_SAMPLE], cwd=_ROOT, check=True, capture_output=True
     )
-    totals, failures = score(tmp_path)
+    totals, failures = score(outcomes(tmp_path))
     assert not failures
     assert totals["buggy"] + totals["healthy"] == len(_SAMPLE)
     assert totals["proved wrongly"] == 0
