@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tfdbg_tui
 from tfdbg_tui.wire import codec, crc32c, events, filesets, tfrecord
 
 int64 = st.integers(-(1 << 63), (1 << 63) - 1)
@@ -112,3 +115,25 @@ def test_file_sets_by_name(tmp_path):
         (tmp_path / name).touch()
     names = [set_.prefix.rsplit("/", 1)[1] for set_ in filesets.find_file_sets(str(tmp_path))]
     assert names == ["tfdbg_events.1.a.b", "tfdbg_events.1.c"]
+
+
+def test_no_field_number_is_written_beside_its_declaration():
+    """Tags and fields outside of `wire` come from the messages: `Message.tag` and `field`."""
+    package = Path(tfdbg_tui.__file__).parent
+    numbered = re.compile(r"codec\.(tag|\w+_field)\(|<< 3 \| codec\.")
+    found = [
+        f"{path.relative_to(package)}: {line.strip()}"
+        for path in package.rglob("*.py")
+        if path.parent.name != "wire"
+        for line in path.read_text().splitlines()
+        if numbered.search(line)
+    ]
+    assert found == []
+
+
+def test_a_field_by_itself_is_that_of_the_message():
+    trace = events.GraphExecutionTrace(op_name="Log", output_slot=3, execution_serial=7)
+    fields = ("op_name", "Log"), ("output_slot", 3), ("execution_serial", 7)
+    assert trace.encode() == b"".join(trace.field(*field) for field in fields)
+    for (name, _), (tag, _, _) in zip(fields, codec.spans(trace.encode()), strict=True):
+        assert trace.tag(name) == tag

@@ -17,7 +17,7 @@ from tfdbg_tui.dump import (
     summaries,
     tensorflow_internals,
 )
-from tfdbg_tui.wire import codec, events, filesets
+from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,14 +123,14 @@ class EagerExecutions:
         self, call: Call, inputs: Sequence[Any], outputs: Any, error: BaseException | None = None
     ) -> BadTensor | None:
         """Record a function call that has just ended; return its first bad output if watched."""
-        head = codec.bytes_field(1, call.name.encode())
+        head = events.Execution.field("op_type", call.name)
         graph_id = self._graphs.graph_of_function(call.name)
         if graph_id is not None:
-            head += codec.bytes_field(3, graph_id.encode())
+            head += events.Execution.field("graph_id", graph_id)
         field = b""
         if error is not None:
             text = f"{type(error).__name__}: {error}"
-            field = codec.bytes_field(1002, text.encode("utf-8", "replace"))
+            field = events.Execution.field("error", text)
         step = steps.current if call.step is None else call.step
         return self._record(call.name, head, inputs, outputs, call.serial, step, 5, field)
 
@@ -179,7 +179,7 @@ class EagerExecutions:
         if tensorflow_internals.is_function_name(op_type):
             return _SKIP  # Not noted below: there is no end of functions.
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
-        head = _SKIP if name in skipped_ops.EAGER else codec.bytes_field(1, name.encode())
+        head = _SKIP if name in skipped_ops.EAGER else events.Execution.field("op_type", name)
         self._heads[op_type] = head
         return head
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.options import Options
 
-_TENSOR_PROTO_TAG = codec.tag(7, codec.BYTES)
-_NO_PROTO = codec.bytes_field(7, b"")
+_TENSOR_PROTO_TAG = codec.varint(events.Execution.tag("tensor_protos"))
+_NO_PROTO = events.Execution.field("tensor_protos", [b""])
 _VECTOR_HEADS = {
     mode: traces.tensor_proto_head(len(columns)) for mode, columns in VALUE_VECTORS.items()
 }
@@ -112,7 +112,7 @@ class EagerTensors:
             return b""
         if not self._is_recorded(op_type, tensor.dtype):
             return _NO_PROTO
-        return codec.bytes_field(7, self._whole(tensor))
+        return events.Execution.field("tensor_protos", [self._whole(tensor)])
 
     def _is_recorded(self, op_type: str, dtype: Any) -> bool:
         if self._filtered and not self._options.keeps(_text(op_type), dtype):
@@ -224,7 +224,7 @@ class EagerTensors:
         if self._options.adaptive:
             mode = TensorDebugMode.FULL_HEALTH
             whole, details.minima, details.maxima = _details(outputs)
-            protos = b"".join([codec.bytes_field(7, proto) for proto in whole])
+            protos = events.Execution.field("tensor_protos", whole)
         return EagerValues(mode, protos, details.encode(), slot, counts)
 
     def _note_bad(self, outputs: Sequence[Any], looks: Sequence[EagerValues]) -> None:

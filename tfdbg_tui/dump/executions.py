@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.wire import codec
+from tfdbg_tui.wire import codec, events
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -13,15 +13,18 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.unread import UnreadValues
 
 _WALL_TIME = struct.Struct("<Bd")
+_WALL_TIME_TAG = events.DebugEvent.tag("wall_time")
 _SERIAL_AND_THREAD = struct.Struct("<2sQ2sI")
-_SERIAL_TAG = codec.tag(1000, codec.FIXED64)
-_THREAD_TAG = codec.tag(1001, codec.FIXED32)
-_CODE_LOCATION_TAG = codec.tag(8, codec.BYTES)
-_NUM_OUTPUTS_TAG = codec.tag(2, codec.VARINT)
-_STEP_TAG = codec.tag(2, codec.VARINT)
-_MODE_FIELDS = {mode: codec.varint_field(6, mode) for mode in TensorDebugMode}
-_INPUT_IDS_TAG, _OUTPUT_IDS_TAG, _DEVICES_TAG = (codec.tag(n, codec.BYTES) for n in (4, 5, 9))
-_EXECUTION_TAG = codec.tag(9, codec.BYTES)
+_SERIAL_TAG = codec.varint(events.Execution.tag("serial"))
+_THREAD_TAG = codec.varint(events.Execution.tag("thread"))
+_CODE_LOCATION_TAG = codec.varint(events.Execution.tag("code_location"))
+_NUM_OUTPUTS_TAG = codec.varint(events.Execution.tag("num_outputs"))
+_STEP_TAG = codec.varint(events.DebugEvent.tag("step"))
+_MODE_FIELDS = {mode: events.Execution.field("tensor_debug_mode", mode) for mode in TensorDebugMode}
+_INPUT_IDS_TAG = codec.varint(events.Execution.tag("input_tensor_ids"))
+_OUTPUT_IDS_TAG = codec.varint(events.Execution.tag("output_tensor_ids"))
+_DEVICES_TAG = codec.varint(events.Execution.tag("output_tensor_device_ids"))
+_EXECUTION_TAG = codec.varint(events.DebugEvent.tag("execution"))
 
 _SMALL_VARINTS = tuple(codec.varint(n) for n in range(1 << 14))
 _CONTINUED = tuple(bytes((n & 0x7F | 0x80, n >> 7 | 0x80)) for n in range(1 << 14))
@@ -97,7 +100,9 @@ def encoded(
             error,
         )
     )
-    stamp = _WALL_TIME.pack(9, wall_time) + (b"" if step is None else _STEP_TAG + _varint(step))
+    stamp = _WALL_TIME.pack(_WALL_TIME_TAG, wall_time) + (
+        b"" if step is None else _STEP_TAG + _varint(step)
+    )
     return b"".join((stamp, _EXECUTION_TAG, _varint(len(body)), body))
 
 

@@ -20,6 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tfdbg_tui.wire import codec, crc32c, tfrecord
+from tfdbg_tui.wire.events import (
+    DebugEvent,
+    Dim,
+    GraphExecutionTrace,
+    TensorProto,
+    TensorShape,
+    value_vector_head,
+)
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
@@ -28,6 +36,15 @@ if TYPE_CHECKING:
 _BYTES_AT_ONCE = 1 << 20
 _STEP_BYTES = 5
 """A step is an overlong varint, so that its width does not depend on its value."""
+
+_FLOAT32 = 1  # DataType
+_WALL_TIME_TAG = codec.varint(DebugEvent.tag("wall_time"))
+_STEP_TAG = codec.varint(DebugEvent.tag("step"))
+_TRACE_TAG = codec.varint(DebugEvent.tag("graph_execution_trace"))
+_PROTO_TAG = codec.varint(GraphExecutionTrace.tag("tensor_proto"))
+_SHAPE_TAG = codec.varint(TensorProto.tag("tensor_shape"))
+_EXTREMES = ("minimum_bits", "maximum_bits")
+
 MAX_STEP = (1 << 7 * _STEP_BYTES) - 1
 
 UInt8Array = npt.NDArray[np.uint8]
@@ -66,11 +83,8 @@ _crc = _CrcTables()
 def tensor_proto_head(vector_length: int) -> bytes:
     """Return a TensorProto of `vector_length` doubles up to the content itself."""
     if not vector_length:  # NO_TENSOR: an empty float32 tensor, as TensorFlow writes.
-        shape = codec.bytes_field(2, b"")
-        return codec.varint_field(1, 1) + codec.bytes_field(2, shape)
-    shape = codec.bytes_field(2, codec.varint_field(1, vector_length))
-    head = codec.varint_field(1, 2) + codec.bytes_field(2, shape)
-    return head + codec.tag(4, codec.BYTES) + codec.varint(8 * vector_length)
+        return TensorProto(_FLOAT32, TensorShape([b""])).encode()
+    return value_vector_head(vector_length)
 
 
 class TraceTemplates:
@@ -127,19 +141,21 @@ class TraceTemplates:
         """
         content = bytes(8 * self.length)
         head = tensor_proto_head(self.length)
-        before = codec.bytes_field(1, site.graph_id.encode())
-        before += codec.bytes_field(2, site.op_name.encode())
-        before += codec.varint_field(3, site.slot) if site.slot else b""
-        before += codec.varint_field(4, mode)
-        before += codec.tag(5, codec.BYTES) + codec.varint(len(head) + len(content)) + head
-        after = codec.bytes_field(6, site.device.encode())
-        serial = codec.fixed64_field(1000, 0)
-        iteration = codec.fixed32_field(1001, 0) if self.iterated else b""
-        extremes = [codec.fixed64_field(n, 0) for n in (1002, 1003)] if self._extremes else []
+        before = GraphExecutionTrace.field("tfdbg_context_id", site.graph_id)
+        before += GraphExecutionTrace.field("op_name", site.op_name)
+        before += GraphExecutionTrace.field("output_slot", site.slot) if site.slot else b""
+        before += GraphExecutionTrace.field("tensor_debug_mode", mode)
+        before += _PROTO_TAG + codec.varint(len(head) + len(content)) + head
+        after = GraphExecutionTrace.field("device_name", site.device)
+        serial = GraphExecutionTrace.field("execution_serial", 0)
+        iteration = GraphExecutionTrace.field("iteration", 0) if self.iterated else b""
+        extremes = [
+            GraphExecutionTrace.field(name, 0) for name in (_EXTREMES if self._extremes else ())
+        ]
         trace = before + content + after + serial + iteration + b"".join(extremes)
-        step = codec.tag(2, codec.VARINT) + bytes(_STEP_BYTES) if self.stepped else b""
-        prefix = codec.tag(1, codec.FIXED64) + bytes(8) + step
-        prefix += codec.tag(10, codec.BYTES) + codec.varint(len(trace))
+        step = _STEP_TAG + bytes(_STEP_BYTES) if self.stepped else b""
+        prefix = _WALL_TIME_TAG + bytes(8) + step
+        prefix += _TRACE_TAG + codec.varint(len(trace))
         payload = prefix + trace
         at = tfrecord.HEADER_SIZE
         stamps = list(range(at + 1, at + 9))
@@ -285,11 +301,11 @@ def tensor_content_proto(dtype: int, array: Any) -> bytes:
         dtype: DataType number.
         array: The elements; bytes objects for a string tensor.
     """
-    dims = b"".join(codec.bytes_field(2, codec.varint_field(1, n)) for n in array.shape)
-    head = codec.varint_field(1, dtype) + codec.bytes_field(2, dims)
+    dims = b"".join(TensorShape.field("dims", [Dim.field("size", n)]) for n in array.shape)
+    head = TensorProto.field("dtype", dtype) + _SHAPE_TAG + codec.varint(len(dims)) + dims
     if array.dtype.kind in "OSU":
-        return head + b"".join(codec.bytes_field(8, bytes(item)) for item in array.reshape(-1))
-    return head + codec.bytes_field(4, np.ascontiguousarray(array).tobytes())
+        return head + TensorProto.field("string_val", [bytes(item) for item in array.reshape(-1)])
+    return head + TensorProto.field("tensor_content", np.ascontiguousarray(array).tobytes())
 
 
 def whole_tensor_payload(
@@ -301,14 +317,16 @@ def whole_tensor_payload(
     tensor_proto: bytes,
 ) -> bytes:
     """Return the payload of a FULL_TENSOR trace."""
-    trace = codec.bytes_field(1, site.graph_id.encode())
-    trace += codec.bytes_field(2, site.op_name.encode())
-    trace += codec.varint_field(3, site.slot) if site.slot else b""
-    trace += codec.varint_field(4, TensorDebugMode.FULL_TENSOR)
-    trace += codec.bytes_field(5, tensor_proto) + codec.bytes_field(6, site.device.encode())
-    trace += codec.fixed64_field(1000, serial)
+    trace = GraphExecutionTrace.field("tfdbg_context_id", site.graph_id)
+    trace += GraphExecutionTrace.field("op_name", site.op_name)
+    trace += GraphExecutionTrace.field("output_slot", site.slot) if site.slot else b""
+    trace += GraphExecutionTrace.field("tensor_debug_mode", TensorDebugMode.FULL_TENSOR)
+    trace += GraphExecutionTrace.field("tensor_proto", tensor_proto) + GraphExecutionTrace.field(
+        "device_name", site.device
+    )
+    trace += GraphExecutionTrace.field("execution_serial", serial)
     if iteration is not None:
-        trace += codec.fixed32_field(1001, iteration & 0xFFFFFFFF)
-    head = codec.double_field(1, wall_time)
-    head += codec.varint_field(2, step) if step is not None else b""
-    return head + codec.bytes_field(10, trace)
+        trace += GraphExecutionTrace.field("iteration", iteration & 0xFFFFFFFF)
+    head = DebugEvent.field("wall_time", wall_time)
+    head += DebugEvent.field("step", step) if step is not None else b""
+    return head + DebugEvent.field("graph_execution_trace", trace)

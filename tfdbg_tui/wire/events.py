@@ -13,7 +13,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tfdbg_tui.wire import codec
 from tfdbg_tui.wire.message import Kind, Message, pb
+
+_FLOAT64 = 2  # DataType
 
 
 @dataclass(slots=True)
@@ -271,3 +274,10 @@ class TensorProto(Message):
     half_val: list[int] = pb(13, Kind.INTS)
     uint32_val: list[int] = pb(16, Kind.INTS)
     uint64_val: list[int] = pb(17, Kind.INTS)
+
+
+def value_vector_head(length: int) -> bytes:
+    """Return the TensorProto of a vector of `length` doubles up to the content itself."""
+    shape = TensorShape([Dim(length).encode()])
+    content = codec.varint(TensorProto.tag("tensor_content")) + codec.varint(8 * length)
+    return TensorProto(_FLOAT64, shape).encode() + content

@@ -96,8 +96,14 @@ class Message:
 
         The field is one that this package writes so; TensorFlow's writer packs lists as well.
         """
-        spec = next(spec for spec in _fields_by_number(cls).values() if spec.name == name)
+        spec = _named(cls, name)
         return spec.number << 3 | _WIRE_TYPES.get(spec.kind, codec.BYTES)
+
+    @classmethod
+    def field(cls, name: str, value: Any) -> bytes:
+        """Return a field by itself, serialized, also where it has its default value."""
+        spec = _named(cls, name)
+        return spec.encode(spec.number, value)
 
     @classmethod
     def numbers(cls) -> list[int]:
@@ -130,6 +136,7 @@ class Message:
 
 
 _tables: dict[type[Message], dict[int, _Field]] = {}
+_by_name: dict[tuple[type[Message], str], _Field] = {}
 
 
 def _fields_by_number(cls: type[Message]) -> dict[int, _Field]:
@@ -139,6 +146,14 @@ def _fields_by_number(cls: type[Message]) -> dict[int, _Field]:
         table = {spec.number: spec for spec in sorted(specs, key=lambda spec: spec.number)}
         _tables[cls] = table
     return table
+
+
+def _named(cls: type[Message], name: str) -> _Field:
+    spec = _by_name.get((cls, name))
+    if spec is None:
+        _by_name.update({(cls, spec.name): spec for spec in _fields_by_number(cls).values()})
+        spec = _by_name[cls, name]
+    return spec
 
 
 def _spec(name: str, number: int, kind: Kind, message: type[Message] | None) -> _Field:

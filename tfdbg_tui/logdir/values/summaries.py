@@ -11,7 +11,7 @@ import numpy as np
 from tfdbg_tui.logdir.events import TensorSummary
 from tfdbg_tui.logdir.values.tensors import shape_of, value_pieces
 from tfdbg_tui.wire import dtypes
-from tfdbg_tui.wire.events import Dim, TensorProto, TensorShape
+from tfdbg_tui.wire.events import TensorProto, value_vector_head
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 _FLOAT64 = 2
 
 
-def _vector_head(size: int) -> bytes:
-    """Return the TensorProto of a value vector up to its content: float64, shape, length."""
-    head = TensorProto(_FLOAT64, TensorShape([Dim(size).encode()])).encode()
-    return head + bytes((TensorProto.tag("tensor_content"), 8 * size))
-
-
-VECTOR_HEADS = {int(mode): _vector_head(len(names)) for mode, names in VALUE_VECTORS.items()}
+VECTOR_HEADS = {int(mode): value_vector_head(len(names)) for mode, names in VALUE_VECTORS.items()}
 """How the TensorProto begins that holds a value vector, for each mode that has one."""
 
 _VECTORS = {int(mode): struct.Struct(f"<{len(names)}d") for mode, names in VALUE_VECTORS.items()}
