@@ -17,6 +17,7 @@ import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
 from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
+from tfdbg_tui.dump.exits import ExitCalls  # noqa: E402
 from tfdbg_tui.dump.tensorflow_hooks import Listener  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
@@ -255,6 +256,37 @@ def test_a_fork_that_computes_and_an_uncaught_error(tmp_path: Path) -> None:
     assert "ValueError: not today" in gap_text(report)
     assert "after 1 execution" in gap_text(report)
     assert len(run.executions) == 2
+
+
+def test_an_exit_code_is_told(tmp_path: Path) -> None:
+    source = """
+import sys, tensorflow as tf, tfdbg_tui
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "CONCISE_HEALTH", -1)
+tf.math.sin(1.0)
+sys.exit(3)
+"""
+    assert run_program(source, str(tmp_path)).returncode == 3
+    report = diagnose(open_run(tmp_path))
+    assert (report.verdict, [gap.kind for gap in report.gaps]) == ("incomplete", ["failed"])
+    assert "it called sys.exit(3)" in gap_text(report)
+
+
+def test_an_exit_that_is_caught_is_none() -> None:
+    done = [0]
+    original = sys.exit
+    calls = ExitCalls(lambda: done[0])
+    for status, then, failure in (
+        (0, 0, None),
+        ("no", 0, "it called sys.exit('no')"),
+        (1, 1, None),
+    ):
+        with pytest.raises(SystemExit) as exit_info:
+            sys.exit(status)
+        assert exit_info.value.code == status
+        done[0] += then
+        assert calls.failure() == failure
+    calls.stop()
+    assert sys.exit is original
 
 
 _FORKS = """

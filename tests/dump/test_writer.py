@@ -661,6 +661,21 @@ def test_missing_hooks_fall_back_to_tensorflow(
     assert [d.op_type for d in oracle.open_reader(str(tmp_path)).executions()] == ["AddV2"]
 
 
+def test_where_tensorflow_has_to_write_an_unwritable_directory_is_one_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tfdbg_tui.dump import tensorflow_hooks
+
+    monkeypatch.setattr(tensorflow_hooks, "missing_hook", lambda: "from_func_graph is gone")
+    (tmp_path / "file").write_text("")
+    with caplog.at_level(logging.WARNING, "tfdbg_tui"), dumping(tmp_path / "file" / "root"):
+        assert tf.add(1.0, 2.0).numpy() == 3.0
+    assert [record.getMessage() for record in caplog.records] == [
+        f"tfdbg-tui: cannot write to {tmp_path / 'file' / 'root'} (Not a directory); "
+        "dumping is off, the program goes on"
+    ]
+
+
 def test_a_forked_child_leaves_the_files_alone(tmp_path: Path) -> None:
     with dumping(tmp_path):
         tf.add(1.0, 2.0)

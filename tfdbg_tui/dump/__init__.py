@@ -14,7 +14,8 @@ from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump import options as _options
-from tfdbg_tui.dump.errors import BadTensorError
+from tfdbg_tui.dump.errors import BadTensorError, reason_of
+from tfdbg_tui.dump.exits import ExitCalls
 from tfdbg_tui.dump.steps import make_step_callback, step
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ __all__ = [
 _log = logging.getLogger("tfdbg_tui")
 
 _writer: DumpWriter | None = None
+
+_exit_calls: ExitCalls | None = None
 
 _fell_back = False
 """Whether TensorFlow's own instrumentation is enabled in our place."""
@@ -85,13 +88,14 @@ def enable_dump_debug_info(
             environment variable TFDBG_RUN_ID does, if set.
 
     Returns:
-        A handle with `flush()`, `dump_root` and `run_id`.
+        A handle with `flush()`, `dump_root` and `run_id`.  (Where TensorFlow's own writer has to do
+        the work: what that returns, or None where it cannot write.)
 
     Raises:
         ValueError: An argument is invalid, or contradicts those of the dump that is enabled.
         NotImplementedError: TensorFlow defines the mode but nobody implements it.
     """
-    global _writer
+    global _writer, _exit_calls
     import tensorflow  # noqa: F401 - under `tfdbg-tui run` this alone enables the dump
 
     from tfdbg_tui.dump import tensorflow_hooks
@@ -122,14 +126,18 @@ def enable_dump_debug_info(
     missing = tensorflow_hooks.missing_hook()
     if missing is not None:
         return _fall_back(wanted, op_regex, tensor_dtypes, missing)
-    _writer = _start(wanted)
+    _writer = writer = _start(wanted)
+    _exit_calls = ExitCalls(lambda: writer.num_executions)
     return _writer
 
 
 def enable_for_program(dump_root: str, **options: Any) -> None:
     """Enable the dump writer for a whole program, whatever the program itself enables."""
-    global _of_command
+    global _of_command, _exit_calls
     enable_dump_debug_info(dump_root, **options)
+    if _exit_calls is not None:  # The command sees the exit code itself.
+        _exit_calls.stop()
+        _exit_calls = None
     _of_command = _writer.options if _writer is not None else None
     atexit.unregister(disable_dump_debug_info)  # It stands first in the list already: it is last.
 
@@ -172,7 +180,15 @@ def _fall_back(
 
     from tfdbg_tui.dump import files
 
-    files.make_directory(wanted.dump_root)
+    try:
+        files.make_directory(wanted.dump_root)
+    except OSError as error:
+        _log.warning(
+            "tfdbg-tui: cannot write to %s (%s); dumping is off, the program goes on",
+            wanted.dump_root,
+            error.strerror,
+        )
+        return None
     _fell_back = True
     _log.warning(
         "tfdbg-tui: this TensorFlow (%s) differs from what the dump writer knows (%s); "
@@ -194,7 +210,10 @@ def disable_dump_debug_info() -> None:
 
     Functions that were instrumented can still be called; they are traced again without it.
     """
-    global _writer, _fell_back
+    global _writer, _exit_calls, _fell_back
+    if _exit_calls is not None:
+        _exit_calls.stop()
+        _exit_calls = None
     if _fell_back:
         import tensorflow as tf
 
@@ -226,8 +245,12 @@ def _tell_failure() -> None:
     """Say in the logdir that the program ends with an error: Python keeps it for debuggers."""
     error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     is_interactive = hasattr(sys, "ps1")  # where programs go on after an error
-    if error is not None and not is_interactive and _writer is not None and _writer.active:
-        _writer.program_failed(error)
+    if is_interactive or _writer is None or not _writer.active:
+        return
+    if error is not None:
+        _writer.program_failed(reason_of(error))
+    elif _exit_calls is not None and (failure := _exit_calls.failure()) is not None:
+        _writer.program_failed(failure)
 
 
 atexit.register(disable_dump_debug_info)

@@ -176,6 +176,11 @@ class Recorder:
         self._num_traces += batch.count
         self._count(batch.nbytes + _ITEM_BYTES)
 
+    @property
+    def num_executions(self) -> int:
+        """How many executions were queued."""
+        return self._num_executions
+
     def omit(
         self, kind: str, what: str, reason: str, graph_id: str = "", *, count: int = 1
     ) -> bool:

@@ -24,7 +24,7 @@ from tfdbg_tui.dump import (
 from tfdbg_tui.dump.batches import Batch, HealthyBatch
 from tfdbg_tui.dump.compiled import CompiledBuffer
 from tfdbg_tui.dump.eager import BadTensor, EagerExecutions
-from tfdbg_tui.dump.errors import BadTensorError, reason_of
+from tfdbg_tui.dump.errors import BadTensorError
 from tfdbg_tui.dump.fetched import FetchedTensor
 from tfdbg_tui.dump.graphs import GraphDefinitions
 from tfdbg_tui.dump.groups import Group
@@ -87,6 +87,11 @@ class DumpWriter:
     def run_id(self) -> str:
         """Identifies the run; the same for all processes and file sets that belong to it."""
         return self._recorder.run_id
+
+    @property
+    def num_executions(self) -> int:
+        """How many executions were recorded."""
+        return self._recorder.num_executions
 
     @property
     def usable(self) -> bool:
@@ -163,9 +168,9 @@ class DumpWriter:
             raise error
         self._recorder.lose(omissions.SKIPPED, what, error, graph_id)
 
-    def program_failed(self, error: BaseException) -> None:
+    def program_failed(self, reason: str) -> None:
         """Say in the logdir that the program ends with an error."""
-        self._recorder.omit(omissions.FAILED, "the rest of the program", reason_of(error))
+        self._recorder.omit(omissions.FAILED, "the rest of the program", reason)
 
     def skip(self, what: str, reason: str, graph: Any = None) -> None:
         """Say in the logdir that a graph or op is not recorded, and why.
