@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tfdbg_tui.diagnosis.recording import Pulse, duration
+from tfdbg_tui.diagnosis.recording import StatusTracker, duration
 from tfdbg_tui.logdir import Progress, RunReader, list_runs
 
 
@@ -25,8 +25,8 @@ def clocks():
 
 
 @pytest.fixture
-def pulse(clocks):
-    return Pulse(lambda: clocks.seconds, lambda: clocks.day)
+def tracker(clocks):
+    return StatusTracker(lambda: clocks.seconds, lambda: clocks.day)
 
 
 @pytest.fixture
@@ -50,31 +50,31 @@ def growing(tmp_path, logdirs):
     return reader, grow
 
 
-def test_growth_then_silence(growing, pulse, clocks):
+def test_growth_then_silence(growing, tracker, clocks):
     reader, grow = growing
-    assert pulse.vitals() is None
-    pulse.note(reader.read_all())
+    assert tracker.status() is None
+    tracker.note(reader.read_all())
     for _ in range(4):
         clocks.seconds += 1
         grow(20_000)
         run = reader.read_all()
         clocks.day = run.newest_wall_time() + 0.25
-        pulse.note(run)
-    vitals = pulse.vitals()
-    assert vitals.phase == "recording"
-    assert vitals.events_per_second == pytest.approx(run.num_events / 4)
-    assert vitals.lag == pytest.approx(0.25)
+        tracker.note(run)
+    status = tracker.status()
+    assert status.phase == "recording"
+    assert status.events_per_second == pytest.approx(run.num_events / 4)
+    assert status.lag == pytest.approx(0.25)
     clocks.seconds += 40
     clocks.day -= 1e6  # somebody set it
-    assert (pulse.vitals().phase, pulse.vitals().silent) == ("silent", 40)
+    assert (tracker.status().phase, tracker.status().silent) == ("silent", 40)
     for writing, phase in ((True, "quiet"), (False, "ended")):
-        pulse.note(replace(run, state=replace(run.state, writing=writing)))
-        assert pulse.vitals().phase == phase
+        tracker.note(replace(run, state=replace(run.state, writing=writing)))
+        assert tracker.status().phase == phase
 
 
-def test_lag_is_not_told_where_clocks_differ(growing, pulse, clocks):
+def test_lag_is_not_told_where_clocks_differ(growing, tracker, clocks):
     reader, grow = growing
-    pulse.note(reader.read_all())
+    tracker.note(reader.read_all())
     grow(20_000)
     run = reader.read_all()
     for lag, prompt, told in (
@@ -91,32 +91,32 @@ def test_lag_is_not_told_where_clocks_differ(growing, pulse, clocks):
         )
         clocks.seconds += 1
         clocks.day = run.newest_wall_time() + lag
-        pulse.note(run)
-        assert pulse.vitals().phase == "recording"
-        assert (pulse.vitals().lag is not None) == told, lag
+        tracker.note(run)
+        assert tracker.status().phase == "recording"
+        assert (tracker.status().lag is not None) == told, lag
 
 
-def test_definitions_without_events_are_a_ring(growing, pulse, clocks):
+def test_definitions_without_events_are_a_ring(growing, tracker, clocks):
     reader, grow = growing
     run = reader.read_all()
-    pulse.note(run)
-    assert pulse.vitals().phase == "silent"
+    tracker.note(run)
+    assert tracker.status().phase == "silent"
     clocks.seconds += 3
-    assert pulse.vitals().phase == "buffering"
+    assert tracker.status().phase == "buffering"
     grow(20_000)
-    pulse.note(reader.read_all())
-    assert pulse.vitals().phase == "recording"
+    tracker.note(reader.read_all())
+    assert tracker.status().phase == "recording"
 
 
-def test_reading_an_old_run_is_no_recording(logdirs, pulse, clocks):
+def test_reading_an_old_run_is_no_recording(logdirs, tracker, clocks):
     (files,) = list_runs(logdirs["mnist"])
     reader = RunReader(files, chunk_bytes=3000)
     for _ in range(50):
         clocks.seconds += 0.1
-        pulse.note(reader.poll())
-    pulse.note(reader.read_all())
-    assert pulse.vitals().phase == "silent"
-    assert pulse.vitals().events_per_second is None
+        tracker.note(reader.poll())
+    tracker.note(reader.read_all())
+    assert tracker.status().phase == "silent"
+    assert tracker.status().events_per_second is None
 
 
 def test_durations():

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.options import add_logdir, add_run
 from tfdbg_tui.cli.output import put, tell
-from tfdbg_tui.diagnosis.recording import BUFFERING, Pulse
+from tfdbg_tui.diagnosis.recording import BUFFERING, StatusTracker
 from tfdbg_tui.diagnosis.report.findings import Report, diagnose
 from tfdbg_tui.diagnosis.report.words import to_text
 from tfdbg_tui.logdir import LogdirError, RunReader, list_runs, open_run
@@ -28,7 +28,7 @@ from tfdbg_tui.logdir import LogdirError, RunReader, list_runs, open_run
 if TYPE_CHECKING:
     import argparse
 
-    from tfdbg_tui.diagnosis.recording import Vitals
+    from tfdbg_tui.diagnosis.recording import RecordingStatus
     from tfdbg_tui.logdir import Run, RunFiles
 
 _LOOK_SECONDS = 0.2
@@ -87,13 +87,13 @@ def run(args: argparse.Namespace) -> int:
 def _follow(args: argparse.Namespace) -> Report:
     """Read a run while it grows, until it is bad, has ended, or the user has seen enough."""
     reader: RunReader | None = None
-    pulse, teller = Pulse(), _Teller()
+    tracker, teller = StatusTracker(), _Teller()
     seen = 0
     try:
         reader = RunReader(_wait_for_run(args, teller))
         while True:
             snapshot = reader.poll()
-            pulse.note(snapshot)
+            tracker.note(snapshot)
             if not snapshot.progress.complete:
                 continue
             if args.until and snapshot.num_alerts != seen:
@@ -103,10 +103,10 @@ def _follow(args: argparse.Namespace) -> Report:
                 report = diagnose(reader.read_all())
                 if report.verdict == "bad":
                     return report
-            vitals = pulse.vitals()
-            assert vitals is not None
-            teller.tell(snapshot, vitals)
-            if _is_over(vitals, args.timeout):
+            status = tracker.status()
+            assert status is not None
+            teller.tell(snapshot, status)
+            if _is_over(status, args.timeout):
                 return diagnose(reader.read_all())
             time.sleep(_LOOK_SECONDS)
     except KeyboardInterrupt:
@@ -115,11 +115,11 @@ def _follow(args: argparse.Namespace) -> Report:
         return diagnose(reader.read_all())
 
 
-def _is_over(vitals: Vitals, timeout: float | None) -> bool:
+def _is_over(status: RecordingStatus, timeout: float | None) -> bool:
     """Whether nothing more is to come, or for long enough nothing has come."""
-    if vitals.phase in ("ended", "deleted"):
+    if status.phase in ("ended", "deleted"):
         return True
-    return timeout is not None and vitals.silent >= timeout
+    return timeout is not None and status.silent >= timeout
 
 
 class _Teller:
@@ -135,17 +135,17 @@ class _Teller:
             tell(words)
             self._last = words
 
-    def tell(self, run: Run, vitals: Vitals) -> None:
+    def tell(self, run: Run, status: RecordingStatus) -> None:
         """Tell how a run is doing."""
-        if vitals.phase == "buffering":
+        if status.phase == "buffering":
             self.say(BUFFERING)
-        elif vitals.phase == "recording" and time.monotonic() >= self._next_count:
+        elif status.phase == "recording" and time.monotonic() >= self._next_count:
             self._next_count = time.monotonic() + _COUNT_SECONDS
             self.say(f"{run.num_events:,} events, {run.num_alerts:,} alerts")
-        elif vitals.phase == "ended":
+        elif status.phase == "ended":
             how = "was killed or crashed" if run.state.killed else "has ended"
             self.say(f"the program {how}")
-        elif vitals.phase == "silent" and vitals.silent >= _SILENCE_SECONDS:
+        elif status.phase == "silent" and status.silent >= _SILENCE_SECONDS:
             self.say(_SILENT)
 
 

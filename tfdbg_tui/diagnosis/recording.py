@@ -30,7 +30,7 @@ BUFFERING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Vitals:
+class RecordingStatus:
     """How the recording is doing at a moment.
 
     Attributes:
@@ -47,7 +47,7 @@ class Vitals:
     lag: float | None = None
 
 
-class Pulse:
+class StatusTracker:
     """Watches a run that may grow.
 
     Silence is measured by how long nothing has come, not by comparing clocks, as soon as something
@@ -91,20 +91,20 @@ class Pulse:
         if run.progress.complete:
             self._whole_at = now
 
-    def vitals(self) -> Vitals | None:
+    def status(self) -> RecordingStatus | None:
         """Return how it is doing now; None before anything has been noted."""
         run = self._run
         if run is None:
             return None
         silent = self._silence(run)
         if run.state.deleted:
-            return Vitals("deleted", silent)
+            return RecordingStatus("deleted", silent)
         if self._is_buffering(run):
-            return Vitals("buffering", silent)
+            return RecordingStatus("buffering", silent)
         if self._grew_at is not None and silent < _QUIET_SECONDS:
-            return Vitals("recording", silent, self._rate(), self._lag)
+            return RecordingStatus("recording", silent, self._rate(), self._lag)
         phases: dict[bool | None, Phase] = {True: "quiet", False: "ended", None: "silent"}
-        return Vitals(phases[run.state.writing], silent)
+        return RecordingStatus(phases[run.state.writing], silent)
 
     def _silence(self, run: Run) -> float:
         if self._grew_at is not None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from tfdbg_tui.tui import panes
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
-from tfdbg_tui.tui.panes.matching import first_match, rows_from
 from tfdbg_tui.tui.panes.rows import Rows
 
 FRUITS = ("apple", "banana", "cherry", "damson")
@@ -25,8 +24,8 @@ class FruitRows(Rows):
     def select(self, snapshot, focus, row):
         return replace(focus, part=row)
 
-    def find(self, snapshot, focus, text, start, step):
-        return first_match(rows_from(start, step, len(FRUITS)), text, FRUITS.__getitem__)
+    def texts(self, snapshot, focus):
+        return FRUITS
 
     def go_to_name(self, snapshot, focus, name):
         return replace(focus, part=FRUITS.index(name)) if name in FRUITS else None

@@ -55,7 +55,7 @@ def test_a_cause_is_one_row_until_it_is_unfolded(explained: Snapshot) -> None:
     assert ALERTS.count(explained, opened) == 496
     second = navigation.move(explained, opened, 2)
     assert (focused_name(explained, second), second.cause) == ("mul:0", None)
-    folded = navigation.unfold(explained, second, unfolded=False)
+    folded = navigation.step_sideways(explained, second, -1)
     assert ALERTS.count(explained, folded) == 1
     assert focused_name(explained, folded) == "Log:0"
 
@@ -68,7 +68,7 @@ def test_an_alert_that_is_folded_away_is_shown_by_its_cause(two_roots: Snapshot)
         row = ALERTS.position(two_roots, focus)
         causes.add(row)
         group = ALERTS.at(two_roots, focus, row).group
-        opened = navigation.unfold(two_roots, focus, unfolded=True)
+        opened = navigation.step_sideways(two_roots, focus, 1)
         found = ALERTS.at(two_roots, opened, ALERTS.position(two_roots, opened))
         assert (found.group, found.alert) == (group, position)
     assert causes == set(range(len(two_roots.explanation.groups)))
@@ -177,7 +177,7 @@ def test_enter_unfolds_a_run_of_copies_and_left_folds_it(two_roots: Snapshot) ->
     opened = navigation.enter(two_roots, focus)
     assert ROWS.count(two_roots, opened) == len(rows) + rows[folded].folded - 1
     last = navigation.move(two_roots, opened, rows[folded].folded - 1)
-    closed = navigation.unfold(two_roots, last, unfolded=False)
+    closed = navigation.step_sideways(two_roots, last, -1)
     assert ROWS.rows(two_roots, closed) == rows
     assert ROWS.position(two_roots, closed) == folded
 

@@ -165,7 +165,7 @@ ACTIONS: tuple[Action, ...] = (
         "first_alert",
         ("a",),
         "first alert",
-        "go to the tensor that the trouble began with",
+        "go to the first root, the tensor that was bad first",
         _NUMERIC,
         navigation.first_alert,
     ),

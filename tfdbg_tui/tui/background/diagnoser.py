@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -25,13 +26,12 @@ _REST = 5.0  # seconds without anything new, before what was only counted is dia
 _SHARE = 8  # of the time, diagnosing may take at most one part in this many and one
 
 
+@dataclass
 class Diagnosed(Message):
     """A snapshot has been diagnosed; `reason` says why it could not be, where it could not."""
 
-    def __init__(self, explanation: Explanation | None, reason: str = "") -> None:
-        super().__init__()
-        self.explanation = explanation
-        self.reason = reason
+    explanation: Explanation | None
+    reason: str = ""
 
 
 class Diagnoser(Worker):
@@ -103,7 +103,7 @@ class Diagnoser(Worker):
 def _worth_it(snapshot: Snapshot, explained: Snapshot | None) -> bool:
     """Whether a snapshot may be explained differently from the one before.
 
-    While a run is read for the first time it is left in peace.  Without alerts there may still be
+    While a run is read for the first time it is not diagnosed.  Without alerts there may still be
     suspects, which need many tensors to show: they are looked for whenever the run has doubled.
     """
     if explained is None:

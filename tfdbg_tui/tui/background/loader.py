@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -24,43 +25,39 @@ _SHORTEST_WAIT = 0.1
 _LONGEST_WAIT = 1.0  # between two looks at a run that does not grow any more
 _RUNS_SECONDS = 2.0  # between two looks for other runs
 _RUNS_SHARE = 200  # of the time, that may take at most one part in this many
-_PATIENCE_SECONDS = 2.0  # with a run whose first record is not written yet
+_WAIT_SECONDS = 2.0  # with a run whose first record is not written yet
 
 
+@dataclass
 class Loaded(Message):
     """More of the run has been read."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        super().__init__()
-        self.snapshot = snapshot
+    snapshot: Snapshot
 
     def can_replace(self, message: Message) -> bool:
         """Of several snapshots that wait to be shown, only the newest matters."""
         return isinstance(message, Loaded)
 
 
+@dataclass
 class Waiting(Message):
     """There is nothing to show yet; `reason` says why."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__()
-        self.reason = reason
+    reason: str
 
 
+@dataclass
 class RunsFound(Message):
     """The logdir holds several runs, and one has to be chosen."""
 
-    def __init__(self, runs: list[RunFiles]) -> None:
-        super().__init__()
-        self.runs = runs
+    runs: list[RunFiles]
 
 
+@dataclass
 class NewRun(Message):
     """Another run has begun since this one was opened."""
 
-    def __init__(self, files: RunFiles) -> None:
-        super().__init__()
-        self.files = files
+    files: RunFiles
 
 
 class Loader(Worker):
@@ -151,7 +148,7 @@ class Loader(Worker):
         if runs[-1].run_id is None and self._newest:
             # Its writer has made the files but not written the first record.
             self._first_seen = self._first_seen or time.monotonic()
-            if time.monotonic() - self._first_seen < _PATIENCE_SECONDS:
+            if time.monotonic() - self._first_seen < _WAIT_SECONDS:
                 return None
         return runs[-1]
 
@@ -171,11 +168,11 @@ class Loader(Worker):
             position = run.progress.bytes_read
             started = time.monotonic()
             state = _state(run)
-            has_news = state != posted
+            has_grown = state != posted
             due = started >= next_post and (snapshot is None or self._ready())
             if run.progress.complete:
                 due = due and pace.allows()
-            if due and has_news and _is_presentable(run, snapshot):
+            if due and has_grown and _is_presentable(run, snapshot):
                 posted = state
                 pace.begin()
                 snapshot = Snapshot(run, snapshot)
@@ -184,7 +181,7 @@ class Loader(Worker):
                 next_post = started + max(self._interval, cost * _SHARE)
             if idle:
                 self._look_for_runs(reader.files)
-                wait = _SHORTEST_WAIT if has_news else min(wait * 1.2, _LONGEST_WAIT)
+                wait = _SHORTEST_WAIT if has_grown else min(wait * 1.2, _LONGEST_WAIT)
                 self._chosen.wait(wait)
 
     def _look_for_runs(self, files: RunFiles) -> None:

@@ -7,6 +7,7 @@ Most are done within a few milliseconds, so whoever starts one waits that long: 
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from textual.message import Message
@@ -16,7 +17,7 @@ from tfdbg_tui.tui.background.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_PATIENCE_SECONDS = 0.03
+_WAIT_SECONDS = 0.03
 
 T = TypeVar("T")
 
@@ -53,12 +54,11 @@ class Task(Generic[T]):
         return self._result  # type: ignore[return-value]  # it is done
 
 
+@dataclass
 class TaskDone(Message):
     """A task is done that was not done at once."""
 
-    def __init__(self, task: Task[Any]) -> None:
-        super().__init__()
-        self.task = task
+    task: Task[Any]
 
 
 class Tasks(Worker):
@@ -80,7 +80,7 @@ class Tasks(Worker):
         task = Task(work)
         self._next = task
         self._wanted.set()
-        task.done.wait(_PATIENCE_SECONDS)
+        task.done.wait(_WAIT_SECONDS)
         return task
 
     def stop(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import threading
 
-_PATIENCE_SECONDS = 0.2
+_WAIT_SECONDS = 0.2
 
 
 class Worker(threading.Thread):
@@ -29,10 +29,10 @@ def end_workers() -> None:
     for worker in workers:
         worker.stop()
     for worker in workers:
-        worker.join(_PATIENCE_SECONDS)
+        worker.join(_WAIT_SECONDS)
         while worker.is_alive():
             _raise_in(worker, SystemExit)
-            worker.join(_PATIENCE_SECONDS)
+            worker.join(_WAIT_SECONDS)
 
 
 def _raise_in(thread: threading.Thread, exception: type[BaseException]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -31,12 +32,11 @@ class KeyBar(SessionBar):
         searching: What is being searched for; "" where nothing is.
     """
 
+    @dataclass
     class Pressed(Message):
         """A key's label was clicked on."""
 
-        def __init__(self, action_id: str) -> None:
-            super().__init__()
-            self.action_id = action_id
+        action_id: str
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -23,12 +24,11 @@ _WITH_TITLES, _WITH_COUNTS = 60, 70  # columns that there have to be
 class PaneBar(SessionBar):
     """The panes as tabs, where there is no room for all of them."""
 
+    @dataclass
     class Chosen(Message):
         """A tab was clicked on."""
 
-        def __init__(self, pane: str) -> None:
-            super().__init__()
-            self.pane = pane
+        pane: str
 
     def line(self, width: int) -> Line:
         """See `Bar`."""

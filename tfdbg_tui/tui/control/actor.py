@@ -36,7 +36,7 @@ class Actor:
         """Do an action."""
         parts = self._parts
         parts.main.keys.hush()
-        self._navigator.forget_what_was_told()
+        self._navigator.drop_target()
         if action_id in _SHOW_THE_BAD:
             parts.session.recording.announcement = ""
         if parts.search.under_way and action_id not in _SEARCHES:

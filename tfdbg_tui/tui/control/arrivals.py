@@ -52,8 +52,8 @@ class Arrivals:
         session = self._session
         session.load(snapshot)
         self._parts.diagnoser.explain(snapshot)
-        told = self._navigator.go_where_told(complete=snapshot.run.progress.complete)
-        if not told and session.following and not session.paused:
+        going = self._navigator.go_to_target(complete=snapshot.run.progress.complete)
+        if not going and session.following and not session.paused:
             self._navigator.go(navigation.latest, jump=False)
 
     def diagnosed(self, message: Diagnosed) -> None:
@@ -71,7 +71,7 @@ class Arrivals:
             self._parts.app.bell()
         if self._until_bad:
             self._session.follow(False)
-            self._navigator.forget_what_was_told()
+            self._navigator.drop_target()
             with self._navigator.acting():
                 self._navigator.go(navigation.first_alert, jump=True)
             self._session.recording.announcement = ""

@@ -25,13 +25,13 @@ class Navigator:
 
     Args:
         parts: The app.
-        told: Where the command line says to go; None for nowhere.
+        target: Where the command line says to go; None for nowhere.
     """
 
-    def __init__(self, parts: Parts, told: str | None) -> None:
+    def __init__(self, parts: Parts, target: str | None) -> None:
         self._parts = parts
         self._session = parts.session
-        self._told = told
+        self._target = target
 
     @contextlib.contextmanager
     def acting(self, *, by_moving: bool = True) -> Iterator[None]:
@@ -70,7 +70,7 @@ class Navigator:
         else:
             self._session.focus = focus
 
-    def go_where_told(self, *, complete: bool) -> bool:
+    def go_to_target(self, *, complete: bool) -> bool:
         """Go to what the command line names, as soon as it has been read.
 
         Args:
@@ -79,23 +79,23 @@ class Navigator:
         Returns:
             Whether the command line names anything that has not been gone to before.
         """
-        if self._told is None:
+        if self._target is None:
             return False
-        target = self._told
+        target = self._target
         with self.acting():
             try:
                 self.go(partial(navigation.goto, target=target), jump=True)
             except navigation.NowhereError:
                 if not complete:
                     return True
-                self._told = None
+                self._target = None
                 raise
-            self._told = None
+            self._target = None
         return True
 
-    def forget_what_was_told(self) -> None:
+    def drop_target(self) -> None:
         """Stay: the user goes somewhere else."""
-        self._told = None
+        self._target = None
 
     def show_pane(self, pane: str) -> None:
         """Go to a pane."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from tfdbg_tui.tui.navigation.alerts import first_alert, step_alert
 from tfdbg_tui.tui.navigation.asking_why import close_why, stand_on_root, why
 from tfdbg_tui.tui.navigation.copying import copy_text, diagnosis_text
-from tfdbg_tui.tui.navigation.drilling import click, enter, step_sideways, unfold
+from tfdbg_tui.tui.navigation.drilling import click, enter, step_sideways
 from tfdbg_tui.tui.navigation.finding import goto, search
 from tfdbg_tui.tui.navigation.links import to_consumer, to_producer
 from tfdbg_tui.tui.navigation.moving import (
@@ -61,6 +61,5 @@ __all__ = [
     "toggle_bad_only",
     "toggle_in_time",
     "toggle_library_frames",
-    "unfold",
     "why",
 ]

@@ -29,15 +29,6 @@ def click(snapshot: Snapshot, focus: Focus, row: int) -> Focus:
     return move_to(snapshot, focus, row)
 
 
-def unfold(snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
-    """Unfold or fold the focused row.
-
-    Raises:
-        NowhereError: Nothing can be folded as it is listed now.
-    """
-    return pane_named(focus.pane).rows.unfold(snapshot, focus, unfolded=unfolded)
-
-
 def step_sideways(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
     """Do what left (-1) and right (1) do in the focused pane.
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.report import cards
 from tfdbg_tui.tui.panes.base import PaneSpec
 from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
-from tfdbg_tui.tui.panes.matching import first_match, rows_from
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import focus_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
@@ -19,9 +18,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.report.chains import Chain
     from tfdbg_tui.tui.session.focus import Focus
-    from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Snapshot
-    from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Line
 
 _LABEL = 10
@@ -50,14 +47,9 @@ class CauseRows(Rows):
         """See `Rows`."""
         return replace(focus, part=row)
 
-    def find(
-        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
-    ) -> int | None:
+    def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
         """See `Rows`."""
-        parts = self.parts(snapshot, focus)
-        return first_match(
-            rows_from(start, step, len(parts)), text, lambda i: f"{parts[i].label} {parts[i].text}"
-        )
+        return [f"{part.label} {part.text}" for part in self.parts(snapshot, focus)]
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: to the line that the card names."""
@@ -98,9 +90,7 @@ class CardLine:
 class Cause(ChainPane):
     """The Cause pane."""
 
-    def __init__(self, spec: PaneSpec, key: str, session: Session, charset: Charset) -> None:
-        super().__init__(spec, key, session, charset)
-        self._lines: list[CardLine] = []
+    _lines: Sequence[CardLine] = ()
 
     def count_rows(self) -> int:
         """See `VirtualList`: a part is several lines."""

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.logdir import GraphExecution
     from tfdbg_tui.tui.session.focus import Focus
-    from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Snapshot
-    from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _NAME_WIDTH = 16  # the least a tensor's name gets
@@ -91,11 +89,8 @@ class GraphExecutionPane(Pane):
     """The Graph Execution pane."""
 
     EMPTY = "No graph executions recorded."
-
-    def __init__(self, spec: PaneSpec, key: str, session: Session, charset: Charset) -> None:
-        super().__init__(spec, key, session, charset)
-        self._inputs: frozenset[int] = frozenset()
-        self._several_devices = False
+    _inputs: frozenset[int] = frozenset()
+    _several_devices = False
 
     def forget_rows(self) -> None:
         """See `VirtualList`."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
-from tfdbg_tui.tui.panes.matching import first_match, matches, rows_from
+from tfdbg_tui.tui.panes.matching import matches
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focus import OpName
 from tfdbg_tui.tui.session.focusing import (
@@ -26,7 +26,7 @@ from tfdbg_tui.tui.session.nowhere import NowhereError
 from tfdbg_tui.tui.widgets import chips
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.tui.session.focus import Focus
@@ -63,16 +63,10 @@ class NeighbourRows(Rows):
         """See `Rows`."""
         return replace(focus, neighbour=row)
 
-    def find(
-        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
-    ) -> int | None:
+    def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
         """See `Rows`."""
         rows = snapshot.neighbours(focus.op) if focus.op else ()
-        return first_match(
-            rows_from(start, step, len(rows)),
-            text,
-            lambda row: f"{rows[row].op_name} {rows[row].op_type}",
-        )
+        return [f"{row.op_name} {row.op_type}" for row in rows]
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: to the neighbour, into the function that the op calls, or to its creation."""

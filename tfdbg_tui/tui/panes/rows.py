@@ -9,10 +9,13 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from tfdbg_tui.diagnosis.events import name_of
+from tfdbg_tui.tui.panes.matching import first_match, rows_from
 from tfdbg_tui.tui.session.focusing import focus_newest, focused_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -44,11 +47,14 @@ class Rows(ABC):
     def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
         """Focus a row."""
 
-    @abstractmethod
+    def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
+        """Return what a search looks at, of each row."""
+        return ()
+
     def find(
         self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
     ) -> int | None:
-        """Return the first row that matches.
+        """Return the first row that matches; to be replaced where there may be millions.
 
         Args:
             snapshot: The run.
@@ -57,6 +63,8 @@ class Rows(ABC):
             start: The row to begin with.
             step: 1 to go on downwards, -1 upwards.
         """
+        texts = self.texts(snapshot, focus)
+        return first_match(rows_from(start, step, len(texts)), text, texts.__getitem__)
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """Go one level deeper.

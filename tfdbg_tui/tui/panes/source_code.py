@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
-from tfdbg_tui.tui.panes.matching import first_match, rows_from
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focus import Place
 from tfdbg_tui.tui.terminal.text import compact
@@ -55,12 +54,9 @@ class SourceRows(Rows):
             return focus
         return replace(focus, place=Place(focus.place.host, focus.place.path, row + 1))
 
-    def find(
-        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
-    ) -> int | None:
+    def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
         """See `Rows`."""
-        lines = self.lines(snapshot, focus)
-        return first_match(rows_from(start, step, len(lines)), text, lambda row: lines[row])
+        return self.lines(snapshot, focus)
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: back to the stack trace."""

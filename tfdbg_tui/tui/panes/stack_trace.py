@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.locations import is_library_frame
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
-from tfdbg_tui.tui.panes.matching import first_match, rows_from
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import focus_frame
 from tfdbg_tui.tui.session.folding import FoldedRow
@@ -48,18 +47,10 @@ class FrameRows(Rows):
         """See `Rows`."""
         return focus_frame(snapshot, focus, self.rows(snapshot, focus)[row].last)
 
-    def find(
-        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
-    ) -> int | None:
+    def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
         """See `Rows`."""
-        frames = snapshot.frames(focus)
-        rows = self.rows(snapshot, focus)
-
-        def name(row: int) -> str:
-            inside = frames[rows[row].first : rows[row].last + 1]
-            return " ".join(f"{frame.path} {frame.function}" for frame in inside)
-
-        return first_match(rows_from(start, step, len(rows)), text, name)
+        names = [f"{frame.path} {frame.function}" for frame in snapshot.frames(focus)]
+        return [" ".join(names[r.first : r.last + 1]) for r in self.rows(snapshot, focus)]
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: unfold library frames, or go to the source line."""

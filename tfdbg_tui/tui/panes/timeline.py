@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.logdir import Execution, ExecutionKind, TensorSummary
     from tfdbg_tui.tui.session.focus import Focus
-    from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Snapshot
-    from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _BOX = 2
@@ -85,10 +83,7 @@ class Timeline(Pane):
     """The Python Execution Timeline pane: a page of boxes, read like text."""
 
     EMPTY = "No eager executions recorded."
-
-    def __init__(self, spec: PaneSpec, key: str, session: Session, charset: Charset) -> None:
-        super().__init__(spec, key, session, charset)
-        self._inputs: frozenset[int] = frozenset()
+    _inputs: frozenset[int] = frozenset()
 
     def update(self) -> None:
         """See `VirtualList`."""

@@ -9,7 +9,6 @@ from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH
 from tfdbg_tui.diagnosis.events import device_of, name_of
 from tfdbg_tui.tui.panes.base import PaneSpec
 from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
-from tfdbg_tui.tui.panes.matching import first_match, rows_from
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import focus_event, pane_of_subject
 from tfdbg_tui.tui.session.folding import FoldedRow
@@ -87,17 +86,11 @@ class ChainRows(Rows):
         event = shown.links[self.rows(snapshot, focus)[row].first].event
         return focus_event(snapshot, replace(focus, link=event), event)
 
-    def find(
-        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
-    ) -> int | None:
+    def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
         """See `Rows`."""
-        shown, rows = shown_chain(snapshot, focus), self.rows(snapshot, focus)
-
-        def name(row: int) -> str:
-            inside = shown.links[rows[row].first : rows[row].last + 1] if shown else ()
-            return " ".join(f"{link.name} {link.op_type} {link.graph}" for link in inside)
-
-        return first_match(rows_from(start, step, len(rows)), text, name)
+        shown = shown_chain(snapshot, focus)
+        names = [f"{k.name} {k.op_type} {k.graph}" for k in shown.links] if shown else []
+        return [" ".join(names[r.first : r.last + 1]) for r in self.rows(snapshot, focus)]
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: unfold a run of copies, or go to the pane that lists the tensor."""

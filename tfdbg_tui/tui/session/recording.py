@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.recording import Pulse, Vitals, duration
+from tfdbg_tui.diagnosis.recording import RecordingStatus, StatusTracker, duration
 from tfdbg_tui.tui.terminal.text import compact
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Recording:
 
     Attributes:
         program: The program that this debugger has started.
-        pulse: How the recording is doing.
+        tracker: How the recording is doing.
         attached: Whether the user has asked to follow the run.
         growing: Whether the run has grown since it was opened.
         mark: Number of events when the view last stood at the newest; None until all was read.
@@ -34,7 +34,7 @@ class Recording:
     """
 
     program: Program | None = None
-    pulse: Pulse = field(default_factory=Pulse)
+    tracker: StatusTracker = field(default_factory=StatusTracker)
     attached: bool = False
     growing: bool = False
     mark: int | None = None
@@ -48,7 +48,7 @@ class Recording:
 
     def note(self, run: Run) -> None:
         """Take notice of the newest state of the run."""
-        self.pulse.note(run)
+        self.tracker.note(run)
         self._suspended = run.state.suspended
         self._killed = run.state.killed
         if run.state.generation != self._generation:
@@ -64,12 +64,12 @@ class Recording:
     @property
     def phase(self) -> Phase | None:
         """What is going on; None before anything has been read."""
-        vitals = self.pulse.vitals()
-        return vitals.phase if vitals else None
+        status = self.tracker.status()
+        return status.phase if status else None
 
     def forget(self) -> None:
         """Start over, for another run."""
-        self.pulse = Pulse()
+        self.tracker = StatusTracker()
         self.growing = self.was_bad = False
         self.mark, self.total = None, 0
         self.announcement = self.newer_run = ""
@@ -82,10 +82,10 @@ class Recording:
             following: Whether the view stands at the newest event.
             shown: Number of events that the view stops at, while it is paused.
         """
-        vitals = self.pulse.vitals()
+        status = self.tracker.status()
         cells = []
-        if vitals is not None and (self.attached or self.growing or self.program):
-            cells.append(self._words(vitals))
+        if status is not None and (self.attached or self.growing or self.program):
+            cells.append(self._words(status))
         elif self.program is not None:
             cells.append(_program_words(self.program))
         mark = shown if shown is not None else self.mark
@@ -97,36 +97,36 @@ class Recording:
             cells.append((self.announcement, "chip-bad"))
         return cells
 
-    def _words(self, vitals: Vitals) -> Cell:
-        silent, program = duration(vitals.silent), self.program
-        if vitals.phase == "recording":
-            return self._recording(vitals), "live"
-        if vitals.phase == "deleted":
+    def _words(self, status: RecordingStatus) -> Cell:
+        silent, program = duration(status.silent), self.program
+        if status.phase == "recording":
+            return self._recording(status), "live"
+        if status.phase == "deleted":
             return "the logdir has been deleted; what was read stays", "match"
         if self._suspended:
             return f"nothing new for {silent}, the program is stopped (Ctrl-Z, SIGSTOP)", "match"
         if program is not None:
             state, style = _program_words(program)
             return f"{state}, nothing new for {silent}" if program.running else state, style
-        if vitals.phase == "buffering":
+        if status.phase == "buffering":
             words = "TensorFlow's ring buffer holds the events back: circular_buffer_size=-1"
             return words, "match"
-        if vitals.phase == "quiet":
+        if status.phase == "quiet":
             return f"nothing new for {silent}, the program lives", "dim"
-        if vitals.phase == "ended":
+        if status.phase == "ended":
             how = "was killed or crashed" if self._killed else "ended"
             return f"the program {how} {silent} ago", "match"
-        if vitals.silent < _JUST_NOW_SECONDS:
+        if status.silent < _JUST_NOW_SECONDS:
             return "nothing new yet", "dim"
         return f"silent {silent}: idle, ended or killed", "dim"
 
-    def _recording(self, vitals: Vitals) -> str:
+    def _recording(self, status: RecordingStatus) -> str:
         words = "recording"
         if self._generation:
             words += " into a ring buffer"
-        elif vitals.events_per_second:
-            words += f" {compact(round(vitals.events_per_second))} events/s"
-        return words if vitals.lag is None else f"{words}, lag {_span(vitals.lag)}"
+        elif status.events_per_second:
+            words += f" {compact(round(status.events_per_second))} events/s"
+        return words if status.lag is None else f"{words}, lag {_span(status.lag)}"
 
 
 def _program_words(program: Program) -> Cell:

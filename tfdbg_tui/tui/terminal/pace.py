@@ -1,10 +1,10 @@
-"""Keeping to the pace of the terminal, however slow the way to it is.
+"""Drawing no faster than the terminal does, however slow the connection to it is.
 
-Frames must not fill the buffers on the way: the answer to a key would wait behind them.  So after
-each frame the terminal is asked where its cursor is: the "Device Status Report", which terminals
-since the VT100 answer.  Until it has answered nothing is drawn, and then all that has changed in
-one frame: a key held down costs no more than the way can carry.  After a frame that is drawn
-because a program records, the way stays free for as long as it took, for the next key.
+Frames must not fill the buffers of the connection: the answer to a key would wait behind them.  So
+after each frame the terminal is asked where its cursor is: the "Device Status Report", which
+terminals since the VT100 answer.  Until it has answered nothing is drawn, and then all that has
+changed in one frame: a key held down sends no more than the connection takes.  After a frame that
+is drawn because a program records, nothing is sent for as long as it took, for the next key.
 
 The first question goes out before the first frame, so that a terminal that answers is known as one
 after a moment.  One that has never answered is waited for only that long.
@@ -29,7 +29,7 @@ QUERY = "\x1b[6n"
 _LONGEST_WAIT = 15.0  # seconds; an answer that has not come by then got lost
 _LONGEST_FIRST_WAIT = 1.0
 _LONGEST_PAUSE = 2.0
-_LONGEST_FAREWELL = 1.0
+_LONGEST_EXIT = 1.0
 _LOOK_SECONDS = 0.5  # between two looks at whether an answer got lost
 
 
@@ -96,7 +96,7 @@ class PacedApp(App[int]):
         self.pace = Pace()
         self._holding = False
         self._missed = False
-        self._farewell: Callable[[], None] | None = None
+        self._exit_waiting: Callable[[], None] | None = None
 
     def on_mount(self) -> None:
         """Ask the terminal for the first time."""
@@ -133,8 +133,8 @@ class PacedApp(App[int]):
     def _go_on(self) -> None:
         if not self._holding or self.pace.waits:
             return
-        if self._farewell is not None:
-            self._farewell()
+        if self._exit_waiting is not None:
+            self._exit_waiting()
             return
         self._holding = False
         self._end_batch()
@@ -150,9 +150,9 @@ class PacedApp(App[int]):
 
     def exit(self, *args: Any, **options: Any) -> None:
         """See Textual; an answer that is still to come shall not be taken for input by a shell."""
-        farewell = partial(super().exit, *args, **options)
+        leave = partial(super().exit, *args, **options)
         if not (self.pace.waits and self.pace.answers):
-            farewell()
-        elif self._farewell is None:
-            self._farewell = farewell
-            self.set_timer(_LONGEST_FAREWELL, farewell)
+            leave()
+        elif self._exit_waiting is None:
+            self._exit_waiting = leave
+            self.set_timer(_LONGEST_EXIT, leave)

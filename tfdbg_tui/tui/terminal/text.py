@@ -38,7 +38,7 @@ class Charset:
         inside: From a graph to one built in it.
         branch: From an op down to those that use its output.
         bad: Marks a source line whose ops made NaN or ∞.
-        root: Marks such a line that the trouble began with.
+        root: Marks such a line that made a root.
         sticky: The frame follows the innermost one of its file.
         bars: From low to high, for overviews.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
@@ -21,13 +22,12 @@ _PLACEHOLDERS: dict[Purpose, str] = {
 class Prompt(Input):
     """Asks for one line; Enter answers, Escape does not."""
 
+    @dataclass
     class Answered(Message):
         """The user has typed an answer; an empty one for Escape."""
 
-        def __init__(self, purpose: Purpose, text: str) -> None:
-            super().__init__()
-            self.purpose = purpose
-            self.text = text
+        purpose: Purpose
+        text: str
 
     def __init__(self, purpose: Purpose) -> None:
         super().__init__(placeholder=_PLACEHOLDERS[purpose], id="prompt", compact=True)

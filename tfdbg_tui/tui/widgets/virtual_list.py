@@ -7,6 +7,7 @@ keeps the app light over SSH.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.geometry import Region, Size
@@ -41,25 +42,23 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
     VirtualList { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }
     """
 
+    @dataclass
     class Touched(Message):
         """The mouse was pressed on the list."""
 
-        def __init__(self, pane: VirtualList) -> None:
-            super().__init__()
-            self.pane = pane
+        pane: VirtualList
 
         @property
         def control(self) -> VirtualList:
             """The list."""
             return self.pane
 
+    @dataclass
     class RowClicked(Message):
         """A row was clicked on."""
 
-        def __init__(self, pane: VirtualList, row: int) -> None:
-            super().__init__()
-            self.pane = pane
-            self.row = row
+        pane: VirtualList
+        row: int
 
         @property
         def control(self) -> VirtualList:
