@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,9 +17,7 @@ from tfdbg_tui.program import Program
 from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.session.focus import Focus
-from tfdbg_tui.tui.session.recording import Recording
 from tfdbg_tui.tui.session.remap import remapped
-from tfdbg_tui.tui.terminal.pace import Pace
 from tfdbg_tui.wire import tfrecord
 
 if TYPE_CHECKING:
@@ -213,33 +211,6 @@ async def test_no_frame_goes_out_before_the_terminal_has_drawn_the_last(writer) 
             await live.until(lambda shown=shown: live.num_traces > shown)
 
 
-def test_the_way_stays_free_for_as_long_as_a_frame_took() -> None:
-    now = 0.0
-    pace = Pace(lambda: now)
-    assert pace.is_ready()
-    pace.ask()
-    assert pace.waits
-    now = 2.0
-    assert pace.is_ready(), "a terminal that has never answered is waited for only a moment"
-    pace.grow()
-    pace.answered()
-    assert not pace.waits, "a key may draw"
-    assert not pace.is_ready(), "what is recorded may not yet"
-    now = 4.0
-    assert pace.is_ready()
-    pace.ask()
-    now = 5.0
-    pace.answered()
-    assert pace.is_ready(), "the frame of a key keeps nothing back"
-    pace.ask()
-    now = 19.0
-    assert pace.waits
-    now = 21.0
-    assert pace.is_ready(), "the answer got lost"
-    pace.ask()
-    assert pace.waits, "or the line is blocked: a frame now and then, no more"
-
-
 async def test_until_bad_stops_at_the_root(writer) -> None:
     writer.start()
     async with watched(writer.logdir, until_bad=True) as live:
@@ -336,17 +307,6 @@ async def test_a_circular_buffer_that_replaces_its_file(writer) -> None:
             await live.until(lambda kept=kept: live.num_traces == kept)
             assert live.focus.graph_execution == expected
             assert live.focus.op == op
-
-
-@pytest.mark.parametrize(
-    ("killed", "words"), [(True, "the program was killed or crashed"), (False, "the program ended")]
-)
-def test_how_a_program_has_ended(logdirs, killed, words) -> None:
-    run = open_run(logdirs["mnist"])
-    live = Recording(attached=True)
-    live.note(replace(run, state=replace(run.state, writing=False, killed=killed)))
-    ((said, _),) = live.facts(following=True, shown=None)
-    assert said.startswith(words)
 
 
 async def test_a_ring_that_holds_events_back_is_explained(writer) -> None:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 import struct
 from pathlib import Path
 
 import pytest
-from rich.cells import cell_len
 
 from tfdbg_tui.cli import main
-from tfdbg_tui.logdir import TensorSummary
-from tfdbg_tui.tui.terminal.text import ASCII, UNICODE, compact, short_device
-from tfdbg_tui.tui.widgets.chips import chips
 from tfdbg_tui.wire import events
 from tfdbg_tui.wire.tfrecord import frame
 
@@ -141,62 +136,3 @@ def test_what_commands_print_is_inert(hostile_logdir, capsys, arguments) -> None
     assert (out + err).replace("\n", "").isprintable()
     assert "[red]x[/red]" in out + err
     assert err.count("\n") <= 1
-
-
-@pytest.mark.parametrize("charset", [UNICODE, ASCII])
-@pytest.mark.parametrize("width", [0, 1, 2, 7, 20, 400])
-def test_text_is_cut_to_exactly_the_width(charset, width) -> None:
-    for text in (HOSTILE, "名前" * 30, "a/" * 40 + "last:0", "", "x"):
-        assert cell_len(charset.fit(text, width)) == width
-        assert cell_len(charset.fit_name(text, width)) == width
-        assert cell_len(charset.fit_path(text, width)) <= width
-        assert not ASCII.fit(text, width).strip() or ASCII.fit(text, width).isascii()
-
-
-def test_a_long_name_keeps_its_last_scope() -> None:
-    name = "gradients/model/dense_17/kernel/Regularizer/MatMul_1:0"
-    assert UNICODE.fit_name(name, 24).endswith("…/MatMul_1:0")
-    assert UNICODE.fit_name(name, 8).endswith("_1:0")
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0"),
-        (9999, "9,999"),
-        (10_000, "10.0k"),
-        (99_949, "99.9k"),
-        (99_950, "100k"),
-        (999_499, "999k"),
-        (999_500, "1.0M"),
-        (2**53, "9.0P"),
-        (10**30, "1e+30"),
-    ],
-)
-def test_counts_fit_five_characters(count, text) -> None:
-    assert compact(count) == text
-    assert len(text) <= 5
-
-
-@pytest.mark.parametrize(
-    ("fields", "text"),
-    [
-        (
-            {"nan": 1, "pos": 2, "minimum": 0.05, "maximum": 5.125},
-            "NaN×1   +×2   finite: 0.05 to 5.125",
-        ),
-        ({"neg": 2, "minimum": -1e-9, "maximum": -1e-9}, "−×2   finite: −1e−09"),
-        ({"nan": 2, "minimum": math.nan, "maximum": math.nan}, "NaN×2"),
-        ({"size": 3}, "finite"),
-        ({"size": 0}, "empty"),
-    ],
-)
-def test_values_are_summed_up_in_a_line(fields, text) -> None:
-    summary = TensorSummary(4, **{"has_inf_or_nan": False, "nan": 0, "size": 3, **fields})
-    assert "".join(cell for cell, _ in chips(summary, UNICODE)).strip() == text
-
-
-def test_devices_are_named_by_what_tells_them_apart() -> None:
-    assert short_device("/job:localhost/replica:0/task:0/device:GPU:1") == "GPU:1"
-    assert short_device("/job:worker/replica:0/task:3/device:CPU:0") == "CPU:0 task 3"
-    assert short_device("odd") == "odd"

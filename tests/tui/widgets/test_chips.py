@@ -1,0 +1,29 @@
+"""How the values of a tensor are summed up."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tfdbg_tui.logdir import TensorSummary
+from tfdbg_tui.tui.terminal.text import UNICODE
+from tfdbg_tui.tui.widgets.chips import chips
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        (
+            {"nan": 1, "pos": 2, "minimum": 0.05, "maximum": 5.125},
+            "NaN×1   +×2   finite: 0.05 to 5.125",
+        ),
+        ({"neg": 2, "minimum": -1e-9, "maximum": -1e-9}, "−×2   finite: −1e−09"),
+        ({"nan": 2, "minimum": math.nan, "maximum": math.nan}, "NaN×2"),
+        ({"size": 3}, "finite"),
+        ({"size": 0}, "empty"),
+    ],
+)
+def test_values_are_summed_up_in_a_line(fields, text) -> None:
+    summary = TensorSummary(4, **{"has_inf_or_nan": False, "nan": 0, "size": 3, **fields})
+    assert "".join(cell for cell, _ in chips(summary, UNICODE)).strip() == text
