@@ -147,6 +147,20 @@ def test_runs_that_are_not_recorded_are_named(dump: Path) -> None:
     assert diagnosed(dump).verdict == "incomplete"
 
 
+def test_an_imported_graph_calls_its_own_functions(dump: Path) -> None:
+    """A SavedModel of another process may have functions of the names of those here."""
+    named = tf.function(lambda x: x * 3.0).get_concrete_function(tf.TensorSpec([]))
+    with tf.Graph().as_default() as other:
+        tf.function(lambda x: x + 7.0)(v1.placeholder(tf.float32, [], "x"))
+    imported = other.as_graph_def()
+    (function,) = imported.library.function
+    function.signature.name = imported.node[-1].attr["f"].func.name = named.name
+    v1.import_graph_def(imported, name="")
+    with v1.Session() as session:
+        assert session.run("PartitionedCall:0", {"x:0": 5.0}) == 12.0
+    assert any("imported" in gap.text for gap in diagnosed(dump).gaps)
+
+
 def test_a_run_that_fails_is_named(dump: Path) -> None:
     """TensorFlow drops the ops that record when another op raises: nothing tells that y is bad."""
     x = v1.placeholder(tf.float32, [2])

@@ -162,6 +162,11 @@ def add_to_graph(graph: Any, function: Any) -> None:
     graph._add_function_recursive(function)
 
 
+def function_graph(graph: Any, name: str) -> Any:
+    """Return the FuncGraph that a function of a v1 graph was made of; None for an imported one."""
+    return getattr(graph._functions.get(name), "graph", None)
+
+
 def dataset_graph(variant: Any) -> Any:
     """Return the GraphDef of a dataset, whatever state it depends on."""
     ignore = options_lib.ExternalStatePolicy.IGNORE.value

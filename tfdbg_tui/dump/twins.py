@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+CANNOT_TAKE_VALUES = "XLA compiles it, and its caller cannot take its values"
+"""Why a function that XLA compiles may have to run as it is."""
+
 _serials = itertools.count(1)
 
 
@@ -63,14 +66,14 @@ class Twins:
     Args:
         observe: Adds the ops that record a graph, as far as a function uses it, to a probe.
         skip: Says that a function is not recorded, because of an error.
-        leave_out: Says that a function, given by its name, runs as it is.
+        leave_out: Says that a function, given by its name, runs as it is, and why.
     """
 
     def __init__(
         self,
         observe: Callable[[Any, FunctionBody, Probe], None],
         skip: Callable[[Any, Exception], None],
-        leave_out: Callable[[str], None],
+        leave_out: Callable[[str, str], None],
     ) -> None:
         self._observe = observe
         self._skip = skip
@@ -121,17 +124,29 @@ class Twins:
         value = op.get_attr(attribute)
         names = [f.name for f in (value if isinstance(value, list) else [value])]
         flavour = Flavour(stateless=_is_dataset(op.type), in_session=True)
-        found = [self.of(name, flavour) for name in names]
-        twins = [None if twin is None or twin.captures else twin for twin in found]
-        for name, twin in zip(names, found, strict=True):
-            if twin is not None and twin.captures:
-                self._leave_out(name)
+        twins = [self._of_graph(graph, name, flavour) for name in names]
         for twin in twins:
             if twin is not None:
                 tensorflow_internals.add_to_graph(graph, twin.function)
         if any(twins):
             called = [t.name if t else name for name, t in zip(names, twins, strict=True)]
             tensorflow_internals.call_instead(op, attribute, called)
+
+    def _of_graph(self, graph: Any, name: str, flavour: Flavour) -> Twin | None:
+        """Return the twin of a function of a v1 graph, if a session can run it.
+
+        An imported graph brings its own functions, whose names may be those of others here.
+        """
+        made_of = tensorflow_internals.function_graph(graph, name)
+        if made_of is None:
+            self._leave_out(name, "it came with a graph that was imported")
+        if made_of is None or made_of is not self._graphs.get(name):
+            return None
+        twin = self.of(name, flavour)
+        if twin is not None and twin.captures:
+            self._leave_out(name, CANNOT_TAKE_VALUES)
+            return None
+        return twin
 
     def _state(self, graph: Any) -> dict[Any, Any]:
         """Return what is known of a graph; kept on the graph, so that it lives as long."""
@@ -175,7 +190,7 @@ class Twins:
             }
             if passed and not takes_more_inputs(node):
                 for function in called:
-                    self._leave_out(function.name)
+                    self._leave_out(function.name, CANNOT_TAKE_VALUES)
                 continue
             if passed:
                 body = node.attr["body"].func.name if "body" in node.attr else None

@@ -31,7 +31,7 @@ from tfdbg_tui.dump.groups import Group
 from tfdbg_tui.dump.probe import Flavour
 from tfdbg_tui.dump.recorder import Recorder
 from tfdbg_tui.dump.sessions import SessionPlans, SessionRun
-from tfdbg_tui.dump.twins import Twins
+from tfdbg_tui.dump.twins import CANNOT_TAKE_VALUES, Twins
 from tfdbg_tui.wire import omissions
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -64,7 +64,7 @@ class DumpWriter:
         )
         self._hooks = tensorflow_hooks.Hooks(self, self._locations)
         self._eager = EagerExecutions(options, self._recorder, self._graphs, self._locations)
-        self._twins = Twins(self._observe_function, self._not_observed, self._leave_out)
+        self._twins = Twins(self._observe_function, self._not_observed, self.function_left_out)
         self._sessions = SessionPlans(self, self._graphs)
         # In the order in which the graphs were traced: called ones before those that call them.
         self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
@@ -224,7 +224,7 @@ class DumpWriter:
         """
         twin = self._twins.of(name, Flavour(stateless=stateless)) if self._records() else None
         if twin is not None and stateless and twin.captures:
-            self._leave_out(name)
+            self.function_left_out(name, CANNOT_TAKE_VALUES)
             return name, []
         if twin is None:
             return name, []
@@ -397,9 +397,6 @@ class DumpWriter:
             self._buffers[next(self._buffer_numbers)] = buffer
             self._graphs.keep(graph, buffer)
             probe.finish([buffer.op], [])
-
-    def _leave_out(self, name: str) -> None:
-        self.function_left_out(name, "XLA compiles it, and its caller cannot take its values")
 
     def function_left_out(self, name: str, reason: str) -> None:
         """Say in the dump that a function of the program runs as it is."""
