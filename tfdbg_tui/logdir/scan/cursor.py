@@ -58,7 +58,7 @@ class Cursor:
 
     def skip_tag(self, tag: int) -> None:
         """Move past a tag that every message must have here."""
-        has, _, width = self._find(tag)
+        has, width = self._find(tag)
         self.ok &= has
         self.skip(width)
 
@@ -75,10 +75,10 @@ class Cursor:
 
     def optional_varint(self, tag: int) -> Ints:
         """Return the value of a varint field, 0 where a message does not have it here."""
-        has, after, tag_width = self._find(tag)
+        has, tag_width = self._find(tag)
         if not has.any():
             return np.zeros(len(has), np.int64)
-        value, width = varints(after)
+        value, width = varints(self._word >> np.uint64(8 * tag_width))
         self.ok &= ~has | (width > 0)
         self._move(np.where(has, tag_width + width, 0))
         return np.where(has, value, 0)
@@ -88,10 +88,10 @@ class Cursor:
 
         The length is 0 where a message does not have the field here.
         """
-        has, after, tag_width = self._find(tag)
+        has, tag_width = self._find(tag)
         if not has.any():
             return has, self.position, np.zeros(len(has), np.int64)
-        length, width = varints(after)
+        length, width = varints(self._word >> np.uint64(8 * tag_width))
         # A tag and a length are looked at as one word of eight bytes.
         self.ok &= ~has | ((width > 0) & (tag_width + width <= 8))
         length = np.where(has, length, 0)
@@ -101,7 +101,7 @@ class Cursor:
 
     def optional_fixed(self, tag: int) -> tuple[Flags, Ints]:
         """Return (who has it, start) of a fixed-width field, and move past it."""
-        has, _, tag_width = self._find(tag)
+        has, tag_width = self._find(tag)
         start = self.position + tag_width
         if has.any():
             width = 8 if tag & 7 == codec.FIXED64 else 4
@@ -126,13 +126,12 @@ class Cursor:
         self.position[rows], self.ok[rows] = part.position, part.ok
         self._word[rows] = part._word
 
-    def _find(self, tag: int) -> tuple[Flags, Words, int]:
-        """Return (who has a field here, the bytes behind its tag, width of the tag)."""
+    def _find(self, tag: int) -> tuple[Flags, int]:
+        """Return (who has a field here, how many bytes its tag takes)."""
         self._skip_unknown()
         encoded = codec.varint(tag)
-        bits = 8 * len(encoded)
-        has = (self._word & np.uint64((1 << bits) - 1)) == int.from_bytes(encoded, "little")
-        return has, self._word >> np.uint64(bits), len(encoded)
+        mask = np.uint64((1 << 8 * len(encoded)) - 1)
+        return (self._word & mask) == int.from_bytes(encoded, "little"), len(encoded)
 
     def _skip_unknown(self) -> None:
         if self._known is None:
