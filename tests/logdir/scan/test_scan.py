@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import shutil
 from collections import Counter
@@ -9,7 +10,17 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from synthetic import content, execution_records, read, repeated, trace_records, write_logdir
+from synthetic import (
+    content,
+    execution_record,
+    execution_records,
+    read,
+    repeated,
+    trace_record,
+    trace_records,
+    vector_proto,
+    write_logdir,
+)
 
 from tfdbg_tui.logdir.files import frames
 from tfdbg_tui.logdir.files.gather import PADDING
@@ -17,6 +28,7 @@ from tfdbg_tui.logdir.index.executions import ExecutionLog
 from tfdbg_tui.logdir.index.traces import TraceLog
 from tfdbg_tui.logdir.scan.interning import Interner
 from tfdbg_tui.wire import codec, events, tfrecord
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 import numpy as np  # isort: skip
 
@@ -127,6 +139,30 @@ def test_hardly_a_record_is_read_alone(tmp_path, logdirs, name, alone):
     run = read(logdir)
     once = run.graph_executions.num_sites + run.executions.num_kinds
     assert alone.total() < 2 * once + 0.04 * (len(run.executions) + len(run.graph_executions))
+
+
+def test_records_with_every_field_are_read_in_bulk(tmp_path, alone):
+    """A field that is declared, but not looked for by the scans, is found here."""
+    proto = vector_proto([5.0, 0.0])
+    trace = events.GraphExecutionTrace(
+        "graph", "Log", 1, TensorDebugMode.CURT_HEALTH, proto, "/device:CPU:0", 1, 2, 3, 4
+    )
+    location = events.CodeLocation("host", ["frame"]).encode()
+    execution = events.Execution(
+        "Log", 1, "graph", [1], [2], TensorDebugMode.CURT_HEALTH, [proto], location, [1],
+        1, 1, "failed", [1.0], [2.0], [proto], [1.0], [2.0],
+    )  # fmt: skip
+    for message in (trace, execution):
+        for field in dataclasses.fields(message):
+            assert getattr(message, field.name) not in (None, 0, "", b"", []), field.name
+    write_logdir(
+        tmp_path / "logdir",
+        traces=trace_record(trace, step=1) * 500,
+        executions=execution_record(execution, step=1) * 500,
+    )
+    run = read(tmp_path / "logdir")
+    assert len(run.executions) == len(run.graph_executions) == 500
+    assert alone.total() < 20
 
 
 UNKNOWN_FIELDS = {
