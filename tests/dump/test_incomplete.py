@@ -114,7 +114,7 @@ _PLACES = [
     "compiled.CompiledBuffer.take",
     "eager.EagerExecutions._record",
     "graphs.GraphDefinitions.record_ops",
-    "writer.DumpWriter._take_rows",
+    "writer.DumpWriter._queue_rows",
     "instrument.add_group",
     "records.GroupRecords.encode",
     "tensorflow_internals.doubt_shapes",
@@ -169,10 +169,10 @@ def test_what_is_lost_is_named_and_counted(
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("tfdbg_tui.dump.writer.DumpWriter._take_rows", broken)
+    monkeypatch.setattr("tfdbg_tui.dump.groups.Group._take", broken)
     monkeypatch.setattr("tfdbg_tui.dump.writer.DumpWriter.eager_op", broken)
     function = tf.function(lambda x: tf.math.sin(x) * 2.0, autograph=False)
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "FULL_HEALTH", -1)
     for _ in range(10):
         function(tf.ones([2]))
     tfdbg_tui.disable_dump_debug_info()

@@ -124,7 +124,7 @@ def is_large(tensor: Any) -> bool:
         return False  # As many elements as there are dimensions.
     if tensor.op.type == "Switch":
         return False  # Copied only where the branch is taken.
-    if tensor.op.type in ("Greater", "LogicalOr"):
+    if tensor.dtype == tf.bool and tensor.op.type != "Placeholder":
         return False  # A condition.
     return not tensor.shape.is_fully_defined() or tensor.shape.num_elements() > _SMALL
 

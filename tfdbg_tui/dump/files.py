@@ -59,6 +59,9 @@ class RecordSink(Protocol):
     def write(self, item: bytes) -> None:
         """Append an item."""
 
+    def write_all(self, items: Iterable[bytes]) -> None:
+        """Append items."""
+
     def flush(self) -> None:
         """Hand what was written to the operating system."""
 
@@ -76,6 +79,11 @@ class PayloadFile:
     def write(self, item: bytes) -> None:
         """Append an item."""
         self._writer.write(item)
+
+    def write_all(self, items: Iterable[bytes]) -> None:
+        """Append items."""
+        for item in items:
+            self._writer.write(item)
 
     def flush(self) -> None:
         """Hand what was written to the operating system."""
@@ -97,6 +105,10 @@ class AppendedFile:
     def write(self, item: bytes) -> None:
         """Append the payload of a record and hand it to the operating system."""
         self._append(tfrecord.frame(item))
+
+    def write_all(self, items: Iterable[bytes]) -> None:
+        """Append the payloads of records and hand them to the operating system."""
+        self._append(b"".join(map(tfrecord.frame, items)))
 
     def _append(self, data: bytes) -> None:
         with tf.io.gfile.GFile(self._path, "ab") as file:
@@ -139,6 +151,10 @@ class FramedFile:
         """Append an item."""
         self._file.write(item)
 
+    def write_all(self, items: Iterable[bytes]) -> None:
+        """Append items."""
+        self._file.write(b"".join(items))
+
     def flush(self) -> None:
         """Hand what was written to the operating system."""
         self._file.flush()
@@ -156,8 +172,7 @@ class StraightFile:
 
     def extend(self, items: Iterable[tuple[bytes, int]]) -> None:
         """Append (item, number of records in it) pairs and hand them to the system."""
-        for item, _ in items:
-            self._sink.write(item)
+        self._sink.write_all(item for item, _ in items)
         self._sink.flush()
 
     def commit(self) -> None:
@@ -199,8 +214,7 @@ class RingFile:
         if self._in_file > 2 * self._capacity:
             self._rewrite()
             return
-        for item, _ in added:
-            self._sink.write(item)
+        self._sink.write_all(item for item, _ in added)
         self._sink.flush()
 
     def _rewrite(self) -> None:
@@ -208,10 +222,8 @@ class RingFile:
         if tf.io.gfile.exists(replacement):  # of a rewrite that failed
             tf.io.gfile.remove(replacement)
         sink = self._make(replacement)
-        for item in self._committed:
-            sink.write(item)
-        for item, _ in self._ring:
-            sink.write(item)
+        sink.write_all(self._committed)
+        sink.write_all(item for item, _ in self._ring)
         sink.flush()
         tf.io.gfile.rename(replacement, self._path, overwrite=True)
         self._sink.close()

@@ -184,7 +184,8 @@ class Group:
 
         Args:
             row: See `row_queue`.
-            curt: Float64 array ``[tensors looked at, 2]``; not zero where one is bad.
+            curt: Float64 array ``[tensors looked at, 2]``, or ``[2]`` of a single one; not zero
+                where one is bad.
             *tensors: See `places`.
 
         Returns:
@@ -241,7 +242,7 @@ class Group:
             if counts.bad:
                 bad[row] = counts
 
-        for index in np.flatnonzero(curt[:, 1]):
+        for index in np.flatnonzero(np.atleast_2d(curt)[:, 1]):
             for row in self.seen[index]:
                 look_at(row)
         # The tensor that covers another comes later, so whether it is bad is known here.

@@ -319,7 +319,8 @@ class _GroupBuilder:
             tensors.append(self._widened(self._here(self._items[row])))
         if group.adaptive:
             self._add_inputs(tensors)
-        curt = tf.raw_ops.Pack(values=[tensor_ops.curt_summary(tensor) for tensor in seen], axis=0)
+        looks = [tensor_ops.curt_summary(tensor) for tensor in seen]
+        curt = tf.raw_ops.Pack(values=looks, axis=0) if len(looks) > 1 else looks[0]
         return [curt, *tensors]
 
     def _is_worth_a_look(self, curt: Any, sizes: Sequence[Any]) -> Any:
@@ -331,7 +332,8 @@ class _GroupBuilder:
         group = self._group
         if group.overwritten:
             return tf.constant(True)
-        condition = tf.raw_ops.Max(input=curt, axis=[0, 1]) > 0.0
+        largest = tf.raw_ops.Max(input=curt, axis=[0, 1] if len(group.seen) > 1 else [0])
+        condition = tf.raw_ops.Cast(x=largest, DstT=tf.bool)
         if group.mode is TensorDebugMode.FULL_HEALTH:
             group.exact_limit = _EXACT_FLOAT32
             known = (self._items[row].row.size or 0 for row in group.large)
@@ -339,8 +341,8 @@ class _GroupBuilder:
                 return tf.constant(True)
             if sizes:
                 with self._on_host():
-                    largest = tf.raw_ops.Max(input=tf.raw_ops.Pack(values=sizes, axis=0), axis=[0])
-                    condition |= largest > _EXACT_FLOAT32
+                    size = tf.raw_ops.Max(input=tf.raw_ops.Pack(values=sizes, axis=0), axis=[0])
+                    condition |= size > _EXACT_FLOAT32
         return condition
 
     def _add_inputs(self, tensors: list[Any]) -> None:

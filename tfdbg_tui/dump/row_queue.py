@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import logging
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,10 +23,9 @@ import tensorflow as tf
 from tfdbg_tui.dump import callbacks, tensorflow_internals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from tfdbg_tui.dump.groups import Group
-    from tfdbg_tui.dump.writer import DumpWriter
 
 NUMBER, PART, ITERATION, KEY, SIZES = range(5)
 """Columns of a row: number of the group; which of the rows of one execution it is; iteration of the
@@ -43,6 +43,28 @@ _log = logging.getLogger("tfdbg_tui")
 
 Rows = npt.NDArray[np.int64]
 """``[rows, WIDTH]``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Rows of whole executions in their order.
+
+    Attributes:
+        groups: The groups.
+        which: Which of the groups each row is of.
+        rows: The rows.
+    """
+
+    groups: Sequence[Group | None]
+    which: npt.NDArray[np.int64]
+    rows: Rows
+
+    def __getitem__(self, part: slice) -> Taken:
+        return Taken(self.groups, self.which[part], self.rows[part])
+
+    def heads(self) -> npt.NDArray[np.int64]:
+        """Return which rows are the first of an execution."""
+        return np.flatnonzero(self.rows[:, PART] == 0)
 
 
 def rows_for(number_of_sizes: int) -> int:
@@ -93,8 +115,18 @@ def drain() -> None:
     _queue.drain()
 
 
+def hold() -> None:
+    """Let nobody take rows until `release`, so that a fork finds no op half done."""
+    _queue.lock.acquire()
+
+
+def release() -> None:
+    """Undo `hold`."""
+    _queue.lock.release()
+
+
 def forked() -> None:
-    """Begin anew in a process that was forked: the thread is not there, nor what runs graphs."""
+    """Begin anew in a process that was forked after `hold`: the thread is not there."""
     global _queue
     _queue = _Queue()
 
@@ -112,14 +144,14 @@ class Kept:
 class _Queue:
     def __init__(self) -> None:
         self.leaving: list[Group] = []
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._thread: threading.Thread | None = None
         self._ends = threading.Event()
         self._rest: Rows = np.zeros((0, WIDTH), np.int64)
 
     def watch(self) -> None:
         """Start the thread that takes rows out, if it does not run."""
-        with self._lock:
+        with self.lock:
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._run, name="tfdbg-tui-rows", daemon=True
@@ -142,7 +174,7 @@ class _Queue:
     def drain(self) -> None:
         if self._thread is None:
             return
-        with self._lock:
+        with self.lock:
             leaving, self.leaving = self.leaving, []
             rows = self._taken()
             if rows is not None:
@@ -156,25 +188,17 @@ class _Queue:
 
     def _hand_over(self, rows: Rows) -> None:
         rows = np.concatenate((self._rest, rows)) if len(self._rest) else rows
-        by_writer: dict[DumpWriter, list[tuple[Group, Rows]]] = {}
-        for group, own in self._executions(rows):
-            by_writer.setdefault(group.writer, []).append((group, own))
-        for writer, executions in by_writer.items():
-            writer.rows_taken(executions)
-
-    def _executions(self, rows: Rows) -> Iterator[tuple[Group, Rows]]:
-        """Yield the rows of each execution; those of one that is not complete wait."""
-        starts = np.flatnonzero(rows[:, PART] == 0).tolist()
-        numbers = rows[starts, NUMBER].tolist()
-        self._rest = rows[:0]
-        for number, start, end in zip(numbers, starts, [*starts[1:], len(rows)], strict=True):
-            group = callbacks.group_of(number)
-            if group is None:
-                continue
-            if end - start < rows_for(group.sizes_put):
-                self._rest = rows[start:]
-            else:
-                yield group, rows[start:end]
+        numbers, which = np.unique(rows[:, NUMBER], return_inverse=True)
+        groups = [callbacks.group_of(number) for number in numbers.tolist()]
+        # All rows of an execution come one after the other, but maybe not all at once.
+        last, parts = groups[which[-1]], int(rows[-1, PART]) + 1
+        is_complete = last is None or parts == rows_for(last.sizes_put)
+        end = len(rows) if is_complete else len(rows) - parts
+        self._rest = rows[end:]
+        for writer in {group.writer for group in groups if group is not None}:
+            own = [group if group and group.writer is writer else None for group in groups]
+            taken = np.array([group is not None for group in own])[which[:end]]
+            writer.rows_taken(Taken(own, which[:end][taken], rows[:end][taken]))
 
 
 _queue = _Queue()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +29,6 @@ from tfdbg_tui.wire.events import (
     value_vector_head,
 )
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _BYTES_AT_ONCE = 1 << 20
 _STEP_BYTES = 5
@@ -209,7 +206,7 @@ class FilledTemplates:
         self._crcs = crcs
 
     def stamped(
-        self, wall_time: float, step: int | None, serial: int, iterations: Sequence[int]
+        self, wall_time: float, step: int | None, serial: int, iterations: npt.ArrayLike
     ) -> list[bytes]:
         """Return the framed records of executions of the sites that differ in the iteration only.
 
@@ -220,6 +217,7 @@ class FilledTemplates:
             iterations: Iteration of the loop in each; ignored unless the templates carry one.
         """
         templates = self._templates
+        counters = (np.asarray(iterations, np.int64) & 0xFFFFFFFF).astype("<u4")
         stamp = struct.pack("<d", wall_time)
         if templates.stepped:
             stamp += _fixed_width_varint(step or 0)
@@ -229,16 +227,16 @@ class FilledTemplates:
         blob[templates.stamps.places] = data
         crcs = self._crcs ^ templates.stamps.crc_changes(data)
         if not templates.iterated:
-            return [_checked(blob, crcs, templates.crc_places).tobytes()] * len(iterations)
-        counters = (np.array(iterations, np.int64) & 0xFFFFFFFF).astype("<u4")
+            return [_checked(blob, crcs, templates.crc_places).tobytes()] * len(counters)
         records: list[bytes] = []
         at_once = max(1, _BYTES_AT_ONCE // len(blob))
         for start in range(0, len(counters), at_once):
-            data = counters[start : start + at_once, None].view(np.uint8)
-            blobs = np.tile(blob, (len(data), 1))
-            blobs[:, templates.counters.places] = data[:, None, :]
-            changed = crcs ^ templates.counters.crc_changes(data)
-            records += map(bytes, _checked(blobs, changed, templates.crc_places))
+            fields = counters[start : start + at_once, None].view(np.uint8)
+            blobs = np.tile(blob, (len(fields), 1))
+            blobs[:, templates.counters.places] = fields[:, None, :]
+            changed = crcs ^ templates.counters.crc_changes(fields)
+            filled = _checked(blobs, changed, templates.crc_places).tobytes()
+            records += [filled[i : i + len(blob)] for i in range(0, len(filled), len(blob))]
         return records
 
 

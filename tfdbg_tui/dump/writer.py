@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from tfdbg_tui.dump import (
+    batches,
     callbacks,
     instrument,
     observed,
@@ -69,7 +70,6 @@ class DumpWriter:
         # In the order in which the graphs were traced: called ones before those that call them.
         self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
         self._buffer_numbers = itertools.count()
-        self._healthy = HealthyBatch()
         self._graph_lock = threading.RLock()
         self._freezes = options.keep_after_bad is not None
         self._watches_bad = options.watches_bad
@@ -144,11 +144,13 @@ class DumpWriter:
 
     def before_fork(self) -> None:
         """Let the files rest while the process forks."""
+        row_queue.hold()
         self._recorder.hold()
 
     def after_fork_in_parent(self) -> None:
         """Go on."""
         self._recorder.release()
+        row_queue.release()
 
     def after_fork_in_child(self) -> None:
         """Record nothing: the files are the parent's.  The hooks stay, to tell if it computes."""
@@ -469,36 +471,50 @@ class DumpWriter:
         serial = int(given[0]) if given else self._eager.cause_of(group.graph_id)
         self._queue_traces(group, values, serial)
 
-    def rows_taken(self, executions: Sequence[tuple[Group, row_queue.Rows]]) -> None:
+    def rows_taken(self, taken: row_queue.Taken) -> None:
         """Queue what graphs handed over since the last time."""
         if self._recorder.broken or not self.active:
             return
-        serials: dict[str, int] = {}
-        for group, rows in executions:
-            serial = serials.get(group.graph_id)
-            if serial is None:
-                serial = serials[group.graph_id] = self._eager.cause_of(group.graph_id)
-            group.guarded(self._take_rows, group, rows, serial)
-        self._queue_healthy()
+        try:
+            self._queue_rows(taken)
+        except Exception as error:
+            self.hook_failed(error, "graph executions")
 
-    def _take_rows(self, group: Group, rows: row_queue.Rows, serial: int) -> None:
-        if rows[0, row_queue.KEY] or group.records_constants or self._freezes:
-            self._queue_healthy()
-            values = group.values_of(rows)
-            if values is not None:
-                self._queue_traces(group, values, serial)
-            return
-        sizes = rows[:, row_queue.SIZES :].reshape(-1)[: group.sizes_put].tobytes()
-        iteration = int(rows[0, row_queue.ITERATION])
-        self._healthy.add(group, sizes, iteration, self._step_of(serial), serial)
-        if self._healthy.is_full:
-            self._queue_healthy()
+    def _queue_rows(self, taken: row_queue.Taken) -> None:
+        """Queue healthy executions together, and the others one by one, in their order."""
+        causes = [self._cause_of(group) for group in taken.groups]
+        alone = np.array([self._is_queued_alone(group) for group in taken.groups])
+        heads = taken.heads()
+        ends = np.append(heads[1:], len(taken.rows))
+        single = (taken.rows[heads, row_queue.KEY] != 0) | alone[taken.which[heads]]
+        done = 0
+        for head, end in zip(heads[single].tolist(), ends[single].tolist(), strict=True):
+            self._queue_healthy(taken[done:head], causes)
+            done = end
+            number = taken.which[head]
+            group, (_, serial) = taken.groups[number], causes[number]
+            if group is not None:
+                group.guarded(self._queue_alone, group, taken.rows[head:end], serial)
+        self._queue_healthy(taken[done:], causes)
 
-    def _queue_healthy(self) -> None:
-        """Queue the healthy executions that were taken one after the other."""
-        if self._healthy.count:
-            batch, self._healthy = self._healthy, HealthyBatch()
-            self._recorder.traces(batch)
+    def _cause_of(self, group: Group | None) -> tuple[int | None, int]:
+        """Return the training step of a group's executions, and what causes them."""
+        serial = self._eager.cause_of(group.graph_id) if group is not None else 0
+        return self._step_of(serial), serial
+
+    def _is_queued_alone(self, group: Group | None) -> bool:
+        return self._freezes or (group is not None and group.records_constants)
+
+    def _queue_alone(self, group: Group, rows: row_queue.Rows, serial: int) -> None:
+        values = group.values_of(rows)
+        if values is not None:
+            self._queue_traces(group, values, serial)
+
+    def _queue_healthy(
+        self, taken: row_queue.Taken, causes: Sequence[tuple[int | None, int]]
+    ) -> None:
+        for part in batches.parts(taken):
+            self._recorder.traces(HealthyBatch(part, causes))
 
     def _step_of(self, serial: int) -> int | None:
         call = self._eager.calls.get(serial)
