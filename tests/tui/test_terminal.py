@@ -65,6 +65,12 @@ class Terminal:
             assert time.monotonic() < deadline, "\n".join(self.screen.display)
             self._read()
 
+    def wait_for_screen(self, display: list[str]) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while self.screen.display != display:
+            assert time.monotonic() < deadline, "\n".join(self.screen.display)
+            self._read()
+
     def send(self, keys: bytes) -> None:
         os.write(self._fd, keys)
 
@@ -161,12 +167,18 @@ def test_it_can_be_stopped_and_brought_back(logdirs) -> None:
     terminal = Terminal(str(logdirs["mnist"]), as_job=True)
     terminal.answering = True
     terminal.wait_for("495 alerts")
-    terminal.send(b"\x1a")
-    terminal.wait_for("has stopped")
-    terminal.output = b""
-    terminal.wait_for("495 alerts")
+    terminal.wait_for("1 root")
     terminal.send(b"a")
     terminal.wait_for("141 Log:0")
+    terminal.run(_SETTLE)
+    shown = terminal.screen.display
+    terminal.send(b"\x1a")
+    terminal.wait_for("has stopped")
+    terminal.screen.erase_in_display(2)
+    terminal.wait_for_screen(shown)
+    terminal.screen.erase_in_display(2)
+    terminal.send(b"\x0c")
+    terminal.wait_for_screen(shown)
     terminal.send(b"q")
     assert terminal.finish() == 0
 

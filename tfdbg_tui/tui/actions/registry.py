@@ -336,6 +336,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("output", ("O",), "output", "show what the program under `run` has printed", _LIVE),
     Action("runs", ("R",), "runs", "choose among the runs of the logdir", _LIVE),
     Action("help", ("question_mark", "f1"), "help", "show all keys", _APP, in_every_footer=True),
+    Action("redraw", ("ctrl+l",), "redraw", "draw the whole screen anew", _APP),
     Action("suspend", ("ctrl+z",), "suspend", "return to the shell; fg comes back", _APP),
     Action("quit", ("q", "ctrl+c"), "quit", "leave the debugger", _APP, in_every_footer=True),
 )

@@ -143,7 +143,7 @@ class Commands:
                 subprocess.run(command, check=False)
         except OSError as error:
             self._parts.say(f"{command[0]}: cannot be started: {error.strerror}")
-        self._app.refresh()
+        self._app.redraw()
 
     def do_follow(self) -> None:
         """Stay on the newest event, or stop."""
@@ -203,6 +203,10 @@ class Commands:
     def do_runs(self) -> None:
         """Let the user choose another run."""
         self._runs.choose_any()
+
+    def do_redraw(self) -> None:
+        """Draw the whole screen anew."""
+        self._app.redraw()
 
     def do_suspend(self) -> None:
         """Return to the shell, if one waits that can bring the app back."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from textual.app import App
-
     from tfdbg_tui.tui.actions.keymap import Keymap
     from tfdbg_tui.tui.background.chain_finder import ChainFinder
     from tfdbg_tui.tui.background.diagnoser import Diagnoser
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.background.search import Search
     from tfdbg_tui.tui.screens.main import MainScreen
     from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.terminal.pace import PacedApp
     from tfdbg_tui.tui.terminal.text import Charset
 
 
@@ -35,7 +34,7 @@ class Parts:
         chain_finder: Finds the chain that `w` asks for.
     """
 
-    app: App[Any]
+    app: PacedApp
     logdir: str
     charset: Charset
     keymap: Keymap

@@ -125,9 +125,16 @@ class PacedApp(App[int]):
         self.pace.answered()
         self._go_on()
 
+    def redraw(self) -> None:
+        """Draw the whole screen anew, whatever the terminal shows now."""
+        self._missed = True
+        if not self._holding:
+            self._draw_missed()
+
     def _resume(self, _: App[Any]) -> None:
-        """The answer may have gone to whoever had the terminal meanwhile."""
+        """Draw all: others have had the terminal; the answer may have gone to them."""
         self.pace.forget()
+        self.redraw()
         self._go_on()
 
     def _go_on(self) -> None:
@@ -139,9 +146,12 @@ class PacedApp(App[int]):
         self._holding = False
         self._end_batch()
         if self._missed:
-            self._missed = False
-            self.screen.refresh()
+            self._draw_missed()
         self.screen.check_idle()
+
+    def _draw_missed(self) -> None:
+        self._missed = False
+        self.screen.refresh()
 
     async def on_event(self, event: Event) -> None:
         """See Textual; what is typed while the app ends finds no screen any more."""
