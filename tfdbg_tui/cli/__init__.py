@@ -13,7 +13,7 @@ import sys
 
 from tfdbg_tui import __version__
 from tfdbg_tui.cli import exit_codes
-from tfdbg_tui.cli.output import OutputError, put, tell
+from tfdbg_tui.cli.output import SPELLED, OutputError, put, tell
 
 _COMMANDS = {
     "view": "open a logdir in the terminal app (the default)",
@@ -30,7 +30,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else list(argv)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal without UTF-8 shows ? for ∞
+            stream.reconfigure(errors=SPELLED)
     if not arguments or arguments[0] in ("-h", "--help", "--version"):
         return _overview(arguments)
     name = arguments.pop(0) if arguments[0] in _COMMANDS else "view"

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
+
+_SPELLED = {"∞": "Inf", "−": "-", "→": "->", "×": "x", "·": "-", "…": "...", "±": "+/-"}
+SPELLED = "tfdbg_tui.spelled"
+"""How a stream without UTF-8 shows what it cannot encode: in ASCII, or as a question mark."""
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    text = error.object[error.start : error.end]
+    return "".join(_SPELLED.get(character, "?") for character in text), error.end
+
+
+codecs.register_error(SPELLED, _spell)
 
 
 class OutputError(Exception):

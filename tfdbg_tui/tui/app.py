@@ -143,6 +143,7 @@ class TfdbgApp(PacedApp):
         if not self.is_headless:
             end_on_signals(self)
         self.set_class(self.parts.charset.ascii_only, "-ascii")
+        self.set_class(self.theme == theme.WITHOUT_COLOR, "-without-color")
         self.set_interval(_TICK_SECONDS, self._arrivals.tick)
         self.parts.loader.start()
         self.parts.diagnoser.start()

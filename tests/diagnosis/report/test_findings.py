@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -50,6 +53,14 @@ def test_text_tells_what_where_why_and_how(logdirs, capsys: pytest.CaptureFixtur
     text = capsys.readouterr().out
     for part in ("[proved]", "debug_mnist.py:", "Log:0", "clip_by_value(probs", "Softmax:0"):
         assert part in text
+
+
+def test_without_utf_8_infinity_keeps_its_sign(logdirs):
+    command = [sys.executable, "-m", "tfdbg_tui", "diagnose", str(logdirs["mnist"])]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True).stdout
+    assert "3 zeros in -> 3 -Inf out" in printed
+    assert "?" not in printed
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.screens.layout import layout_for
 from tfdbg_tui.tui.terminal.text import ASCII
-from tfdbg_tui.tui.terminal.theme import known_themes
+from tfdbg_tui.tui.terminal.theme import WITHOUT_COLOR, known_themes
 
 _SCREENS = Path(__file__).parent
 
@@ -110,9 +110,20 @@ async def test_zoom_gives_one_pane_everything_and_takes_it_back(open_app, logdir
         await opened.press("1")
         before = opened.screen()
         await opened.press("3", "z")
+        assert opened.screen().splitlines()[-1].startswith(" z all panes"), "how to leave it"
         assert [pane.id for pane in opened.app.query(Pane) if pane.display] == ["graph_execution"]
         await opened.press("1", "z")
         assert opened.screen() == before
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_without_colours_the_frame_tells_which_pane_has_the_keys(
+    open_app, logdirs, size
+) -> None:
+    async with open_app(logdirs["mnist"], size, theme_name=WITHOUT_COLOR) as opened:
+        await opened.press("3")
+        (heavy,) = [line for line in opened.screen().splitlines() if "━━" in line and "3" in line]
+        assert "Graph Execution" in heavy
 
 
 @pytest.mark.parametrize("theme", [*known_themes()[:3], "ansi-dark", "nord"])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from tfdbg_tui.tui.actions.keys import shown_key
-from tfdbg_tui.tui.actions.registry import footer_actions
+from tfdbg_tui.tui.actions.registry import BY_ID, footer_actions
 from tfdbg_tui.tui.bars.session_bar import SessionBar
 from tfdbg_tui.tui.widgets.cells import width_of
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from tfdbg_tui.tui.actions.keymap import Keymap
+    from tfdbg_tui.tui.actions.registry import Action
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Line
@@ -30,6 +31,7 @@ class KeyBar(SessionBar):
     Attributes:
         message: The message; "" while the keys are shown.
         searching: What is being searched for; "" where nothing is.
+        zoomed: Whether the focused pane has the whole screen; how to leave that comes first.
     """
 
     @dataclass
@@ -49,6 +51,7 @@ class KeyBar(SessionBar):
         super().__init__(session, charset, id=id)
         self.message = ""
         self.searching = ""
+        self.zoomed = False
         self._keymap = keymap
         self._timer: Timer | None = None
 
@@ -89,12 +92,16 @@ class KeyBar(SessionBar):
                     (f" {self.charset.safe(action.label)} ", "dim"),
                 ),
             )
-            for action in footer_actions(self.session.focus.pane)
+            for action in self._actions()
             if (keys := self._keymap.keys(action))
         ]
         while len(labels) > 2 and sum(width_of(cells) for _, cells in labels) > width:
             del labels[-3]
         return labels
+
+    def _actions(self) -> list[Action]:
+        actions = footer_actions(self.session.focus.pane)
+        return [replace(BY_ID["zoom"], label="all panes"), *actions] if self.zoomed else actions
 
     def _key(self, key: str) -> str:
         return self.charset.safe(shown_key(key))

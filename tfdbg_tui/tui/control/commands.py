@@ -155,6 +155,10 @@ class Commands:
         """Stop showing what is new, or go on."""
         self._session.set_paused(not self._session.paused)
 
+    def do_palette(self) -> None:
+        """Offer all actions, to be found by typing."""
+        self._app.action_command_palette()
+
     def do_help(self) -> None:
         """Show all keys."""
         from tfdbg_tui.tui.screens.help import HelpScreen

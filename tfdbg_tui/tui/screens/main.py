@@ -105,9 +105,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def toggle_zoom(self) -> None:
         """Give the focused pane the whole screen, or take it back."""
-        self._zoomed = not self._zoomed
+        self._zoomed = self.keys.zoomed = not self._zoomed
         self.set_class(self._zoomed, "-zoomed")
         self._arrange()
+        self.keys.show()
 
     def on_resize(self, event: events.Resize) -> None:
         """Choose the arrangement that fits."""
