@@ -150,7 +150,7 @@ class Alerts(Sequence[TensorEvent]):
         """Number of alerts of each op type (or executed function), most first."""
         run = self._run
         counts: Counter[str] = Counter()
-        for site_id, tally in run.graph_executions.bad_sites():
+        for site_id, tally in run.graph_executions.alert_sites():
             site = run.graph_executions.site_by_id(site_id)
             op = run.op(site.graph_id, site.op_name)
             counts[op.op_type if op else _UNKNOWN_OP] += tally.alerts

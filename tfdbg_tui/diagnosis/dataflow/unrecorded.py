@@ -1,4 +1,4 @@
-"""Ways that a value takes without a record: queues, pipelines, loops, lists, calls."""
+"""Links that leave no record: queues, pipelines, loops, lists, calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run
 
 
-class HiddenWays:
+class UnrecordedLinks:
     """Tells whether a tensor may have become another one."""
 
     def __init__(self, run: Run, dataflow: Dataflow) -> None:
@@ -23,7 +23,7 @@ class HiddenWays:
         self._dataflow = dataflow
 
     def goes_on_in(self, event: TensorEvent, other: TensorEvent) -> bool:
-        """Whether a tensor may have become an input of another one by a way without record.
+        """Whether a tensor may have become an input of another one without a record.
 
         That is through a queue, out of a pipeline, a loop, a list or an Optional (as Keras' `fit`
         returns metrics), or into a function by a call that TensorFlow's writer does not record.

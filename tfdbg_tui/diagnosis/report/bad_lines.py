@@ -60,7 +60,7 @@ def _tensors_by_stack(run: Run) -> Counter[int]:
     """Return how many bad tensors were made from each stack."""
     stacks: Counter[int] = Counter()
     graph = run.graph_executions
-    for site_id, tally in graph.bad_sites():
+    for site_id, tally in graph.alert_sites():
         site = graph.site_by_id(site_id)
         op = run.op(site.graph_id, site.op_name)
         if op is not None and op.stack_id is not None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.alerts import Alerts
     from tfdbg_tui.diagnosis.events import Kind, TensorEvent
-    from tfdbg_tui.diagnosis.roots.alert_sites import BadSite, Place
+    from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Place
     from tfdbg_tui.logdir import Run
 
 _CHAINS = 64  # kept
@@ -88,11 +88,11 @@ class Explanation:
         run: Run,
         alerts: Alerts,
         report: Report,
-        bad: Sequence[Sequence[BadSite]],
-        benign: Sequence[Sequence[BadSite]],
+        bad: Sequence[Sequence[AlertSite]],
+        benign: Sequence[Sequence[AlertSite]],
     ) -> None:
         self._run, self.alerts, self.report = run, alerts, report
-        kinds: tuple[tuple[GroupKind, Sequence[Finding], Iterable[Sequence[BadSite]]], ...] = (
+        kinds: tuple[tuple[GroupKind, Sequence[Finding], Iterable[Sequence[AlertSite]]], ...] = (
             ("root", report.roots, bad),
             ("suspect", report.suspects, repeat(())),
             ("benign", report.benign, benign),
@@ -172,5 +172,5 @@ def _size(run: Run, kind: Kind) -> int:
     return len(run.graph_executions if kind == "graph_execution" else run.executions)
 
 
-def _with_alerts(finding: Finding, sites: Sequence[BadSite]) -> Finding:
+def _with_alerts(finding: Finding, sites: Sequence[AlertSite]) -> Finding:
     return replace(finding, alerts=sum(site.alerts for site in sites))

@@ -69,7 +69,7 @@ class Finding:
             stack has none.
         differentiated_at: Of a gradient: the line that asked for it; None where that is `location`.
         alerts: Number of alerts that go back to it.
-        chain: From the op's inputs to where the trouble shows.
+        chain: From the op's inputs to where bad values show.
     """
 
     rule: str
@@ -224,7 +224,7 @@ class Diagnosis:
     Attributes:
         dataflow: Where tensors come from and go to.
         causes: The roots of the alerts.
-        chains: The ways of bad values.
+        chains: How bad values got from tensor to tensor.
     """
 
     def __init__(self, run: Run) -> None:

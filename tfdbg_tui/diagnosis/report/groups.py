@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.alerts import Alerts
     from tfdbg_tui.diagnosis.report.chains import GroupKind
     from tfdbg_tui.diagnosis.report.findings import Finding
-    from tfdbg_tui.diagnosis.roots.alert_sites import BadSite
+    from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import Int64Array
 
@@ -30,7 +30,12 @@ class Group:
     """
 
     def __init__(
-        self, kind: GroupKind, finding: Finding, sites: Sequence[BadSite], run: Run, alerts: Alerts
+        self,
+        kind: GroupKind,
+        finding: Finding,
+        sites: Sequence[AlertSite],
+        run: Run,
+        alerts: Alerts,
     ) -> None:
         self.kind = kind
         self.finding = finding

@@ -124,7 +124,7 @@ class Links:
         )
 
     def _bad_source(self, event: TensorEvent) -> tuple[TensorEvent, bool, str] | None:
-        """Return the bad tensor that an event got its trouble from."""
+        """Return the bad tensor that an event was made bad by."""
         node = self._causes.node_of(event)
         if node is not None and node.site.first == event and node.parent is None:
             return None

@@ -29,7 +29,7 @@ Place = tuple[Kind, int, int]
 
 
 @dataclass(eq=False, slots=True)
-class BadSite:
+class AlertSite:
     """A place that makes bad tensors, from its first alert on.
 
     Attributes:
@@ -58,7 +58,7 @@ def place_of(run: Run, event: TensorEvent) -> Place:
     return event.kind, executions.kinds[event.index], executions.stack_ids[event.index]
 
 
-def bad_sites(run: Run, summaries: Summaries) -> list[BadSite]:
+def alert_sites(run: Run, summaries: Summaries) -> list[AlertSite]:
     """Return all places with alerts.
 
     A place that makes -∞ at first, perhaps on purpose, and NaN later counts as two from then on.
@@ -71,18 +71,18 @@ def bad_sites(run: Run, summaries: Summaries) -> list[BadSite]:
 
 
 def recount(
-    run: Run, sites: Sequence[BadSite], summaries: Summaries
-) -> dict[BadSite, BadSite] | None:
+    run: Run, sites: Sequence[AlertSite], summaries: Summaries
+) -> dict[AlertSite, AlertSite] | None:
     """Return each place as it is now that the run has grown.
 
     Returns:
         By the place as it was; None where there is more to say than how many alerts there are:
         about another place, or another kind of bad values.
     """
-    parts: dict[tuple[Place, int], list[BadSite]] = {}
+    parts: dict[tuple[Place, int], list[AlertSite]] = {}
     for site in sorted(sites, key=lambda site: site.first.index):
         parts.setdefault((site.place, site.slot), []).append(site)
-    grown: dict[BadSite, BadSite] = {}
+    grown: dict[AlertSite, AlertSite] = {}
     found = (*_of_graphs(run), *_of_executions(run))
     if len(found) != len(parts):
         return None
@@ -101,7 +101,7 @@ def recount(
 
 def _of_graphs(run: Run) -> Iterator[tuple[Place, int, AlertTally]]:
     traces = run.graph_executions
-    for site_id, tally in traces.bad_sites():
+    for site_id, tally in traces.alert_sites():
         yield ("graph_execution", site_id, 0), traces.site_by_id(site_id).output_slot, tally
 
 
@@ -112,7 +112,7 @@ def _of_executions(run: Run) -> Iterator[tuple[Place, int, AlertTally]]:
 
 def _split(
     run: Run, place: Place, slot: int, tally: AlertTally, summaries: Summaries
-) -> Iterator[BadSite]:
+) -> Iterator[AlertSite]:
     kind = place[0]
 
     def event(row: int) -> TensorEvent:
@@ -123,7 +123,7 @@ def _split(
 
     usual = kinds(tally.first)
     if kinds(tally.last) <= usual:
-        yield BadSite(place, slot, event(tally.first), event(tally.last), tally.alerts, usual)
+        yield AlertSite(place, slot, event(tally.first), event(tally.last), tally.alerts, usual)
         return
     rows = _rows_of(run, place, slot)
     low, high = 0, len(rows) - 1  # nothing new at low, something at high
@@ -134,11 +134,11 @@ def _split(
         else:
             high = middle
     first, before, new, last = (event(row) for row in rows[[0, low, high, -1]].tolist())
-    yield BadSite(place, slot, first, before, high, usual)
-    yield BadSite(place, slot, new, last, len(rows) - high, kinds(new.index) - usual)
+    yield AlertSite(place, slot, first, before, high, usual)
+    yield AlertSite(place, slot, new, last, len(rows) - high, kinds(new.index) - usual)
 
 
-def alerts_of(run: Run, kind: Kind, sites: Iterable[BadSite]) -> Int64Array:
+def alerts_of(run: Run, kind: Kind, sites: Iterable[AlertSite]) -> Int64Array:
     """Return which alerts of a kind of event are of some places, by `alert_rows`; looks at all."""
     mine = sorted(
         (_number(site.place, site.slot), site.first.index, site.last.index)

@@ -1,8 +1,8 @@
-"""From alerts to roots: which tensor was bad first on the way to each bad tensor.
+"""From alerts to roots: which tensor was the first bad one on the chain to each bad tensor.
 
-An alert with a bad input got its trouble from there.  One whose inputs are all finite is a root:
-the op itself made NaN or ∞.  Where an input left no record it stays open, and is laid at the door
-of trouble that came before it, unless there was none.
+An alert with a bad input is a consequence of it.  One whose inputs are all finite is a root:
+the op itself made NaN or ∞.  Where an input left no record it stays open, and counts as a
+consequence of an earlier alert, unless there was none.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     unrecorded,
     value_inputs,
 )
-from tfdbg_tui.diagnosis.roots.alert_sites import Place, bad_sites, place_of
+from tfdbg_tui.diagnosis.roots.alert_sites import Place, alert_sites, place_of
 from tfdbg_tui.diagnosis.roots.merging import Merging, Node, Root, top_of, tops_of
 from tfdbg_tui.diagnosis.values import explains
 
@@ -125,7 +125,7 @@ class Causes:
         return merging.merge(self._groups(nodes))
 
     def _sorted_nodes(self) -> list[Node]:
-        sites = bad_sites(self._run, self.summary)
+        sites = alert_sites(self._run, self.summary)
         nodes = []
         for kind, events in (
             ("graph_execution", self._run.graph_executions),
@@ -260,7 +260,7 @@ class Causes:
         tops = tops_of(nodes)
         for node in nodes:
             top = tops[node]
-            root = roots.setdefault(id(top), Root(top, births=[top.site.first]))
+            root = roots.setdefault(id(top), Root(top, first_tensors=[top.site.first]))
             root.members.append(node)
         # Within a call, sure roots come before those that may be consequences.  TensorFlow's own
         # writer keeps the order of ops but for those that wait in lists.
@@ -279,7 +279,7 @@ class Causes:
 
 
 def _leads_to(parent: Node, node: Node) -> bool:
-    """Whether a place's trouble comes, directly or not, from another one."""
+    """Whether a place is bad because of another one, directly or not."""
     above: Node | None = parent if node.is_parent else None
     while above is not None:
         if above is node:

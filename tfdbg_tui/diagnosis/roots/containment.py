@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.calls import CONTROL
-from tfdbg_tui.diagnosis.dataflow.unrecorded import HiddenWays
+from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
@@ -33,13 +33,13 @@ from tfdbg_tui.diagnosis.op_traits import (
     only_makes_floats,
     unrecorded,
 )
-from tfdbg_tui.diagnosis.roots.tolerance import Intent, Manner
+from tfdbg_tui.diagnosis.roots.tolerance import Tolerance, Tolerances
 from tfdbg_tui.diagnosis.values import total
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.roots.alert_sites import BadSite, Summaries
+    from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
     from tfdbg_tui.logdir import Run, TensorSummary
 
 # Of these ops all outputs but the first are statistics, which are NaN for an empty batch; it is
@@ -56,11 +56,11 @@ class Containment:
         self._run = run
         self._dataflow = dataflow
         self._summaries = summaries
-        self._intent = Intent(run, dataflow, summaries)
-        self._ways = HiddenWays(run, dataflow)
+        self._tolerances = Tolerances(run, dataflow, summaries)
+        self._unrecorded = UnrecordedLinks(run, dataflow)
         self._list_is_read = False
 
-    def contained(self, root: TensorEvent, sites: list[BadSite], *, given: bool) -> bool:
+    def contained(self, root: TensorEvent, sites: list[AlertSite], *, given: bool) -> bool:
         """Whether every use of every bad tensor of these places gives finite values again.
 
         Args:
@@ -70,15 +70,15 @@ class Containment:
         """
         if len(sites) > _SPREAD:
             return False
-        if self._intent.grows_in_loop(root, sites):
+        if self._tolerances.grows_in_loop(root, sites):
             return True
-        manner = self._intent.manner(root, sites, given=given)
+        tolerance = self._tolerances.tolerance(root, sites, given=given)
         self._list_is_read = any(is_list_op(op_type_of(self._run, site.first)) for site in sites)
         asked = any(self._is_asked(site.first) for site in sites)
         # Uses inside graphs are quick to look up, those of eager tensors are not.
         ordered = sorted(sites, key=lambda site: site.first.kind == "execution")
         return all(
-            self._harmless(event, manner) or (asked and self._passing(site, event))
+            self._harmless(event, tolerance) or (asked and self._passing(site, event))
             for site in ordered
             for event in dict.fromkeys((site.first, site.last))
         )
@@ -86,7 +86,7 @@ class Containment:
     def _is_asked(self, event: TensorEvent) -> bool:
         return any(use.op_type in ASKS for use in self._dataflow.consumers(event))
 
-    def _passing(self, site: BadSite, event: TensorEvent) -> bool:
+    def _passing(self, site: AlertSite, event: TensorEvent) -> bool:
         """Whether a tensor that nothing recorded takes, such as a loss, was finite again later.
 
         Where the program asks whether values are finite, it has then left out what was not.
@@ -94,19 +94,19 @@ class Containment:
         uses = [use for use in self._dataflow.consumers(event) if use.op_type not in ASKS]
         return not uses and self._recovered(site)
 
-    def _recovered(self, site: BadSite) -> bool:
+    def _recovered(self, site: AlertSite) -> bool:
         last = site.last.index
         if site.last.kind == "graph_execution":
             return bool(self._dataflow.timeline.rows_of(last)[-1] > last)
         alike = self._dataflow.timeline.alike(last)
         return bool(alike[-1] > last)
 
-    def _harmless(self, event: TensorEvent, manner: Manner) -> bool:
+    def _harmless(self, event: TensorEvent, tolerance: Tolerance) -> bool:
         summary = self._summaries(event)
         if summary is None or summary.nan:
-            manner = Manner.LEFT_OUT
-        elif summary.nan is None and manner is Manner.KEPT:
-            manner = Manner.ABSORBED  # NaN or ∞: the dump does not tell which
+            tolerance = Tolerance.LEFT_OUT
+        elif summary.nan is None and tolerance is Tolerance.KEPT:
+            tolerance = Tolerance.ABSORBED  # NaN or ∞: the dump does not tell which
         uses = self._dataflow.consumers(event)
         if uses and self._leaves_pipeline(event, uses):
             return True  # what comes out of the pipeline is looked at by itself
@@ -116,13 +116,13 @@ class Containment:
             uses = tuple(use for use in uses if not self._only_told(use))
         if not uses:
             statistics = op_type_of(self._run, event) in _STATISTICS and event.slot > 0
-            harmless = statistics or manner is Manner.KEPT or self._unused(event)
-            return harmless or self._ways.goes_into_call(event)
-        if manner is not Manner.KEPT and self._bounded(event, uses):
-            manner = Manner.ABSORBED
+            harmless = statistics or tolerance is Tolerance.KEPT or self._unused(event)
+            return harmless or self._unrecorded.goes_into_call(event)
+        if tolerance is not Tolerance.KEPT and self._bounded(event, uses):
+            tolerance = Tolerance.ABSORBED
         recorded = any(use.event is not None for use in uses)
         return all(
-            self._harmless_use(event, use, manner) or (recorded and self._never_ran(event, use))
+            self._harmless_use(event, use, tolerance) or (recorded and self._never_ran(event, use))
             for use in uses
         )
 
@@ -189,21 +189,21 @@ class Containment:
             return False
         return not self._dataflow.calls.may_call_unrecorded(op.graph_id)
 
-    def _harmless_use(self, event: TensorEvent, use: Use, manner: Manner) -> bool:
+    def _harmless_use(self, event: TensorEvent, use: Use, tolerance: Tolerance) -> bool:
         op_type = use.op_type or ""
         if op_type in NON_FLOAT_RESULT:
             return True
         if op_type in COMPARISONS:
-            return manner is not Manner.LEFT_OUT or op_type_of(self._run, event) in BOUNDS
+            return tolerance is not Tolerance.LEFT_OUT or op_type_of(self._run, event) in BOUNDS
         if assigns(op_type):
-            return manner is Manner.KEPT
+            return tolerance is Tolerance.KEPT
         if op_type in CONTROL or use.via == "argument" or self._goes_into_function(use):
             return True  # what is done with it inside is looked at by itself
         made = self._summaries(use.event) if use.event is not None else None
         if use.event is None or made is None:
-            return self._harmless_unseen(event, use, manner)
+            return self._harmless_unseen(event, use, tolerance)
         if not self._same_call(event, use.event) or made.has_inf_or_nan is None:
-            return manner is Manner.KEPT
+            return tolerance is Tolerance.KEPT
         divides = op_type in DIVISIONS and use.input_slot == (op_type == "RealDiv")
         if divides and self._loses_numerators(event, use.event):
             return False
@@ -211,29 +211,29 @@ class Containment:
             return True  # bad again: an alert of its own, which is looked at as well
         if op_type in LIMITS and not _has_nan(self._summaries(event)):
             return True
-        if manner is Manner.DIVIDED_BY:
+        if tolerance is Tolerance.DIVIDED_BY:
             return divides
-        if manner is Manner.LOGARITHM:
+        if tolerance is Tolerance.LOGARITHM:
             return op_type in OUT_OF_LOGARITHMS | COMPARES_AND_ADDS | REDUCES
-        return manner is not Manner.LEFT_OUT
+        return tolerance is not Tolerance.LEFT_OUT
 
-    def _harmless_unseen(self, event: TensorEvent, use: Use, manner: Manner) -> bool:
+    def _harmless_unseen(self, event: TensorEvent, use: Use, tolerance: Tolerance) -> bool:
         """Whether a use does no harm of which it is not on record what number it has made, if any.
 
         Of an eager op that makes an index, a sample or a condition only that it ran is on record.
         """
         op_type = use.op_type or ""
         in_list = is_list_op(op_type) and self._list_is_read
-        again = manner is not Manner.LEFT_OUT and self._comes_again(event, use)
+        again = tolerance is not Tolerance.LEFT_OUT and self._comes_again(event, use)
         if in_list or again:
             return True  # what is read from the list, or outside, is looked at by itself
         if op_type in ONE_TYPE:
-            return manner in (Manner.KEPT, Manner.ABSORBED)
+            return tolerance in (Tolerance.KEPT, Tolerance.ABSORBED)
         if self._not_any_more(event, use):
             return True
         if op_type and not unrecorded(op_type):
-            return manner is not Manner.LEFT_OUT  # it becomes an index, a sample, a condition
-        return manner is Manner.KEPT
+            return tolerance is not Tolerance.LEFT_OUT  # it becomes an index, a sample, a condition
+        return tolerance is Tolerance.KEPT
 
     def _loses_numerators(self, event: TensorEvent, quotient: TensorEvent) -> bool:
         """Whether numbers are divided by a sum that is ∞, as which they are all lost.
@@ -272,7 +272,7 @@ class Containment:
         """Whether a use keeps ∞ for the gradient, or hands it out of a loop's body or a branch."""
         if _has_nan(self._summaries(event)):
             return False
-        return use.op_type == "TensorListPushBack" or self._ways.goes_out(event, use)
+        return use.op_type == "TensorListPushBack" or self._unrecorded.goes_out(event, use)
 
     def _leaves_pipeline(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
         op = graph_op_of(self._run, event)

@@ -1,4 +1,4 @@
-"""Roots: which births of bad values are one bug, which are consequences, which do no harm.
+"""Roots: which first bad tensors are one bug, which are consequences, which do no harm.
 
 A bad value may come out of an op as a finite one: 1 / ∞ is 0.  What goes wrong with that one later
 is a consequence as well, although no bad tensor leads there.
@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.dataflow.unrecorded import HiddenWays
+from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.op_traits import is_list_op
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.roots.alert_sites import BadSite, Summaries
+    from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
     from tfdbg_tui.logdir import Run
 
 _ANCESTORS = 400  # tensors: so many that a root was made from are looked at
@@ -30,18 +30,18 @@ _ANCESTORS = 400  # tensors: so many that a root was made from are looked at
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A place with alerts, and where its trouble comes from.
+    """A place with alerts, and which other one made it bad.
 
     Attributes:
         site: The place.
         time: When its first alert happened: a time, and a finer one within a call.
         parent: The place whose bad tensor came in; None for a root.
         inferred: Whether the link to the parent is a conclusion.
-        open: Whether an input is unknown, so that the trouble may have come from there.
+        open: Whether an input is unknown, so that the bad values may have come from there.
         is_parent: Whether it is, or has been, the parent of another.
     """
 
-    site: BadSite
+    site: AlertSite
     time: tuple[float, float]
     parent: Node | None = None
     inferred: bool = False
@@ -54,10 +54,10 @@ class Root:
     """What made a group of alerts.
 
     Attributes:
-        node: The place where the first of them was born.
+        node: The place that made the first of them.
         members: Places of all of them, in order of time.
         contained: Whether no bad value got anywhere that matters.
-        births: The first tensor, and those of other places where the same bug struck.
+        first_tensors: The first tensor, and those of other places with the same bug.
         unsure: Whether its inputs, finite as they are, may be consequences of an earlier root; or
             nothing uses it, unlike another root.
     """
@@ -65,7 +65,7 @@ class Root:
     node: Node
     members: list[Node] = field(default_factory=list)
     contained: bool = False
-    births: list[TensorEvent] = field(default_factory=list)
+    first_tensors: list[TensorEvent] = field(default_factory=list)
     unsure: bool = False
 
     @property
@@ -80,7 +80,7 @@ class Root:
 
 
 class Merging:
-    """Merges the groups of alerts that have a birth of their own.
+    """Merges the groups of alerts whose first tensors were made of finite values.
 
     Args:
         run: The run.
@@ -103,11 +103,11 @@ class Merging:
         self._summaries = summaries
         self._node_of = node_of
         self._containment = Containment(run, dataflow, summaries)
-        self._ways = HiddenWays(run, dataflow)
+        self._unrecorded = UnrecordedLinks(run, dataflow)
         self._same = SameBug(run, dataflow, summaries, finite)
 
     def merge(self, groups: list[Root]) -> list[Root]:
-        """Lay consequences at the door of earlier trouble, and join what is one bug."""
+        """Count consequences with the alerts that led to them, and join what is one bug."""
         kept: list[Root] = []
         for group in groups:
             spread = [root for root in kept if not root.contained]
@@ -122,7 +122,7 @@ class Merging:
                 continue
             same = self._same_trouble(group, kept, spread)
             if same is not None:
-                same.births += group.births
+                same.first_tensors += group.first_tensors
                 _blame(group, same)
                 continue
             before = None if group.contained or not spread else self._ancestor(group, spread)
@@ -133,9 +133,9 @@ class Merging:
         kept = self._with_late_sources(kept)
         for root in kept:
             root.members.sort(key=lambda node: node.time)
-            # What one birth alone did not show, that the program looks out for it, all may; and
-            # what went into a list is now together with what was read from it.
-            if not root.contained and (len(root.births) > 1 or self._reads_list(root)):
+            # What one first tensor alone did not show, that the program looks out for it, all may;
+            # and what went into a list is now together with what was read from it.
+            if not root.contained and (len(root.first_tensors) > 1 or self._reads_list(root)):
                 root.contained = self._contained(root)
         harmful = [root for root in kept if not root.contained]
         for root in harmful if len(harmful) > 1 else ():
@@ -184,22 +184,22 @@ class Merging:
         for root in kept:
             if graph_id_of(self._run, root.event) in forward:
                 return root
-            if any(self._same.same(group.event, birth) for birth in root.births):
+            if any(self._same.same(group.event, first) for first in root.first_tensors):
                 return root
         return None
 
     def _source_of(self, group: Root, kept: list[Root]) -> Root | None:
-        """Return the root whose values a group may have got on a way without record, or None."""
+        """Return the root whose values a group may have got without a record, or None."""
         called = (op_type_of(self._run, group.event) or "").startswith("__")
         if not called and not group.node.open:
             return None
         for root in kept:
             for node in root.members:
                 event = node.site.first
-                if group.node.open and self._ways.goes_on_in(event, group.event):
+                if group.node.open and self._unrecorded.goes_on_in(event, group.event):
                     return root
                 inside = called and not root.contained
-                if inside and self._ways.is_inside(event, group.event):
+                if inside and self._unrecorded.is_inside(event, group.event):
                     return root
         return None
 
@@ -227,14 +227,14 @@ class Merging:
         return None
 
     def _born(self, event: TensorEvent) -> Node | None:
-        """Return where the trouble of a tensor was born; None for a finite one."""
+        """Return the place that made a tensor bad; None for a finite one."""
         summary = self._summaries(event)
         node = self._node_of(event) if summary is not None and summary.has_inf_or_nan else None
         return top_of(node) if node is not None else None
 
 
 def top_of(node: Node) -> Node:
-    """Return the place where a place's trouble was born."""
+    """Return the place that made another one bad."""
     while node.parent is not None:
         node = node.parent
     return node

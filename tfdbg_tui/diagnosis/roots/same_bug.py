@@ -1,4 +1,4 @@
-"""Whether two places where NaN or ∞ was born have one and the same bug.
+"""Whether two places that made NaN or ∞ of finite values have one and the same bug.
 
 A zero that log turns into -∞ is divided by in the gradient as well; a function traced for two
 shapes, or run on two replicas, fails in both; numbers that grow overflow in many places.
@@ -33,7 +33,7 @@ Source = TensorEvent | tuple[str | None, str]
 
 
 class SameBug:
-    """Compares births of bad values.
+    """Compares the first bad tensors of two places.
 
     Args:
         run: The run.
@@ -55,26 +55,26 @@ class SameBug:
         self._finite = finite
         self._sources: dict[TensorEvent, set[Source]] = {}
 
-    def same(self, event: TensorEvent, birth: TensorEvent) -> bool:
+    def same(self, event: TensorEvent, first: TensorEvent) -> bool:
         """Whether two tensors were made bad by one and the same bug."""
-        if self._is_overflow(event) and self._is_overflow(birth):
+        if self._is_overflow(event) and self._is_overflow(first):
             return True  # numbers have become too large, here and there
         key = self._code_key(event)
-        if key is not None and key == self._code_key(birth):
+        if key is not None and key == self._code_key(first):
             return True
-        forward = op_name_of(self._run, birth)
+        forward = op_name_of(self._run, first)
         if forward and f"{forward}_grad/" in (op_name_of(self._run, event) or ""):
             return True
-        if self._is_gradient_of(event, birth):
+        if self._is_gradient_of(event, first):
             return True
-        return bool(self._inputs(event) & self._inputs(birth))
+        return bool(self._inputs(event) & self._inputs(first))
 
-    def _is_gradient_of(self, event: TensorEvent, birth: TensorEvent) -> bool:
+    def _is_gradient_of(self, event: TensorEvent, first: TensorEvent) -> bool:
         if not is_backward(self._run, event):
             return False
         forward = forward_op(self._run, self._dataflow, event)
-        of_birth = op_type_of(self._run, birth), stack_id_of(self._run, birth)
-        return forward is not None and (forward.op_type, forward.stack_id) == of_birth
+        of_first = op_type_of(self._run, first), stack_id_of(self._run, first)
+        return forward is not None and (forward.op_type, forward.stack_id) == of_first
 
     def _is_overflow(self, event: TensorEvent) -> bool:
         return op_type_of(self._run, event) in GROWS

@@ -33,13 +33,13 @@ from tfdbg_tui.diagnosis.op_traits import (
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.roots.alert_sites import BadSite, Summaries
+    from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
     from tfdbg_tui.logdir import Run
 
 _DATA = SOURCES - {"Placeholder", "PlaceholderWithDefault", "ReadVariableOp", "VarHandleOp"}
 
 
-class Manner(Enum):
+class Tolerance(Enum):
     """What may become of ∞ for it to count as harmless."""
 
     LEFT_OUT = "only a select or the like may take it out again"
@@ -49,7 +49,7 @@ class Manner(Enum):
     KEPT = "it may also stay: the program wrote it down, and only compares and adds to it"
 
 
-class Intent:
+class Tolerances:
     """Judges by what is done with bad values what may become of them."""
 
     def __init__(self, run: Run, dataflow: Dataflow, summaries: Summaries) -> None:
@@ -57,8 +57,8 @@ class Intent:
         self._dataflow = dataflow
         self._summaries = summaries
 
-    def manner(self, root: TensorEvent, sites: list[BadSite], *, given: bool) -> Manner:
-        """Return what may become of ∞ that was born in a place.
+    def tolerance(self, root: TensorEvent, sites: list[AlertSite], *, given: bool) -> Tolerance:
+        """Return what may become of ∞ that a place has made.
 
         Args:
             root: The first bad tensor.
@@ -74,22 +74,22 @@ class Intent:
         )
         if op_type in SOURCES | MOVES | {"Fill"} or (given and op_type in COMPARES_AND_ADDS):
             written = op_type in ("Const", "Fill") or (given and op_type not in _DATA)
-            return Manner.KEPT if written and plain else Manner.ABSORBED
+            return Tolerance.KEPT if written and plain else Tolerance.ABSORBED
         if self._given_infinity(root):
-            return Manner.ABSORBED
+            return Tolerance.ABSORBED
         if summary is not None and summary.dtype in SMALL_TYPES:
             # Two masks of the lowest number add up to -∞, which is still a mask.
             masks = op_type in ADDS and plain and summary.nan == summary.pos_inf == 0
-            return Manner.LOGARITHM if masks else Manner.LEFT_OUT
+            return Tolerance.LOGARITHM if masks else Tolerance.LEFT_OUT
         if inside_algorithm(self._run, stack_id_of(self._run, root)):
-            return Manner.ABSORBED
+            return Tolerance.ABSORBED
         if op_type == "Log" and all(
             self._passes_on(site, SCALES | REDUCES) for site in sites if site.first != root
         ):
-            return Manner.LOGARITHM
+            return Tolerance.LOGARITHM
         if op_type in DIVISIONS and self._adds_up(root, sites):
-            return Manner.DIVIDED_BY
-        return Manner.ABSORBED if op_type in EXPONENTIALS else Manner.LEFT_OUT
+            return Tolerance.DIVIDED_BY
+        return Tolerance.ABSORBED if op_type in EXPONENTIALS else Tolerance.LEFT_OUT
 
     def _given_infinity(self, root: TensorEvent) -> bool:
         """Whether Python has given an eager op ∞ that no op has made, as a graph has a constant."""
@@ -98,7 +98,7 @@ class Intent:
         written = [p.given for p in self._dataflow.producers(root) if p.event is None and p.given]
         return any(given.has_inf_or_nan and given.nan == 0 for given in written)
 
-    def grows_in_loop(self, root: TensorEvent, sites: list[BadSite]) -> bool:
+    def grows_in_loop(self, root: TensorEvent, sites: list[AlertSite]) -> bool:
         """Whether numbers that grow in a loop stay in it, and are only compared there.
 
         So does whoever asks after how many iterations a point escapes.
@@ -121,13 +121,13 @@ class Intent:
         made = self._summaries(use.event)
         return made is not None and made.has_inf_or_nan is True
 
-    def _adds_up(self, root: TensorEvent, sites: list[BadSite]) -> bool:
+    def _adds_up(self, root: TensorEvent, sites: list[AlertSite]) -> bool:
         """Whether all that is done to ∞ is to add it up with other numbers."""
         others = [site for site in sites if site.first != root]
         sums = [op_type_of(self._run, site.first) in SUMS | ADDS for site in others]
         return any(sums) and all(self._passes_on(site, SUMS) for site in others)
 
-    def _passes_on(self, site: BadSite, also: frozenset[str] = frozenset()) -> bool:
+    def _passes_on(self, site: AlertSite, also: frozenset[str] = frozenset()) -> bool:
         """Whether a place only passes on ∞ as algorithms do that reckon with it."""
         op_type = op_type_of(self._run, site.first) or ""
         if "nan" in site.kinds or not site.kinds or is_backward(self._run, site.first):

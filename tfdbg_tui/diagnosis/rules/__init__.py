@@ -1,4 +1,4 @@
-"""Why NaN and ∞ are born: rules, one room a theme.
+"""Why an op made NaN or ∞: rules, one module a theme.
 
 `explain` asks them in order, the more special before the more general, and takes the first answer.
 """

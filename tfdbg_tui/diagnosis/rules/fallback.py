@@ -20,7 +20,7 @@ def _anything(case: Case) -> Match | None:
 RULES = (
     Rule(
         id="born-inside-function",
-        title="NaN or ∞ born inside a function that left no record",
+        title="NaN or ∞ made inside a function that left no record",
         op_types=frozenset(),
         test=_function,
         why="The function's ops left no record: op_regex or tensor_dtypes left them out, a "

@@ -154,7 +154,7 @@ RULES = (
     ),
     Rule(
         id="gradient-function",
-        title="NaN or ∞ born in a backward pass",
+        title="NaN or ∞ made in a backward pass",
         op_types=frozenset(),
         test=_backward_function,
         why="The forward values are finite, the gradient is not: a function has no finite slope "

@@ -210,6 +210,6 @@ class GraphExecutions(EventList[GraphExecution]):
         """Return the last row before `index` that is a computation of a site, or None."""
         return self.site_ids.last_equal(site_id, index)
 
-    def bad_sites(self) -> Iterator[tuple[int, AlertTally]]:
+    def alert_sites(self) -> Iterator[tuple[int, AlertTally]]:
         """Yield the number of each site that has alerts, and their number, first and last row."""
         yield from combined(self.alert_logs, self._rows.index)
