@@ -199,6 +199,11 @@ def test_a_missing_module_is_one_sentence(capsys: pytest.CaptureFixture[str]) ->
     [
         ("import tensorflow as tf; tf.square(2.0); raise SystemExit(7)", 7, "exit code 7"),
         ("print('no op')", 2, "nothing was recorded"),
+        (
+            "import os, shutil; shutil.rmtree(os.environ['TFDBG_TUI_LOGDIR'])",
+            2,
+            "the logdir was deleted while the program ran",
+        ),
         ("import nowhere", 1, 'recent call last):\n  File "{script}", line 1, in <module>\n'),
         (
             "import tensorflow as tf; tf.debugging.enable_check_numerics()\n"
@@ -207,7 +212,13 @@ def test_a_missing_module_is_one_sentence(capsys: pytest.CaptureFixture[str]) ->
             "Tensor had -Inf values",
         ),
     ],
-    ids=["fails", "records nothing", "has a traceback of its own", "checks by itself"],
+    ids=[
+        "fails",
+        "records nothing",
+        "deletes the logdir",
+        "has a traceback of its own",
+        "checks by itself",
+    ],
 )
 def test_headless_exit_codes(tmp_path: Path, program: str, exit_code: int, said: str) -> None:
     script = tmp_path / "train.py"

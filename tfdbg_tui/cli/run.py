@@ -167,7 +167,7 @@ def _run_headless(program: Program, *, as_json: bool) -> int:
         program.start(stdin=None)
         _copy_output(program, received)
     _report(program)
-    recorded = bool(filesets.find_file_sets(program.logdir))
+    recorded = os.path.isdir(program.logdir) and bool(filesets.find_file_sets(program.logdir))
     verdict = _diagnose(program, as_json=as_json) if recorded else exit_codes.UNUSABLE
     if verdict == exit_codes.UNUSABLE:
         tell(f"nothing was recorded: {_why_nothing(program)}")
@@ -191,6 +191,8 @@ def _shell_code(program: Program) -> int:
 
 
 def _why_nothing(program: Program) -> str:
+    if not os.path.isdir(program.logdir):
+        return f"the logdir was deleted while the program ran: {program.logdir}"
     if program.exit_code:
         return "the program failed before its first TensorFlow op, or a quarter second after"
     return "no TensorFlow op was executed by the program, nor by a Python process that it started"
