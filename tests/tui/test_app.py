@@ -7,6 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
+from tfdbg_tui.tui.actions.registry import ACTIONS
 from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.panes import numbered_panes
@@ -26,6 +27,18 @@ async def test_digits_tab_and_clicks_choose_panes(open_app, logdirs) -> None:
         assert opened.focus.pane == "stack_trace"
         await opened.pilot.click("#timeline", offset=(3, 1))
         assert opened.focus.pane == "timeline"
+
+
+async def test_a_key_that_does_nothing_says_so(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("x")
+        assert "no action has the key x" in opened.screen().splitlines()[-1]
+        for action in ACTIONS:
+            for key in action.keys if action.id not in ("quit", "suspend") else ():
+                opened.app.parts.main.keys.hush()
+                await opened.pilot.press(key)
+                assert "no action has" not in opened.app.parts.main.keys.message, key
+                await opened.pilot.press("escape")
 
 
 async def test_moving_in_lists(open_app, logdirs) -> None:

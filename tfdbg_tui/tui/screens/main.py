@@ -9,6 +9,7 @@ from textual.containers import Container
 from textual.screen import Screen
 from textual.widgets import Static
 
+from tfdbg_tui.tui.actions.keys import shown_key
 from tfdbg_tui.tui.actions.registry import ACTIONS
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.bars.overview_bar import OverviewBar
@@ -65,6 +66,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._recording_line = RecordingLine(session, charset, id="live")
         self._why_view = Container(id="why_view")
         self._bars: list[Bar] = []
+        self._known_keys = {key for action in ACTIONS for key in keymap.keys(action)}
         self._layout: Layout = "normal"
         self._zoomed = False
 
@@ -109,6 +111,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.set_class(self._zoomed, "-zoomed")
         self._arrange()
         self.keys.show()
+
+    def on_key(self, event: events.Key) -> None:
+        """Say so where a key does nothing."""
+        if self.focused is None and self._known_keys.isdisjoint(event.aliases):
+            self.keys.say(f"no action has the key {shown_key(event.key)}: ? shows all keys")
 
     def on_resize(self, event: events.Resize) -> None:
         """Choose the arrangement that fits."""
