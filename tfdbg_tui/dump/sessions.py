@@ -90,6 +90,7 @@ class _GraphState:
     version: int = 0
     changes_shapes: bool = False
     ops: dict[str, RecordedOp] = field(default_factory=dict)
+    observed: dict[tuple[str, bool], tuple[Observed, ...]] = field(default_factory=dict)
     sinks: dict[Any, list[_SharedSink]] = field(default_factory=dict)
     waits: dict[str, Any] = field(default_factory=dict)
     plans: dict[Any, Plan] = field(default_factory=dict)
@@ -201,7 +202,7 @@ class SessionPlans:
                 "ops between Enter and Exit, or Switch and Merge, are not observed",
             )
         sinks = _RunSinks(self._writer, self._graphs, graph, state, doubtful=doubtful)
-        items = self._observed(graph, visible, doubtful=doubtful)
+        items = self._observed(graph, state, visible, doubtful=doubtful)
         memory = VariableMemory((recorded.op for recorded in ops), fed)
         # What is fed in place of a tensor has not been made by its op.
         outputs = [t for r in visible for t in r.op.outputs if _is_computed(t, fed)]
@@ -227,10 +228,22 @@ class SessionPlans:
             step=_global_step(graph, ops),
         )
 
-    def _observed(self, graph: Any, ops: Sequence[RecordedOp], *, doubtful: bool) -> list[Observed]:
+    def _observed(
+        self, graph: Any, state: _GraphState, ops: Sequence[RecordedOp], *, doubtful: bool
+    ) -> list[Observed]:
+        """Return the tensors to record; those of each op are found once."""
         graph_id = self._graphs.graph_id(graph)
-        found = observed.observed_tensors(ops, graph_id, self._options, shapes_doubtful=doubtful)
-        return list(found)
+        found: list[Observed] = []
+        for recorded in ops:
+            key = recorded.op.name, doubtful
+            known = state.observed.get(key)
+            if known is None:
+                tensors = observed.observed_tensors(
+                    [recorded], graph_id, self._options, shapes_doubtful=doubtful
+                )
+                known = state.observed[key] = tuple(tensors)
+            found += known
+        return found
 
     def _name(self, wanted: Sequence[Any]) -> str:
         """Return a name for a run, after what it fetches; no two runs have the same."""
@@ -289,10 +302,14 @@ class _RunSinks:
                 found.append(shared.sink)
                 for name in shared.records:
                     del missing[name]
-        for group_items in observed.groups_of(list(missing.values())):
-            shared = self._add(group_items, names, overwritten=overwritten)
-            known.append(shared)
-            found.append(shared.sink)
+        # What another run computes too is likely to be computed by the next: a sink of its own.
+        elsewhere = frozenset().union(*(shared.records for shared in known))
+        for is_elsewhere in (True, False):
+            new = [item for name, item in missing.items() if (name in elsewhere) is is_elsewhere]
+            for group_items in observed.groups_of(new):
+                shared = self._add(group_items, names, overwritten=overwritten)
+                known.append(shared)
+                found.append(shared.sink)
         return found
 
     def _add(self, items: Sequence[Observed], names: set[str], *, overwritten: bool) -> _SharedSink:
