@@ -34,6 +34,10 @@ STEPS = {
     "transformer": 6,
     "transformer_jit": 6,
     "eager": 25,
+    "loop": 10,
+    "data": 5,
+    "lstm": 10,
+    "steps_per_execution": 10,
 }
 """Steps in a block."""
 EAGER_OPS = 200
@@ -163,6 +167,59 @@ def eager() -> Callable[[], object]:
     return lambda: deep(30)
 
 
+def loop() -> Callable[[], object]:
+    """500 iterations of a loop of three small ops."""
+    import tensorflow as tf
+
+    @tf.function
+    def iterate(x):
+        for _ in tf.range(500):
+            x = tf.sin(x) * 1.01 + 0.1
+        return x
+
+    x = tf.ones([16])
+    return lambda: iterate(x).numpy()
+
+
+def data() -> Callable[[], object]:
+    """2,000 elements of a `tf.data` map of three small ops."""
+    import tensorflow as tf
+
+    def pipeline() -> object:
+        numbers = tf.data.Dataset.range(2000)
+        return list(numbers.map(lambda i: tf.cast(i, tf.float32) * 2.0 + 1.0).batch(2000))
+
+    return pipeline
+
+
+def fit_step(layers: list[object], shape: tuple[int, ...], **compile_options: int) -> Any:
+    """Return a step of `fit` of a small model, batch 32, several batches a step where asked for."""
+    import keras
+    import tensorflow as tf
+
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([keras.layers.Input(shape), *layers, keras.layers.Dense(1)])
+    model.compile("adam", "mse", jit_compile=False, **compile_options)
+    batch = tf.random.normal([32, *shape]), tf.random.normal([32, 1])
+    model.make_train_function()
+    iterator = iter(tf.data.Dataset.from_tensors(batch).repeat())
+    return lambda: float(model.train_function(iterator)["loss"])
+
+
+def lstm() -> Callable[[], object]:
+    """A training step of an LSTM over 20 time steps, which is a loop."""
+    import keras
+
+    return fit_step([keras.layers.LSTM(32)], (20, 16))
+
+
+def steps_per_execution() -> Callable[[], object]:
+    """Ten training steps in one call."""
+    import keras
+
+    return fit_step([keras.layers.Dense(64, "relu")], (16,), steps_per_execution=10)
+
+
 PROGRAMS: dict[str, Callable[[], Callable[[], object]]] = {
     "mnist": mnist,
     "mnist_bad": lambda: mnist(bad=True),
@@ -170,6 +227,10 @@ PROGRAMS: dict[str, Callable[[], Callable[[], object]]] = {
     "transformer": transformer,
     "transformer_jit": lambda: transformer(jit=True),
     "eager": eager,
+    "loop": loop,
+    "data": data,
+    "lstm": lstm,
+    "steps_per_execution": steps_per_execution,
 }
 
 

@@ -1,0 +1,113 @@
+"""What recording costs in numbers that need no clock; `costs.json` holds them.
+
+A change that changes them updates the file, and says why in its commit.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui.dump import tensorflow_internals  # noqa: E402
+from tfdbg_tui.dump.function_defs import FunctionBody  # noqa: E402
+from tfdbg_tui.dump.groups import Group  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COSTS = Path(__file__).with_name("costs.json")
+
+
+@tf.function
+def small(x: Any) -> Any:
+    return tf.sin(x) * 2.0
+
+
+@tf.function
+def loop(x: Any) -> Any:
+    for _ in tf.range(50):
+        x = tf.sin(x) * 1.01 + 0.1
+    return x
+
+
+@tf.function
+def branch(x: Any) -> Any:
+    for i in tf.range(50):
+        x = x / 2.0 if i % 2 == 0 else tf.exp(-x)
+    return x
+
+
+@tf.function
+def gradient(x: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.scan(lambda s, v: s * 0.9 + v, x))
+    return tape.gradient(y, x)
+
+
+@tf.function(input_signature=[tf.TensorSpec([None, 3])])
+def unknown_sizes(x: Any) -> Any:
+    return tf.add_n([tf.sin(x) * float(k) for k in range(6)])
+
+
+def data(x: Any) -> Any:
+    return list(tf.data.Dataset.range(50).map(lambda i: tf.cast(i, tf.float32) * 2.0 + x[0]))
+
+
+@tf.function
+def bad_loop(x: Any) -> Any:
+    for _ in tf.range(50):
+        x = tf.math.log(x - 1.5)
+    return x
+
+
+PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "small": (small, [1.0, 2.0]),
+    "loop": (loop, [1.0, 2.0]),
+    "bad_loop": (bad_loop, [1.0, 2.0]),
+    "branch": (branch, [1.0, 2.0]),
+    "gradient": (gradient, [1.0, 2.0]),
+    "unknown_sizes": (unknown_sizes, [[1.0, 2.0, 3.0]]),
+    "data": (data, [1.0, 2.0]),
+}
+
+
+def test_costs_are_as_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: dict[str, int] = {}
+
+    def count(name: str, owner: Any, method: str, size: Callable[..., int]) -> None:
+        original = getattr(owner, method)
+
+        def counting(*args: Any, **kwargs: Any) -> Any:
+            counted[name] = counted.get(name, 0) + size(*args)
+            return original(*args, **kwargs)
+
+        monkeypatch.setattr(owner, method, counting)
+
+    def in_program(*_: Any) -> int:
+        return int(threading.current_thread() is threading.main_thread())
+
+    for method in ("sink", "detail"):
+        count("entries into Python", Group, method, lambda *_: 1)
+    count("reads of the queue", tensorflow_internals, "dequeue_all", in_program)
+    count("tensors", Group, "__init__", lambda _group, rows, *_: len(rows))
+    count("ops", FunctionBody, "add", lambda _body, probe: len(probe.definition.node_def))
+    found = {}
+    for name, (program, argument) in PROGRAMS.items():
+        tfdbg_tui.enable_dump_debug_info(str(tmp_path / name), "ADAPTIVE", -1)
+        try:
+            counted.clear()
+            counted["entries into Python"] = 0
+            program(tf.constant(argument))
+        finally:
+            tfdbg_tui.disable_dump_debug_info()
+        found[name] = dict(sorted(counted.items()))
+    assert found == json.loads(COSTS.read_text()), json.dumps(found, indent=2)
