@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,7 @@ class Row:
     @property
     def size(self) -> int | None:
         """Number of elements, where known."""
-        return int(np.prod(self.shape, dtype=np.int64)) if self.shape is not None else None
+        return math.prod(self.shape) if self.shape is not None else None
 
     @property
     def tensor_name(self) -> str:

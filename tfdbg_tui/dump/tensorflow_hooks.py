@@ -12,6 +12,7 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
   `tf.function` may have instrumented and plain traces side by side;
 * ``context._set_context_locked``: from then on, a thread has a list of op callbacks;
 * ``script_ops.FuncRegistry.get``: where a graph calls a Python function, in a thread of TensorFlow;
+* ``op_callbacks.should_invoke_op_callbacks``: ops of graphs have no use for ours;
 * ``tf_stack.extract_stack`` and ``Operation._init``: where each op of a graph is made;
 * ``Tensor.set_shape``: which graphs have shapes that TensorFlow did not find itself;
 * ``BaseSession._do_run``: every run of a v1 session, once TensorFlow has made lists of ops and
@@ -40,7 +41,7 @@ try:
         atomic_function,
         function_context,
     )
-    from tensorflow.python.framework import errors, ops
+    from tensorflow.python.framework import errors, op_callbacks, ops
     from tensorflow.python.framework import tensor as tensor_module
     from tensorflow.python.ops import script_ops
     from tensorflow.python.util import tf_stack, traceback_utils
@@ -122,6 +123,7 @@ def missing_hook() -> str | None:
         atomic_function.from_func_graph: ("name", "graph", "attrs"),
         function_context.make_function_context: (),
         tensor_module.Tensor.set_shape: ("self", "shape"),
+        op_callbacks.should_invoke_op_callbacks: (),
         tf_stack.extract_stack: ("stacklevel",),
         ops.Operation._init: ("self", "graph"),
         context._set_context_locked: ("ctx",),
@@ -200,6 +202,7 @@ class Hooks:
         self._patch(script_ops.FuncRegistry, "get", self._get_python_function)
         self._patch(context, "_set_context_locked", self._set_context)
         self._patch(traceback_utils, "_EXCLUDED_PATHS", own_frames.excluded_too)
+        self._patch(op_callbacks, "should_invoke_op_callbacks", self._should_invoke_op_callbacks)
         self._patch(tf_stack, "extract_stack", self._extract_stack)
         self._patch(ops.Operation, "_init", self._operation_init)
         self.watch_eager_ops(True)
@@ -378,6 +381,14 @@ class Hooks:
             self._try(what, _doubt_changed_shape, this, before)
 
         return set_shape
+
+    def _should_invoke_op_callbacks(self, original: Any) -> Any:
+        """Only graphs ask: telling our callback of an op would take a fifth of making the op."""
+
+        def should_invoke_op_callbacks() -> Any:
+            return context.context().op_callbacks != [self._op_callback] and original()
+
+        return should_invoke_op_callbacks
 
     def _extract_stack(self, original: Any) -> Any:
         """Find out where an op is made; give no stack that would end the process when it is read.
