@@ -621,7 +621,7 @@ def test_full_disk_turns_the_dump_off(
     with caplog.at_level(logging.WARNING, "tfdbg_tui"), dumping(tmp_path) as handle:
         function(tf.ones([2]))
         handle.flush()
-        monkeypatch.setattr(files.FramedFile, "write", full)
+        monkeypatch.setattr(files.FramedFile, "write_all", full)
         for _ in range(3):
             function(tf.ones([2]))
             handle.flush()
