@@ -20,6 +20,7 @@ import dump_oracle as oracle  # noqa: E402
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
+from tfdbg_tui.dump import tensorflow_internals  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 from tfdbg_tui.wire import codec, events, filesets, omissions, tfrecord  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
@@ -450,6 +451,19 @@ def test_xla_compiles_in_spite_of_a_wrong_shape(tmp_path: Path) -> None:
         for _, t in traces(tmp_path)
     }
     assert found["Log"][1:].tolist() == [4, 4, 0, 0]
+
+
+def test_a_wrong_shape_is_doubted_in_its_own_function_only(tmp_path: Path) -> None:
+    def program(x: Any) -> Any:
+        x.set_shape([3])
+        return tf.math.log(x)
+
+    with dumping(tmp_path):
+        signature = [tf.TensorSpec(None)]
+        doubtful = tf.function(program, input_signature=signature).get_concrete_function()
+        other = tf.function(tf.math.log).get_concrete_function(tf.TensorSpec([3]))
+    assert tensorflow_internals.are_shapes_doubtful(doubtful.graph)
+    assert not tensorflow_internals.are_shapes_doubtful(other.graph)
 
 
 def test_exporting_while_dumping(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def _counts(tensors: list[Any], mode: TensorDebugMode) -> Any:
     """Return what a mode counts of tensors that are alike, as int64 ``[tensors, columns]``.
 
     Columns: nothing in NO_TENSOR; rank, size and six dimensions in SHAPE; size, -∞, +∞, NaN in
-    the health modes, and negative and zero in FULL_HEALTH.
+    the health modes; in FULL_HEALTH rank before, and negative and zero after these.
     """
     first, number = tensors[0], len(tensors)
     if mode is TensorDebugMode.NO_TENSOR:
@@ -146,6 +146,7 @@ def _counts(tensors: list[Any], mode: TensorDebugMode) -> Any:
 
     columns = [tf.fill([number, 1], size), sums([_bad_code(block) for block in blocks], 3)]
     if mode is TensorDebugMode.FULL_HEALTH:
+        columns.insert(0, tf.fill([number, 1], tf.cast(tf.rank(first), tf.int64)))
         columns.append(sums([_sign_code(block) for block in blocks], 2))
     return tf.concat(columns, axis=1)
 

@@ -164,8 +164,8 @@ class GroupRecords:
         elif self._mode is TensorDebugMode.CONCISE_HEALTH:
             vectors[:, 1:] = counts
         elif self._full:
-            vectors[:, 4:10] = counts
-            vectors[:, 10] = counts[:, 0] - counts[:, 1:].sum(axis=1)
+            vectors[:, 3:10] = counts
+            vectors[:, 10] = counts[:, 1] - counts[:, 2:].sum(axis=1)
 
     def first_bad_compiled(self, counts: Any) -> tuple[Row, summaries.HealthCounts | None] | None:
         """Return the first bad row of a compiled graph; its counts where the mode has them."""

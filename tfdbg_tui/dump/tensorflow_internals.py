@@ -262,7 +262,8 @@ def is_users(frame: Any) -> bool:
 
 def doubt_shapes(graph: Any) -> None:
     """Note that a shape was set by hand in a graph: what the graph returns may have others."""
-    while graph is not None:
+    # Outermost of all, where the program runs eagerly, is a graph that stays empty.
+    while graph is not None and graph.version:
         graph._tfdbg_tui_shapes_doubtful = True
         graph = getattr(graph, "outer_graph", None)
 
