@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import threading
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -464,6 +465,20 @@ def test_a_wrong_shape_is_doubted_in_its_own_function_only(tmp_path: Path) -> No
         other = tf.function(tf.math.log).get_concrete_function(tf.TensorSpec([3]))
     assert tensorflow_internals.are_shapes_doubtful(doubtful.graph)
     assert not tensorflow_internals.are_shapes_doubtful(other.graph)
+
+
+def test_an_error_in_a_thread_shows_no_frame_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caught: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", caught.append)
+    with dumping(tmp_path):
+        thread = threading.Thread(target=lambda: tf.math.log(0.0) / None)
+        thread.start()
+        thread.join()
+    names = [frame.filename for frame in traceback.extract_tb(caught[0].exc_traceback)]
+    assert not [name for name in names if name.startswith(os.path.dirname(dump.__file__))]
+    assert [execution.op_type for execution in open_run(tmp_path).executions][-1] == "Log"
 
 
 def test_exporting_while_dumping(tmp_path: Path) -> None:

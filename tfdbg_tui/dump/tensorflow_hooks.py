@@ -198,7 +198,7 @@ class Hooks:
         self._patch(
             session.BaseSession, "_make_callable_from_options", self._session_callable_from_options
         )
-        self._patch(threading.Thread, "start", self._thread_start)
+        self._patch(threading.Thread, "_bootstrap_inner", self._thread_bootstrap)
         self._patch(script_ops.FuncRegistry, "get", self._get_python_function)
         self._patch(context, "_set_context_locked", self._set_context)
         self._patch(traceback_utils, "_EXCLUDED_PATHS", own_frames.excluded_too)
@@ -528,26 +528,19 @@ class Hooks:
 
         return get
 
-    def _thread_start(self, original: Any) -> Any:
+    def _thread_bootstrap(self, original: Any) -> Any:
         hooks = self
 
-        def start(thread: threading.Thread) -> None:
-            run = thread.run
-
-            def watched_run() -> None:
-                del thread.run
-                if hooks._installed:
-                    hooks._try("eager ops of a thread", hooks.watch_this_thread)
-                try:
-                    run()
-                finally:
-                    hooks._callback_lists.pop(threading.get_ident(), None)
-
+        # Not around `run`, where a traceback of the thread would show it.
+        def bootstrap(thread: threading.Thread) -> None:
             if hooks._installed:
-                thread.run = watched_run  # type: ignore[method-assign]
-            original(thread)
+                hooks._try("eager ops of a thread", hooks.watch_this_thread)
+            try:
+                original(thread)
+            finally:
+                hooks._callback_lists.pop(threading.get_ident(), None)
 
-        return start
+        return bootstrap
 
 
 def _doubt_changed_shape(tensor: Any, before: Any) -> None:

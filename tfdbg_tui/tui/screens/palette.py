@@ -11,6 +11,7 @@ from textual.widgets import OptionList
 from tfdbg_tui.tui.screens.closing import ClosesOnce
 
 if TYPE_CHECKING:
+    from textual import events
     from textual.binding import BindingType
     from textual.worker import Worker
 
@@ -43,6 +44,14 @@ class Palette(ClosesOnce, CommandPalette):
     def run_worker(self, *args: Any, **options: Any) -> Worker[Any]:
         """See Textual; what looks for commands while the palette closes may fail."""
         return super().run_worker(*args, **{**options, "exit_on_error": False})
+
+    def on_click(self, event: events.Click) -> None:
+        """Ignore a click beyond the edge of a terminal that has become smaller since.
+
+        Textual's own raises an error there.
+        """
+        if not self.size.region.contains(event.screen_x, event.screen_y):
+            event.prevent_default()
 
     def action_turn_page(self, action: str) -> None:
         """Turn a page of the list, if there is one on the screen."""
