@@ -168,9 +168,9 @@ class Program:
     def tell_failure(self) -> None:
         """Say in the logdir that the program has failed, where it could not say so itself.
 
-        Of one that a signal has ended, the missing end of the dump tells.
+        Of one that a signal has ended before its dump has, the missing end tells.
         """
-        if self._process is None or (self.exit_code or 0) <= 0:
+        if self._process is None or not self.exit_code:
             return
         omission = Omission(omissions.FAILED, "the rest of the program", f"it {self.outcome}")
         event = DebugEvent(time.time(), omission=omission.encode())
@@ -178,7 +178,9 @@ class Program:
             for file_set in filesets.find_file_sets(self.logdir):
                 path = file_set.path(filesets.METADATA)
                 is_its_own = re.search(rf"-{self._process.pid}(-\d+)?$", file_set.prefix)
-                if is_its_own and not metadata.tells(path, omissions.FAILED):
+                if not is_its_own or metadata.tells(path, omissions.FAILED):
+                    continue
+                if self.exit_code > 0 or metadata.has_ended(path):
                     metadata.append(path, event.encode())
 
     def stop(self) -> None:

@@ -204,6 +204,13 @@ def test_a_missing_module_is_one_sentence(capsys: pytest.CaptureFixture[str]) ->
             2,
             "the logdir was deleted while the program ran",
         ),
+        (
+            "import os, sys, tensorflow as tf; tf.square(2.0)\n"
+            "class AtEnd:\n    def __del__(self, abort=os.abort):\n        abort()\n"
+            "sys.modules['at the end'] = AtEnd()",
+            134,
+            "The program failed (it ended by signal SIGABRT)",
+        ),
         ("import nowhere", 1, 'recent call last):\n  File "{script}", line 1, in <module>\n'),
         (
             "import tensorflow as tf; tf.debugging.enable_check_numerics()\n"
@@ -216,6 +223,7 @@ def test_a_missing_module_is_one_sentence(capsys: pytest.CaptureFixture[str]) ->
         "fails",
         "records nothing",
         "deletes the logdir",
+        "crashes after its end",
         "has a traceback of its own",
         "checks by itself",
     ],
@@ -232,4 +240,4 @@ def test_headless_exit_codes(tmp_path: Path, program: str, exit_code: int, said:
         check=False,
     )
     assert result.returncode == exit_code, result.stderr
-    assert said.format(script=script) in result.stderr
+    assert said.format(script=script) in result.stderr + result.stdout

@@ -1,11 +1,14 @@
-"""Adding to a metadata file from another process than its writer's."""
+"""Metadata files as others than their writers need them: what they tell, and adding to them."""
 
 from __future__ import annotations
 
 import os
 
 from tfdbg_tui.wire import tfrecord
-from tfdbg_tui.wire.events import DebugEvent, Omission
+from tfdbg_tui.wire.events import DebugEvent, DebugMetadata, Omission
+
+_SIZE_LIMIT = 1 << 20
+"""What a damaged file has beyond so many bytes is not read."""
 
 
 def append(path: str, payload: bytes) -> None:
@@ -30,6 +33,21 @@ def tells(path: str, kind: str) -> bool:
         OSError: It cannot be read.
         ValueError: It is damaged.
     """
+    return any(Omission.decode(e.omission).kind == kind for e in _read(path) if e.omission)
+
+
+def has_ended(path: str) -> bool:
+    """Return whether the last word of a metadata file on the dump is that it has ended.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is damaged.
+    """
+    *_, last = (event.debug_metadata for event in _read(path) if event.debug_metadata)
+    return bool(DebugMetadata.decode(last).ended)
+
+
+def _read(path: str) -> list[DebugEvent]:
     with open(path, "rb") as file:
-        decoded = [DebugEvent.decode(payload) for _, payload in tfrecord.records(file.read())]
-    return any(Omission.decode(e.omission).kind == kind for e in decoded if e.omission)
+        data = file.read(_SIZE_LIMIT)
+    return [DebugEvent.decode(payload) for _, payload in tfrecord.records(data)]

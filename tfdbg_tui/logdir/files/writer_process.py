@@ -15,14 +15,12 @@ import re
 import socket
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.wire import filesets, tfrecord
-from tfdbg_tui.wire.events import DebugEvent, DebugMetadata
+from tfdbg_tui.wire import filesets, metadata
 
 if TYPE_CHECKING:
     from tfdbg_tui.wire.filesets import FileSet
 
 _SEARCHES = 3  # a writer opens its files at once: who has not been found soon will not be
-_METADATA_LIMIT = 1 << 20
 _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR
 _STOPPED = ("T", "t")  # by a signal, by a tracer
 
@@ -69,11 +67,7 @@ class WriterProcess:
         if not os.path.isfile(self._metadata_path):  # opening a named pipe would wait for ever
             return False
         try:
-            with open(self._metadata_path, "rb") as file:
-                data = file.read(_METADATA_LIMIT)
-            decoded = [DebugEvent.decode(record) for _, record in tfrecord.records(data)]
-            *_, last = (event.debug_metadata for event in decoded if event.debug_metadata)
-            return bool(DebugMetadata.decode(last).ended)
+            return metadata.has_ended(self._metadata_path)
         except (OSError, ValueError):  # it is gone, or damaged, which the reader tells
             return False
 
