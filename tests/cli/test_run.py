@@ -113,10 +113,16 @@ def test_stop_on_bad_ends_the_program_there(tmp_path: Path) -> None:
 
 
 ANSWERS = """\
-import signal, sys
+import signal, sys, time
+got = []
+def handle(number, _):
+    got.append(number)
+    print("got", signal.Signals(number).name, flush=True)
 for number in (signal.SIGINT, signal.SIGTERM):
-    signal.signal(number, lambda number, _: print("got", signal.Signals(number).name))
+    signal.signal(number, handle)
 print("asks", flush=True)
+while len(got) < 2:  # A signal that came just before a read would be handled after it.
+    time.sleep(0.01)
 print("was told", sys.stdin.readline().strip())
 sys.stderr.write("to stderr\\n")
 print("to stdout")
