@@ -20,7 +20,7 @@ _PAGE = """\
 
 What `tfdbg-tui` can say of the op that made the first NaN or ∞, and of trouble that has not led
 there. The first rule that fits is the answer; `tfdbg-tui rules ID` prints one of them. This page is
-written by `tfdbg-tui rules --markdown > docs/rules.md`.
+written by `tfdbg-tui rules --markdown > tfdbg_tui/diagnosis/rules/README.md`.
 
 | rule | what happened | example | asked before |
 |---|---|---|---|
