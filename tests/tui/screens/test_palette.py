@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from rich.style import Style
 from textual import events
+from textual.command import CommandList
 
 from tfdbg_tui.tui.screens.palette import Palette
+
+
+def click(x: int, y: int, style: Style | None = None) -> events.Click:
+    place = {"x": x, "y": y, "screen_x": x, "screen_y": y, "delta_x": 0, "delta_y": 0}
+    held = {"shift": False, "meta": False, "ctrl": False}
+    return events.Click(None, **place, button=1, **held, style=style)
 
 
 async def test_a_click_beyond_the_edge_of_a_smaller_terminal_does_nothing(
@@ -12,8 +20,15 @@ async def test_a_click_beyond_the_edge_of_a_smaller_terminal_does_nothing(
 ) -> None:
     async with open_app(logdirs["mnist"], (80, 24)) as opened:
         await opened.press("ctrl+p")
-        place = {"x": 0, "y": 0, "screen_x": 100, "screen_y": 3, "delta_x": 0, "delta_y": 0}
-        held = {"shift": False, "meta": False, "ctrl": False}
-        opened.app.screen.post_message(events.Click(None, **place, button=1, **held))
+        opened.app.screen.post_message(click(100, 3))
+        await opened.pilot.pause()
+        assert isinstance(opened.app.screen, Palette)
+
+
+async def test_a_click_on_a_command_that_is_gone_does_nothing(open_app, logdirs) -> None:
+    async with open_app(logdirs["mnist"], (80, 24)) as opened:
+        await opened.press("ctrl+p")
+        commands = opened.app.screen.query_one(CommandList)
+        commands.post_message(click(5, 3, Style(meta={"option": commands.option_count})))
         await opened.pilot.pause()
         assert isinstance(opened.app.screen, Palette)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding
-from textual.command import CommandPalette
+from textual.command import CommandList, CommandPalette
 from textual.widgets import OptionList
 
 from tfdbg_tui.tui.screens.closing import ClosesOnce
@@ -16,7 +16,21 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
 
-class Options(OptionList):
+class _WithoutStaleClicks(OptionList):
+    def on_click(self, event: events.Click) -> None:
+        """Ignore a click on an option that is gone since it was drawn.
+
+        Textual's own raises an error there.
+        """
+        if event.style.meta.get("option", -1) >= self.option_count:
+            event.prevent_default()
+
+
+class _Commands(CommandList, _WithoutStaleClicks):
+    """The list of a `Palette`."""
+
+
+class Options(_WithoutStaleClicks):
     """A list of options.
 
     Textual's own raises an error when it is to turn a page and has no place on the screen.
@@ -40,6 +54,10 @@ class Palette(ClosesOnce, CommandPalette):
         Binding("pageup", "turn_page('page_up')", show=False),
         Binding("pagedown", "turn_page('page_down')", show=False),
     ]
+
+    def on_mount(self) -> None:
+        """See Textual, which makes the list itself, of its own class."""
+        self.query_one(CommandList).__class__ = _Commands
 
     def run_worker(self, *args: Any, **options: Any) -> Worker[Any]:
         """See Textual; what looks for commands while the palette closes may fail."""
