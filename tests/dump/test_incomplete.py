@@ -117,6 +117,7 @@ _PLACES = [
     "writer.DumpWriter._queue_rows",
     "instrument.add_group",
     "records.GroupRecords.encode",
+    "row_queue._Queue._hand_over",
     "tensorflow_internals.doubt_shapes",
     "tensorflow_internals.is_compiled",
     "tensorflow_internals.on_custom_device",

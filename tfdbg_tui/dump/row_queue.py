@@ -11,7 +11,6 @@ The queue is bounded: graphs that are faster than the writer wait for it.
 from __future__ import annotations
 
 import atexit
-import logging
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from tfdbg_tui.dump import callbacks, tensorflow_internals
+from tfdbg_tui.dump.errors import BadTensorError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +38,6 @@ _SIZES_IN_ROW = WIDTH - SIZES
 _CAPACITY = 1 << 16
 _INTERVAL_SECONDS = 0.05
 _NAME = "tfdbg_tui_rows"
-
-_log = logging.getLogger("tfdbg_tui")
 
 Rows = npt.NDArray[np.int64]
 """``[rows, WIDTH]``."""
@@ -168,8 +166,11 @@ class _Queue:
         while not self._ends.wait(_INTERVAL_SECONDS):
             try:
                 self.drain()
+            except BadTensorError:
+                pass  # It is for the program, whose call raises it.
             except Exception as error:
-                _log.debug("tfdbg-tui: no rows were taken out of the queue", exc_info=error)
+                for writer in list(callbacks.writers):
+                    writer.hook_failed(error, "graph executions")
 
     def drain(self) -> None:
         if self._thread is None:

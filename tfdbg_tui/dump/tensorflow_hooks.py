@@ -29,7 +29,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 from tfdbg_tui.dump import own_frames
 
@@ -247,19 +247,6 @@ class Hooks:
         self._thread.watched = True
         if self._eager and self._op_callback not in callbacks:
             callbacks.append(self._op_callback)
-
-    @contextlib.contextmanager
-    def muted(self) -> Iterator[None]:
-        """No op callback of ours in this thread, for eager ops of our own."""
-        callbacks = context.context().op_callbacks
-        there = self._op_callback in callbacks
-        if there:
-            callbacks.remove(self._op_callback)
-        try:
-            yield
-        finally:
-            if there:
-                callbacks.append(self._op_callback)
 
     def _op_callback(
         self,

@@ -349,7 +349,7 @@ class DumpWriter:
         buffers = [b for b in self._buffers.values() if b.graph_id in call.graphs]
         if not buffers:
             return
-        with self._hooks.muted():
+        with tensorflow_internals.own_work():
             for buffer in buffers:
                 for values in buffer.take():
                     self._queue_traces(buffer.group, values, call.serial)
