@@ -1,11 +1,11 @@
 """Packs recorded programs as data of this repository: they are explained without TensorFlow then.
 
-    python -m tests.corpus.record --part dev --out /tmp/corpus/dev
-    python -m tests.corpus.pack /tmp/corpus/dev
+    python -m tests.corpus.record --part train_1 --out /tmp/corpus/train_1
+    python -m tests.corpus.pack /tmp/corpus/train_1
 
-writes `recordings/dev.tar.xz`, without what is about the machine, and `recordings/dev.tsv`, which
-says what the diagnosis makes of each program.  With `--expect` only the latter is written anew,
-from the archives that are there: do so when a change is meant, and look at the difference.
+writes `recordings/train_1.tar.xz`, without what is about the machine, and `train_1.tsv` beside it,
+which says what the diagnosis makes of each program.  With `--expect` only the latter is written
+anew, from the archives that are there: do so when a change is meant, and look at the difference.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-PARTS = ("dev", "seen", "held_out", "final", "unseen")
+PARTS = ("train_1", "train_2", "validation", "test_1", "test_2")
 
 Function = Callable[[], object]
 Kind = Literal["op", "input"]

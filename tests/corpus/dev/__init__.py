@@ -1,1 +1,0 @@
-"""Programs to write rules against, one module a theme."""

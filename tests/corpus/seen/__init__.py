@@ -1,1 +1,0 @@
-"""Programs that were held out until the first measurement. Rules may be written on these now."""

@@ -1,0 +1,1 @@
+"""Programs by authors who had not read the diagnosis."""

@@ -1,0 +1,1 @@
+"""Programs that rules were written against from the start, one module a theme."""

@@ -1,0 +1,1 @@
+"""Programs that were held out from the first version of the rules."""
