@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 import tfdbg_tui
+from tfdbg_tui import diagnosis
 from tfdbg_tui.cli import main
 from tfdbg_tui.diagnosis.report.schemas import schema
 
@@ -15,12 +16,13 @@ LONGEST = 24 * 80  # characters: one screen
 LOGDIRS = ("mnist", "control_flow", "session", "curt_health", "no_tensor", "full_tensor")
 
 
-def test_every_public_name_is_there():
-    for name in tfdbg_tui.__all__:
+@pytest.mark.parametrize("package", [tfdbg_tui, diagnosis], ids=lambda package: package.__name__)
+def test_every_public_name_is_there(package):
+    for name in package.__all__:
         if "dump" not in name and name != "step":  # those import TensorFlow
-            assert getattr(tfdbg_tui, name)
+            assert getattr(package, name)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = tfdbg_tui.nothing
+        _ = package.nothing
 
 
 @pytest.mark.parametrize("name", LOGDIRS)

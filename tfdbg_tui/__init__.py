@@ -29,17 +29,15 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    **dict.fromkeys(("LogdirError", "Run", "list_runs", "open_run"), "tfdbg_tui.logdir"),
-    **dict.fromkeys(("Finding", "Report", "diagnose"), "tfdbg_tui.diagnosis"),
-    **dict.fromkeys(
-        ("disable_dump_debug_info", "enable_dump_debug_info", "step"), "tfdbg_tui.dump"
-    ),
+_NAMES = {
+    "tfdbg_tui.diagnosis": ("Finding", "Report", "diagnose"),
+    "tfdbg_tui.dump": ("disable_dump_debug_info", "enable_dump_debug_info", "step"),
+    "tfdbg_tui.logdir": ("LogdirError", "Run", "list_runs", "open_run"),
 }
 
-__all__ = ["__version__", *_HOMES]
-__getattr__ = lazily(__name__, _HOMES)
+__all__ = ["__version__", *(name for names in _NAMES.values() for name in names)]
+__getattr__ = lazily(__name__, _NAMES)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted({*globals(), *__all__})

@@ -20,15 +20,13 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.options import add_logdir, add_run
 from tfdbg_tui.cli.output import put, tell
-from tfdbg_tui.diagnosis.recording import BUFFERING, StatusTracker
-from tfdbg_tui.diagnosis.report.findings import Report, diagnose
-from tfdbg_tui.diagnosis.report.words import to_text
+from tfdbg_tui.diagnosis import BUFFERING, Report, StatusTracker, diagnose, to_text
 from tfdbg_tui.logdir import LogdirError, RunReader, list_runs, open_run
 
 if TYPE_CHECKING:
     import argparse
 
-    from tfdbg_tui.diagnosis.recording import RecordingStatus
+    from tfdbg_tui.diagnosis import RecordingStatus
     from tfdbg_tui.logdir import Run, RunFiles
 
 _LOOK_SECONDS = 0.2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.report.findings import Report
+    from tfdbg_tui.diagnosis import Report
 
 CLEAN = 0
 BAD = 1

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.cli.options import add_logdir
 from tfdbg_tui.cli.output import put
-from tfdbg_tui.diagnosis.alerts import find_alerts
-from tfdbg_tui.diagnosis.events import TensorEvent, summary_of
-from tfdbg_tui.diagnosis.report.gaps import find_gaps
-from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION
+from tfdbg_tui.diagnosis import SCHEMA_VERSION, TensorEvent, find_alerts, find_gaps, summary_of
 from tfdbg_tui.logdir import RunReader, list_runs
 from tfdbg_tui.logdir.text import printable
 from tfdbg_tui.wire.modes import mode_name

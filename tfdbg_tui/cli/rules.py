@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.output import put, tell
-from tfdbg_tui.diagnosis.rules import catalogue
+from tfdbg_tui.diagnosis import catalogue
 
 if TYPE_CHECKING:
     import argparse

@@ -1,7 +1,8 @@
 """What the data of a run means: alerts, dataflow, causes, rules, reports.  Headless.
 
 `find_alerts` lists the bad tensors, `Dataflow` says what a tensor was computed from, and
-`diagnose` gives the report that the terminal app and the command line show.
+`diagnose` gives the report that the terminal app and the command line show.  What they use is
+named here, and imported when it is first used.
 """
 
 from __future__ import annotations
@@ -11,25 +12,75 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.lazy import lazily
 
 if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.alerts import AlertCounts as AlertCounts
     from tfdbg_tui.diagnosis.alerts import Alerts as Alerts
     from tfdbg_tui.diagnosis.alerts import find_alerts as find_alerts
     from tfdbg_tui.diagnosis.dataflow import Dataflow as Dataflow
+    from tfdbg_tui.diagnosis.dataflow import Producer as Producer
+    from tfdbg_tui.diagnosis.dataflow import Use as Use
+    from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH as PASS_THROUGH
     from tfdbg_tui.diagnosis.events import TensorEvent as TensorEvent
+    from tfdbg_tui.diagnosis.events import device_of as device_of
+    from tfdbg_tui.diagnosis.events import graph_id_of as graph_id_of
+    from tfdbg_tui.diagnosis.events import name_of as name_of
+    from tfdbg_tui.diagnosis.events import summary_of as summary_of
+    from tfdbg_tui.diagnosis.locations import Location as Location
+    from tfdbg_tui.diagnosis.locations import is_library_frame as is_library_frame
+    from tfdbg_tui.diagnosis.locations import location_of as location_of
+    from tfdbg_tui.diagnosis.locations import user_frame as user_frame
+    from tfdbg_tui.diagnosis.recording import BUFFERING as BUFFERING
+    from tfdbg_tui.diagnosis.recording import Phase as Phase
+    from tfdbg_tui.diagnosis.recording import RecordingStatus as RecordingStatus
+    from tfdbg_tui.diagnosis.recording import StatusTracker as StatusTracker
+    from tfdbg_tui.diagnosis.recording import duration as duration
+    from tfdbg_tui.diagnosis.report import cards as cards
+    from tfdbg_tui.diagnosis.report.bad_lines import BadLine as BadLine
+    from tfdbg_tui.diagnosis.report.chains import Chain as Chain
+    from tfdbg_tui.diagnosis.report.explanation import Explanation as Explanation
     from tfdbg_tui.diagnosis.report.findings import Finding as Finding
     from tfdbg_tui.diagnosis.report.findings import Report as Report
     from tfdbg_tui.diagnosis.report.findings import diagnose as diagnose
+    from tfdbg_tui.diagnosis.report.gaps import RUNNING as RUNNING
+    from tfdbg_tui.diagnosis.report.gaps import find_gaps as find_gaps
+    from tfdbg_tui.diagnosis.report.gaps import is_blind as is_blind
+    from tfdbg_tui.diagnosis.report.groups import Group as Group
+    from tfdbg_tui.diagnosis.report.links import Link as Link
+    from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION as SCHEMA_VERSION
+    from tfdbg_tui.diagnosis.report.words import chain_to_text as chain_to_text
     from tfdbg_tui.diagnosis.report.words import to_text as to_text
+    from tfdbg_tui.diagnosis.rules import catalogue as catalogue
 
-_HOMES = {
-    "Alerts": "tfdbg_tui.diagnosis.alerts",
-    "Dataflow": "tfdbg_tui.diagnosis.dataflow",
-    "Finding": "tfdbg_tui.diagnosis.report.findings",
-    "Report": "tfdbg_tui.diagnosis.report.findings",
-    "TensorEvent": "tfdbg_tui.diagnosis.events",
-    "diagnose": "tfdbg_tui.diagnosis.report.findings",
-    "find_alerts": "tfdbg_tui.diagnosis.alerts",
-    "to_text": "tfdbg_tui.diagnosis.report.words",
+_NAMES = {
+    "tfdbg_tui.diagnosis.alerts": ("AlertCounts", "Alerts", "find_alerts"),
+    "tfdbg_tui.diagnosis.dataflow": ("Dataflow", "Producer", "Use"),
+    "tfdbg_tui.diagnosis.dataflow.links": ("PASS_THROUGH",),
+    "tfdbg_tui.diagnosis.events": (
+        "TensorEvent",
+        "device_of",
+        "graph_id_of",
+        "name_of",
+        "summary_of",
+    ),
+    "tfdbg_tui.diagnosis.locations": ("Location", "is_library_frame", "location_of", "user_frame"),
+    "tfdbg_tui.diagnosis.recording": (
+        "BUFFERING",
+        "Phase",
+        "RecordingStatus",
+        "StatusTracker",
+        "duration",
+    ),
+    "tfdbg_tui.diagnosis.report.cards": ("cards",),
+    "tfdbg_tui.diagnosis.report.bad_lines": ("BadLine",),
+    "tfdbg_tui.diagnosis.report.chains": ("Chain",),
+    "tfdbg_tui.diagnosis.report.explanation": ("Explanation",),
+    "tfdbg_tui.diagnosis.report.findings": ("Finding", "Report", "diagnose"),
+    "tfdbg_tui.diagnosis.report.gaps": ("RUNNING", "find_gaps", "is_blind"),
+    "tfdbg_tui.diagnosis.report.groups": ("Group",),
+    "tfdbg_tui.diagnosis.report.links": ("Link",),
+    "tfdbg_tui.diagnosis.report.schemas": ("SCHEMA_VERSION",),
+    "tfdbg_tui.diagnosis.report.words": ("chain_to_text", "to_text"),
+    "tfdbg_tui.diagnosis.rules.catalogue": ("catalogue",),
 }
 
-__all__ = [*_HOMES]
-__getattr__ = lazily(__name__, _HOMES)
+__all__ = [name for names in _NAMES.values() for name in names]
+__getattr__ = lazily(__name__, _NAMES)

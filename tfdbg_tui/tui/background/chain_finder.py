@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from tfdbg_tui.diagnosis.report.chains import Chain
+    from tfdbg_tui.diagnosis import Chain
     from tfdbg_tui.tui.background.tasks import Task
     from tfdbg_tui.tui.session.session import Session
 

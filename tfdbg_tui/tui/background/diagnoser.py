@@ -18,7 +18,7 @@ from tfdbg_tui.tui.background.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfdbg_tui.diagnosis.report.explanation import Explanation
+    from tfdbg_tui.diagnosis import Explanation
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _SHORTEST_PAUSE = 3.0  # seconds between two explanations
@@ -94,7 +94,7 @@ class Diagnoser(Worker):
         return before.recounted(snapshot.run, snapshot.alerts)
 
     def _new(self, snapshot: Snapshot) -> Explanation:
-        from tfdbg_tui.diagnosis.report.explanation import Explanation
+        from tfdbg_tui.diagnosis import Explanation
 
         self._diagnosed = snapshot
         return Explanation(snapshot.run, snapshot.alerts)

@@ -8,7 +8,7 @@ from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.session.announcements import announce_first_bad
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.recording import Phase
+    from tfdbg_tui.diagnosis import Phase
     from tfdbg_tui.tui.background.diagnoser import Diagnosed
     from tfdbg_tui.tui.control.navigator import Navigator
     from tfdbg_tui.tui.control.parts import Parts

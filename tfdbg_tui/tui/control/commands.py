@@ -7,7 +7,7 @@ import subprocess
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.events import name_of
+from tfdbg_tui.diagnosis import name_of
 from tfdbg_tui.program import log_path
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.panes import pane_named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.report.words import chain_to_text
+from tfdbg_tui.diagnosis import chain_to_text
 from tfdbg_tui.tui.panes import pane_named
 from tfdbg_tui.tui.session.nowhere import NowhereError
 

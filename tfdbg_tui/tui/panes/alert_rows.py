@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import name_of
+from tfdbg_tui.diagnosis import name_of
 from tfdbg_tui.tui.panes.matching import matches
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import (
@@ -22,9 +22,7 @@ from tfdbg_tui.tui.session.nowhere import NowhereError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.report.explanation import Explanation
-    from tfdbg_tui.diagnosis.report.groups import Group
+    from tfdbg_tui.diagnosis import Explanation, Group, TensorEvent
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tfdbg_tui.diagnosis.events import graph_id_of, name_of
+from tfdbg_tui.diagnosis import graph_id_of, name_of
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.terminal.text import compact
@@ -18,8 +18,7 @@ from tfdbg_tui.tui.widgets.chips import BRIEF, brief, flush_right
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from tfdbg_tui.diagnosis.locations import Location
-    from tfdbg_tui.diagnosis.report.groups import Group
+    from tfdbg_tui.diagnosis import Group, Location
     from tfdbg_tui.tui.panes.alert_rows import AlertRow
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line

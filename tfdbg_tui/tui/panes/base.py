@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.scrollbar import ScrollBarRender
 
-from tfdbg_tui.diagnosis.recording import BUFFERING
+from tfdbg_tui.diagnosis import BUFFERING
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.report import cards
+from tfdbg_tui.diagnosis import cards
 from tfdbg_tui.tui.panes.base import PaneSpec
 from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
 from tfdbg_tui.tui.panes.rows import Rows
@@ -16,7 +16,7 @@ from tfdbg_tui.tui.session.nowhere import NowhereError
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from tfdbg_tui.diagnosis.report.chains import Chain
+    from tfdbg_tui.diagnosis import Chain
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Line

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.report.cards import fix
+from tfdbg_tui.diagnosis import cards
 from tfdbg_tui.tui.panes.base import Pane
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.report.chains import Chain
+    from tfdbg_tui.diagnosis import Chain
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
@@ -23,7 +23,7 @@ def shown_chain(snapshot: Snapshot, focus: Focus) -> Chain | None:
 def fix_of(snapshot: Snapshot, focus: Focus) -> str:
     """Return the fix of the finding that the shown chain begins with; "" where there is none."""
     chain = shown_chain(snapshot, focus)
-    return fix(chain.finding) if chain and chain.finding else ""
+    return cards.fix(chain.finding) if chain and chain.finding else ""
 
 
 class ChainPane(Pane):

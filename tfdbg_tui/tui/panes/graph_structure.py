@@ -28,7 +28,7 @@ from tfdbg_tui.tui.widgets import chips
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis import TensorEvent
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.neighbours import Neighbour
     from tfdbg_tui.tui.session.snapshot import Snapshot

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from tfdbg_tui.diagnosis.events import name_of
+from tfdbg_tui.diagnosis import name_of
 from tfdbg_tui.tui.panes.matching import first_match, rows_from
 from tfdbg_tui.tui.session.focusing import focus_newest, focused_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
@@ -16,7 +16,7 @@ from tfdbg_tui.tui.session.nowhere import NowhereError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis import TensorEvent
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 

@@ -16,7 +16,7 @@ from tfdbg_tui.tui.widgets.cells import width_of
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from tfdbg_tui.diagnosis.report.bad_lines import BadLine
+    from tfdbg_tui.diagnosis import BadLine
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Snapshot

@@ -6,7 +6,7 @@ import os.path
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.locations import is_library_frame
+from tfdbg_tui.diagnosis import is_library_frame
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import focus_frame

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH
-from tfdbg_tui.diagnosis.events import device_of, name_of
+from tfdbg_tui.diagnosis import PASS_THROUGH, device_of, name_of
 from tfdbg_tui.tui.panes.base import PaneSpec
 from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
 from tfdbg_tui.tui.panes.rows import Rows
@@ -19,9 +18,7 @@ from tfdbg_tui.tui.widgets.cells import joined
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Sequence
 
-    from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.report.chains import Chain
-    from tfdbg_tui.diagnosis.report.links import Link
+    from tfdbg_tui.diagnosis import Chain, Link, TensorEvent
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line

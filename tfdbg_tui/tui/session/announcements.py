@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.events import name_of
+from tfdbg_tui.diagnosis import name_of
 
 if TYPE_CHECKING:
     from tfdbg_tui.tui.session.session import Session

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis import TensorEvent
 
 
 @dataclass(frozen=True, slots=True)

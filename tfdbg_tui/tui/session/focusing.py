@@ -6,8 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.events import TensorEvent
-from tfdbg_tui.diagnosis.locations import user_frame
+from tfdbg_tui.diagnosis import TensorEvent, user_frame
 from tfdbg_tui.tui.session.focus import OpName, Place
 from tfdbg_tui.tui.session.nowhere import NowhereError
 

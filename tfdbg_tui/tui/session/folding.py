@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.locations import is_library_frame
+from tfdbg_tui.diagnosis import is_library_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

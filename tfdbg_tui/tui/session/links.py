@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis import TensorEvent
 from tfdbg_tui.tui.session.focus import OpName
 from tfdbg_tui.tui.session.focusing import focus_event, focus_op, focused_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
@@ -12,7 +12,7 @@ from tfdbg_tui.tui.session.nowhere import NowhereError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfdbg_tui.diagnosis.dataflow import Producer, Use
+    from tfdbg_tui.diagnosis import Producer, Use
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.recording import RecordingStatus, StatusTracker, duration
+from tfdbg_tui.diagnosis import RecordingStatus, StatusTracker, duration
 from tfdbg_tui.tui.terminal.text import compact
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.recording import Phase
+    from tfdbg_tui.diagnosis import Phase
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.program import Program
     from tfdbg_tui.tui.widgets.cells import Cell

@@ -17,7 +17,7 @@ from tfdbg_tui.logdir.index.traces import GraphExecutions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis import TensorEvent
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.executions import Executions
     from tfdbg_tui.tui.session.focus import Focus

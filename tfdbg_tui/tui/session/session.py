@@ -11,7 +11,7 @@ from tfdbg_tui.tui.session.remap import is_same_run, remapped
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfdbg_tui.diagnosis.report.explanation import Explanation
+    from tfdbg_tui.diagnosis import Explanation
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _HISTORY = 1000

@@ -11,11 +11,15 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.diagnosis.alerts import find_alerts
-from tfdbg_tui.diagnosis.dataflow import Dataflow
-from tfdbg_tui.diagnosis.events import summary_of
-from tfdbg_tui.diagnosis.locations import location_of
-from tfdbg_tui.diagnosis.report.gaps import RUNNING, find_gaps, is_blind
+from tfdbg_tui.diagnosis import (
+    RUNNING,
+    Dataflow,
+    find_alerts,
+    find_gaps,
+    is_blind,
+    location_of,
+    summary_of,
+)
 from tfdbg_tui.logdir import UnreadableError
 from tfdbg_tui.tui.session.focus import Place
 from tfdbg_tui.tui.session.folding import FoldedRow, fold_library_frames
@@ -26,10 +30,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tfdbg_tui.diagnosis.alerts import AlertCounts, Alerts
-    from tfdbg_tui.diagnosis.dataflow import Producer
-    from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.report.explanation import Explanation
+    from tfdbg_tui.diagnosis import AlertCounts, Alerts, Explanation, Producer, TensorEvent
     from tfdbg_tui.logdir import (
         Run,
         StackFrame,
