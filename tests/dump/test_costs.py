@@ -16,9 +16,9 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
-from tfdbg_tui.dump import tensorflow_internals  # noqa: E402
-from tfdbg_tui.dump.function_defs import FunctionBody  # noqa: E402
-from tfdbg_tui.dump.groups import Group  # noqa: E402
+from tfdbg_tui.dump.observe.groups import Group  # noqa: E402
+from tfdbg_tui.dump.tensorflow import internals  # noqa: E402
+from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +91,7 @@ def test_costs_are_as_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     for method in ("sink", "detail"):
         count("entries into Python", Group, method, lambda *_: 1)
-    count("reads of the queue", tensorflow_internals, "dequeue_all", in_program)
+    count("reads of the queue", internals, "dequeue_all", in_program)
     count("tensors", Group, "__init__", lambda _group, rows, *_: len(rows))
     count("ops", FunctionBody, "add", lambda _body, probe: len(probe.definition.node_def))
     found = {}

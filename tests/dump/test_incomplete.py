@@ -18,7 +18,7 @@ from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
 from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
 from tfdbg_tui.dump.exits import ExitCalls  # noqa: E402
-from tfdbg_tui.dump.tensorflow_hooks import Listener  # noqa: E402
+from tfdbg_tui.dump.tensorflow.hooks import Listener  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
@@ -110,18 +110,18 @@ _NOT_CALLED = {
 _HOOKS = [name for name in vars(Listener) if not name.startswith("_") and name not in _NOT_CALLED]
 _PLACES = [
     *(f"writer.DumpWriter.{hook}" for hook in _HOOKS),
-    "compiled.CompiledBuffer.__init__",
-    "compiled.CompiledBuffer.take",
-    "eager.EagerExecutions._record",
-    "graphs.GraphDefinitions.record_ops",
+    "observe.compiled.CompiledBuffer.__init__",
+    "observe.compiled.CompiledBuffer.take",
+    "observe.eager.EagerExecutions._record",
+    "observe.graphs.GraphDefinitions.record_ops",
     "writer.DumpWriter._queue_rows",
-    "instrument.add_group",
-    "records.GroupRecords.encode",
-    "row_queue._Queue._hand_over",
-    "tensorflow_internals.doubt_shapes",
-    "tensorflow_internals.is_compiled",
-    "tensorflow_internals.on_custom_device",
-    "twins.Twins._make",
+    "observe.instrument.add_group",
+    "encode.records.GroupRecords.encode",
+    "observe.row_queue._Queue._hand_over",
+    "tensorflow.internals.doubt_shapes",
+    "tensorflow.internals.is_compiled",
+    "tensorflow.internals.on_custom_device",
+    "observe.function_copies.Twins._make",
 ]
 
 
@@ -170,7 +170,7 @@ def test_what_is_lost_is_named_and_counted(
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("tfdbg_tui.dump.groups.Group._take", broken)
+    monkeypatch.setattr("tfdbg_tui.dump.observe.groups.Group._take", broken)
     monkeypatch.setattr("tfdbg_tui.dump.writer.DumpWriter.eager_op", broken)
     function = tf.function(lambda x: tf.math.sin(x) * 2.0, autograph=False)
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "FULL_HEALTH", -1)
@@ -187,7 +187,7 @@ def test_what_is_lost_is_named_and_counted(
 def test_counting_that_fails_makes_no_bad_tensor_healthy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tfdbg_tui.dump.groups import Group
+    from tfdbg_tui.dump.observe.groups import Group
 
     monkeypatch.setattr(Group, "_details", first_time(Group._details, []))
     function = tf.function(lambda x: tf.math.log(x), autograph=False)

@@ -15,8 +15,8 @@ from tensorflow.python.ops import script_ops  # noqa: E402
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
-from tfdbg_tui.dump.compiled import CompiledBuffer  # noqa: E402
-from tfdbg_tui.dump.groups import Group  # noqa: E402
+from tfdbg_tui.dump.observe.compiled import CompiledBuffer  # noqa: E402
+from tfdbg_tui.dump.observe.groups import Group  # noqa: E402
 from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
 
 if TYPE_CHECKING:

@@ -52,7 +52,7 @@ def test_files_of_a_dump_are_for_its_user_only(tmp_path: Path) -> None:
 
 @pytest.mark.tensorflow
 def test_a_rewritten_ring_is_for_its_user_only(tmp_path: Path) -> None:
-    from tfdbg_tui.dump.files import FramedFile, RingFile
+    from tfdbg_tui.dump.record.files import FramedFile, RingFile
 
     path = tmp_path / "ring"
     (tmp_path / "ring.tmp").write_text("of a rewrite that failed")

@@ -98,7 +98,7 @@ def enable_dump_debug_info(
     global _writer, _exit_calls
     import tensorflow  # noqa: F401 - under `tfdbg-tui run` this alone enables the dump
 
-    from tfdbg_tui.dump import tensorflow_hooks
+    from tfdbg_tui.dump.tensorflow import hooks
 
     wanted = _options.validated(
         dump_root,
@@ -123,7 +123,7 @@ def enable_dump_debug_info(
         if _writer.options.dump_root == wanted.dump_root:
             return _writer
         disable_dump_debug_info()
-    missing = tensorflow_hooks.missing_hook()
+    missing = hooks.missing_hook()
     if missing is not None:
         return _fall_back(wanted, op_regex, tensor_dtypes, missing)
     _writer = writer = _start(wanted)
@@ -178,7 +178,7 @@ def _fall_back(
     global _fell_back
     import tensorflow as tf
 
-    from tfdbg_tui.dump import files
+    from tfdbg_tui.dump.record import files
 
     try:
         files.make_directory(wanted.dump_root)

@@ -10,41 +10,34 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from tfdbg_tui.dump import (
-    batches,
-    callbacks,
-    instrument,
-    observed,
-    row_queue,
-    stacks,
-    steps,
-    tensorflow_hooks,
-    tensorflow_internals,
-    v1_control_flow,
-)
-from tfdbg_tui.dump.batches import Batch, HealthyBatch
-from tfdbg_tui.dump.compiled import CompiledBuffer
-from tfdbg_tui.dump.eager import BadTensor, EagerExecutions
+from tfdbg_tui.dump import steps
+from tfdbg_tui.dump.encode import batches
+from tfdbg_tui.dump.encode.batches import Batch, HealthyBatch
 from tfdbg_tui.dump.errors import BadTensorError
-from tfdbg_tui.dump.fetched import FetchedTensor
-from tfdbg_tui.dump.graphs import GraphDefinitions
-from tfdbg_tui.dump.groups import Group
-from tfdbg_tui.dump.probe import Flavour
-from tfdbg_tui.dump.recorder import Recorder
-from tfdbg_tui.dump.sessions import SessionPlans, SessionRun
-from tfdbg_tui.dump.twins import CANNOT_TAKE_VALUES, Twins
+from tfdbg_tui.dump.observe import callbacks, instrument, observed, row_queue, v1_control_flow
+from tfdbg_tui.dump.observe.compiled import CompiledBuffer
+from tfdbg_tui.dump.observe.eager import BadTensor, EagerExecutions
+from tfdbg_tui.dump.observe.function_copies import CANNOT_TAKE_VALUES, Twins
+from tfdbg_tui.dump.observe.graphs import GraphDefinitions
+from tfdbg_tui.dump.observe.groups import Group
+from tfdbg_tui.dump.observe.places import Flavour
+from tfdbg_tui.dump.observe.sessions import SessionPlans, SessionRun
+from tfdbg_tui.dump.record import stacks
+from tfdbg_tui.dump.record.recorder import Recorder
+from tfdbg_tui.dump.tensorflow import hooks, internals
+from tfdbg_tui.dump.tensorflow.fetched import FetchedTensor
 from tfdbg_tui.wire import omissions
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfdbg_tui.dump.eager import Call
-    from tfdbg_tui.dump.function_defs import FunctionBody
-    from tfdbg_tui.dump.graphs import RecordedOp
-    from tfdbg_tui.dump.groups import Row, Values
+    from tfdbg_tui.dump.observe.eager import Call
+    from tfdbg_tui.dump.observe.graphs import RecordedOp
+    from tfdbg_tui.dump.observe.groups import Row, Values
+    from tfdbg_tui.dump.observe.places import Probe
     from tfdbg_tui.dump.options import Options
-    from tfdbg_tui.dump.probe import Probe
+    from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
 
 
 class DumpWriter:
@@ -63,7 +56,7 @@ class DumpWriter:
         self._graphs = GraphDefinitions(
             self._recorder, self._locations, keep_locations=options.on_bad == "raise"
         )
-        self._hooks = tensorflow_hooks.Hooks(self, self._locations)
+        self._hooks = hooks.Hooks(self, self._locations)
         self._eager = EagerExecutions(options, self._recorder, self._graphs, self._locations)
         self._twins = Twins(self._observe_function, self._not_observed, self.function_left_out)
         self._sessions = SessionPlans(self, self._graphs)
@@ -283,12 +276,12 @@ class DumpWriter:
             return None
         return (
             id(self),
-            tensorflow_internals.are_shapes_doubtful_now(),
+            internals.are_shapes_doubtful_now(),
         )
 
     def function_created(self, name: str, graph: Any, attrs: Any) -> None:
         """Record a graph that became a function."""
-        if not self.active or self._recorder.broken or tensorflow_internals.is_own(graph):
+        if not self.active or self._recorder.broken or internals.is_own(graph):
             return
         with self._graph_lock:
             try:
@@ -302,7 +295,7 @@ class DumpWriter:
         return self.active and self._sampled and not self._recorder.broken
 
     def _wants(self, graph: Any) -> bool:
-        return self._records() and not tensorflow_internals.is_own(graph)
+        return self._records() and not internals.is_own(graph)
 
     # ---- Sessions ------------------------------------------------------------------------------
 
@@ -349,7 +342,7 @@ class DumpWriter:
         buffers = [b for b in self._buffers.values() if b.graph_id in call.graphs]
         if not buffers:
             return
-        with tensorflow_internals.own_work():
+        with internals.own_work():
             for buffer in buffers:
                 for values in buffer.take():
                     self._queue_traces(buffer.group, values, call.serial)
@@ -368,7 +361,7 @@ class DumpWriter:
                 used = body.used()
                 ops = [recorded for recorded in ops if recorded.op.name in used]
             sinks = self._add_groups(probe, graph, ops)
-            if sinks and (probe.flavour.stateless or tensorflow_internals.is_loop_condition(graph)):
+            if sinks and (probe.flavour.stateless or internals.is_loop_condition(graph)):
                 # Nothing else makes them run.
                 outputs = probe.outputs()
                 probe.graph.outputs = instrument.add_waiting(probe.graph, outputs, sinks)
@@ -544,7 +537,7 @@ class DumpWriter:
 
 def _loop_counter(graph: Any) -> Any:
     """Return the iteration counter of a loop's graph: its first argument."""
-    if tensorflow_internals.is_loop_graph(graph) and graph.inputs:
+    if internals.is_loop_graph(graph) and graph.inputs:
         first = graph.inputs[0]
         if first.dtype.is_integer and first.shape.rank == 0:
             return first

@@ -74,7 +74,8 @@ def _record(tensorflow: "Any") -> None:
 def _mark_steps(keras: "Any") -> None:
     """Make each batch of `fit` a step; where that fails, the program goes on without."""
     try:
-        from tfdbg_tui.dump import own_frames, steps
+        from tfdbg_tui.dump import steps
+        from tfdbg_tui.dump.tensorflow import own_frames
 
         steps.mark_keras_steps(keras)
         own_frames.exclude_in_keras(keras)

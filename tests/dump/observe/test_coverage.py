@@ -1,0 +1,247 @@
+"""Why it is right not to look at every tensor: what is bad in one shows in another."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+np = pytest.importorskip("numpy")
+
+import dump_oracle as oracle  # noqa: E402
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui.dump.observe import coverage  # noqa: E402
+from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+raw = tf.raw_ops
+CASES: dict[str, tuple[Callable[..., Any], list[list[int]]]] = {
+    **{
+        name: (lambda x, name=name: getattr(raw, name)(x=x), [[2, 3]])
+        for name in ("Abs", "Neg", "Square", "Sqrt", "Log", "Log1p")
+    },
+    "Cast f16": (lambda x: raw.Cast(x=x, DstT=tf.float16), [[2, 3]]),
+    "Cast bf16": (lambda x: raw.Cast(x=x, DstT=tf.bfloat16, Truncate=True), [[2, 3]]),
+    "Cast f64": (lambda x: raw.Cast(x=x, DstT=tf.float64), [[2, 3]]),
+    "Sum": (lambda x: raw.Sum(input=x, axis=[0]), [[2, 3]]),
+    "Mean": (lambda x: raw.Mean(input=x, axis=[0, 1]), [[2, 3]]),
+    "L2Loss": (lambda x: raw.L2Loss(t=x), [[2, 3]]),
+    "BiasAdd": (lambda x, b: raw.BiasAdd(value=x, bias=b), [[2, 3], [3]]),
+    "BiasAddGrad": (lambda x: raw.BiasAddGrad(out_backprop=x), [[2, 3]]),
+    "Pad": (lambda x: raw.Pad(input=x, paddings=[[1, 0], [0, 2]]), [[2, 3]]),
+    "PadV2": (lambda x: raw.PadV2(input=x, paddings=[[1, 0]] * 2, constant_values=1.0), [[2, 3]]),
+    **{
+        name: (lambda x, y, name=name: getattr(raw, name)(x=x, y=y), [[2, 3], [3]])
+        for name in ("Add", "AddV2", "Sub", "Mul", "SquaredDifference", "RealDiv")
+    },
+    "AddN": (lambda *x: raw.AddN(inputs=x), [[2, 3]] * 3),
+    "ConcatV2": (lambda *x: raw.ConcatV2(values=x, axis=1), [[2, 3], [2, 1]]),
+    "Pack": (lambda *x: raw.Pack(values=x, axis=1), [[2, 3]] * 2),
+    "MatMul": (lambda a, b: raw.MatMul(a=a, b=b), [[2, 3], [3, 4]]),
+    "MatMul transposed": (
+        lambda a, b: raw.MatMul(a=a, b=b, transpose_a=True, transpose_b=True),
+        [[3, 2], [4, 3]],
+    ),
+    "BatchMatMul": (lambda x, y: raw.BatchMatMul(x=x, y=y), [[2, 2, 3], [2, 3, 4]]),
+    "BatchMatMulV2": (lambda x, y: raw.BatchMatMulV2(x=x, y=y), [[2, 2, 3], [1, 3, 4]]),
+    "Einsum": (lambda *x: raw.Einsum(inputs=x, equation="abc,cd->bad"), [[2, 3, 2], [2, 3]]),
+    "Conv2D": (
+        lambda x, w: raw.Conv2D(input=x, filter=w, strides=[1] * 4, padding="SAME"),
+        [[1, 4, 4, 2], [3, 3, 2, 2]],
+    ),
+}  # fmt: skip
+
+
+def function_and_op(make: Callable[..., Any], shapes: list[Any]) -> tuple[Any, Any]:
+    """Return a function of more than one op, which TensorFlow's graph optimizer works on."""
+    made = []
+
+    def program(*inputs: Any) -> Any:
+        made.append(make(*inputs))
+        return tf.identity(made[-1]), [tf.reduce_max(x) for x in inputs]
+
+    signature = [tf.TensorSpec(shape, tf.float32) for shape in shapes]
+    function = tf.function(program, input_signature=signature, autograph=False)
+    function.get_concrete_function()
+    return lambda *inputs: function(*inputs)[0], made[-1].op
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_bad_in_a_covered_input_shows(name: str) -> None:
+    make, shapes = CASES[name]
+    function, op = function_and_op(make, shapes)
+    covered = list(coverage.covered_inputs(op))
+    assert covered
+    for slot, other in itertools.product(covered, (0.0, 1.0, -3.0, np.inf, -np.inf)):
+        for place, bad in itertools.product(np.ndindex(*shapes[slot]), (np.nan, np.inf, -np.inf)):
+            inputs = [np.full(shape, other, np.float32) for shape in shapes]
+            inputs[slot][...] = 2.0
+            inputs[slot][place] = bad
+            assert not np.isfinite(function(*inputs).numpy().astype(np.float64)).all(), (
+                slot, place, bad, other,
+            )  # fmt: skip
+
+
+def test_every_entry_of_the_tables_is_tried() -> None:
+    tables = (
+        *(coverage._ALL_INPUTS, coverage._FIRST_INPUT),
+        *(coverage._BROADCASTING, coverage._CONTRACTIONS),
+    )
+    assert {op for table in tables for op in table} == {name.split()[0] for name in CASES}
+
+
+@pytest.mark.parametrize(
+    ("make", "shapes"),
+    [
+        (raw.AddV2, [[1, 3], [0, 3]]),
+        (raw.AddV2, [[1, 3], [None, 3]]),
+        (lambda x, y: raw.MatMul(a=x, b=y), [[2, 3], [3, 0]]),
+        (lambda x, y: raw.MatMul(a=x, b=y), [[2, 3], [3, None]]),
+        (lambda x, y: raw.Einsum(inputs=[x, y], equation="aa,ab->b"), [[2, 2], [2, 3]]),
+        (lambda x, y: raw.Einsum(inputs=[x, y], equation="ab,c->ab"), [[2, 2], [0]]),
+        (lambda x, y: raw.Conv2D(input=x, filter=y, strides=[1, 2, 2, 1], padding="SAME"),
+         [[1, 4, 4, 1], [1, 1, 1, 1]]),
+        (lambda x, y: raw.Cast(x=x, DstT=tf.int32), [[2], [2]]),
+        (lambda x, y: raw.RealDiv(x=y, y=x)[:0], [[2], [2]]),
+    ],
+)  # fmt: skip
+def test_elements_that_may_not_reach_the_output_are_not_covered(make: Any, shapes: Any) -> None:
+    call = make if make is not raw.AddV2 else (lambda x, y: raw.AddV2(x=x, y=y))
+    _, op = function_and_op(call, shapes)
+    assert 0 not in list(coverage.covered_inputs(op))
+
+
+WIDE = 5000  # More elements than are packed, so that such tensors are covered.
+
+
+@tf.function(autograph=False)
+def chain(x: Any, small: Any) -> Any:
+    """Large and small tensors, known and unknown shapes, each of them bad for some inputs."""
+    logs = tf.math.log(x)
+    doubled = logs * 2.0
+    shifted = doubled - tf.reduce_sum(small)
+    clipped = tf.nn.relu(-shifted)
+    halves = [tf.cast(small, dtype) / 0.5 for dtype in (tf.float16, tf.bfloat16, tf.float64)]
+    complex_small = tf.complex(small, small) * 2.0
+    tf.math.exp(doubled) + 1.0  # Of no use.
+    return tf.reduce_mean(clipped + 1.0), halves, complex_small
+
+
+INPUTS = {
+    "healthy": (np.ones(WIDE), [1.0, 2.0]),
+    "large": (np.where(np.arange(WIDE) == 7, 0.0, 1.0), [1.0, 2.0]),
+    "infinite": (np.where(np.arange(WIDE) == 9, np.inf, 1.0), [1.0, 2.0]),
+    "small": (np.ones(WIDE), [np.nan, 2.0]),
+    "overflow": (np.ones(WIDE), [3e38, 3e38]),
+    "all": (np.full(WIDE, -1.0), [-np.inf, np.nan]),
+}
+
+
+def dump_chain(root: Path, mode: str, shape: list[int | None]) -> None:
+    for name, (x, small) in INPUTS.items():
+        tfdbg_tui.enable_dump_debug_info(str(root / name), mode, -1)
+        concrete = chain.get_concrete_function(
+            tf.TensorSpec(shape, tf.float32), tf.TensorSpec([2], tf.float32)
+        )
+        concrete(tf.constant(x, tf.float32), tf.constant(small, tf.float32))
+        tfdbg_tui.disable_dump_debug_info()
+
+
+def vectors(root: Path) -> dict[tuple[str, int], Any]:
+    """Return the value vector of each tensor of a graph."""
+    (file_set,) = filesets.find_file_sets(str(root))
+    with open(file_set.path(filesets.GRAPH_EXECUTION_TRACES), "rb") as file:
+        payloads = [payload for _, payload in tfrecord.records(file.read(), check=True)]
+    found = {}
+    for payload in payloads:
+        event = events.DebugEvent.decode(payload)
+        trace = events.GraphExecutionTrace.decode(event.graph_execution_trace)
+        content = events.TensorProto.decode(trace.tensor_proto).tensor_content
+        found[trace.op_name, trace.output_slot] = np.frombuffer(content)
+    return found
+
+
+@pytest.mark.parametrize("shape", [[WIDE], [None]])
+def test_what_was_not_looked_at_is_counted_where_it_is_bad(
+    tmp_path: Path, shape: list[int | None]
+) -> None:
+    dump_chain(tmp_path / "whole", "FULL_TENSOR", shape)
+    for mode in ("CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "ADAPTIVE"):
+        dump_chain(tmp_path / mode, mode, shape)
+    for name in INPUTS:
+        whole = {site: counts(a) for site, a in whole_tensors(tmp_path / "whole" / name).items()}
+        for mode in ("CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "ADAPTIVE"):
+            found = vectors(tmp_path / mode / name)
+            for site, vector in found.items():
+                expected = {
+                    2: [any(whole[site][1:4])],
+                    5: whole[site][:4],
+                    11: [*vector[1:4], *whole[site]],
+                }[len(vector)]
+                assert vector[1:].tolist() == expected, (mode, name, site)
+            assert mode == "ADAPTIVE" or found.keys() == whole.keys()
+
+
+def whole_tensors(root: Path) -> dict[Any, Any]:
+    reader = oracle.open_reader(str(root))
+    return {
+        (t.op_name, t.output_slot): reader.graph_execution_trace_to_tensor_value(t)
+        for t in reader.graph_execution_traces()
+        if reader.graph_execution_trace_to_tensor_value(t).dtype.kind in "fcV"
+    }
+
+
+def counts(array: Any) -> list[int]:
+    """Return size, -∞, +∞, NaN, negative, zero, positive."""
+    if array.dtype.kind == "c":
+        nan = np.isnan(array)
+        infinite = np.isinf(array) & ~nan
+        zero = array == 0
+        positive = ~(nan | infinite | zero)
+        negatives = infinite & (np.isneginf(array.real) | np.isneginf(array.imag))
+        parts = [negatives, infinite & ~negatives, nan, np.zeros_like(nan), zero, positive]
+    else:
+        array = array.astype(np.float64)
+        finite = np.isfinite(array)
+        parts = [
+            *(np.isneginf(array), np.isposinf(array), np.isnan(array)),
+            *(finite & (array < 0), array == 0, finite & (array > 0)),
+        ]
+    return [array.size, *(int(np.count_nonzero(part)) for part in parts)]
+
+
+def test_adaptive_does_not_compute_what_nothing_uses(tmp_path: Path) -> None:
+    for mode in ("ADAPTIVE", "CONCISE_HEALTH"):
+        dump_chain(tmp_path / mode, mode, [WIDE])
+    used = vectors(tmp_path / "ADAPTIVE" / "healthy").keys()
+    concise = vectors(tmp_path / "CONCISE_HEALTH" / "healthy").keys()
+    assert {op for op, _ in concise - used} == {"Exp", "add/y", "add"}
+    assert not used - concise
+
+
+def test_gradients_make_use_of_what_nothing_used(tmp_path: Path) -> None:
+    @tf.custom_gradient
+    def doubled(x: Any) -> Any:
+        slope = tf.tanh(x)
+        return x * 2.0, lambda upstream: upstream * slope
+
+    @tf.function
+    def looped(x: Any) -> Any:
+        for _ in tf.range(2):
+            x = doubled(x)
+        return tf.reduce_sum(doubled(x))
+
+    weights = tf.Variable(tf.ones([3]))
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    with tf.GradientTape() as tape:
+        value = looped(weights)
+    tape.gradient(value, weights)
+    tfdbg_tui.disable_dump_debug_info()
+    assert {"Tanh", "while/Tanh"} <= {op for op, _ in vectors(tmp_path)}

@@ -1,0 +1,117 @@
+"""The code location of a graph op is what TensorFlow says, but is noted when the op is made."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+from tensorflow.python.framework import ops  # noqa: E402
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui.dump.observe import graphs  # noqa: E402
+from tfdbg_tui.dump.record import stacks  # noqa: E402
+from tfdbg_tui.dump.tensorflow import own_frames  # noqa: E402
+from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
+
+Frame = tuple[str, int, str]
+
+
+def program() -> None:
+    weights = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def loops(x: Any) -> Any:
+        total = tf.zeros([])
+        for i in tf.range(3):
+            if tf.reduce_sum(x) > 1.0:
+                total += tf.reduce_sum(x) * tf.cast(i, tf.float32)
+        return total
+
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            parts = [part * 2.0 for part in tf.unstack(x * weights)]
+            loss = loops(weights) + tf.add_n(parts) + tf.map_fn(lambda y: y * y, weights)[0]
+        return tape.gradient(loss, weights)
+
+    step(tf.ones([2]))
+    thread = threading.Thread(target=step, args=[tf.ones([1, 2])])
+    thread.start()
+    thread.join()
+    list(tf.data.Dataset.range(2).map(lambda x: tf.cast(x, tf.float32) / 2.0))
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        session.run(tf.math.log(tf.zeros([1])))
+
+
+def recorded_frames(root: Path) -> list[list[Frame]]:
+    """Return the frames of each recorded op, outermost first, in the order of recording."""
+
+    def messages(suffix: str, kind: Any, field: str) -> list[Any]:
+        (file_set,) = filesets.find_file_sets(str(root))
+        data = Path(file_set.path(suffix)).read_bytes()
+        decoded = [events.DebugEvent.decode(payload) for _, payload in tfrecord.records(data)]
+        return [kind.decode(getattr(e, field)) for e in decoded if getattr(e, field)]
+
+    files = messages(filesets.SOURCE_FILES, events.SourceFile, "source_file")
+    places: dict[str, Frame] = {}
+    for frame in messages(filesets.STACK_FRAMES, events.StackFrameWithId, "stack_frame_with_id"):
+        at = frame.file_line_col
+        places[frame.id] = files[at.file_index].file_path, at.line, at.func
+    made = messages(filesets.GRAPHS, events.GraphOpCreation, "graph_op_creation")
+    locations = [events.CodeLocation.decode(op.code_location) for op in made]
+    return [[places[frame] for frame in location.stack_frame_ids] for location in locations]
+
+
+def test_locations_are_those_of_tensorflow_which_is_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded: list[Any] = []
+    record_op = graphs.GraphDefinitions._record_op
+    traceback: Any = ops.Operation.traceback
+    asked: list[str] = []
+
+    def recording(self: Any, graph: Any, state: Any, op: Any) -> Any:
+        recorded.append(op)
+        return record_op(self, graph, state, op)
+
+    def asking(op: Any) -> Any:
+        asked.append(op.type)
+        return traceback.fget(op)
+
+    monkeypatch.setattr(graphs.GraphDefinitions, "_record_op", recording)
+    monkeypatch.setattr(ops.Operation, "traceback", property(asking))
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    program()
+    tfdbg_tui.disable_dump_debug_info()
+    assert set(asked) <= {"Placeholder"}  # TensorFlow makes some of these in C++.
+    expected = [
+        [
+            (stacks._absolute(frame.filename), frame.lineno, frame.name)
+            for frame in traceback.fget(op) or ()
+            if not frame.filename.startswith(own_frames.OWN_DIRECTORY)
+        ]
+        for op in recorded
+    ]
+    assert len(recorded) > 100
+    assert recorded_frames(tmp_path) == expected
+
+
+def test_ops_from_before_the_dump_have_locations(tmp_path: Path) -> None:
+    with tf.Graph().as_default() as graph:
+        log = tf.math.log(tf.zeros([1]))
+    for number, name in enumerate(("first", "second")):
+        tfdbg_tui.enable_dump_debug_info(str(tmp_path / name), "CONCISE_HEALTH", -1)
+        with graph.as_default(), tf.compat.v1.Session() as session:
+            log = tf.math.log(log)
+            session.run(log)
+        tfdbg_tui.disable_dump_debug_info()
+        frames = recorded_frames(tmp_path / name)
+        assert len(frames) == 3 + number
+        for stack in frames:
+            assert __file__ in {path for path, _, _ in stack}

@@ -1,0 +1,227 @@
+"""On accelerators: where the ops that we add run, and that no large tensor is copied to the host.
+
+No accelerator is needed: one is assumed, and each op is looked up in TensorFlow's registry of
+kernels.  That of the package `tensorflow` for Linux holds the kernels for GPUs; `tensorflow-cpu`
+has none, and with it the tests that ask for them are skipped:
+
+    python -m venv cuda && cuda/bin/pip install 'tensorflow==2.21.*' pytest -e .
+    cuda/bin/python -m pytest tests/dump/tensorflow/test_tensor_ops.py
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+np = pytest.importorskip("numpy")
+
+import device_programs as programs  # noqa: E402
+import dump_oracle as oracle  # noqa: E402
+from tensorflow.python.framework import kernels  # noqa: E402
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui import dump  # noqa: E402
+from tfdbg_tui.dump.encode import eager_tensors  # noqa: E402
+from tfdbg_tui.dump.observe import compiled, instrument  # noqa: E402
+from tfdbg_tui.dump.tensorflow import internals, tensor_ops  # noqa: E402
+from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_SMALL = 4096
+"""Elements of a tensor that may be copied to the host: see `instrument`."""
+_HANDOVERS = ("PyFunc", "QueueEnqueueV2", "QueueEnqueueManyV2")
+
+
+@functools.cache
+def gpu_kernels(op_type: str, devices: tuple[str, ...] = ("GPU", "DEFAULT")) -> list[Any]:
+    found = kernels.get_registered_kernels_for_op(op_type).kernel
+    return [kernel for kernel in found if kernel.device_type in devices]
+
+
+HAS_REGISTRY = any(kernel.device_type == "GPU" for kernel in gpu_kernels("MatMul"))
+needs_registry = pytest.mark.skipif(
+    not HAS_REGISTRY,
+    reason="this TensorFlow has no kernels for GPUs: see the first lines of the file",
+)
+
+
+@contextlib.contextmanager
+def dumping(root: Path, mode: str) -> Iterator[None]:
+    tfdbg_tui.enable_dump_debug_info(str(root), mode, -1)
+    try:
+        yield
+    finally:
+        dump.disable_dump_debug_info()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _accelerator() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(internals, "has_accelerator", lambda: True)
+        yield
+
+
+@pytest.fixture(scope="module", params=programs.MODES if HAS_REGISTRY else ("SHAPE", "ADAPTIVE"))
+def mode(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def own_ops(mode: str, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    """The ops that are added to functions in a mode, without what stands for the program's."""
+    found: list[Any] = []
+    own_scope = instrument._own_scope
+
+    @contextlib.contextmanager
+    def noting(graph: Any) -> Iterator[None]:
+        before = len(graph.get_operations())
+        with own_scope(graph):
+            yield
+        new = graph.get_operations()[before:]
+        found.extend(op for op in new if op.type != "Placeholder")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(instrument, "_own_scope", noting)
+        with dumping(tmp_path_factory.mktemp(mode), mode):
+            for call in programs.dtype_calls():
+                call(2.0)
+            for call in programs.other_calls():
+                call()
+    return found
+
+
+def attributes(op: Any) -> dict[str, set[int]]:
+    """Return the type attributes of an op, as sets of DataType numbers."""
+    attrs = op.node_def.attr
+    return {name: {attrs[name].type, *attrs[name].list.type} - {0} for name in attrs}
+
+
+def kernel_for(op_type: str, types: dict[str, set[int]], **where: Any) -> Any:
+    for kernel in gpu_kernels(op_type, **where):
+        allowed = ((types[c.name], set(c.allowed_values.list.type)) for c in kernel.constraint)
+        if all(wanted <= given for wanted, given in allowed):
+            return kernel
+    return None
+
+
+def is_large(tensor: Any) -> bool:
+    """Return whether a tensor may have many elements; those of a pack are small by themselves."""
+    if tensor.op.type == "Pack":
+        return any(map(is_large, tensor.op.inputs))
+    if tensor.op.type == "Shape":
+        return False  # As many elements as there are dimensions.
+    if tensor.op.type == "Switch":
+        return False  # Copied only where the branch is taken.
+    if tensor.dtype == tf.bool and tensor.op.type != "Placeholder":
+        return False  # A condition.
+    return not tensor.shape.is_fully_defined() or tensor.shape.num_elements() > _SMALL
+
+
+def is_on_host(op: Any) -> bool:
+    return "CPU" in op.device
+
+
+def test_no_large_tensor_goes_to_the_host(mode: str, own_ops: list[Any]) -> None:
+    if mode == "FULL_TENSOR":
+        pytest.skip("the mode that copies everything")
+    assert any(op.type in _HANDOVERS for op in own_ops)
+    for op in own_ops:
+        if is_on_host(op):
+            copied = [tensor for tensor in op.inputs if is_large(tensor)]
+            assert not copied, f"{op.type} {op.name} copies {copied}"
+        else:
+            assert op.type not in _HANDOVERS, f"{op.name} is placed on no device"
+
+
+@needs_registry
+def test_every_op_has_a_kernel_for_gpus(own_ops: list[Any]) -> None:
+    assert own_ops
+    for op in own_ops:
+        types = attributes(op)
+        if not is_on_host(op):
+            kernel = kernel_for(op.type, types)
+            assert kernel is not None, f"no kernel for {op.type} {types}"
+            assert not read_on_host(op, kernel), f"{op.type} {types} reads in host memory"
+
+
+def read_on_host(op: Any, kernel: Any) -> list[Any]:
+    """Return the inputs of an op that are large, and copied to the host for it.
+
+    TensorFlow keeps int32 tensors in host memory by itself.
+    """
+    names = [argument.name for argument in op.op_def.input_arg]
+    if len(names) != len(op.inputs):  # One list, as the tensors of a pack.
+        names = names * len(op.inputs)
+    return [
+        tensor
+        for name, tensor in zip(names, op.inputs, strict=False)
+        if name in kernel.host_memory_arg and is_large(tensor) and tensor.dtype != tf.int32
+    ]
+
+
+@needs_registry
+def test_every_op_compiles_for_gpus(
+    tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_ops: list[Any] = []
+    create = compiled.CompiledBuffer.__init__
+
+    def noting(self: Any, place: Any, *args: Any) -> None:
+        before = len(place.graph.get_operations())
+        create(self, place, *args)
+        own_ops.extend(place.graph.get_operations()[before:])
+
+    monkeypatch.setattr(compiled.CompiledBuffer, "__init__", noting)
+    with dumping(tmp_path, mode):
+        for call in programs.compiled_calls():
+            call(2.0)
+    assert own_ops
+    for op in own_ops:
+        if op.type != "Placeholder":
+            assert kernel_for(op.type, attributes(op), devices=("XLA_GPU_JIT",)), op
+
+
+@needs_registry
+@pytest.mark.parametrize("dtype", programs.FLOATS, ids=lambda dtype: dtype.name)
+def test_eager_tensors_have_kernels_for_gpus(dtype: Any) -> None:
+    with tf.Graph().as_default() as graph:
+        tensor_ops.summary(tf.compat.v1.placeholder(dtype), TensorDebugMode.FULL_HEALTH)
+    for op in graph.get_operations():
+        kernel = kernel_for(op.type, attributes(op))
+        assert kernel is not None, f"no kernel for {op.type} {attributes(op)}"
+        assert not read_on_host(op, kernel), f"{op.type} reads in host memory"
+
+
+@pytest.mark.parametrize("health_mode", programs.HEALTH_MODES)
+def test_eager_tensors_are_counted_where_they_are(
+    tmp_path: Path, health_mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a device counts is what numpy counts, of every type that an op can make."""
+    counted = {}
+    for place in ("host", "device"):
+        monkeypatch.setattr(
+            eager_tensors.EagerTensors, "_on_accelerator", lambda *_, there=place: there == "device"
+        )
+        with dumping(tmp_path / place, health_mode):
+            make_eager_tensors()
+        reader = oracle.open_reader(str(tmp_path / place))
+        counted[place] = oracle.executions(reader, values=True)
+    assert counted["host"].total() >= 3 * len(programs.FLOATS)
+    assert counted["device"] == counted["host"]
+
+
+def make_eager_tensors() -> None:
+    for dtype in programs.FLOATS:
+        for values in ([1.0, -2.0, 0.0], [np.inf, 0.0, 1.0], [np.nan, -np.inf, np.inf]):
+            if dtype.is_complex:
+                tf.complex(*[tf.constant(v, dtype.real_dtype) for v in (values, values[::-1])])
+            else:
+                tf.identity(tf.cast(tf.constant(values), dtype))

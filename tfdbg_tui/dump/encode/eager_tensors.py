@@ -1,0 +1,297 @@
+"""What is recorded of the tensors of an eager op, as it runs after every one of them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from tensorflow.python.eager import core, record
+from tensorflow.python.ops import gen_array_ops
+
+from tfdbg_tui.dump.encode import summaries, traces
+from tfdbg_tui.dump.encode.unread import UnreadOutputs, UnreadValues
+from tfdbg_tui.dump.tensorflow import internals, tensor_ops
+from tfdbg_tui.wire import codec, events
+from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.dump.options import Options
+
+_TENSOR_PROTO_TAG = codec.varint(events.Execution.tag("tensor_protos"))
+_NO_PROTO = events.Execution.field("tensor_protos", [b""])
+_VECTOR_HEADS = {
+    mode: traces.tensor_proto_head(len(columns)) for mode, columns in VALUE_VECTORS.items()
+}
+
+_MAX_HEALTHY = 4096
+"""Of so many sizes what is recorded of a healthy tensor is kept."""
+
+_MAX_NOTED = 1 << 16
+"""Of so many tensors it is kept whether they are bad: of the outputs and inputs of bad ops."""
+
+
+class EagerValues(NamedTuple):
+    """What an Execution says of its outputs.
+
+    Attributes:
+        mode: Mode of the record.
+        protos: The tensor protos, as serialized fields.
+        details: The extension fields of a bad op, serialized.
+        bad_slot: The first bad output.
+        counts: Its counts; None where the mode does not count.
+    """
+
+    mode: TensorDebugMode
+    protos: bytes = b""
+    details: bytes = b""
+    bad_slot: int | None = None
+    counts: summaries.HealthCounts | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the fields."""
+        return len(self.protos) + len(self.details)
+
+    def read(self) -> EagerValues:
+        """Return itself; what is not known yet is `unread.UnreadValues`."""
+        return self
+
+
+class EagerTensors:
+    """Looks at eager tensors.
+
+    Args:
+        options: The user's.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._novelty = summaries.Novelty()
+        self._unread = UnreadOutputs()
+        self._mode = options.mode
+        self._watches_health = options.watches_health
+        self._filtered = options.op_regex is not None or options.tensor_dtypes is not None
+        self._is_full = options.mode is TensorDebugMode.FULL_HEALTH
+        length = len(VALUE_VECTORS.get(options.mode, ()))
+        head = traces.tensor_proto_head(length)
+        size = codec.varint(len(head) + 8 * length)
+        self._vector_field = _TENSOR_PROTO_TAG + size + head
+        self._ignored = EagerValues(options.mode, _NO_PROTO)
+        self._healthy: dict[int, EagerValues] = {}
+        self._are_bad: dict[int, bool] = {}
+
+    @cached_property
+    def _accelerated(self) -> bool:
+        """Whether tensors may be elsewhere; not asked before there is one, as it starts TensorFlow.
+
+        After that, devices and threads can no longer be configured.
+        """
+        return internals.has_accelerator()
+
+    def values(
+        self, op_type: Any, inputs: Sequence[Any], outputs: Sequence[Any], location: bytes
+    ) -> EagerValues | UnreadValues:
+        """Return what to record of the outputs of an op that was executed at a place."""
+        if not self._watches_health:
+            return EagerValues(self._mode, b"".join([self._plain(op_type, t) for t in outputs]))
+        looks = []
+        for tensor in outputs:
+            look = self._look(op_type, tensor)
+            if look is None:
+                return self._counted_elsewhere(op_type, inputs, outputs, location)
+            looks.append(look)
+        if len(looks) == 1 and looks[0].bad_slot is None:
+            return looks[0]
+        return self._told(op_type, inputs, outputs, location, looks)
+
+    def _plain(self, op_type: str, tensor: Any) -> bytes:
+        """Return the tensor proto of a mode that does not look for bad elements, as a field."""
+        if self._mode is TensorDebugMode.NO_TENSOR:
+            return b""
+        if not self._is_recorded(op_type, tensor.dtype):
+            return _NO_PROTO
+        return events.Execution.field("tensor_protos", [self._whole(tensor)])
+
+    def _is_recorded(self, op_type: str, dtype: Any) -> bool:
+        if self._filtered and not self._options.keeps(_text(op_type), dtype):
+            return False
+        if self._mode is TensorDebugMode.SHAPE:
+            return bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
+        return bool(dtype.is_numpy_compatible)
+
+    def _whole(self, tensor: Any) -> bytes:
+        number = tensor.dtype.as_datatype_enum
+        if self._mode is TensorDebugMode.FULL_TENSOR:
+            return traces.tensor_content_proto(number, elements(tensor))
+        shape = tuple(tensor.shape)
+        vector = summaries.shape_vector(-1, number, shape, int(tensor._num_elements()))
+        return _VECTOR_HEADS[TensorDebugMode.SHAPE] + vector
+
+    def _look(self, op_type: str, tensor: Any) -> EagerValues | None:
+        """Return what to record of one tensor.
+
+        Returns:
+            None where only an accelerator can tell, in whose memory it is.
+        """
+        number = tensor._datatype_enum()
+        if number not in summaries.WATCHED:
+            return self._ignored
+        if self._filtered and not self._options.keeps(_text(op_type), tensor.dtype):
+            return self._ignored
+        if self._accelerated and self._on_accelerator(tensor, number):
+            return None
+        array = elements(tensor)
+        if self._is_full:
+            counts = summaries.health_counts(array)
+            return self._seen(summaries.full_vector(-1, number, tensor._rank(), counts), counts)
+        if summaries.all_finite(array):
+            return self._healthy.get(array.size) or self._seen_healthy(array.size)
+        counts = summaries.count_bad(array)
+        if self._mode is TensorDebugMode.CURT_HEALTH:
+            return self._seen(summaries.curt_vector(-1, bad=counts.bad > 0), counts)
+        return self._seen(summaries.concise_vector(-1, counts), counts)
+
+    def _seen_healthy(self, size: int) -> EagerValues:
+        counts = summaries.HealthCounts(size)
+        if self._mode is TensorDebugMode.CURT_HEALTH:
+            found = self._seen(summaries.curt_vector(-1, bad=False), counts)
+        else:
+            found = self._seen(summaries.concise_vector(-1, counts), counts)
+        if len(self._healthy) < _MAX_HEALTHY:
+            self._healthy[size] = found
+        return found
+
+    def _seen(self, vector: bytes, counts: summaries.HealthCounts) -> EagerValues:
+        field = self._vector_field + vector
+        if counts.bad:
+            return EagerValues(self._mode, field, bad_slot=0, counts=counts)
+        return EagerValues(self._mode, field)
+
+    def _on_accelerator(self, tensor: Any, number: int) -> bool:
+        return "CPU" not in tensor.device and number not in summaries.UNKNOWN_TO_OPS
+
+    def _counted_elsewhere(
+        self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any], location: bytes
+    ) -> UnreadValues:
+        """Let accelerators count the outputs that are in their memory."""
+        looks = [self._look(op_type, tensor) for tensor in outputs]
+        tensors = [t for t, look in zip(outputs, looks, strict=True) if look is None]
+
+        def finish(vectors: Sequence[Any]) -> EagerValues:
+            found = map(self._look_at_vector, vectors, tensors)
+            known = [next(found) if look is None else look for look in looks]
+            return self._told(op_type, inputs, outputs, location, known)
+
+        vectors = [_vector_on_device(tensor, self._mode) for tensor in tensors]
+        values = UnreadValues(self._unread, vectors, finish, _num_bytes((*inputs, *outputs)))
+        self._unread.add(values)
+        return values
+
+    def _look_at_vector(self, vector: Any, tensor: Any) -> EagerValues:
+        """Return what `_look` does, from the value vector that an accelerator has computed."""
+        counts = summaries.HealthCounts(size=-1)
+        if self._mode is TensorDebugMode.CURT_HEALTH:
+            counts.nan = int(vector[1])
+        elif self._mode is TensorDebugMode.CONCISE_HEALTH:
+            counts = summaries.HealthCounts(*map(int, vector[1:]))
+        else:
+            vector[2] = tensor.dtype.as_datatype_enum
+            counts = summaries.HealthCounts(*map(int, vector[4:]))
+        return self._seen(vector.tobytes(), counts)
+
+    def _told(
+        self,
+        op_type: str,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        location: bytes,
+        looks: Sequence[EagerValues],
+    ) -> EagerValues:
+        """Return what to record of outputs, each of which was looked at."""
+        mode, protos = self._mode, b"".join([look.protos for look in looks])
+        slot = next((slot for slot, look in enumerate(looks) if look.counts is not None), None)
+        if slot is None:
+            return EagerValues(mode, protos)
+        counts = looks[slot].counts
+        assert counts is not None
+        self._note_bad(outputs, looks)
+        kinds = counts.kinds, *map(self._is_bad, inputs)
+        if not self._novelty.is_new((location, op_type, slot, kinds)):
+            return EagerValues(mode, protos, b"", slot, counts)
+        details = _details_of_inputs(inputs)
+        if self._options.adaptive:
+            mode = TensorDebugMode.FULL_HEALTH
+            whole, details.minima, details.maxima = _details(outputs)
+            protos = events.Execution.field("tensor_protos", whole)
+        return EagerValues(mode, protos, details.encode(), slot, counts)
+
+    def _note_bad(self, outputs: Sequence[Any], looks: Sequence[EagerValues]) -> None:
+        if len(self._are_bad) >= _MAX_NOTED:
+            self._are_bad.clear()
+        for tensor, look in zip(outputs, looks, strict=True):
+            self._are_bad[tensor._id] = look.counts is not None
+
+    def _is_bad(self, tensor: Any) -> bool:
+        """Whether an input is bad; most were outputs of a bad op before."""
+        found = self._are_bad.get(tensor._id)
+        if found is None:
+            dtype = tensor.dtype
+            watched = dtype.is_floating or dtype.is_complex
+            found = watched and not summaries.all_finite(elements(tensor))
+            self._are_bad[tensor._id] = found
+        return found
+
+
+def _vector_on_device(tensor: Any, mode: TensorDebugMode) -> Any:
+    """Return a value vector, computed where the tensor is."""
+    # No tape of the program's records what is done here.
+    with internals.own_work(), record.stop_recording():
+        return tensor_ops.summary(tensor, mode)
+
+
+def _num_bytes(tensors: Sequence[Any]) -> int:
+    return sum(int(tensor._num_elements()) * (tensor.dtype.size or 0) for tensor in tensors)
+
+
+def _details_of_inputs(inputs: Sequence[Any]) -> events.Execution:
+    """Return the extension fields that describe the inputs of an op that made a bad tensor.
+
+    They tell the cause: some come out of no recorded op, such as arrays and variables.
+    """
+    protos, low, high = _details(inputs)
+    return events.Execution(input_tensor_protos=protos, input_minima=low, input_maxima=high)
+
+
+def _details(tensors: Sequence[Any]) -> tuple[list[bytes], list[float], list[float]]:
+    protos, minima, maxima = [], [], []
+    head = _VECTOR_HEADS[TensorDebugMode.FULL_HEALTH]
+    for tensor in tensors:
+        dtype = tensor.dtype
+        counts = summaries.HealthCounts()
+        proto = b""
+        if dtype.is_floating or dtype.is_complex:
+            counts = summaries.health_counts(elements(tensor), extremes=True)
+            number = dtype.as_datatype_enum
+            proto = head + summaries.full_vector(-1, number, tensor._rank(), counts)
+        protos.append(proto)
+        minima.append(counts.minimum)
+        maxima.append(counts.maximum)
+    return protos, minima, maxima
+
+
+def elements(tensor: Any) -> Any:
+    """Return a tensor's elements; without a copy where they are in this process's memory."""
+    try:
+        elements = tensor._numpy_internal()
+    except core._NotOkStatusException:  # More dimensions than numpy can have.
+        with internals.own_work(), record.stop_recording():
+            elements = gen_array_ops.reshape(tensor, [-1])._numpy()
+    return np.array(elements, object) if isinstance(elements, bytes) else elements
+
+
+def _text(op_type: Any) -> str:
+    """Return an op type in str: TensorFlow's slower paths name ops in bytes."""
+    return op_type.decode() if isinstance(op_type, bytes) else str(op_type)

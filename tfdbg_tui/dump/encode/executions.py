@@ -1,0 +1,121 @@
+"""Executions as bytes: the program's threads note what happened, the writer thread encodes it."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.wire import codec, events
+from tfdbg_tui.wire.modes import TensorDebugMode
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.encode.eager_tensors import EagerValues
+    from tfdbg_tui.dump.encode.unread import UnreadValues
+
+_WALL_TIME = struct.Struct("<Bd")
+_WALL_TIME_TAG = events.DebugEvent.tag("wall_time")
+_SERIAL_AND_THREAD = struct.Struct("<2sQ2sI")
+_SERIAL_TAG = codec.varint(events.Execution.tag("serial"))
+_THREAD_TAG = codec.varint(events.Execution.tag("thread"))
+_CODE_LOCATION_TAG = codec.varint(events.Execution.tag("code_location"))
+_NUM_OUTPUTS_TAG = codec.varint(events.Execution.tag("num_outputs"))
+_STEP_TAG = codec.varint(events.DebugEvent.tag("step"))
+_MODE_FIELDS = {mode: events.Execution.field("tensor_debug_mode", mode) for mode in TensorDebugMode}
+_INPUT_IDS_TAG = codec.varint(events.Execution.tag("input_tensor_ids"))
+_OUTPUT_IDS_TAG = codec.varint(events.Execution.tag("output_tensor_ids"))
+_DEVICES_TAG = codec.varint(events.Execution.tag("output_tensor_device_ids"))
+_EXECUTION_TAG = codec.varint(events.DebugEvent.tag("execution"))
+
+_SMALL_VARINTS = tuple(codec.varint(n) for n in range(1 << 14))
+_CONTINUED = tuple(bytes((n & 0x7F | 0x80, n >> 7 | 0x80)) for n in range(1 << 14))
+
+Execution = tuple[
+    bytes,
+    "EagerValues | UnreadValues",
+    tuple[int, ...],
+    tuple[int, ...],
+    tuple[int, ...],
+    bytes,
+    int,
+    int,
+    float,
+    "int | None",
+    bytes,
+]
+"""What is noted of an execution: the arguments of `encoded`.
+
+Of plain tuples that hold numbers and bytes, Python's garbage collector lets go at first sight.
+"""
+
+
+def num_bytes(execution: Execution) -> int:
+    """Return about how much memory an execution takes until it is encoded."""
+    return execution[1].nbytes
+
+
+def encoded(
+    head: bytes,
+    values: EagerValues | UnreadValues,
+    input_ids: tuple[int, ...],
+    output_ids: tuple[int, ...],
+    devices: tuple[int, ...],
+    location: bytes,
+    serial: int,
+    thread: int,
+    wall_time: float,
+    step: int | None,
+    error: bytes,
+) -> bytes:
+    """Return the payload of the record of an eager op, call of a function, or run of a session.
+
+    Args:
+        head: The fields that tell what was executed, serialized.
+        values: What is recorded of the outputs.
+        input_ids: Number of each input.
+        output_ids: Number of each output.
+        devices: Number of the device of each output.
+        location: The serialized CodeLocation.
+        serial: Number of the execution.
+        thread: Number of the thread.
+        wall_time: When it ended.
+        step: Training step.
+        error: The extension field that tells what it raised, serialized.
+    """
+    known = values.read()
+    body = b"".join(
+        (
+            head,
+            _NUM_OUTPUTS_TAG,
+            _varint(len(output_ids)),
+            _packed(_INPUT_IDS_TAG, input_ids),
+            _packed(_OUTPUT_IDS_TAG, output_ids),
+            _MODE_FIELDS[known.mode],
+            known.protos,
+            _CODE_LOCATION_TAG,
+            _varint(len(location)),
+            location,
+            _packed(_DEVICES_TAG, devices),
+            _SERIAL_AND_THREAD.pack(_SERIAL_TAG, serial, _THREAD_TAG, thread),
+            known.details,
+            error,
+        )
+    )
+    stamp = _WALL_TIME.pack(_WALL_TIME_TAG, wall_time) + (
+        b"" if step is None else _STEP_TAG + _varint(step)
+    )
+    return b"".join((stamp, _EXECUTION_TAG, _varint(len(body)), body))
+
+
+def _varint(value: int) -> bytes:
+    if value < 1 << 14:
+        return _SMALL_VARINTS[value]
+    if value < 1 << 28:
+        return _CONTINUED[value & 0x3FFF] + _SMALL_VARINTS[value >> 14]
+    return codec.varint(value)
+
+
+def _packed(tag: bytes, values: tuple[int, ...]) -> bytes:
+    if not values:
+        return b""
+    data = b"".join([_varint(value) for value in values])
+    return tag + _varint(len(data)) + data

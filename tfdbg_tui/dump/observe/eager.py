@@ -1,0 +1,190 @@
+"""Eager executions: what is noted of each, as it runs after every eager op."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.dump import steps
+from tfdbg_tui.dump.encode import eager_tensors, summaries
+from tfdbg_tui.dump.observe import skipped_ops
+from tfdbg_tui.dump.tensorflow import internals
+from tfdbg_tui.wire import events, filesets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.dump.observe.graphs import GraphDefinitions
+    from tfdbg_tui.dump.options import Options
+    from tfdbg_tui.dump.record.recorder import Recorder
+    from tfdbg_tui.dump.record.stacks import CodeLocations
+
+_SKIP = b""
+
+
+@dataclass(slots=True)
+class BadTensor:
+    """The first bad output of an execution.  `counts` is None where the mode does not count."""
+
+    op_name: str
+    slot: int
+    counts: summaries.HealthCounts | None
+    location: bytes
+
+
+@dataclass(slots=True)
+class Call:
+    """A function call, or a run of a session, in progress.
+
+    Attributes:
+        name: The function's.
+        serial: Number of its execution.
+        graphs: Those that it can run.
+        step: Training step, where it is the program's own count.
+        bad: The first bad tensor in its graphs: number, and message for the program.
+    """
+
+    name: str
+    serial: int
+    graphs: frozenset[str] = field(default_factory=frozenset)
+    step: int | None = None
+    bad: tuple[int, str] | None = None
+
+
+class EagerExecutions:
+    """Records eager ops and calls of functions.
+
+    Args:
+        options: The user's.
+        recorder: Takes the records.
+        graphs: Knows which graph is behind a function.
+        locations: Interns stack traces.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        recorder: Recorder,
+        graphs: GraphDefinitions,
+        locations: CodeLocations,
+    ) -> None:
+        self._recorder = recorder
+        self._graphs = graphs
+        self._locations = locations
+        self._serials = itertools.count(1)
+        self._devices: dict[str, int] = {}
+        self._threads = threading.local()
+        self._thread_numbers = itertools.count()
+        self._heads: dict[Any, bytes] = {}
+        self._tensors = eager_tensors.EagerTensors(options)
+        self._watches_bad = options.watches_bad
+        self.calls: dict[int, Call] = {}
+
+    # ---- Function calls ------------------------------------------------------------------------
+
+    def begin_call(self, name: str) -> Call:
+        """Note that a function starts, so that traces can name the execution that causes them."""
+        graph_id = self._graphs.graph_of_function(name)
+        graphs = self._graphs.reachable(graph_id) if graph_id else frozenset()
+        call = Call(name, next(self._serials), graphs)
+        self.calls[call.serial] = call
+        return call
+
+    def cause_of(self, graph_id: str) -> int:
+        """Return the serial of the call that runs a graph now; 0 where that is not one call."""
+        serials = [call.serial for call in tuple(self.calls.values()) if graph_id in call.graphs]
+        return serials[0] if len(serials) == 1 else 0
+
+    # ---- Records -------------------------------------------------------------------------------
+
+    def op(self, op_type: Any, inputs: Sequence[Any], outputs: Any) -> BadTensor | None:
+        """Record an eager op that has just returned; return its first bad output if it is watched.
+
+        Args:
+            op_type: Type of the op, in str or bytes; names of functions are left to `end_call`.
+            inputs: Eager tensors.
+            outputs: An eager tensor, a list of them, or None.
+        """
+        head = self._heads.get(op_type)
+        if head is None:
+            head = self._head(op_type)
+        if head is _SKIP:
+            return None
+        return self._record(op_type, head, inputs, outputs, next(self._serials), steps.current, 3)
+
+    def end_call(
+        self, call: Call, inputs: Sequence[Any], outputs: Any, error: BaseException | None = None
+    ) -> BadTensor | None:
+        """Record a function call that has just ended; return its first bad output if watched."""
+        head = events.Execution.field("op_type", call.name)
+        graph_id = self._graphs.graph_of_function(call.name)
+        if graph_id is not None:
+            head += events.Execution.field("graph_id", graph_id)
+        field = b""
+        if error is not None:
+            text = f"{type(error).__name__}: {error}"
+            field = events.Execution.field("error", text)
+        step = steps.current if call.step is None else call.step
+        return self._record(call.name, head, inputs, outputs, call.serial, step, 5, field)
+
+    def _record(
+        self,
+        op_type: str,
+        head: bytes,
+        inputs: Sequence[Any],
+        outputs: Any,
+        serial: int,
+        step: int | None,
+        depth: int,
+        error: bytes = b"",
+    ) -> BadTensor | None:
+        if not isinstance(outputs, (list, tuple)):
+            outputs = (outputs,) if outputs is not None else ()
+        location = self._locations.here(sys._getframe(depth))
+        values = self._tensors.values(op_type, inputs, outputs, location)
+        try:
+            thread = self._threads.number
+        except AttributeError:
+            thread = self._threads.number = next(self._thread_numbers)
+        self._recorder.execution(
+            (
+                head,
+                values,
+                tuple([tensor._id for tensor in inputs]),
+                tuple([tensor._id for tensor in outputs]),
+                tuple([self._devices.get(t.device) or self._device(t.device) for t in outputs]),
+                location,
+                serial,
+                thread,
+                time.time(),
+                step,
+                error,
+            )
+        )
+        if self._watches_bad:
+            values = values.read()
+            if values.bad_slot is not None:
+                name = op_type.decode() if isinstance(op_type, bytes) else op_type
+                return BadTensor(name, values.bad_slot, values.counts, location)
+        return None
+
+    def _head(self, op_type: Any) -> bytes:
+        if internals.is_function_name(op_type):
+            return _SKIP  # Not noted below: there is no end of functions.
+        name = op_type.decode() if isinstance(op_type, bytes) else op_type
+        head = _SKIP if name in skipped_ops.EAGER else events.Execution.field("op_type", name)
+        self._heads[op_type] = head
+        return head
+
+    def _device(self, name: str) -> int:
+        number = self._devices.get(name)
+        if number is None:
+            with self._recorder.definitions_lock:
+                number = self._devices.setdefault(name, len(self._devices) + 1)
+                payload = events.DebuggedDevice(name, number).encode()
+                self._recorder.define(filesets.GRAPHS, events.DebugEvent(debugged_device=payload))
+        return number

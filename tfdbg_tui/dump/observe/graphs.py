@@ -1,0 +1,254 @@
+"""Definitions of graphs: their ops in order, what each op calls, and each function's signature.
+
+Ops are recorded when a graph becomes a function, by walking it.  So nothing is missed (TensorFlow's
+own records lack every call of a function), names and called functions are final, and tracing costs
+nothing.  A graph can become several functions (inference, forward); later walks add what is new.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from tfdbg_tui.dump.tensorflow import function_defs, internals
+from tfdbg_tui.wire import events, filesets
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.record.recorder import Recorder
+    from tfdbg_tui.dump.record.stacks import CodeLocations
+
+_RAISING_OPS = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2"))
+"""Op types whose purpose is to stop the program."""
+
+OWN_SCOPE = "tfdbg_tui"
+"""Name scope of the ops that the writer adds to graphs; they are not recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedOp:
+    """An op that was just recorded, the numbers of its outputs, and the graphs that it calls."""
+
+    op: Any
+    tensor_ids: tuple[int, ...]
+    may_raise: bool
+    calls: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class _GraphState:
+    """What is known of a graph; kept on the graph, so that it lives as long.
+
+    Attributes:
+        owner: Where the graph is recorded.
+        graph_id: Its id.
+        ops_seen: How many of its ops were looked at.
+        ops: Its recorded ops by name.
+        called: The ids of the graphs that its ops call.
+        may_raise: Whether one of its ops, or of those that it calls, is there to stop the program.
+        lasting: Whether one of its ops assigns to a variable, prints, or the like.
+        doubtful: Whether the shapes known while tracing may be wrong.
+        locations: The serialized CodeLocation of each recorded op, where these are wanted.
+        kept: What has to live as long as the graph.
+    """
+
+    owner: GraphDefinitions
+    graph_id: str
+    ops_seen: int = 0
+    ops: dict[str, RecordedOp] = field(default_factory=dict)
+    called: set[str] = field(default_factory=set)
+    may_raise: bool = False
+    lasting: bool = False
+    doubtful: bool = False
+    locations: dict[str, bytes] = field(default_factory=dict)
+    kept: list[Any] = field(default_factory=list)
+
+
+class GraphDefinitions:
+    """Records the graphs of one file set.
+
+    Args:
+        recorder: Takes the records.
+        locations: Interns stack traces.
+        keep_locations: Whether `location` is going to be asked.
+    """
+
+    def __init__(
+        self, recorder: Recorder, locations: CodeLocations, *, keep_locations: bool
+    ) -> None:
+        self._recorder = recorder
+        self._locations = locations
+        self._numbers = itertools.count(1)
+        # A runtime function has its graph kept, so what can be called is always found here.
+        self._states: WeakValueDictionary[str, _GraphState] = WeakValueDictionary()
+        self._functions: WeakValueDictionary[str, _GraphState] = WeakValueDictionary()
+        self._reachable: dict[str, frozenset[str]] = {}
+        self._keep_locations = keep_locations
+
+    def graph_id(self, graph: Any) -> str:
+        """Return the id of a graph; records it, after the graph around it, when it is new."""
+        return self._state(graph).graph_id
+
+    def _state(self, graph: Any) -> _GraphState:
+        state: _GraphState | None = getattr(graph, "_tfdbg_tui_state", None)
+        if state is not None and state.owner is self:
+            return state
+        outer = getattr(graph, "outer_graph", None)
+        outer_id = self.graph_id(outer) if outer is not None else ""
+        state = _GraphState(self, str(uuid.uuid4()))
+        graph._tfdbg_tui_state = self._states[state.graph_id] = state
+        name = getattr(graph, "name", None) or ""
+        self._define(debugged_graph=events.DebuggedGraph(state.graph_id, name, outer_id).encode())
+        return state
+
+    def keep(self, graph: Any, what: Any) -> None:
+        """Keep an object for as long as a graph, or a function made of it, is there."""
+        self._state(graph).kept.append(what)
+
+    def _define(self, **message: bytes) -> None:
+        self._recorder.define(filesets.GRAPHS, events.DebugEvent(**message))  # type: ignore[arg-type]
+
+    def graph_of_function(self, name: str) -> str | None:
+        """Return the id of the graph behind a runtime function, where it was recorded."""
+        state = self._functions.get(name)
+        return state.graph_id if state is not None else None
+
+    def reachable(self, graph_id: str) -> frozenset[str]:
+        """Return the graphs that an execution of a graph can run, itself included."""
+        found = self._reachable.get(graph_id)
+        if found is None:
+            seen, todo = {graph_id}, [graph_id]
+            while todo:
+                state = self._states.get(todo.pop())
+                new = state.called - seen if state is not None else set()
+                seen |= new
+                todo += new
+            found = self._reachable[graph_id] = frozenset(seen)
+        return found
+
+    def have_lasting_effects(self, graph_ids: frozenset[str]) -> bool:
+        """Return whether any of some graphs assigns to a variable, prints, or the like."""
+        states = (self._states.get(graph_id) for graph_id in graph_ids)
+        return any(state is not None and state.lasting for state in states)
+
+    def location(self, graph_id: str, op_name: str) -> bytes:
+        """Return the serialized CodeLocation of a recorded op."""
+        return self._states[graph_id].locations[op_name]
+
+    def are_shapes_doubtful(self, graph: Any) -> bool:
+        """Return whether a graph's tensors may have other shapes than known while tracing."""
+        return self._state(graph).doubtful or internals.are_shapes_doubtful(graph)
+
+    def tensor_id(self, graph: Any, op_name: str, slot: int) -> int | None:
+        """Return the number of an output of a recorded op."""
+        recorded = self._state(graph).ops.get(op_name)
+        ids = recorded.tensor_ids if recorded is not None else ()
+        return ids[slot] if slot < len(ids) else None
+
+    def record_ops(self, graph: Any) -> list[RecordedOp]:
+        """Record the ops that were added to a graph since the last time."""
+        state = self._state(graph)
+        ops = graph.get_operations()
+        if len(ops) == state.ops_seen:
+            return []
+        new = [op for op in ops[state.ops_seen :] if not op.name.startswith(OWN_SCOPE + "/")]
+        state.ops_seen = len(ops)
+        return [self._record_op(graph, state, op) for op in new]
+
+    def all_ops(self, graph: Any) -> list[RecordedOp]:
+        """Return all ops of a graph, recording those that are new."""
+        self.record_ops(graph)
+        return list(self._state(graph).ops.values())
+
+    def _record_op(self, graph: Any, state: _GraphState, op: Any) -> RecordedOp:
+        outputs = op.outputs
+        ids = tuple(next(self._numbers) for _ in outputs)
+        called = self._called_graphs(op)
+        callees = [self._states[graph_id] for graph_id in called]
+        reference = any(tensor.dtype._is_ref_dtype for tensor in outputs)
+        state.lasting |= reference or (op._is_stateful and not outputs)
+        may_raise = op.type in _RAISING_OPS or any(callee.may_raise for callee in callees)
+        state.may_raise |= may_raise
+        state.doubtful |= any(callee.doubtful for callee in callees)
+        if called:
+            state.called.update(called)
+            self._reachable.clear()
+        location = self._locations.of_op(op)
+        if self._keep_locations:
+            state.locations[op.name] = location
+        creation = events.GraphOpCreation(
+            op_type=op.type,
+            op_name=op.name,
+            graph_name=getattr(graph, "name", None) or "",
+            graph_id=state.graph_id,
+            input_names=[tensor.name for tensor in op.inputs],
+            num_outputs=len(outputs),
+            code_location=location,
+            output_tensor_ids=list(ids),
+            called_graph_ids=called,
+            output_dtypes=[tensor.dtype.as_datatype_enum for tensor in outputs],
+        )
+        self._define(graph_op_creation=creation.encode())
+        recorded = state.ops[op.name] = RecordedOp(op, ids, may_raise, calls=tuple(called))
+        return recorded
+
+    def _called_graphs(self, op: Any) -> list[str]:
+        called = []
+        for name in function_defs.function_attributes(op.type):
+            value = op.get_attr(name)
+            for function in value if isinstance(value, list) else [value]:
+                name = internals.plain_name(function.name)
+                graph_id = self.graph_of_function(name)
+                if graph_id is not None:
+                    called.append(graph_id)
+        return called
+
+    def record_function(self, name: str, graph: Any, attrs: Any) -> None:
+        """Record that a graph becomes a runtime function, with its inputs, outputs, captures."""
+        state = self._state(graph)
+        state.doubtful = self.are_shapes_doubtful(graph)
+        self._functions[name] = state
+        captures = [*graph.external_captures, *graph.deferred_external_captures]
+        signature = events.GraphSignature(
+            graph_id=state.graph_id,
+            function_name=name,
+            input_names=[tensor.name for tensor in graph.inputs],
+            output_names=[tensor.name for tensor in graph.outputs],
+            captured_names=[_graph_tensor_name(tensor) for tensor in captures],
+            captured_tensor_ids=[_eager_tensor_id(tensor) for tensor in captures],
+            forward_graph_id=self._forward_graph_id(graph, attrs),
+        )
+        self._define(graph_signature=signature.encode())
+
+    def record_run(self, name: str, graph: Any, output_names: list[str]) -> None:
+        """Record what a session runs of a graph as a function of its own.
+
+        Args:
+            name: The name of its executions.
+            graph: A v1 graph.
+            output_names: The tensors that are fetched.
+        """
+        state = self._functions[name] = self._state(graph)
+        signature = events.GraphSignature(state.graph_id, name, output_names=output_names)
+        self._define(graph_signature=signature.encode())
+
+    def _forward_graph_id(self, graph: Any, attrs: Any) -> str:
+        if internals.forward_function_name(attrs) is None:
+            return ""
+        for tensor in graph.external_captures:
+            if _eager_tensor_id(tensor) < 0 and hasattr(tensor, "graph"):
+                return self.graph_id(tensor.graph)
+        return ""
+
+
+def _eager_tensor_id(tensor: Any) -> int:
+    number = getattr(tensor, "_id", None)
+    return number if isinstance(number, int) and hasattr(tensor, "_numpy_internal") else -1
+
+
+def _graph_tensor_name(tensor: Any) -> str:
+    if _eager_tensor_id(tensor) >= 0 or not hasattr(tensor, "graph"):
+        return ""
+    return str(tensor.name)

@@ -1,0 +1,376 @@
+"""The ops that carry the values of observed tensors out of a graph.
+
+The tensors of a graph are observed in groups.  A group costs one look at its large tensors, by
+TensorFlow's ``DebugNumericSummaryV2`` in its CURT_HEALTH mode, which runs at memory speed, and one
+at each *pack* of small tensors of one shape.  `coverage` tells which large ones need no look of
+their own.  Only when something in the group is bad, Python gets the tensors themselves (they are
+still alive) and counts everything about the bad ones.  What was found goes into a queue (see
+`row_queue`).  In modes that tell more of healthy tensors than sizes, and in sessions of TensorFlow
+1, one PyFunc, the *sink*, takes it instead.  Groups are limited, so that not too much is kept
+alive, and not too much is lost when an op raises in the middle of a graph.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from tfdbg_tui.dump.encode import summaries
+from tfdbg_tui.dump.observe import callbacks, coverage, row_queue
+from tfdbg_tui.dump.observe.graphs import OWN_SCOPE
+from tfdbg_tui.dump.tensorflow import internals, tensor_ops
+from tfdbg_tui.wire.modes import TensorDebugMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from tfdbg_tui.dump.observe.groups import Group, Row
+    from tfdbg_tui.dump.observe.observed import Observed
+    from tfdbg_tui.dump.observe.places import Place
+
+_REARRANGED_INPUT = {
+    "Assign": 1,
+    "EnsureShape": 0,
+    "ExpandDims": 0,
+    "PreventGradient": 0,
+    "Reshape": 0,
+    "Snapshot": 0,
+    "Squeeze": 0,
+    "StopGradient": 0,
+    "Transpose": 0,
+}
+"""Ops whose output has the elements of one of their inputs, and which."""
+
+_PACKED_ELEMENTS = 4096
+"""Up to so many elements, to copy a tensor into a pack is cheaper than an op of its own."""
+_EXACT_FLOAT32 = 1 << 24
+"""A float32 sum of ones is exact up to here; larger tensors are counted by the detail function."""
+
+_ROW_MODES = (
+    TensorDebugMode.NO_TENSOR,
+    TensorDebugMode.CURT_HEALTH,
+    TensorDebugMode.CONCISE_HEALTH,
+)
+"""Modes in which a row tells all of a healthy group; in the others each group has a sink, as what
+goes two ways comes in no order."""
+
+
+def add_group(
+    place: Place,
+    items: Sequence[Observed],
+    group: Group,
+    iteration: Any,
+    input_row: Callable[[Any], Row | None],
+    after: Sequence[Any],
+    serial: Any = None,
+) -> Any:
+    """Add the ops that record a group of tensors; return the one that must run.
+
+    Args:
+        place: Takes the ops.
+        items: The tensors, one for each row of `group`; all on one device.
+        group: Takes the values when the graph runs.
+        iteration: The counter of the loop that the graph is the body of, or None.
+        input_row: Returns the row of any recorded tensor of the graph.
+        after: Sinks that must have run before this one.
+        serial: The number of the run that the values belong to, where the graph is told.
+    """
+    builder = _GroupBuilder(place, items, group, iteration, input_row, serial)
+    with _own_scope(place.graph), tensor_ops.beside(items[0].tensor):
+        return builder.build(after)
+
+
+def add_serial(graph: Any) -> Any:
+    """Return a placeholder in a v1 graph for the number of a run."""
+    with _own_scope(graph):
+        return tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int64), [], "serial")
+
+
+def add_wait(graph: Any, ops: Sequence[Any]) -> Any:
+    """Return a new op of a v1 graph that waits for others.
+
+    An If runs the sinks of its branches only for who waits for the If itself, not for an output;
+    and TensorFlow does not let anyone fetch an If.
+    """
+    with _own_scope(graph), tf.control_dependencies(ops):
+        return tf.raw_ops.NoOp()
+
+
+def add_waiting(graph: Any, tensors: Sequence[Any], sinks: Sequence[Any]) -> list[Any]:
+    """Return new tensors of a graph that are equal to others, but wait for sinks."""
+    with _own_scope(graph), tf.control_dependencies(sinks):
+        return [tf.identity(tensor) for tensor in tensors]
+
+
+@contextlib.contextmanager
+def _own_scope(graph: Any) -> Iterator[None]:
+    with (
+        internals.no_graph_callbacks(),
+        graph.as_default(),
+        tf.control_dependencies(None),
+        graph.name_scope(OWN_SCOPE + "/"),
+        graph.device(None),
+    ):
+        yield
+
+
+class _GroupBuilder:
+    def __init__(
+        self,
+        place: Place,
+        items: Sequence[Observed],
+        group: Group,
+        iteration: Any,
+        input_row: Callable[[Any], Row | None],
+        serial: Any,
+    ) -> None:
+        self._place = place
+        self._items = items
+        self._group = group
+        self._iteration = iteration
+        self._input_row = input_row
+        self._serial = serial
+        self._row_numbers: dict[str, int] = {}
+        self._columns: list[tuple[str, Any]] = []
+        self._wide: dict[str, Any] = {}
+        self._number = callbacks.number_of(group)
+
+    def build(self, after: Sequence[Any]) -> Any:
+        mode = self._group.mode
+        after = list(after)
+        looked_at: list[Any] = []
+        sizes: list[Any] = []
+        if mode is TensorDebugMode.NO_TENSOR:
+            after += [self._here(item).op for item in self._items]
+        elif mode is TensorDebugMode.FULL_TENSOR:
+            self._columns += [("tensor", self._here(item)) for item in self._items]
+        elif mode is TensorDebugMode.SHAPE:
+            after += self._add_shapes()
+        else:
+            looked_at, sizes = self._add_health()
+        if self._serial is not None:
+            self._columns.append(("serial", self._serial))
+        self._group.columns = tuple(name for name, _ in self._columns)
+        self._group.sizes_put = len(sizes)
+        condition = self._is_worth_a_look(looked_at[0], sizes) if looked_at else None
+        with tf.control_dependencies(after), self._on_host():
+            row = row_queue.row_tensor(self._number, self._counter(), sizes)
+            if condition is not None:
+                row = tensor_ops.with_details(condition, row, looked_at)
+            if self._place.drained and mode in _ROW_MODES:
+                return row_queue.put(row)
+            inputs = [row, *(column for _, column in self._columns)]
+            return tensor_ops.py_func(callbacks.sink_token(), inputs, [])
+
+    def _counter(self) -> Any:
+        """Return the iteration of the loop, if the graph is the body of one."""
+        if self._iteration is None:
+            return None
+        return tf.cast(self._place.tensor(self._iteration), tf.int64)
+
+    def _here(self, item: Observed) -> Any:
+        """Return what stands for a tensor where the ops are made."""
+        return self._place.tensor(item.tensor)
+
+    def _on_host(self) -> AbstractContextManager[None]:
+        return tensor_ops.on_host(self._items[0].tensor)
+
+    def _widened(self, tensor: Any) -> Any:
+        """Return `tensor_ops.widened` of a tensor, made once."""
+        wide = self._wide.get(tensor.name)
+        if wide is None:
+            wide = self._wide[tensor.name] = tensor_ops.widened(tensor)
+        return wide
+
+    def _add_shapes(self) -> list[Any]:
+        unknown = [item for item in self._items if item.row.shape is None]
+        self._columns += [("shape", tensor_ops.shape(self._here(item))) for item in unknown]
+        return [self._here(item).op for item in self._items if item.row.shape is not None]
+
+    # ---- Health --------------------------------------------------------------------------------
+
+    def _add_health(self) -> tuple[list[Any], list[Any]]:
+        """Add the ops that look at the tensors.
+
+        Returns:
+            What `Group.detail` gets, nothing if there is nothing to look at; and the sizes that are
+            not known while tracing.
+        """
+        group = self._group
+        small = self._sort_rows()
+        large = [self._items[row] for row in group.large]
+        packs = self._packs(small)
+        full = group.mode is TensorDebugMode.FULL_HEALTH
+        if full:
+            self._columns += [("tensor", pack) for pack in packs]
+        if not (packs or large):
+            return [], []
+        if full and large:
+            self._add_ranks(large)
+            self._add_signs(large)
+        sizes = self._sizes(large) if group.mode is not TensorDebugMode.CURT_HEALTH else []
+        return self._looked_at(packs), sizes
+
+    def _sizes(self, large: Sequence[Observed]) -> list[Any]:
+        """Return the sizes that are not known while tracing; they come into being on the host."""
+        unsized = [self._widened(self._here(item)) for item in large if item.row.size is None]
+        return [tf.raw_ops.Size(input=tensor, out_type=tf.int64) for tensor in unsized]
+
+    def _add_ranks(self, large: Sequence[Observed]) -> None:
+        unranked = [self._widened(self._here(item)) for item in large if item.row.rank is None]
+        self._add_packed("rank", [tf.raw_ops.Rank(input=tensor) for tensor in unranked])
+
+    def _add_packed(self, name: str, scalars: Sequence[Any]) -> None:
+        if scalars:
+            self._columns.append((name, tf.raw_ops.Pack(values=scalars, axis=0)))
+
+    def _sort_rows(self) -> list[int]:
+        """Decide how each row is looked at; return those that are small.
+
+        Constants, mere rearrangements and what others cover cost nothing.
+        """
+        group = self._group
+        small = []
+        for number, item in enumerate(self._items):
+            source = self._source(item)
+            if source is not None:
+                group.aliases.append((number, source))
+                self._row_numbers[item.row.tensor_name] = source
+                continue
+            self._row_numbers[item.row.tensor_name] = number
+            counts = _known_counts(item, extremes=group.adaptive)
+            if counts is not None:
+                group.constants[number] = counts
+            elif item.row.size is not None and item.row.size <= _PACKED_ELEMENTS:
+                small.append(number)
+            else:
+                group.large.append(number)
+            if counts is None and not item.row.slot:
+                self._cover_inputs(number, item)
+        return small
+
+    def _source(self, item: Observed) -> int | None:
+        """Return the row that has the same elements as a tensor, or None."""
+        if item.row.rank is None:
+            return None
+        if item.op_type == "IdentityN":
+            return self._row_numbers.get(item.inputs[item.row.slot].name)
+        if item.op_type in _REARRANGED_INPUT:
+            return self._row_numbers.get(item.inputs[_REARRANGED_INPUT[item.op_type]].name)
+        return None
+
+    def _cover_inputs(self, number: int, item: Observed) -> None:
+        large = self._group.large
+        for slot in coverage.covered_inputs(item.tensor.op):
+            source = self._row_numbers.get(item.inputs[slot].name)
+            if source is not None and source in large:
+                self._group.covers.setdefault(source, number)
+
+    def _packs(self, small: Sequence[int]) -> list[Any]:
+        """Pack the small tensors of each shape and type."""
+        alike: dict[Any, list[int]] = {}
+        for number in small:
+            row = self._items[number].row
+            alike.setdefault((row.dtype, row.shape), []).append(number)
+        self._group.packs = list(alike.values())
+        return [
+            self._widened(
+                tf.raw_ops.Pack(values=[self._here(self._items[row]) for row in rows], axis=0)
+            )
+            for rows in self._group.packs
+        ]
+
+    def _add_signs(self, items: Sequence[Observed]) -> None:
+        sums: list[Any] = []
+        squares: list[Any] = []
+        for item in items:
+            sign = tf.raw_ops.Sign(x=tensor_ops.for_sign(self._widened(self._here(item))))
+            flat = tf.raw_ops.Reshape(tensor=sign, shape=[-1])
+            total = tf.raw_ops.Sum(input=flat, axis=[0])
+            half = tf.raw_ops.L2Loss(t=sign)
+            for scalar, into in ((total, sums), (half, squares)):
+                wide = scalar.dtype == tf.float64
+                into.append(scalar if wide else tf.raw_ops.Cast(x=scalar, DstT=tf.float64))
+        self._add_packed("sign_sum", sums)
+        self._add_packed("half_nonzero", squares)
+
+    def _looked_at(self, packs: Sequence[Any]) -> list[Any]:
+        """Return what tells which tensors are bad, and the tensors."""
+        group = self._group
+        scanned = [row for row in group.large if row not in group.covers]
+        group.seen = [*([row] for row in scanned), *group.packs]
+        seen = [*(self._widened(self._here(self._items[row])) for row in scanned), *packs]
+        group.places = {
+            row: (index, place if index >= len(scanned) else None)
+            for index, rows in enumerate(group.seen)
+            for place, row in enumerate(rows)
+        }
+        tensors = list(seen)
+        for row in group.covers:
+            group.places[row] = len(tensors), None
+            tensors.append(self._widened(self._here(self._items[row])))
+        if group.adaptive:
+            self._add_inputs(tensors)
+        looks = [tensor_ops.curt_summary(tensor) for tensor in seen]
+        curt = tf.raw_ops.Pack(values=looks, axis=0) if len(looks) > 1 else looks[0]
+        return [curt, *tensors]
+
+    def _is_worth_a_look(self, curt: Any, sizes: Sequence[Any]) -> Any:
+        """Return whether Python is to look at the tensors.
+
+        That is where one is bad, in any case where it will be overwritten, and in FULL_HEALTH where
+        one is too large for float32 sums.
+        """
+        group = self._group
+        if group.overwritten:
+            return tf.constant(True)
+        largest = tf.raw_ops.Max(input=curt, axis=[0, 1] if len(group.seen) > 1 else [0])
+        condition = tf.raw_ops.Cast(x=largest, DstT=tf.bool)
+        if group.mode is TensorDebugMode.FULL_HEALTH:
+            group.exact_limit = _EXACT_FLOAT32
+            known = (self._items[row].row.size or 0 for row in group.large)
+            if max(known, default=0) > _EXACT_FLOAT32:
+                return tf.constant(True)
+            if sizes:
+                with self._on_host():
+                    size = tf.raw_ops.Max(input=tf.raw_ops.Pack(values=sizes, axis=0), axis=[0])
+                    condition |= size > _EXACT_FLOAT32
+        return condition
+
+    def _add_inputs(self, tensors: list[Any]) -> None:
+        """Let the details of a bad tensor include those of the inputs of its op."""
+        group = self._group
+        for number, item in enumerate(self._items):
+            inputs = []
+            for tensor in item.inputs:
+                dtype = tensor.dtype.base_dtype
+                if dtype.is_floating or dtype.is_complex:
+                    row = self._row_numbers.get(tensor.name)
+                    row = self._add_extra_row(tensor, tensors) if row is None else row
+                    inputs += [row] if row is not None else []
+            group.inputs[number] = tuple(inputs)
+
+    def _add_extra_row(self, tensor: Any, tensors: list[Any]) -> int | None:
+        """Return the number of a new row for a tensor from outside of the group."""
+        group = self._group
+        row = self._input_row(tensor)
+        here = self._place.tensor(tensor)
+        if row is None or here is None:
+            return None
+        number = len(group.rows) + len(group.extra_rows)
+        group.extra_rows.append(row)
+        group.places[number] = len(tensors), None
+        tensors.append(self._widened(here))
+        self._row_numbers[tensor.name] = number
+        return number
+
+
+def _known_counts(item: Observed, *, extremes: bool) -> summaries.HealthCounts | None:
+    """Return the counts of a tensor that is the same in every execution of its graph."""
+    if item.row.size == 0:
+        return summaries.HealthCounts()
+    value = tf.get_static_value(item.tensor) if item.op_type == "Const" else None
+    return summaries.health_counts(value, extremes=extremes) if value is not None else None

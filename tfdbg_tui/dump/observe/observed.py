@@ -1,0 +1,137 @@
+"""Which tensors of a graph are recorded, and in which groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from tfdbg_tui.dump.encode import summaries
+from tfdbg_tui.dump.observe import references, skipped_ops
+from tfdbg_tui.dump.observe.groups import Row
+from tfdbg_tui.dump.tensorflow import internals
+from tfdbg_tui.wire.modes import TensorDebugMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfdbg_tui.dump.observe.graphs import RecordedOp
+    from tfdbg_tui.dump.options import Options
+
+_GROUP_ROWS = 256
+_GROUP_BYTES = 256 << 20
+_ASSUMED_DIMENSION = 128
+"""Stands for an unknown dimension when the bytes of a group are estimated."""
+_HEALTH_TYPES = summaries.WATCHED - summaries.UNKNOWN_TO_OPS
+_MAX_RANK = 31
+"""numpy arrays have at most 32 dimensions before numpy 2, and a pack has one more than a tensor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A symbolic tensor to record, and what is known of it while tracing.
+
+    Attributes:
+        tensor: The tensor.
+        row: What identifies it.
+        op_type: Type of the op that makes it.
+        inputs: The inputs of that op.
+    """
+
+    tensor: Any
+    row: Row
+    op_type: str
+    inputs: tuple[Any, ...]
+
+
+def observed_tensors(
+    ops: Sequence[RecordedOp], graph_id: str, options: Options, *, shapes_doubtful: bool
+) -> Iterator[Observed]:
+    """Yield the tensors among the outputs of some ops that the mode and filters let through."""
+    for recorded in ops:
+        op = recorded.op
+        if op.type in skipped_ops.GRAPH and not references.reads_variable(op):
+            continue
+        inputs = tuple(op.inputs)
+        for slot, tensor in enumerate(op.outputs):
+            if _is_recorded(tensor, options) and options.keeps(op.type, tensor.dtype):
+                number = recorded.tensor_ids[slot]
+                row = row_of(tensor, graph_id, number, options, shapes_doubtful=shapes_doubtful)
+                yield Observed(tensor, row, op.type, inputs)
+
+
+def row_of(
+    tensor: Any, graph_id: str, tensor_id: int, options: Options, *, shapes_doubtful: bool
+) -> Row:
+    """Return what is known for sure of a symbolic tensor while tracing."""
+    op = tensor.op
+    sure = not shapes_doubtful or op.type == "Const"
+    shape = tensor.shape if sure else tf.TensorShape(None)
+    known = shape.as_list() if shape.rank is not None else None
+    return Row(
+        graph_id=graph_id,
+        op_name=op.name,
+        slot=tensor.value_index,
+        tensor_id=tensor_id,
+        dtype=tensor.dtype.base_dtype.as_datatype_enum,
+        shape=tuple(known) if known is not None and None not in known else None,
+        rank=shape.rank,
+        device=internals.full_device_name(tensor.device),
+        watched=options.keeps(op.type, tensor.dtype),
+    )
+
+
+def fits_numpy(tensor: Any) -> bool:
+    """Return whether a symbolic tensor, and a pack of such, can be handed to Python."""
+    return (tensor.shape.rank or 0) <= _MAX_RANK
+
+
+def _is_recorded(tensor: Any, options: Options) -> bool:
+    dtype = tensor.dtype.base_dtype
+    if options.watches_health:
+        has_type = dtype.as_datatype_enum in _HEALTH_TYPES
+    elif options.mode is TensorDebugMode.SHAPE:
+        has_type = bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
+    else:
+        has_type = bool(dtype.is_numpy_compatible)
+    return has_type and fits_numpy(tensor)
+
+
+def groups_of(observed: Sequence[Observed]) -> Iterator[list[Observed]]:
+    """Split tensors into groups of one device, limited in number and in (estimated) bytes.
+
+    A group comes after those that its tensors were computed from on other devices.
+    """
+    by_device: dict[str, list[Observed]] = {}
+    sizes: dict[str, int] = {}
+    waiting: dict[str, str] = {}  # by the name of a tensor in a group: its device
+    for item in observed:
+        device = item.tensor.device
+        for needed in {waiting.get(tensor.name, device) for tensor in item.inputs} - {device}:
+            yield from _taken(by_device, needed)
+        group = by_device.setdefault(device, [])
+        size = _estimated_bytes(item.tensor)
+        if group and (len(group) >= _GROUP_ROWS or sizes[device] + size > _GROUP_BYTES):
+            yield from _taken(by_device, device)
+            group = by_device.setdefault(device, [])
+        if not group:
+            sizes[device] = 0
+        group.append(item)
+        sizes[device] += size
+        waiting[item.tensor.name] = device
+    yield from by_device.values()
+
+
+def _taken(groups: dict[str, list[Observed]], device: str) -> Iterator[list[Observed]]:
+    """Take the group of a device out, if there is one."""
+    if device in groups:
+        yield groups.pop(device)
+
+
+def _estimated_bytes(tensor: Any) -> int:
+    dimensions = tensor.shape.as_list() if tensor.shape.rank is not None else [None]
+    count = 1
+    for dimension in dimensions:
+        count *= _ASSUMED_DIMENSION if dimension is None else dimension
+    return count * int(tensor.dtype.size or 8)

@@ -1,0 +1,136 @@
+"""Where the ops that record are made: in a graph of their own, or among those of a v1 graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tfdbg_tui.dump.tensorflow import internals, tensor_ops
+from tfdbg_tui.dump.tensorflow.function_defs import CAPTURE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
+
+
+class Place(Protocol):
+    """Where ops that record are made.
+
+    Attributes:
+        graph: The graph that they are made in.
+        drained: Whether `row_queue` gets what they put into the queue.
+    """
+
+    graph: Any
+    drained: bool
+
+    def tensor(self, tensor: Any) -> Any:
+        """Return what stands in `graph` for a tensor of the program, or None."""
+
+
+class V1Graph:
+    """A v1 graph that takes the ops itself: what it consists of is all that a session can run."""
+
+    drained = False
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+
+    def tensor(self, tensor: Any) -> Any:
+        """Return the tensor, which is there; of a reference, what it refers to."""
+        return tensor_ops.dereferenced(tensor)
+
+
+@dataclass(frozen=True, slots=True)
+class Flavour:
+    """What a function is made for.
+
+    Attributes:
+        stateless: It must have no side effects for TensorFlow, as in a dataset, which could not be
+            saved otherwise.
+        compiled: XLA compiles it, so no Python can run inside of it.
+        in_session: A session of TensorFlow 1 runs it, which has queues of its own.
+    """
+
+    stateless: bool = False
+    compiled: bool = False
+    in_session: bool = False
+
+
+class Probe:
+    """A graph of ops that record, to be added to a function.
+
+    Args:
+        body: The function.
+        flavour: What the function is made for.
+
+    Attributes:
+        references: Names in the function of the tensors that the inputs of the graph stand for.
+        required: Names of the ops that have to run when the function does, its own or ours.
+        waits: Pairs of an op of the function and the names of ops that it has to wait for.
+        definition: The FunctionDef of the finished graph.
+        children: The runtime functions that it calls.
+        captures: Eager tensors that the ops use, by the names of arguments for them.
+    """
+
+    def __init__(self, body: FunctionBody, flavour: Flavour) -> None:
+        self._body = body
+        self._inputs: dict[str, Any] = {}
+        self.flavour = flavour
+        self.drained = not flavour.in_session
+        self.captures: dict[str, Any] = {}
+        self.graph = internals.own_graph()
+        self.references: list[str] = []
+        self.required: list[str] = []
+        self.waits: list[tuple[str, list[str]]] = []
+        self.definition: Any = None
+        self.children: list[Any] = []
+
+    def has(self, tensor: Any) -> bool:
+        """Return whether the function has a tensor of its graph."""
+        return self._body.reference(tensor) is not None
+
+    def tensor(self, tensor: Any) -> Any:
+        """Return the input that stands for a tensor; None if the function does not have it."""
+        reference = self._body.reference(tensor)
+        if reference is None:
+            return None
+        return self._stand_in(reference, tensor.dtype, tensor.shape, tensor.device)
+
+    def op(self, op: Any) -> Any:
+        """Return the op of an input that stands for an op; nothing but waiting makes sense."""
+        return self._stand_in(self._body.node_name(op.name), "bool").op
+
+    def outputs(self) -> list[Any]:
+        """Return the inputs that stand for the outputs of the function."""
+        return [self._stand_in(*output) for output in self._body.outputs()]
+
+    def _stand_in(self, reference: str, dtype: Any, shape: Any = None, device: str = "") -> Any:
+        found = self._inputs.get(reference)
+        if found is None:
+            name = f"input_{len(self._inputs)}"
+            found = internals.new_input(self.graph, name, dtype, shape, device)
+            self._inputs[reference] = found
+            self.references.append(reference)
+        return found
+
+    def wait(self, op: Any, awaited: Iterable[Any]) -> None:
+        """Make an op of the function wait for others, of the function's or of ours."""
+        names = [other.name for other in awaited]
+        if names:
+            self.waits.append((op.name, names))
+
+    def finish(self, sinks: Iterable[Any], calls: Iterable[Any]) -> None:
+        """Make the FunctionDef.
+
+        Args:
+            sinks: Ops of the graph that have to run.
+            calls: Ops of the function that have to run, for what they call holds sinks.
+        """
+        self.required = [op.name for op in (*sinks, *calls)]
+        graph = self.graph
+        self.captures = {f"{CAPTURE}{tensor._id}": tensor for tensor in graph.external_captures}
+        self.references += self.captures
+        graph.inputs = [*self._inputs.values(), *graph.internal_captures]
+        self.definition, self.children = internals.definition_of(self.graph)

@@ -1,0 +1,207 @@
+"""How groups hand over what they saw without entering Python: rows of numbers in a queue.
+
+When a graph runs, each of its groups puts one row into a queue of TensorFlow's, which all graphs of
+the process share; several rows, where it has many sizes to tell.  Python takes all of them out
+together, when a call begins or ends, and every `_INTERVAL_SECONDS` for what runs for long or in no
+call.  That goes on for as long as the process, as what was made to record may run for as long.
+
+The queue is bounded: graphs that are faster than the writer wait for it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import tensorflow as tf
+
+from tfdbg_tui.dump.errors import BadTensorError
+from tfdbg_tui.dump.observe import callbacks
+from tfdbg_tui.dump.tensorflow import internals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.dump.observe.groups import Group
+
+NUMBER, PART, ITERATION, KEY, SIZES = range(5)
+"""Columns of a row: number of the group; which of the rows of one execution it is; iteration of the
+loop; by which the group knows the details, 0 where nothing is bad; the first of the sizes."""
+WIDTH = 8
+NO_KEY = -1
+"""The key of details that could not be made: such an execution is not recorded."""
+
+_SIZES_IN_ROW = WIDTH - SIZES
+_CAPACITY = 1 << 16
+_INTERVAL_SECONDS = 0.05
+_NAME = "tfdbg_tui_rows"
+
+Rows = npt.NDArray[np.int64]
+"""``[rows, WIDTH]``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Rows of whole executions in their order.
+
+    Attributes:
+        groups: The groups.
+        which: Which of the groups each row is of.
+        rows: The rows.
+    """
+
+    groups: Sequence[Group | None]
+    which: npt.NDArray[np.int64]
+    rows: Rows
+
+    def __getitem__(self, part: slice) -> Taken:
+        return Taken(self.groups, self.which[part], self.rows[part])
+
+    def heads(self) -> npt.NDArray[np.int64]:
+        """Return which rows are the first of an execution."""
+        return np.flatnonzero(self.rows[:, PART] == 0)
+
+
+def rows_for(number_of_sizes: int) -> int:
+    """Return how many rows an execution takes."""
+    return max(1, -(-number_of_sizes // _SIZES_IN_ROW))
+
+
+def row_tensor(number: int, iteration: Any, sizes: list[Any]) -> Any:
+    """Return the row, or the rows, of a healthy execution, in the current graph.
+
+    Args:
+        number: The group's, by `callbacks.number_of`.
+        iteration: An int64 tensor, or None.
+        sizes: Int64 tensors.
+
+    Returns:
+        Int64 ``[WIDTH]``, or ``[rows, WIDTH]`` where one is not enough.
+    """
+    rows = np.zeros((rows_for(len(sizes)), WIDTH), np.int64)
+    rows[:, NUMBER], rows[:, PART] = number, range(len(rows))
+    shape = rows.shape if len(rows) > 1 else (WIDTH,)
+    told = {(0, ITERATION): iteration} if iteration is not None else {}
+    for index, size in enumerate(sizes):
+        told[index // _SIZES_IN_ROW, SIZES + index % _SIZES_IN_ROW] = size
+    if not told:
+        return tf.constant(rows.reshape(shape))
+    constants = {value: tf.constant(value, tf.int64) for value in np.unique(rows).tolist()}
+    values = [told.get(at, constants[int(rows[at])]) for at in np.ndindex(rows.shape)]
+    packed = tf.raw_ops.Pack(values=values, axis=0)
+    return packed if len(rows) == 1 else tf.reshape(packed, shape)
+
+
+def put(rows: Any) -> Any:
+    """Return an op that puts what `row_tensor` returned into the queue."""
+    _queue.watch()
+    with tf.device("/device:CPU:0"):
+        handle = tf.raw_ops.FIFOQueueV2(
+            component_types=[tf.int64], shapes=[[WIDTH]], capacity=_CAPACITY, shared_name=_NAME
+        )
+        enqueue = tf.raw_ops.QueueEnqueueV2
+        if rows.shape.rank == 2:
+            enqueue = tf.raw_ops.QueueEnqueueManyV2
+        return enqueue(handle=handle, components=[rows])
+
+
+def drain() -> None:
+    """Hand what is in the queue to the writers."""
+    _queue.drain()
+
+
+def hold() -> None:
+    """Let nobody take rows until `release`, so that a fork finds no op half done."""
+    _queue.lock.acquire()
+
+
+def release() -> None:
+    """Undo `hold`."""
+    _queue.lock.release()
+
+
+def forked() -> None:
+    """Begin anew in a process that was forked after `hold`: the thread is not there."""
+    global _queue
+    _queue = _Queue()
+
+
+class Kept:
+    """Keeps a group until its last rows have been taken, though its graph may be gone by then."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+
+    def __del__(self) -> None:
+        _queue.leaving.append(self._group)
+
+
+class _Queue:
+    def __init__(self) -> None:
+        self.leaving: list[Group] = []
+        self.lock = threading.RLock()
+        self._thread: threading.Thread | None = None
+        self._ends = threading.Event()
+        self._rest: Rows = np.zeros((0, WIDTH), np.int64)
+
+    def watch(self) -> None:
+        """Start the thread that takes rows out, if it does not run."""
+        with self.lock:
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._run, name="tfdbg-tui-rows", daemon=True
+                )
+                self._thread.start()
+
+    def end(self) -> None:
+        """Stop the thread: TensorFlow goes before threads do when the process ends."""
+        self._ends.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ends.wait(_INTERVAL_SECONDS):
+            try:
+                self.drain()
+            except BadTensorError:
+                pass  # It is for the program, whose call raises it.
+            except Exception as error:
+                for writer in list(callbacks.writers):
+                    writer.hook_failed(error, "graph executions")
+
+    def drain(self) -> None:
+        if self._thread is None:
+            return
+        with self.lock:
+            leaving, self.leaving = self.leaving, []
+            rows = self._taken()
+            if rows is not None:
+                self._hand_over(rows)
+            leaving.clear()
+
+    def _taken(self) -> Rows | None:
+        handle = internals.eager_queue(_NAME, tf.int64, WIDTH, _CAPACITY)
+        rows: Rows | None = internals.dequeue_all(handle, tf.int64)
+        return rows
+
+    def _hand_over(self, rows: Rows) -> None:
+        rows = np.concatenate((self._rest, rows)) if len(self._rest) else rows
+        numbers, which = np.unique(rows[:, NUMBER], return_inverse=True)
+        groups = [callbacks.group_of(number) for number in numbers.tolist()]
+        # All rows of an execution come one after the other, but maybe not all at once.
+        last, parts = groups[which[-1]], int(rows[-1, PART]) + 1
+        is_complete = last is None or parts == rows_for(last.sizes_put)
+        end = len(rows) if is_complete else len(rows) - parts
+        self._rest = rows[end:]
+        for writer in {group.writer for group in groups if group is not None}:
+            own = [group if group and group.writer is writer else None for group in groups]
+            taken = np.array([group is not None for group in own])[which[:end]]
+            writer.rows_taken(Taken(own, which[:end][taken], rows[:end][taken]))
+
+
+_queue = _Queue()
+atexit.register(lambda: _queue.end())

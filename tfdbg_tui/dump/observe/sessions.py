@@ -1,0 +1,391 @@
+"""TensorFlow 1 sessions: what `Session.run` runs along with what the program asks for.
+
+A session computes only what its fetches and targets need, so a sink may run along only where all
+that it looks at is computed anyway.  Sinks are made for the first run that needs them, and shared
+by all later runs that compute the same tensors.  Tensors that a run overwrites in place are looked
+at in a run of their own before it; see `references`.  Ops inside of v1 control flow (loops and
+branches made of Enter, Switch and Merge) are not observed: their tensors must not leave it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tensorflow import errors
+from tensorflow.compat.v1 import GraphKeys
+
+from tfdbg_tui.dump.observe import instrument, observed, references
+from tfdbg_tui.dump.observe.groups import Group
+from tfdbg_tui.dump.observe.places import V1Graph
+from tfdbg_tui.dump.observe.references import VariableMemory, When
+from tfdbg_tui.dump.tensorflow import internals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tfdbg_tui.dump.observe.eager import Call
+    from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
+    from tfdbg_tui.dump.observe.groups import Row
+    from tfdbg_tui.dump.observe.observed import Observed
+    from tfdbg_tui.dump.writer import DumpWriter
+
+_EXPECTED_ERRORS = (errors.OutOfRangeError, errors.CancelledError, errors.FailedPreconditionError)
+"""What a session raises at the end of its data, when it is closed, before it is initialised."""
+
+_NAMED_FETCHES = 3
+"""So many fetches are named in the name of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What runs besides the fetches of the program.
+
+    Attributes:
+        name: What the run is called in the dump.
+        before: Sinks to run before the program's run.
+        along: Sinks to run in it.
+        serial: The placeholder that is fed with the number of the run.
+        step: The global step that the run counts up, as it is before; None where it does not.
+    """
+
+    name: str
+    before: Sequence[Any]
+    along: Sequence[Any]
+    serial: Any
+    step: Any
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRun:
+    """One run of a session.
+
+    Attributes:
+        plan: What runs besides the fetches of the program.
+        call: What is recorded of the run.
+        feeds: What is fed besides the feeds of the program, as sessions want it.
+    """
+
+    plan: Plan
+    call: Call
+    feeds: dict[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _SharedSink:
+    """A sink, the tensors that it records, and all those that it looks at."""
+
+    sink: Any
+    records: frozenset[str]
+    looks_at: frozenset[str]
+
+
+@dataclass(slots=True)
+class _GraphState:
+    """What was added to a graph for one dump; kept on the graph, so that it lives as long."""
+
+    owner: SessionPlans
+    serial: Any = None
+    version: int = 0
+    changes_shapes: bool = False
+    ops: dict[str, RecordedOp] = field(default_factory=dict)
+    observed: dict[tuple[str, bool], tuple[Observed, ...]] = field(default_factory=dict)
+    sinks: dict[Any, list[_SharedSink]] = field(default_factory=dict)
+    waits: dict[str, Any] = field(default_factory=dict)
+    plans: dict[Any, Plan] = field(default_factory=dict)
+    skipped: set[str] = field(default_factory=set)
+
+
+class SessionPlans:
+    """Finds, for each set of fetches and feeds, the sinks to run along.
+
+    Args:
+        writer: Takes the values, and says in the dump what is not on record.
+        graphs: Records the ops.
+    """
+
+    def __init__(self, writer: DumpWriter, graphs: GraphDefinitions) -> None:
+        self._writer = writer
+        self._options = writer.options
+        self._graphs = graphs
+        self._lock = threading.RLock()
+        self._names: set[str] = set()
+
+    def plan(
+        self, session: Any, targets: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]
+    ) -> Plan | None:
+        """Return what to run along with some ops and tensors, adding it to the graph if necessary.
+
+        Args:
+            session: Runs them.
+            targets: Ops to run.
+            fetches: Tensors to compute.
+            feeds: Tensors whose values the program gives.
+
+        Returns:
+            None where the run cannot be recorded, which then is on record.
+        """
+        graph = session.graph
+        if session.sess_str:
+            self.skip_once(
+                graph,
+                f"what the session of {session.sess_str.decode()} runs",
+                "it may run in another process, which has no dump writer",
+            )
+            return None
+        with self._lock:
+            state = self._state(graph)
+            fed = frozenset(tensor.name for tensor in feeds)
+            doubtful = self._are_shapes_doubtful(graph, state, feeds)
+            wanted = tuple(item.name for item in (*targets, *fetches))
+            key = wanted, fed, doubtful
+            plan = state.plans.get(key)
+            if plan is None:
+                with _unfinalized(graph):
+                    plan = self._make(graph, state, targets, fetches, fed, doubtful=doubtful)
+                state.plans[key] = plan
+            return plan
+
+    def run_failed(self, graph: Any, plan: Plan, error: BaseException) -> None:
+        """Say in the dump that what a run had computed when it raised is not on record."""
+        if not isinstance(error, _EXPECTED_ERRORS):
+            what = f"what {plan.name} computed before it failed"
+            reason = f"{type(error).__name__} stopped the ops that record, too"
+            self.skip_once(graph, what, reason)
+
+    def skip_once(self, graph: Any, what: str, reason: str) -> None:
+        """Say in the dump, once a graph, that something in it is not on record."""
+        with self._lock:
+            state = self._state(graph)
+            if what not in state.skipped:
+                state.skipped.add(what)
+                self._writer.skip(what, reason, graph)
+
+    def _state(self, graph: Any) -> _GraphState:
+        state: _GraphState | None = getattr(graph, "_tfdbg_tui_sessions", None)
+        if state is None or state.owner is not self:
+            state = graph._tfdbg_tui_sessions = _GraphState(self)
+        if state.version != graph.version:
+            ops = self._graphs.all_ops(graph)
+            new = ops[len(state.ops) :]
+            state.ops.update((recorded.op.name, recorded) for recorded in new)
+            state.changes_shapes |= any(references.changes_shapes(r.op) for r in new)
+            state.version = graph.version
+        return state
+
+    def _are_shapes_doubtful(self, graph: Any, state: _GraphState, feeds: Sequence[Any]) -> bool:
+        """Whether tensors may have other shapes than known: also where a shape itself is fed."""
+        computed = any(not tensor.op.type.startswith("Placeholder") for tensor in feeds)
+        return computed or state.changes_shapes or self._graphs.are_shapes_doubtful(graph)
+
+    def _make(
+        self,
+        graph: Any,
+        state: _GraphState,
+        targets: Sequence[Any],
+        fetches: Sequence[Any],
+        fed: frozenset[str],
+        *,
+        doubtful: bool,
+    ) -> Plan:
+        name = self._name([*fetches, *targets])
+        self._graphs.record_run(name, graph, [tensor.name for tensor in fetches])
+        if state.serial is None:
+            state.serial = instrument.add_serial(graph)
+        ops = _reached(state, [*targets, *(tensor.op for tensor in fetches)], fed)
+        visible = [r for r in ops if not internals.is_in_v1_control_flow(r.op)]
+        if len(visible) < len(ops):
+            self.skip_once(
+                graph,
+                "the inside of v1 loops and branches",
+                "ops between Enter and Exit, or Switch and Merge, are not observed",
+            )
+        sinks = _RunSinks(self._writer, self._graphs, graph, state, doubtful=doubtful)
+        items = self._observed(graph, state, visible, doubtful=doubtful)
+        memory = VariableMemory((recorded.op for recorded in ops), fed)
+        # What is fed in place of a tensor has not been made by its op.
+        outputs = [t for r in visible for t in r.op.outputs if _is_computed(t, fed)]
+        running, before = (
+            {tensor.name for tensor in outputs if memory.when(tensor) is when}
+            for when in (When.RUNNING, When.BEFORE)
+        )
+        unseen = [i.tensor for i in items if i.tensor.name not in running | before | fed]
+        if not all(map(references.is_reference, unseen)):
+            self.skip_once(
+                graph,
+                "what runs read of a variable between two updates of it",
+                "the second update may overwrite it before it is looked at",
+            )
+        return Plan(
+            name,
+            before=sinks.of(items, before, When.BEFORE),
+            along=[
+                *sinks.of(items, running, When.RUNNING),
+                *_waits(graph, state, visible),
+            ],
+            serial=state.serial,
+            step=_global_step(graph, ops),
+        )
+
+    def _observed(
+        self, graph: Any, state: _GraphState, ops: Sequence[RecordedOp], *, doubtful: bool
+    ) -> list[Observed]:
+        """Return the tensors to record; those of each op are found once."""
+        graph_id = self._graphs.graph_id(graph)
+        found: list[Observed] = []
+        for recorded in ops:
+            key = recorded.op.name, doubtful
+            known = state.observed.get(key)
+            if known is None:
+                tensors = observed.observed_tensors(
+                    [recorded], graph_id, self._options, shapes_doubtful=doubtful
+                )
+                known = state.observed[key] = tuple(tensors)
+            found += known
+        return found
+
+    def _name(self, wanted: Sequence[Any]) -> str:
+        """Return a name for a run, after what it fetches; no two runs have the same."""
+        names = [item.name.removesuffix(":0") for item in wanted]
+        more = len(names) - _NAMED_FETCHES
+        text = ", ".join(names[:_NAMED_FETCHES]) + (f", {more} more" if more > 0 else "")
+        name, number = f"Session.run({text})", 1
+        while name in self._names:
+            number += 1
+            name = f"Session.run({text}) #{number}"
+        self._names.add(name)
+        return name
+
+
+class _RunSinks:
+    """Finds the sinks for the tensors of one run among those of its graph, or adds them.
+
+    Args:
+        writer: Takes the values.
+        graphs: Knows the numbers of tensors.
+        graph: The session's.
+        state: Keeps the sinks.
+        doubtful: Whether tensors may have other shapes than known.
+    """
+
+    def __init__(
+        self,
+        writer: DumpWriter,
+        graphs: GraphDefinitions,
+        graph: Any,
+        state: _GraphState,
+        *,
+        doubtful: bool,
+    ) -> None:
+        self._writer = writer
+        self._graphs = graphs
+        self._graph = graph
+        self._state = state
+        self._doubtful = doubtful
+
+    def of(self, items: Sequence[Observed], names: set[str], when: When) -> list[Any]:
+        """Return the sinks of some tensors.
+
+        Args:
+            items: What is recorded of the run.
+            names: The tensors that may be looked at.
+            when: When these sinks run.
+        """
+        items = [item for item in items if item.tensor.name in names]
+        overwritten = when is When.BEFORE
+        known = self._state.sinks.setdefault((when, self._doubtful), [])
+        missing = {item.tensor.name: item for item in items}
+        found = []
+        for shared in sorted(known, key=lambda shared: -len(shared.records)):
+            if shared.looks_at <= names and shared.records <= missing.keys():
+                found.append(shared.sink)
+                for name in shared.records:
+                    del missing[name]
+        # What another run computes too is likely to be computed by the next: a sink of its own.
+        elsewhere = frozenset().union(*(shared.records for shared in known))
+        for is_elsewhere in (True, False):
+            new = [item for name, item in missing.items() if (name in elsewhere) is is_elsewhere]
+            for group_items in observed.groups_of(new):
+                shared = self._add(group_items, names, overwritten=overwritten)
+                known.append(shared)
+                found.append(shared.sink)
+        return found
+
+    def _add(self, items: Sequence[Observed], names: set[str], *, overwritten: bool) -> _SharedSink:
+        graph_id = self._graphs.graph_id(self._graph)
+        options = self._writer.options
+
+        def input_row(tensor: Any) -> Row | None:
+            number = self._graphs.tensor_id(self._graph, tensor.op.name, tensor.value_index)
+            if tensor.name not in names or number is None or not observed.fits_numpy(tensor):
+                return None
+            return observed.row_of(
+                tensor, graph_id, number, options, shapes_doubtful=self._doubtful
+            )
+
+        rows = [item.row for item in items]
+        group = Group(rows, self._writer, options.mode, iterated=False, overwritten=overwritten)
+        self._graphs.keep(self._graph, group)
+        serial = self._state.serial
+        sink = instrument.add_group(V1Graph(self._graph), items, group, None, input_row, [], serial)
+        records = frozenset(row.tensor_name for row in rows)
+        others = frozenset(row.tensor_name for row in group.extra_rows)
+        return _SharedSink(sink, records, records | others)
+
+
+def _reached(state: _GraphState, wanted: Iterable[Any], fed: frozenset[str]) -> list[RecordedOp]:
+    """Return the ops that run, in order of creation."""
+    names: set[str] = set()
+    todo = list(wanted)
+    while todo:
+        op = todo.pop()
+        if op.name in names:
+            continue
+        names.add(op.name)
+        todo += [tensor.op for tensor in op.inputs if _is_computed(tensor, fed)]
+        todo += op.control_inputs
+    return [recorded for name, recorded in state.ops.items() if name in names]
+
+
+def _is_computed(tensor: Any, fed: frozenset[str]) -> bool:
+    """Whether an op makes the value of a tensor; a placeholder makes what it is fed."""
+    return tensor.name not in fed or tensor.op.type == "Placeholder"
+
+
+def _waits(graph: Any, state: _GraphState, ops: Sequence[RecordedOp]) -> list[Any]:
+    """Return an op for each that calls a graph, so that the sinks in that graph run."""
+    waits = []
+    for recorded in ops:
+        if recorded.calls:
+            name = recorded.op.name
+            if name not in state.waits:
+                state.waits[name] = instrument.add_wait(graph, [recorded.op])
+            waits.append(state.waits[name])
+    return waits
+
+
+def _global_step(graph: Any, ops: Sequence[RecordedOp]) -> Any:
+    """Return the global step of a run that counts it up, else None."""
+    for variable in graph.get_collection(GraphKeys.GLOBAL_STEP):
+        step = graph.as_graph_element(variable)
+        storage = variable.handle.op if hasattr(variable, "handle") else step.op
+        for recorded in ops:
+            counts = recorded.op.type in ("AssignAdd", "AssignAddVariableOp")
+            if counts and recorded.op.inputs[0].op.name == storage.name:
+                return step
+    return None
+
+
+@contextlib.contextmanager
+def _unfinalized(graph: Any) -> Iterator[None]:
+    """Let ops be added to a graph that the program has finalized."""
+    was_final = graph.finalized
+    if was_final:
+        graph._unsafe_unfinalize()
+    try:
+        yield
+    finally:
+        if was_final:
+            graph.finalize()

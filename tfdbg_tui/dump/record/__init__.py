@@ -1,0 +1,1 @@
+"""From bytes to files: queues, the writer thread, the files of a file set, and what is omitted."""

@@ -1,0 +1,426 @@
+"""From the program's threads to the files: queues, one writer thread, one file set.
+
+The program's threads append to two deques and go on.  Every 100 ms the writer thread takes what
+is in the event queue, *then* writes and flushes all definitions (which were queued before the
+events that use them), then the events.  So at any moment the files are readable, nothing in them
+refers to something that is not there, and a killed program loses at most its last quarter second:
+a program that makes events faster than they are written waits for the writer.
+
+What could not be recorded or written is told in the metadata file; see `Omissions`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import socket
+import threading
+import time
+import uuid
+from collections import deque
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import tensorflow as tf
+
+from tfdbg_tui.dump import steps
+from tfdbg_tui.dump.encode import executions
+from tfdbg_tui.dump.errors import reason_of
+from tfdbg_tui.dump.record.files import (
+    AppendedFile,
+    FramedFile,
+    PayloadFile,
+    RecordSink,
+    Reserve,
+    RingFile,
+    StraightFile,
+    make_directory,
+)
+from tfdbg_tui.dump.record.omitted import Omissions
+from tfdbg_tui.wire import events, filesets, metadata, omissions
+from tfdbg_tui.wire.modes import TensorDebugMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tfdbg_tui.dump.encode.executions import Execution
+    from tfdbg_tui.dump.options import Options
+
+_log = logging.getLogger("tfdbg_tui")
+
+_INTERVAL_SECONDS = 0.1
+_BACKLOG_SECONDS = 0.1
+"""What takes longer to write may not be queued: a thread of the program waits for the writer."""
+_BACKLOG_BYTES = (4 << 20, 256 << 20)
+"""The least and the most that may be queued, whatever the disk's speed."""
+_FIRST_BACKLOG = 32 << 20
+_ITEM_BYTES = 500
+"""How many bytes could be written in the time that an item takes besides its bytes."""
+
+_run_ids: dict[str, str] = {}
+"""The run id of each dump root this process wrote to: TensorFlow reads one run a directory."""
+
+
+class TraceBatch(Protocol):
+    """Executions of instrumented tensors of graphs, not yet encoded."""
+
+    count: int
+
+    @property
+    def nbytes(self) -> int:
+        """About as many bytes wait."""
+
+    @property
+    def graph_id(self) -> str:
+        """The graph that was executed."""
+
+    def encode(self) -> Iterable[tuple[bytes, int]]:
+        """Return items for the trace file and the number of records in each."""
+
+
+class Recorder:
+    """Writes one file set.
+
+    Attributes:
+        run_id: Identifies the run; the same for all file sets of a directory.
+        host: Host name in code locations.
+        definitions_lock: Guards the numbering of definitions.
+        broken: Whether writing failed, so that nothing more is recorded.
+    """
+
+    def __init__(self, options: Options) -> None:
+        root = options.dump_root
+        self.run_id = options.run_id or _run_ids.setdefault(root, uuid.uuid4().hex[:8])
+        self.host = socket.gethostname()
+        self.definitions_lock = threading.RLock()
+        self.broken = False
+        self._root = root
+        self._options = options
+        self._definitions: deque[tuple[str, bytes]] = deque()
+        self._executions: deque[Execution] = deque()
+        self._traces: deque[TraceBatch] = deque()
+        self._queued_bytes = 0
+        self._max_queued_bytes = _FIRST_BACKLOG
+        self._size_lock = threading.Lock()
+        self._num_executions = self._num_traces = 0
+        self._num_written = 0, 0
+        self._omissions = Omissions()
+        self._drain_lock = threading.Lock()
+        self._wake = threading.Event()
+        self._stopped = True
+        self._thread: threading.Thread | None = None
+        self._keep_after_bad = options.keep_after_bad
+        self._remaining: int | None = None
+        self._forked = False
+        self._files: dict[str, RecordSink] = {}
+        self._file_set = filesets.FileSet(_unused_prefix(self._root, self.host))
+        self._reserve = Reserve(f"{self._file_set.prefix}.reserve")
+        self._guarded(self._open)
+        self.start()
+
+    def _open(self) -> None:
+        options, file_set = self._options, self._file_set
+        make_directory(self._root)
+        for suffix in filesets.SUFFIXES[:4]:
+            make: Callable[[str], RecordSink] = PayloadFile
+            if suffix == filesets.METADATA:
+                make = AppendedFile
+            self._files[suffix] = make(file_set.path(suffix))
+        for file in self._files.values():
+            file.flush()
+        full_tensors = options.mode is TensorDebugMode.FULL_TENSOR
+        size = options.circular_buffer_size
+        paths = file_set.path(filesets.EXECUTION), file_set.path(filesets.GRAPH_EXECUTION_TRACES)
+        makers = PayloadFile, PayloadFile if full_tensors else FramedFile
+        self._execution_file, self._trace_file = (
+            RingFile(path, make, size) if size > 0 else StraightFile(path, make)
+            for path, make in zip(paths, makers, strict=True)
+        )
+
+    def _write_metadata(self, *, ended: bool = False) -> None:
+        options = self._options
+        description = events.DebugMetadata(
+            tf.__version__,
+            "debug.Event:1",
+            self.run_id,
+            ended=int(ended),
+            circular_buffer_size=max(0, options.circular_buffer_size),
+            op_regex=options.op_regex.pattern if options.op_regex else "",
+            filters_dtypes=int(options.tensor_dtypes is not None),
+            every=options.every,
+            mode_name=options.mode_name,
+        )
+        event = events.DebugEvent(time.time(), debug_metadata=description.encode())
+        self._files[filesets.METADATA].write(event.encode())
+
+    # ---- Called by the program's threads -------------------------------------------------------
+
+    def define(self, suffix: str, event: events.DebugEvent) -> None:
+        """Queue a definition: it will be on disk before any event queued after it."""
+        if not self.broken:
+            event.wall_time = time.time()
+            self._definitions.append((suffix, event.encode()))
+
+    def execution(self, execution: Execution) -> None:
+        """Queue an execution."""
+        if self._remaining is not None and self._is_frozen(1):
+            return
+        self._executions.append(execution)
+        self._num_executions += 1
+        self._count(executions.num_bytes(execution) + _ITEM_BYTES)
+
+    def traces(self, batch: TraceBatch) -> None:
+        """Queue graph execution traces."""
+        if self._remaining is not None and self._is_frozen(batch.count):
+            return
+        self._traces.append(batch)
+        self._num_traces += batch.count
+        self._count(batch.nbytes + _ITEM_BYTES)
+
+    @property
+    def num_executions(self) -> int:
+        """How many executions were queued."""
+        return self._num_executions
+
+    def omit(
+        self, kind: str, what: str, reason: str, graph_id: str = "", *, count: int = 1
+    ) -> bool:
+        """Tell in the metadata file that something is not on record.
+
+        Args:
+            kind: One of the constants in `wire.omissions`.
+            what: What is not on record, as "the graph loss".
+            reason: Why, in one sentence.
+            graph_id: The graph that it is about, if it is about one.
+            count: How often it has happened now, or how many records were lost.
+
+        Returns:
+            Whether it is the first thing that is not on record.
+        """
+        done = self._num_executions, self._num_traces
+        omission = events.Omission(kind, what, reason, *done, graph_id, count)
+        return self._omissions.add(time.time(), steps.current, omission)
+
+    def lose(
+        self, kind: str, what: str, error: Exception, graph_id: str = "", *, count: int = 1
+    ) -> None:
+        """Tell what an error of ours has cost; the first time with a warning."""
+        reason = reason_of(error)
+        if self.omit(kind, what, reason, graph_id, count=count):
+            _log.warning("tfdbg-tui: not on record: %s (%s); the program goes on", what, reason)
+        _log.debug("tfdbg-tui: the error was", exc_info=error)
+
+    def _count(self, size: int) -> None:
+        """Count what was queued, and let this thread wait where that is too much."""
+        with self._size_lock:
+            self._queued_bytes += size
+        if self._queued_bytes <= self._max_queued_bytes:
+            return
+        self._wake.set()
+        while self._queued_bytes > self._max_queued_bytes and not (self.broken or self._stopped):
+            time.sleep(0.001)
+
+    def bad_tensor_seen(self) -> None:
+        """Start the countdown of `keep_after_bad`."""
+        if self._remaining is None:
+            self._remaining = self._keep_after_bad
+
+    def _is_frozen(self, count: int) -> bool:
+        assert self._remaining is not None
+        was_frozen = self._remaining < 0
+        self._remaining -= count
+        if self._remaining < 0 and not was_frozen:
+            reason = f"keep_after_bad={self._keep_after_bad} froze the circular buffer"
+            self.omit(omissions.STOPPED, "the rest of the program", reason)
+        return self._remaining < 0
+
+    def flush(self) -> None:
+        """Write everything queued so far; a circular buffer's content becomes permanent."""
+        with self._drain_lock:
+            self._guarded(self._drain)
+            self._guarded(self._commit)
+
+    def start(self) -> None:
+        """Start the writer thread."""
+        self._guarded(self._begin)
+        if self.broken:
+            return
+        self._stopped = False
+        self._thread = threading.Thread(target=self._run, name="tfdbg-tui-writer", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write everything queued so far and stop the writer thread; `start` goes on."""
+        self._stopped = True
+        self._wake.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+        self.flush()
+        with contextlib.suppress(Exception):  # then the missing mark tells it
+            self._end()
+
+    def _begin(self) -> None:
+        self._reserve.take()
+        self._write_metadata()
+
+    def _end(self) -> None:
+        self._write_omissions(all_counts=True)
+        self._write_metadata(ended=True)
+        self._reserve.free()
+
+    def close(self) -> None:
+        """Close the files after `stop`."""
+        self._guarded(self._close_files)
+        self.broken = True
+
+    def _close_files(self) -> None:
+        for file in (*self._files.values(), self._execution_file, self._trace_file):
+            file.close()
+
+    def intact(self) -> bool:
+        """Return whether the files are still there and can be written to."""
+        return not self.broken and tf.io.gfile.exists(self._file_set.path(filesets.METADATA))
+
+    def abandon(self) -> None:
+        """Forget everything without touching the files: this process is a fork of their owner."""
+        self.broken = self._stopped = self._forked = True
+        self._discard()
+        _abandoned.append(self)
+
+    def tell_fork(self) -> None:
+        """Tell in the owner's files, once, that this fork of it computes something."""
+        if not self._forked:
+            return
+        self._forked = False
+        what, reason = f"process {os.getpid()}", "it was forked from the recorded one"
+        done = self._num_executions, self._num_traces
+        omission = events.Omission(omissions.FORKED, what, reason, *done, count=1)
+        event = events.DebugEvent(time.time(), omission=omission.encode())
+        with contextlib.suppress(OSError):
+            metadata.append(self._file_set.path(filesets.METADATA), event.encode())
+
+    def hold(self) -> None:
+        """Keep the writer thread out until `release`, so that a fork finds no half-done write."""
+        self._drain_lock.acquire()
+
+    def release(self) -> None:
+        """Undo `hold`."""
+        self._drain_lock.release()
+
+    # ---- The writer thread ---------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while not self._stopped:
+            self._wake.wait(_INTERVAL_SECONDS)
+            self._wake.clear()
+            with self._drain_lock:
+                self._guarded(self._drain)
+
+    def _guarded(self, write: Callable[[], None]) -> None:
+        """Call what writes files; give up recording where they cannot be written."""
+        if self.broken:
+            self._discard()
+            return
+        try:
+            write()
+        except Exception as error:
+            self._give_up(error)
+
+    def _give_up(self, error: Exception) -> None:
+        """Record nothing any more; say so in a warning, and in the metadata file if possible."""
+        self.broken = True
+        self._discard()
+        what = f"cannot write to {self._root}"
+        reason = reason_of(error).rpartition("; ")[2]  # TensorFlow begins with the path
+        _log.warning("tfdbg-tui: %s (%s); dumping is off, the program goes on", what, reason)
+        _log.debug("tfdbg-tui: the error was", exc_info=error)
+        self._num_executions, self._num_traces = self._num_written
+        self.omit(omissions.STOPPED, "the rest of the program", f"{what} ({reason})")
+        self._reserve.free()
+        with contextlib.suppress(Exception):  # `stop` tries again
+            self._write_omissions(all_counts=True)
+
+    def _discard(self) -> None:
+        self._definitions.clear()
+        self._executions.clear()
+        self._traces.clear()
+        self._queued_bytes = 0
+
+    def _drain(self) -> None:
+        begun, queued = time.monotonic(), (self._num_executions, self._num_traces)
+        executed = _take(self._executions)
+        traces = _take(self._traces)
+        self._write_definitions()
+        if traces:
+            self._trace_file.extend([item for batch in traces for item in self._encoded(batch)])
+        if executed:
+            self._execution_file.extend(self._encoded_executions(executed))
+        self._num_written = queued
+        self._write_omissions(all_counts=False)
+        size = sum(map(executions.num_bytes, executed))
+        size += sum(batch.nbytes for batch in traces)
+        size += _ITEM_BYTES * (len(executed) + len(traces))
+        self._adjust_backlog(size, time.monotonic() - begun)
+        with self._size_lock:
+            self._queued_bytes -= size
+
+    def _encoded(self, batch: TraceBatch) -> list[tuple[bytes, int]]:
+        try:
+            return list(batch.encode())
+        except Exception as error:
+            what = "graph executions"
+            self.lose(omissions.LOST, what, error, batch.graph_id, count=batch.count)
+            return []
+
+    def _encoded_executions(self, executed: list[Execution]) -> list[tuple[bytes, int]]:
+        encoded = []
+        for execution in executed:
+            try:
+                encoded.append((executions.encoded(*execution), 1))
+            except Exception as error:
+                self.lose(omissions.LOST, "executions", error)
+        return encoded
+
+    def _adjust_backlog(self, size: int, seconds: float) -> None:
+        """Let no more be queued than is written in `_BACKLOG_SECONDS`, as far as that is known."""
+        least, most = _BACKLOG_BYTES
+        if size >= least // 4:
+            written = int(size / max(seconds, 1e-3) * _BACKLOG_SECONDS)
+            self._max_queued_bytes = min(max(written, least), most)
+
+    def _write_definitions(self) -> None:
+        touched = set()
+        for suffix, payload in _take(self._definitions):
+            self._files[suffix].write(payload)
+            touched.add(suffix)
+        for suffix in touched:
+            self._files[suffix].flush()
+
+    def _write_omissions(self, *, all_counts: bool) -> None:
+        for payload in self._omissions.unwritten(all_counts=all_counts):
+            self._files[filesets.METADATA].write(payload)
+
+    def _commit(self) -> None:
+        self._execution_file.commit()
+        self._trace_file.commit()
+
+
+_abandoned: list[Recorder] = []
+"""Recorders of a parent process: kept, so that no destructor flushes the parent's files."""
+
+
+_Item = TypeVar("_Item")
+
+
+def _take(queue: deque[_Item]) -> list[_Item]:
+    return [queue.popleft() for _ in range(len(queue))]
+
+
+def _unused_prefix(root: str, host: str) -> str:
+    """Return a path prefix that no other process and no earlier dump of this one uses."""
+    base = f"tfdbg_events.{int(time.time()):010d}.{host}-{os.getpid()}"
+    prefix, number = base, 1
+    while tf.io.gfile.exists(os.path.join(root, f"{prefix}.{filesets.METADATA}")):
+        number += 1
+        prefix = f"{base}-{number}"
+    return os.path.join(root, prefix)

@@ -1,0 +1,210 @@
+"""Code locations: a stack trace becomes a few bytes that refer to interned frames and files.
+
+Source text is kept in full for the user's own files.  Files of the Python installation (standard
+library and site-packages, so TensorFlow and Keras too) are recorded by path only: they are the
+same everywhere, and they are nine tenths of the text in a dump of TensorFlow's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import linecache
+import os
+import sysconfig
+import traceback
+import uuid
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tfdbg_tui.dump.tensorflow import internals, own_frames
+from tfdbg_tui.wire import events, filesets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import CodeType, FrameType
+
+    from tfdbg_tui.dump.record.recorder import Recorder
+
+_INSTALLATION = tuple(
+    os.path.join(os.path.abspath(path), "")
+    for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    if (path := sysconfig.get_paths().get(name))
+)
+_MAX_CACHED_STACKS = 50_000
+_LOCATION = "_tfdbg_tui_location"
+
+
+class Location(NamedTuple):
+    """Where something of the program was made or run.
+
+    Attributes:
+        file_set: Tells whose the ids in `encoded` are.
+        encoded: The serialized CodeLocation.
+        readable: Whether TensorFlow can read the stack; see `is_text`.
+    """
+
+    file_set: object
+    encoded: bytes
+    readable: bool
+
+
+class CodeLocations:
+    """Interns the stack frames and source files of one file set."""
+
+    def __init__(self, recorder: Recorder, host: str) -> None:
+        self._recorder = recorder
+        self._host = host
+        # Frame ids must be unique in a run, which may have several file sets.
+        self._prefix = uuid.uuid4().hex[:4] + "."
+        self._file_set = object()
+        self._numbers = itertools.count()
+        self._files: dict[str, int] = {}
+        self._frames: dict[tuple[str, int, str], str] = {}
+        self._stacks: dict[tuple[int, ...], Location] = {}
+        # Code objects whose ids are in a key of `_stacks`, so that no other gets their id.  By id:
+        # what is compiled again from the same text, in another file even, is equal.
+        self._kept_alive: dict[int, CodeType] = {}
+
+    def here(self, frame: FrameType) -> bytes:
+        """Return the serialized CodeLocation of a running frame and its callers."""
+        location = self._stacks.get(_key(frame))
+        if location is None:
+            location = self.add(frame, internals.extract_stack())
+        return location.encoded
+
+    def known(self, frame: FrameType) -> Location | None:
+        """Return the location of a running frame and its callers, if `add` was called for it.
+
+        A line of the program that runs again costs no more than this.
+        """
+        return self._stacks.get(_key(frame))
+
+    def add(self, frame: FrameType, stack: Iterable[Any] | None) -> Location:
+        """Intern the location of a running frame and its callers.
+
+        Args:
+            frame: The frame.
+            stack: TensorFlow's extraction of it, which knows what AutoGraph's code was made of.
+        """
+        readable = is_text(frame)
+        frames = _frames(stack) if readable else _python_frames(frame)
+        own = (place for place in frames if not place[0].startswith(own_frames.OWN_DIRECTORY))
+        location = Location(self._file_set, self.of_frames(own), readable)
+        if len(self._stacks) >= _MAX_CACHED_STACKS:
+            self._stacks.clear()
+            self._kept_alive.clear()
+        for caller, _ in traceback.walk_stack(frame):
+            self._kept_alive[id(caller.f_code)] = caller.f_code
+        self._stacks[_key(frame)] = location
+        return location
+
+    def of_op(self, op: Any) -> bytes:
+        """Return the serialized CodeLocation where a graph op was created."""
+        location: Location | None = getattr(op, _LOCATION, None)
+        if location is not None and location.file_set is self._file_set:
+            return location.encoded
+        # Not made while this dump was on.  TensorFlow knows, but keeps each stack that was read.
+        return self.of_frames(_frames(op.traceback))
+
+    def of_frames(self, frames: Iterable[tuple[str, int, str]]) -> bytes:
+        """Return the serialized CodeLocation of (file, line, function) frames, outermost first."""
+        ids = [self._frames.get(frame) or self._intern(frame) for frame in frames]
+        return events.CodeLocation(self._host, ids).encode()
+
+    def user_line(self, location: bytes) -> str:
+        """Return ``file:line in function`` of the innermost frame of the user's own, or ""."""
+        places = {frame_id: frame for frame, frame_id in self._frames.items()}
+        for frame_id in reversed(events.CodeLocation.decode(location).stack_frame_ids):
+            path, line, function = places[frame_id]
+            if not _is_installed(_absolute(path)):
+                return f"{path}:{line} in {function}"
+        return ""
+
+    def _intern(self, frame: tuple[str, int, str]) -> str:
+        path, line, function = frame
+        file_index = self._file_index(_absolute(path), path)
+        frame_id = f"{self._prefix}{next(self._numbers):x}"
+        place = events.FileLineCol(file_index, line, function)
+        payload = events.StackFrameWithId(frame_id, place).encode()
+        event = events.DebugEvent(stack_frame_with_id=payload)
+        # Two threads may intern one frame twice: harmless, as ids never are shared.
+        self._recorder.define(filesets.STACK_FRAMES, event)
+        self._frames[frame] = frame_id
+        return frame_id
+
+    def _file_index(self, path: str, name: str) -> int:
+        with self._recorder.definitions_lock:
+            index = self._files.get(path)
+            if index is None:
+                index = self._files[path] = len(self._files)
+                lines = [] if _is_installed(path) else _source_lines(path, name)
+                payload = events.SourceFile(path, self._host, lines).encode()
+                event = events.DebugEvent(source_file=payload)
+                self._recorder.define(filesets.SOURCE_FILES, event)
+            return index
+
+
+def note_location(op: Any, location: Location) -> None:
+    """Note where a graph op is made, for `CodeLocations.of_op`."""
+    setattr(op, _LOCATION, location)
+
+
+def _key(frame: FrameType | None) -> tuple[int, ...]:
+    """Return what tells apart the stacks of running frames: code objects and their instructions."""
+    codes: list[CodeType] = []
+    offsets: list[int] = []
+    while frame is not None:
+        codes.append(frame.f_code)
+        offsets.append(frame.f_lasti)
+        frame = frame.f_back
+    # The hash of a code object takes longer than all the rest; see `_kept_alive`.
+    return (*map(id, codes), *offsets)
+
+
+def is_text(frame: FrameType | None) -> bool:
+    """Whether the names of files and functions in a frame and its callers are UTF-8.
+
+    Reading another stack of TensorFlow's ends the process with a segmentation fault (2.16 to 2.19),
+    or raises.
+    """
+    while frame is not None:
+        code = frame.f_code
+        for name in (code.co_filename, code.co_name):
+            if not name.isascii() and name != _text(name):
+                return False
+        frame = frame.f_back
+    return True
+
+
+def _text(name: str) -> str:
+    return name.encode("utf-8", "replace").decode()
+
+
+def _python_frames(frame: FrameType | None) -> list[tuple[str, int, str]]:
+    """Return (file, line, function) of a frame and its callers, outermost first."""
+    return [
+        (caller.f_code.co_filename, line, _text(caller.f_code.co_name))
+        for caller, line in reversed(list(traceback.walk_stack(frame)))
+    ]
+
+
+def _frames(stack: Iterable[Any] | None) -> list[tuple[str, int, str]]:
+    """Return (file, line, function) of the frames of a stack of TensorFlow's."""
+    return [(frame.filename, frame.lineno, frame.name) for frame in stack or ()]
+
+
+def _absolute(path: str) -> str:
+    """Return the absolute path of a file, which may stand in a directory that is gone."""
+    with contextlib.suppress(OSError):
+        path = os.path.abspath(path)
+    return _text(path)
+
+
+def _is_installed(path: str) -> bool:
+    return path.startswith(_INSTALLATION) or path.startswith(own_frames.OWN_DIRECTORY)
+
+
+def _source_lines(path: str, name: str) -> list[str]:
+    """Return the text of a Python file, notebook cell or ``-c`` script; [] where there is none."""
+    lines = linecache.getlines(path if path.endswith(".py") and name == _text(name) else name)
+    return "".join(lines).split("\n") if lines else []

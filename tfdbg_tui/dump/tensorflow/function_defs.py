@@ -1,0 +1,220 @@
+"""FunctionDefs, which TensorFlow's runtime runs: reading them, and adding nodes to them.
+
+In a FunctionDef a tensor is named ``argument`` or ``node:output:index``, a control input ``^node``.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from tensorflow.core.framework import types_pb2
+from tensorflow.python.framework import op_def_registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tfdbg_tui.dump.observe.places import Probe
+
+
+CAPTURE = "tfdbg_tui_capture_"
+"""What the names of our arguments begin with."""
+
+
+@functools.cache
+def function_attributes(op_type: str) -> tuple[str, ...]:
+    """Return the attributes of an op type that name functions."""
+    op_def = op_def_registry.get(op_type)
+    attributes = op_def.attr if op_def is not None else ()
+    return tuple(a.name for a in attributes if a.type in ("func", "list(func)"))
+
+
+@functools.cache
+def _is_stateful(op_type: str) -> bool:
+    op_def = op_def_registry.get(op_type)
+    return op_def is None or bool(op_def.is_stateful)
+
+
+def called_functions(node: Any) -> Iterator[Any]:
+    """Yield the NameAttrList of each function that a node calls; its name may be set."""
+    for name in function_attributes(node.op):
+        if name in node.attr:
+            value = node.attr[name]
+            yield from value.list.func if value.HasField("list") else [value.func]
+
+
+_INPUT_TYPES = {
+    **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall"), "Tin"),
+    **dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase"), "Tin"),
+    **dict.fromkeys(("While", "StatelessWhile"), "T"),
+}
+"""The attribute with the types of what an op hands to the functions that it calls."""
+
+
+def takes_more_inputs(node: Any) -> bool:
+    """Return whether a node hands all its inputs to the functions that it calls."""
+    return node.op in _INPUT_TYPES
+
+
+def add_inputs(node: Any, resources: Sequence[str]) -> None:
+    """Let a node hand resources to the functions that it calls; a loop also returns them."""
+    waits = [name for name in node.input if name.startswith("^")]
+    tensors = [name for name in node.input if not name.startswith("^")]
+    node.input[:] = [*tensors, *resources, *waits]
+    types = node.attr[_INPUT_TYPES[node.op]].list.type
+    types.extend([types_pb2.DT_RESOURCE] * len(resources))
+    if node.op.endswith("While") and node.attr["output_shapes"].list.shape:
+        for _ in resources:
+            node.attr["output_shapes"].list.shape.add()
+
+
+def set_captures(definition: Any, names: Sequence[str], *, returned: bool) -> None:
+    """Let a function take just these resources of ours after its arguments.
+
+    Args:
+        definition: The FunctionDef.
+        names: The names of the resources.
+        returned: Whether the function returns them after its outputs.
+    """
+    signature = definition.signature
+    arguments = [a for a in signature.input_arg if not a.name.startswith(CAPTURE)]
+    del signature.input_arg[:]
+    signature.input_arg.extend(arguments)
+    for name in names:
+        signature.input_arg.add(name=name, type=types_pb2.DT_RESOURCE)
+        if returned:
+            signature.output_arg.add(name=f"{name}_out", type=types_pb2.DT_RESOURCE)
+            definition.ret[f"{name}_out"] = name
+
+
+class FunctionBody:
+    """A FunctionDef, and where the ops of the graph that it was made of are in it.
+
+    Args:
+        definition: The FunctionDef; `add` changes it.
+        arguments: The names of the placeholders in the graph, in the order of arguments.
+        ops: The other ops of the graph when it became the function, in order of creation.
+    """
+
+    def __init__(self, definition: Any, arguments: Sequence[str], ops: Iterable[Any]) -> None:
+        self.definition = definition
+        signature = definition.signature
+        self._arguments: dict[str, str] = dict(
+            zip(arguments, (a.name for a in signature.input_arg), strict=True)
+        )
+        named = zip(ops, definition.node_def, strict=True)
+        self._nodes = {op.name: node for op, node in named}
+
+    def reference(self, tensor: Any) -> str | None:
+        """Return the name of a tensor of the graph, or None where the function does not have it."""
+        op_name, slot = tensor.op.name, tensor.value_index
+        if op_name in self._arguments:
+            return self._arguments[op_name]
+        node = self._nodes.get(op_name)
+        if node is None:
+            return None
+        outputs = _output_names(node)
+        return f"{node.name}:{outputs[slot]}" if slot < len(outputs) else None
+
+    def outputs(self) -> list[tuple[str, int]]:
+        """Return the names and the DataType numbers of the outputs."""
+        outputs = self.definition.signature.output_arg
+        return [(self.definition.ret[output.name], output.type) for output in outputs]
+
+    def used(self) -> set[str]:
+        """Return the names of the ops that TensorFlow would run without us; it prunes the others.
+
+        An op is used if an output of the function, or an op with a side effect, depends on it.
+        """
+        by_name = {node.name: node for node in self.definition.node_def}
+        todo = [_maker(ref) for ref in self.definition.ret.values()]
+        todo += self.definition.control_ret.values()
+        todo += (node.name for node in by_name.values() if _is_stateful(node.op))
+        seen: set[str] = set()
+        while todo:
+            name = todo.pop()
+            if name not in seen:
+                seen.add(name)
+                node = by_name.get(name)
+                inputs = node.input if node is not None else ()
+                todo += map(_maker, inputs)
+        return self._op_names(seen) | set(self._arguments)
+
+    def unfed(self) -> set[str]:
+        """Return the names of the ops that would fail: they need a placeholder that nobody feeds.
+
+        TensorFlow leaves such in functions that it cuts out of a graph, where nothing uses them.
+        """
+        nodes = self.definition.node_def
+        todo = [node.name for node in nodes if node.op == "Placeholder"]
+        if not todo:
+            return set()
+        takers: dict[str, list[str]] = {}
+        for node in nodes:
+            for ref in node.input:
+                takers.setdefault(_maker(ref), []).append(node.name)
+        seen: set[str] = set()
+        while todo:
+            name = todo.pop()
+            if name not in seen:
+                seen.add(name)
+                todo += takers.get(name, ())
+        return self._op_names(seen)
+
+    def _op_names(self, node_names: set[str]) -> set[str]:
+        return {op_name for op_name, node in self._nodes.items() if node.name in node_names}
+
+    def add(self, probe: Probe) -> None:
+        """Add the ops of a probe, in place of whose inputs the function has tensors of its own."""
+        definition, added = self.definition, probe.definition
+        stand_ins = (argument.name for argument in added.signature.input_arg)
+        own = dict(zip(stand_ins, probe.references, strict=True))
+        for op_name, awaited in probe.waits:
+            self._nodes[op_name].input.extend("^" + self.node_name(name) for name in awaited)
+        for node in added.node_def:
+            node.input[:] = [_replaced(ref, own) for ref in node.input]
+        definition.node_def.extend(added.node_def)
+        if added.ret:
+            outputs = zip(definition.signature.output_arg, added.signature.output_arg, strict=True)
+            for output, waiting in outputs:
+                definition.ret[output.name] = added.ret[waiting.name]
+        for name in dict.fromkeys(map(self.node_name, probe.required)):
+            if name not in definition.control_ret.values():
+                definition.signature.control_output.append(name)
+                definition.control_ret[name] = name
+
+    def node_name(self, op_name: str) -> str:
+        """Return the name of the node of an op of the graph, or that of an added op."""
+        node = self._nodes.get(op_name)
+        return str(node.name) if node is not None else op_name
+
+
+def _maker(reference: str) -> str:
+    """Return the name of the node that a tensor or a control input comes from."""
+    return reference.removeprefix("^").partition(":")[0]
+
+
+def _replaced(reference: str, own: dict[str, str]) -> str:
+    if reference.startswith("^"):
+        name = own.get(reference[1:])
+        return "^" + name.partition(":")[0] if name is not None else reference
+    return own.get(reference, reference)
+
+
+def _output_names(node: Any) -> list[str]:
+    op_def = op_def_registry.get(node.op)
+    if op_def is None:
+        return []
+    return [
+        f"{output.name}:{index}"
+        for output in op_def.output_arg
+        for index in range(_length(output, node))
+    ]
+
+
+def _length(output: Any, node: Any) -> int:
+    if output.number_attr:
+        return int(node.attr[output.number_attr].i)
+    if output.type_list_attr:
+        return len(node.attr[output.type_list_attr].list.type)
+    return 1

@@ -1,0 +1,158 @@
+"""The ops that look at one tensor, and those that hand over the tensors when one is bad."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.ops import gen_debug_ops
+
+from tfdbg_tui.dump.observe import callbacks, references
+from tfdbg_tui.dump.tensorflow import internals
+from tfdbg_tui.wire.modes import TensorDebugMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_WIDER = {
+    24: tf.float32,  # float8_e5m2
+    25: tf.float32,  # float8_e4m3fn
+    29: tf.int8,  # int4
+    30: tf.uint8,  # uint4
+}
+
+
+@contextlib.contextmanager
+def beside(tensor: Any) -> Iterator[None]:
+    """Place ops where a tensor is; where that is not known while tracing, TensorFlow decides."""
+    with tf.device(None), tf.device(tensor.device or None):
+        yield
+
+
+@contextlib.contextmanager
+def on_host(tensor: Any) -> Iterator[None]:
+    """Place ops on the CPU, of the machine that a tensor is on."""
+    device = tf.DeviceSpec.from_string(tensor.device or "")
+    if device.device_type != "CPU":
+        device = device.replace(device_type="CPU", device_index=None)
+    with tf.device(None), tf.device(device.to_string()):
+        yield
+
+
+def widened(tensor: Any) -> Any:
+    """Return a tensor with the elements of another, of a type that ops have kernels for.
+
+    For float8 and int4 there is little more than Cast on accelerators, and no Switch anywhere.
+    """
+    wide = _WIDER.get(tensor.dtype.base_dtype.as_datatype_enum)
+    if wide is None:
+        return tensor
+    with beside(tensor):
+        return tf.raw_ops.Cast(x=tensor, DstT=wide)
+
+
+def shape(tensor: Any) -> Any:
+    """Return the dimensions of a tensor of any type in host memory, without reading its elements.
+
+    Where an accelerator is, TensorFlow keeps int32 tensors in host memory too.
+    """
+    tensor = widened(tensor)
+    with beside(tensor):
+        return tf.raw_ops.Shape(input=tensor, out_type=tf.int64)
+
+
+def summary(tensor: Any, mode: TensorDebugMode) -> Any:
+    """Return the value vector of any floating or complex tensor in a health mode."""
+    with beside(tensor):
+        # There is no kernel of the summary op for others on GPUs.
+        real = tensor if tensor.dtype == tf.float16 else as_real(tensor)
+        return gen_debug_ops.debug_numeric_summary_v2(
+            real, tensor_id=-1, tensor_debug_mode=int(mode), output_dtype=tf.float64
+        )
+
+
+def dereferenced(tensor: Any) -> Any:
+    """Return a tensor, or that which a reference refers to."""
+    if not references.is_reference(tensor):
+        return tensor
+    with beside(tensor):
+        return tf.identity(tensor)
+
+
+def curt_summary(tensor: Any) -> Any:
+    """Return ``[0, has NaN or infinity]`` of a floating or complex tensor that was `widened`."""
+    dtype = tensor.dtype.base_dtype
+    with beside(tensor):
+        if dtype.is_complex:
+            tensor = tf.raw_ops.Bitcast(input=tensor, type=dtype.real_dtype)
+        elif dtype == tf.bfloat16 and internals.has_accelerator():
+            # There is no bfloat16 kernel of the summary op for GPUs.
+            tensor = tf.raw_ops.Cast(x=tensor, DstT=tf.float32)
+        return gen_debug_ops.debug_numeric_summary_v2(
+            tensor,
+            tensor_id=0,
+            tensor_debug_mode=int(TensorDebugMode.CURT_HEALTH),
+            output_dtype=tf.float64,
+        )
+
+
+def for_sign(tensor: Any) -> Any:
+    """Return a float32 or float64 tensor with the signs of one that was `widened`."""
+    dtype = tensor.dtype.base_dtype
+    with beside(tensor):
+        if dtype.is_complex:
+            return tf.raw_ops.ComplexAbs(x=tensor, Tout=dtype.real_dtype)
+        if dtype in (tf.float32, tf.float64):
+            return tensor
+        return tf.raw_ops.Cast(x=tensor, DstT=tf.float32)
+
+
+def as_real(tensor: Any) -> Any:
+    """Return a float32 or float64 tensor with the counts of any floating or complex one.
+
+    For what counts as what in a complex number, see `summaries.HealthCounts`.
+    """
+    dtype = tensor.dtype.base_dtype
+    if not dtype.is_complex:
+        return tensor if dtype in (tf.float32, tf.float64) else tf.cast(tensor, tf.float32)
+    real, imaginary = tf.math.real(tensor), tf.math.imag(tensor)
+    magnitude = tf.maximum(tf.abs(real), tf.abs(imaginary))
+    counted = tf.where(tf.math.is_inf(real), real, magnitude)
+    counted = tf.where(tf.math.is_inf(imaginary) & (counted != np.inf), imaginary, counted)
+    counted = tf.where(tf.math.is_nan(real), real, counted)
+    return tf.where(tf.math.is_nan(imaginary), imaginary, counted)
+
+
+def py_func(token: str, inputs: Sequence[Any], dtypes: Sequence[Any]) -> Any:
+    """Return an op that calls a Python function for a group; see `callbacks`.
+
+    It has a side effect for TensorFlow; what counts for a dataset is what its function says of
+    itself, and that stays as it was.
+    """
+    return internals.new_op("PyFunc", input=inputs, token=token, Tout=dtypes)
+
+
+def with_details(condition: Any, row: Any, tensors: Sequence[Any]) -> Any:
+    """Return the row of a group; where the condition holds, with the key of the details.
+
+    What depends on the branch that is not taken does not run.  Where tensors may be on an
+    accelerator, they stay there unless it is taken.
+
+    Args:
+        condition: Whether Python is to look at the tensors.
+        row: See `row_queue.row_tensor`.
+        tensors: What tells which tensors are bad, and the tensors.
+    """
+    healthy, bad = tf.raw_ops.Switch(data=row, pred=condition)
+    if internals.has_accelerator():
+        tensors = [_only_if(condition, tensor) for tensor in tensors]
+    detailed = py_func(callbacks.detail_token(), [bad, *tensors], [tf.int64]).outputs[0]
+    detailed.set_shape(row.shape)
+    return tf.raw_ops.Merge(inputs=[healthy, detailed])[0]
+
+
+def _only_if(condition: Any, tensor: Any) -> Any:
+    with beside(tensor):
+        return tf.raw_ops.Switch(data=tensor, pred=condition)[1]
