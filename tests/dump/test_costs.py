@@ -93,7 +93,7 @@ def test_costs_are_as_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         count("entries into Python", Group, method, lambda *_: 1)
     count("reads of the queue", internals, "dequeue_all", in_program)
     count("tensors", Group, "__init__", lambda _group, rows, *_: len(rows))
-    count("ops", FunctionBody, "add", lambda _body, probe: len(probe.definition.node_def))
+    count("ops", FunctionBody, "add", lambda _body, added: len(added.definition.node_def))
     found = {}
     for name, (program, argument) in PROGRAMS.items():
         tfdbg_tui.enable_dump_debug_info(str(tmp_path / name), "ADAPTIVE", -1)

@@ -121,7 +121,7 @@ _PLACES = [
     "tensorflow.internals.doubt_shapes",
     "tensorflow.internals.is_compiled",
     "tensorflow.internals.on_custom_device",
-    "observe.function_copies.Twins._make",
+    "observe.function_copies.FunctionCopies._make",
 ]
 
 

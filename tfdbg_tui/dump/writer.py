@@ -17,10 +17,10 @@ from tfdbg_tui.dump.errors import BadTensorError
 from tfdbg_tui.dump.observe import callbacks, instrument, observed, row_queue, v1_control_flow
 from tfdbg_tui.dump.observe.compiled import CompiledBuffer
 from tfdbg_tui.dump.observe.eager import BadTensor, EagerExecutions
-from tfdbg_tui.dump.observe.function_copies import CANNOT_TAKE_VALUES, Twins
+from tfdbg_tui.dump.observe.function_copies import CANNOT_TAKE_VALUES, FunctionCopies
 from tfdbg_tui.dump.observe.graphs import GraphDefinitions
 from tfdbg_tui.dump.observe.groups import Group
-from tfdbg_tui.dump.observe.places import Flavour
+from tfdbg_tui.dump.observe.places import Usage
 from tfdbg_tui.dump.observe.sessions import SessionPlans, SessionRun
 from tfdbg_tui.dump.record import stacks
 from tfdbg_tui.dump.record.recorder import Recorder
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.eager import Call
     from tfdbg_tui.dump.observe.graphs import RecordedOp
     from tfdbg_tui.dump.observe.groups import Row, Values
-    from tfdbg_tui.dump.observe.places import Probe
+    from tfdbg_tui.dump.observe.places import AddedGraph
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
 
@@ -58,7 +58,9 @@ class DumpWriter:
         )
         self._hooks = hooks.Hooks(self, self._locations)
         self._eager = EagerExecutions(options, self._recorder, self._graphs, self._locations)
-        self._twins = Twins(self._observe_function, self._not_observed, self.function_left_out)
+        self._copies = FunctionCopies(
+            self._observe_function, self._not_observed, self.function_left_out
+        )
         self._sessions = SessionPlans(self, self._graphs)
         # In the order in which the graphs were traced: called ones before those that call them.
         self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
@@ -207,7 +209,7 @@ class DumpWriter:
             row_queue.drain()  # while it is clear which call they belong to
         return self._eager.begin_call(name)
 
-    def twin(self, name: str, *, stateless: bool = False) -> tuple[str, list[Any]]:
+    def function_to_run(self, name: str, *, stateless: bool = False) -> tuple[str, list[Any]]:
         """Return the name of the function to run in place of one of the program's.
 
         Args:
@@ -217,13 +219,13 @@ class DumpWriter:
         Returns:
             The name, and what the function takes after the arguments of the program's.
         """
-        twin = self._twins.of(name, Flavour(stateless=stateless)) if self._records() else None
-        if twin is not None and stateless and twin.captures:
+        copy = self._copies.of(name, Usage(stateless=stateless)) if self._records() else None
+        if copy is not None and stateless and copy.captures:
             self.function_left_out(name, CANNOT_TAKE_VALUES)
             return name, []
-        if twin is None:
+        if copy is None:
             return name, []
-        return twin.name, list(twin.captures.values())
+        return copy.name, list(copy.captures.values())
 
     def call_ends(self, call: Call | None, inputs: Any, outputs: Any) -> None:
         """Record the execution of a function that returned."""
@@ -288,7 +290,7 @@ class DumpWriter:
                 self._graphs.record_ops(graph)
             finally:  # its calls are on record, whatever becomes of what it computes
                 self._graphs.record_function(name, graph, attrs)
-            self._twins.add(name, graph)
+            self._copies.add(name, graph)
 
     def _records(self) -> bool:
         self._recorder.tell_fork()
@@ -307,7 +309,7 @@ class DumpWriter:
         if not self.active or self._recorder.broken:
             return None
         with self._graph_lock:
-            self._twins.use_in(graph)
+            self._copies.use_in(graph)
             if not self._wants(graph):
                 return None
             plan = self._sessions.plan(session, targets, fetches, [f.deref() for f in feeds])
@@ -347,27 +349,27 @@ class DumpWriter:
                 for values in buffer.take():
                     self._queue_traces(buffer.group, values, call.serial)
 
-    def _observe_function(self, graph: Any, body: FunctionBody, probe: Probe) -> None:
-        """Add the ops that record a function, as far as it uses its graph, to a probe."""
+    def _observe_function(self, graph: Any, body: FunctionBody, added: AddedGraph) -> None:
+        """Add the ops that record a function, as far as it uses its graph."""
         with self._graph_lock:
             unfed = body.unfed()
             ops = self._outside_v1_control_flow(graph, self._graphs.all_ops(graph))
             ops = [recorded for recorded in ops if recorded.op.name not in unfed]
-            if probe.flavour.compiled:
-                self._observe_compiled(probe, graph, ops)
+            if added.usage.compiled:
+                self._observe_compiled(added, graph, ops)
                 return
             if self.options.adaptive:
                 # TensorFlow's own modes record what nothing uses too, and so have it computed.
                 used = body.used()
                 ops = [recorded for recorded in ops if recorded.op.name in used]
-            sinks = self._add_groups(probe, graph, ops)
-            if sinks and (probe.flavour.stateless or internals.is_loop_condition(graph)):
+            sinks = self._add_groups(added, graph, ops)
+            if sinks and (added.usage.stateless or internals.is_loop_condition(graph)):
                 # Nothing else makes them run.
-                outputs = probe.outputs()
-                probe.graph.outputs = instrument.add_waiting(probe.graph, outputs, sinks)
+                outputs = added.outputs()
+                added.graph.outputs = instrument.add_waiting(added.graph, outputs, sinks)
             # A backward graph has no automatic control dependencies: once TensorFlow has inlined
             # the calls in it, nothing would make the sinks of the called functions run.
-            probe.finish(sinks, [recorded.op for recorded in ops if recorded.calls])
+            added.finish(sinks, [recorded.op for recorded in ops if recorded.calls])
 
     def _outside_v1_control_flow(self, graph: Any, ops: list[RecordedOp]) -> list[RecordedOp]:
         inside = v1_control_flow.names_inside(recorded.op for recorded in ops)
@@ -376,22 +378,22 @@ class DumpWriter:
             self.skip(what, "their tensors cannot leave them", graph)
         return [recorded for recorded in ops if recorded.op.name not in inside]
 
-    def _observe_compiled(self, probe: Probe, graph: Any, ops: list[RecordedOp]) -> None:
+    def _observe_compiled(self, added: AddedGraph, graph: Any, ops: list[RecordedOp]) -> None:
         options = self.options
         if options.mode is TensorDebugMode.FULL_TENSOR:
             options = dataclasses.replace(options, mode=TensorDebugMode.CONCISE_HEALTH)
         graph_id = self._graphs.graph_id(graph)
         doubtful = self._graphs.are_shapes_doubtful(graph)
         found = observed.observed_tensors(ops, graph_id, options, shapes_doubtful=doubtful)
-        items = [item for item in found if probe.has(item.tensor)]
+        items = [item for item in found if added.has(item.tensor)]
         if items:
             counter = _loop_counter(graph)
             rows = [item.row for item in items]
             group = Group(rows, self, options.mode, iterated=counter is not None)
-            buffer = CompiledBuffer(probe, items, group, counter)
+            buffer = CompiledBuffer(added, items, group, counter)
             self._buffers[next(self._buffer_numbers)] = buffer
             self._graphs.keep(graph, buffer)
-            probe.finish([buffer.op], [])
+            added.finish([buffer.op], [])
 
     def function_left_out(self, name: str, reason: str) -> None:
         """Say in the dump that a function of the program runs as it is."""
@@ -401,7 +403,7 @@ class DumpWriter:
     def _not_observed(self, graph: Any, error: Exception) -> None:
         self.hook_failed(error, f"the graph {graph.name}", self._graphs.graph_id(graph))
 
-    def _add_groups(self, probe: Probe, graph: Any, ops: list[RecordedOp]) -> list[Any]:
+    def _add_groups(self, added: AddedGraph, graph: Any, ops: list[RecordedOp]) -> list[Any]:
         """Add the ops that record the outputs of some ops; return the sinks.
 
         An op that may stop the graph waits for the sinks of what was created before it, so that
@@ -420,24 +422,24 @@ class DumpWriter:
                     inner for called in recorded.calls for inner in self._graphs.reachable(called)
                 }
                 earlier = {last_calls[i].name: last_calls[i] for i in runs if i in last_calls}
-                probe.wait(recorded.op, earlier.values())
+                added.wait(recorded.op, earlier.values())
                 last_calls.update(dict.fromkeys(runs, recorded.op))
             if recorded.may_raise or recorded.calls:
-                before = self._add_segment(probe, graph, ops[start:end], after)
-                probe.wait(recorded.op, before)
+                before = self._add_segment(added, graph, ops[start:end], after)
+                added.wait(recorded.op, before)
                 sinks += before
                 after = before[-1:] or after
-                after = [*after, probe.op(recorded.op)] if recorded.calls else after
+                after = [*after, added.op(recorded.op)] if recorded.calls else after
                 start = end
-        return sinks + self._add_segment(probe, graph, ops[start:], after)
+        return sinks + self._add_segment(added, graph, ops[start:], after)
 
     def _add_segment(
-        self, probe: Probe, graph: Any, ops: list[RecordedOp], previous: list[Any]
+        self, added: AddedGraph, graph: Any, ops: list[RecordedOp], previous: list[Any]
     ) -> list[Any]:
         graph_id = self._graphs.graph_id(graph)
         doubtful = self._graphs.are_shapes_doubtful(graph)
         found = observed.observed_tensors(ops, graph_id, self.options, shapes_doubtful=doubtful)
-        tensors = [item for item in found if probe.has(item.tensor)]
+        tensors = [item for item in found if added.has(item.tensor)]
         counter = _loop_counter(graph)
         sinks: list[Any] = []
 
@@ -453,7 +455,7 @@ class DumpWriter:
             self._graphs.keep(graph, row_queue.Kept(group))
             # The sinks wait for each other: records come in order of creation.
             after = sinks[-1:] or previous
-            sinks.append(instrument.add_group(probe, items, group, counter, input_row, after))
+            sinks.append(instrument.add_group(added, items, group, counter, input_row, after))
         return sinks
 
     def traces_taken(self, group: Group, values: Values) -> None:

@@ -14,9 +14,13 @@ import itertools
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet, WeakValueDictionary
 
-from tfdbg_tui.dump.tensorflow import internals
+import tensorflow as tf
+
+from tfdbg_tui.dump.tensorflow import internals, tensor_ops
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfdbg_tui.dump.observe.groups import Group
     from tfdbg_tui.dump.writer import DumpWriter
 
@@ -36,20 +40,39 @@ def number_of(group: Group) -> int:
 
 
 @functools.cache
-def sink_token() -> str:
+def _sink_token() -> str:
     """Return the token of the PyFunc that hands the values of a group to its `sink`."""
     return internals.py_func_token(_sink)
 
 
 @functools.cache
-def detail_token() -> str:
+def _detail_token() -> str:
     """Return the token of the PyFunc that hands bad tensors of a group to its `detail`."""
     return internals.py_func_token(_detail)
 
 
-def is_own(token: str) -> bool:
-    """Return whether a PyFunc with this token is ours."""
-    return token in (sink_token(), detail_token())
+def call_sink(inputs: Sequence[Any]) -> Any:
+    """Return an op that hands the values of a group to its `sink`: a row, and the columns."""
+    return _py_func(_sink_token(), inputs, [])
+
+
+def with_details(condition: Any, row: Any, tensors: Sequence[Any]) -> Any:
+    """Return the row of a group; where the condition holds, with the key of the details.
+
+    What depends on the branch that is not taken does not run.  Where tensors may be on an
+    accelerator, they stay there unless it is taken.
+
+    Args:
+        condition: Whether Python is to look at the tensors.
+        row: See `row_queue.row_tensor`.
+        tensors: What tells which tensors are bad, and the tensors.
+    """
+    healthy, bad = tf.raw_ops.Switch(data=row, pred=condition)
+    if internals.has_accelerator():
+        tensors = [_only_if(condition, tensor) for tensor in tensors]
+    detailed = _py_func(_detail_token(), [bad, *tensors], [tf.int64]).outputs[0]
+    detailed.set_shape(row.shape)
+    return tf.raw_ops.Merge(inputs=[healthy, detailed])[0]
 
 
 def group_of(number: int) -> Group | None:
@@ -68,6 +91,20 @@ def _sink(row: Any, *arrays: Any) -> list[Any]:
 def _detail(row: Any, curt: Any, *tensors: Any) -> Any:
     group = _groups.get(int(row.flat[0]))
     return group.detail(row, curt, *tensors) if group is not None else row
+
+
+def _py_func(token: str, inputs: Sequence[Any], dtypes: Sequence[Any]) -> Any:
+    """Return an op that calls a Python function for a group.
+
+    It has a side effect for TensorFlow; what counts for a dataset is what its function says of
+    itself, and that stays as it was.
+    """
+    return internals.new_op("PyFunc", input=inputs, token=token, Tout=dtypes)
+
+
+def _only_if(condition: Any, tensor: Any) -> Any:
+    with tensor_ops.beside(tensor):
+        return tf.raw_ops.Switch(data=tensor, pred=condition)[1]
 
 
 def _miss(number: int) -> None:

@@ -20,7 +20,6 @@ import tensorflow as tf
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import resource_variable_ops
 
-from tfdbg_tui.dump.observe.graphs import OWN_SCOPE
 from tfdbg_tui.dump.tensorflow import internals, tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -61,7 +60,7 @@ class CompiledBuffer:
         with (
             internals.no_graph_callbacks(),
             graph.as_default(),
-            graph.name_scope(OWN_SCOPE + "/"),
+            graph.name_scope(internals.OWN_SCOPE),
         ):
             tensors = [_of_sure_shape(item, place.tensor(item.tensor)) for item in items]
             alike = _alike(tensors)

@@ -2,7 +2,7 @@
 
 The program's graphs and functions are left as they are, so that what the program exports,
 differentiates, vectorises or counts is its own.  When a function is called for the first time, its
-twin is made of its FunctionDef, and calls the twins of the functions that the function calls.
+copy is made of its FunctionDef, and calls the copies of the functions that the function calls.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import weakref
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump.observe.places import Flavour, Probe
+from tfdbg_tui.dump.observe.places import AddedGraph, Usage
 from tfdbg_tui.dump.tensorflow import internals
 from tfdbg_tui.dump.tensorflow.function_defs import (
     FunctionBody,
@@ -35,7 +35,7 @@ _serials = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Twin:
+class FunctionCopy:
     """A function that runs in place of one of the program's.
 
     Attributes:
@@ -60,18 +60,18 @@ class _Source:
     num_ops: int
 
 
-class Twins:
-    """Makes the twins of one dump.
+class FunctionCopies:
+    """Makes the copies of one dump.
 
     Args:
-        observe: Adds the ops that record a graph, as far as a function uses it, to a probe.
+        observe: Adds the ops that record a graph, as far as a function uses it.
         skip: Says that a function is not recorded, because of an error.
         leave_out: Says that a function, given by its name, runs as it is, and why.
     """
 
     def __init__(
         self,
-        observe: Callable[[Any, FunctionBody, Probe], None],
+        observe: Callable[[Any, FunctionBody, AddedGraph], None],
         skip: Callable[[Any, Exception], None],
         leave_out: Callable[[str, str], None],
     ) -> None:
@@ -89,33 +89,33 @@ class Twins:
         self._graphs[name] = graph
         self._state(graph)[name] = source
 
-    def of(self, name: str, flavour: Flavour) -> Twin | None:
-        """Return the twin of a function of the program, or None where it runs as it is."""
+    def of(self, name: str, usage: Usage) -> FunctionCopy | None:
+        """Return the copy of a function of the program, or None where it runs as it is."""
         graph = self._graphs.get(name)
         if graph is None:
             return None
-        key = name, flavour
+        key = name, usage
         with self._lock:
             state = self._state(graph)
             if key not in state:
                 state[key] = None  # It calls itself, or fails.
                 try:
-                    state[key] = self._make(graph, name, state[name], flavour)
+                    state[key] = self._make(graph, name, state[name], usage)
                 except Exception as error:
                     self._skip(graph, error)
-            twin: Twin | None = state[key]
-            return twin
+            copy: FunctionCopy | None = state[key]
+            return copy
 
     def use_in(self, graph: Any) -> None:
-        """Let the ops of a v1 graph that are new call the twins.
+        """Let the ops of a v1 graph that are new call the copies.
 
         An op that a session has run must not change, so this is for before each run.
         """
-        start, version = getattr(graph, "_tfdbg_tui_calls_twins", (0, 0))
+        start, version = getattr(graph, "_tfdbg_tui_calls_copies", (0, 0))
         if version == graph.version:
             return
         ops = graph.get_operations()
-        graph._tfdbg_tui_calls_twins = len(ops), graph.version
+        graph._tfdbg_tui_calls_copies = len(ops), graph.version
         for op in ops[start:]:
             for attribute in function_attributes(op.type):
                 self._use_in_op(graph, op, attribute)
@@ -123,17 +123,17 @@ class Twins:
     def _use_in_op(self, graph: Any, op: Any, attribute: str) -> None:
         value = op.get_attr(attribute)
         names = [f.name for f in (value if isinstance(value, list) else [value])]
-        flavour = Flavour(stateless=_is_dataset(op.type), in_session=True)
-        twins = [self._of_graph(graph, name, flavour) for name in names]
-        for twin in twins:
-            if twin is not None:
-                internals.add_to_graph(graph, twin.function)
-        if any(twins):
-            called = [t.name if t else name for name, t in zip(names, twins, strict=True)]
+        usage = Usage(stateless=_is_dataset(op.type), in_session=True)
+        copies = [self._of_graph(graph, name, usage) for name in names]
+        for copy in copies:
+            if copy is not None:
+                internals.add_to_graph(graph, copy.function)
+        if any(copies):
+            called = [t.name if t else name for name, t in zip(names, copies, strict=True)]
             internals.call_instead(op, attribute, called)
 
-    def _of_graph(self, graph: Any, name: str, flavour: Flavour) -> Twin | None:
-        """Return the twin of a function of a v1 graph, if a session can run it.
+    def _of_graph(self, graph: Any, name: str, usage: Usage) -> FunctionCopy | None:
+        """Return the copy of a function of a v1 graph, if a session can run it.
 
         An imported graph brings its own functions, whose names may be those of others here.
         """
@@ -142,51 +142,51 @@ class Twins:
             self._leave_out(name, "it came with a graph that was imported")
         if made_of is None or made_of is not self._graphs.get(name):
             return None
-        twin = self.of(name, flavour)
-        if twin is not None and twin.captures:
+        copy = self.of(name, usage)
+        if copy is not None and copy.captures:
             self._leave_out(name, CANNOT_TAKE_VALUES)
             return None
-        return twin
+        return copy
 
     def _state(self, graph: Any) -> dict[Any, Any]:
         """Return what is known of a graph; kept on the graph, so that it lives as long."""
-        states: dict[int, dict[Any, Any]] = getattr(graph, "_tfdbg_tui_twins", {})
-        graph._tfdbg_tui_twins = states
+        states: dict[int, dict[Any, Any]] = getattr(graph, "_tfdbg_tui_copies", {})
+        graph._tfdbg_tui_copies = states
         return states.setdefault(self._serial, {})
 
-    def _make(self, graph: Any, name: str, source: _Source, flavour: Flavour) -> Twin | None:
+    def _make(self, graph: Any, name: str, source: _Source, usage: Usage) -> FunctionCopy | None:
         definition = internals.function_def(name)
         if internals.is_compiled(graph, definition.attr):
-            flavour = replace(flavour, compiled=True)
-        if flavour.compiled and internals.is_loop_condition(graph):
+            usage = replace(usage, compiled=True)
+        if usage.compiled and internals.is_loop_condition(graph):
             return None  # XLA does not let it write anything.
         ops = graph.get_operations()[: source.num_ops]
         inputs = set(source.arguments)
         body = FunctionBody(definition, source.arguments, (o for o in ops if o.name not in inputs))
-        children, captures = self._use_in_nodes(definition.node_def, flavour)
-        probe = Probe(body, flavour)
-        self._observe(graph, body, probe)
-        if probe.definition is not None:
-            body.add(probe)
-            captures |= probe.captures
+        children, captures = self._use_in_nodes(definition.node_def, usage)
+        added = AddedGraph(body, usage)
+        self._observe(graph, body, added)
+        if added.ops is not None:
+            body.add(added.ops)
+            captures |= added.captures
         elif not children:
             return None
-        definition.signature.name = internals.twin_name(name)
+        definition.signature.name = internals.copy_name(name)
         set_captures(definition, list(captures), returned=False)
-        functions = [child.function for child in children] + probe.children
+        functions = [child.function for child in children] + added.children
         function = internals.make_function(definition, functions)
-        return Twin(function, captures)
+        return FunctionCopy(function, captures)
 
-    def _use_in_nodes(self, nodes: Any, flavour: Flavour) -> tuple[list[Twin], dict[str, Any]]:
-        """Let nodes call the twins; return these, and all that they capture."""
-        used: list[Twin] = []
+    def _use_in_nodes(self, nodes: Any, usage: Usage) -> tuple[list[FunctionCopy], dict[str, Any]]:
+        """Let nodes call the copies; return these, and all that they capture."""
+        used: list[FunctionCopy] = []
         captures: dict[str, Any] = {}
         for node in nodes:
-            inside = replace(flavour, stateless=flavour.stateless or _is_dataset(node.op))
+            inside = replace(usage, stateless=usage.stateless or _is_dataset(node.op))
             called = list(called_functions(node))
-            twins = [self.of(function.name, inside) for function in called]
+            copies = [self.of(function.name, inside) for function in called]
             passed = {
-                n: tensor for twin in filter(None, twins) for n, tensor in twin.captures.items()
+                n: tensor for copy in filter(None, copies) for n, tensor in copy.captures.items()
             }
             if passed and not takes_more_inputs(node):
                 for function in called:
@@ -194,28 +194,28 @@ class Twins:
                 continue
             if passed:
                 body = node.attr["body"].func.name if "body" in node.attr else None
-                twins = [
-                    _with_captures(f.name, twin, passed, returned=f.name == body)
-                    for f, twin in zip(called, twins, strict=True)
+                copies = [
+                    _with_captures(f.name, copy, passed, returned=f.name == body)
+                    for f, copy in zip(called, copies, strict=True)
                 ]
                 add_inputs(node, list(passed))
-            for function, twin in zip(called, twins, strict=True):
-                if twin is not None:
-                    function.name = twin.name
-                    used.append(twin)
+            for function, copy in zip(called, copies, strict=True):
+                if copy is not None:
+                    function.name = copy.name
+                    used.append(copy)
             captures |= passed
         return used, captures
 
 
 def _with_captures(
-    name: str, twin: Twin | None, captures: dict[str, Any], *, returned: bool
-) -> Twin:
-    """Return a twin that takes just these captures, and in a loop's body returns them too."""
-    definition = internals.function_def(twin.name if twin else name)
+    name: str, copy: FunctionCopy | None, captures: dict[str, Any], *, returned: bool
+) -> FunctionCopy:
+    """Return a copy that takes just these captures, and in a loop's body returns them too."""
+    definition = internals.function_def(copy.name if copy else name)
     set_captures(definition, list(captures), returned=returned)
-    definition.signature.name = internals.twin_name(name)
-    children = [twin.function] if twin else []
-    return Twin(internals.make_function(definition, children), captures)
+    definition.signature.name = internals.copy_name(name)
+    children = [copy.function] if copy else []
+    return FunctionCopy(internals.make_function(definition, children), captures)
 
 
 def _is_dataset(op_type: str) -> bool:

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 _RAISING_OPS = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2"))
 """Op types whose purpose is to stop the program."""
 
-OWN_SCOPE = "tfdbg_tui"
-"""Name scope of the ops that the writer adds to graphs; they are not recorded."""
-
 
 @dataclass(frozen=True, slots=True)
 class RecordedOp:
@@ -153,7 +150,7 @@ class GraphDefinitions:
         ops = graph.get_operations()
         if len(ops) == state.ops_seen:
             return []
-        new = [op for op in ops[state.ops_seen :] if not op.name.startswith(OWN_SCOPE + "/")]
+        new = [op for op in ops[state.ops_seen :] if not op.name.startswith(internals.OWN_SCOPE)]
         state.ops_seen = len(ops)
         return [self._record_op(graph, state, op) for op in new]
 
@@ -167,7 +164,7 @@ class GraphDefinitions:
         ids = tuple(next(self._numbers) for _ in outputs)
         called = self._called_graphs(op)
         callees = [self._states[graph_id] for graph_id in called]
-        reference = any(tensor.dtype._is_ref_dtype for tensor in outputs)
+        reference = any(map(internals.is_reference, outputs))
         state.lasting |= reference or (op._is_stateful and not outputs)
         may_raise = op.type in _RAISING_OPS or any(callee.may_raise for callee in callees)
         state.may_raise |= may_raise
@@ -199,7 +196,7 @@ class GraphDefinitions:
         for name in function_defs.function_attributes(op.type):
             value = op.get_attr(name)
             for function in value if isinstance(value, list) else [value]:
-                name = internals.plain_name(function.name)
+                name = internals.original_name(function.name)
                 graph_id = self.graph_of_function(name)
                 if graph_id is not None:
                     called.append(graph_id)

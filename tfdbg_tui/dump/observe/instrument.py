@@ -19,7 +19,6 @@ import tensorflow as tf
 
 from tfdbg_tui.dump.encode import summaries
 from tfdbg_tui.dump.observe import callbacks, coverage, row_queue
-from tfdbg_tui.dump.observe.graphs import OWN_SCOPE
 from tfdbg_tui.dump.tensorflow import internals, tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -111,7 +110,7 @@ def _own_scope(graph: Any) -> Iterator[None]:
         internals.no_graph_callbacks(),
         graph.as_default(),
         tf.control_dependencies(None),
-        graph.name_scope(OWN_SCOPE + "/"),
+        graph.name_scope(internals.OWN_SCOPE),
         graph.device(None),
     ):
         yield
@@ -159,11 +158,11 @@ class _GroupBuilder:
         with tf.control_dependencies(after), self._on_host():
             row = row_queue.row_tensor(self._number, self._counter(), sizes)
             if condition is not None:
-                row = tensor_ops.with_details(condition, row, looked_at)
+                row = callbacks.with_details(condition, row, looked_at)
             if self._place.drained and mode in _ROW_MODES:
                 return row_queue.put(row)
             inputs = [row, *(column for _, column in self._columns)]
-            return tensor_ops.py_func(callbacks.sink_token(), inputs, [])
+            return callbacks.call_sink(inputs)
 
     def _counter(self) -> Any:
         """Return the iteration of the loop, if the graph is the body of one."""

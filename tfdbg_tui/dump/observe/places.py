@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tfdbg_tui.dump.tensorflow import internals, tensor_ops
-from tfdbg_tui.dump.tensorflow.function_defs import CAPTURE
+from tfdbg_tui.dump.tensorflow.function_defs import CAPTURE, AddedOps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +43,7 @@ class V1Graph:
 
 
 @dataclass(frozen=True, slots=True)
-class Flavour:
+class Usage:
     """What a function is made for.
 
     Attributes:
@@ -58,34 +58,29 @@ class Flavour:
     in_session: bool = False
 
 
-class Probe:
+class AddedGraph:
     """A graph of ops that record, to be added to a function.
 
     Args:
         body: The function.
-        flavour: What the function is made for.
+        usage: What the function is made for.
 
     Attributes:
-        references: Names in the function of the tensors that the inputs of the graph stand for.
-        required: Names of the ops that have to run when the function does, its own or ours.
-        waits: Pairs of an op of the function and the names of ops that it has to wait for.
-        definition: The FunctionDef of the finished graph.
-        children: The runtime functions that it calls.
-        captures: Eager tensors that the ops use, by the names of arguments for them.
+        ops: The ops of the finished graph; None where there is nothing to add.
+        children: The runtime functions that they call.
+        captures: Eager tensors that they use, by the names of arguments for them.
     """
 
-    def __init__(self, body: FunctionBody, flavour: Flavour) -> None:
+    def __init__(self, body: FunctionBody, usage: Usage) -> None:
         self._body = body
         self._inputs: dict[str, Any] = {}
-        self.flavour = flavour
-        self.drained = not flavour.in_session
-        self.captures: dict[str, Any] = {}
+        self._waits: list[tuple[str, list[str]]] = []
+        self.usage = usage
+        self.drained = not usage.in_session
         self.graph = internals.own_graph()
-        self.references: list[str] = []
-        self.required: list[str] = []
-        self.waits: list[tuple[str, list[str]]] = []
-        self.definition: Any = None
+        self.ops: AddedOps | None = None
         self.children: list[Any] = []
+        self.captures: dict[str, Any] = {}
 
     def has(self, tensor: Any) -> bool:
         """Return whether the function has a tensor of its graph."""
@@ -112,25 +107,25 @@ class Probe:
             name = f"input_{len(self._inputs)}"
             found = internals.new_input(self.graph, name, dtype, shape, device)
             self._inputs[reference] = found
-            self.references.append(reference)
         return found
 
     def wait(self, op: Any, awaited: Iterable[Any]) -> None:
         """Make an op of the function wait for others, of the function's or of ours."""
         names = [other.name for other in awaited]
         if names:
-            self.waits.append((op.name, names))
+            self._waits.append((op.name, names))
 
     def finish(self, sinks: Iterable[Any], calls: Iterable[Any]) -> None:
-        """Make the FunctionDef.
+        """Set the attributes.
 
         Args:
             sinks: Ops of the graph that have to run.
             calls: Ops of the function that have to run, for what they call holds sinks.
         """
-        self.required = [op.name for op in (*sinks, *calls)]
         graph = self.graph
         self.captures = {f"{CAPTURE}{tensor._id}": tensor for tensor in graph.external_captures}
-        self.references += self.captures
         graph.inputs = [*self._inputs.values(), *graph.internal_captures]
-        self.definition, self.children = internals.definition_of(self.graph)
+        definition, self.children = internals.definition_of(graph)
+        references = [*self._inputs, *self.captures]
+        required = [op.name for op in (*sinks, *calls)]
+        self.ops = AddedOps(definition, references, required, self._waits)

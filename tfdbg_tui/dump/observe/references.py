@@ -83,7 +83,7 @@ class VariableMemory:
         for variable in variables:
             writers |= self._writers.get(variable, 0)
         written = writers & self._written[tensor.op.name]
-        if is_reference(tensor) and not written:
+        if internals.is_reference(tensor) and not written:
             return When.NEVER  # maybe not initialised
         if written == writers:
             return When.RUNNING
@@ -96,7 +96,7 @@ class VariableMemory:
         written = 0
         for before in (*(tensor.op for tensor in inputs), *op.control_inputs):
             written |= self._written.get(before.name, 0)
-        references = [tensor for tensor in inputs if is_reference(tensor)]
+        references = [tensor for tensor in inputs if internals.is_reference(tensor)]
         variables: frozenset[str] = frozenset().union(*map(self._variables, references))
         if variables and _writes(op):
             bit = 1 << self._num_writers
@@ -121,7 +121,7 @@ class VariableMemory:
         op = output.op
         if output.name in self._fed:
             return frozenset()
-        if is_reference(output):
+        if internals.is_reference(output):
             return variables or frozenset((op.name,))
         shares = op.type in _COPIES_NOTHING or op.type in _SLICES
         return frozenset().union(
@@ -145,17 +145,12 @@ class VariableMemory:
 
 def reads_variable(op: Any) -> bool:
     """Whether an op is the one that the program reads a reference variable by."""
-    return op.type == "Identity" and is_reference(op.inputs[0])
+    return op.type == "Identity" and internals.is_reference(op.inputs[0])
 
 
 def changes_shapes(op: Any) -> bool:
     """Whether an op may give a variable another shape than its readers were built for."""
     return op.type == "Assign" and not op.get_attr("validate_shape")
-
-
-def is_reference(tensor: Any) -> bool:
-    """Whether a tensor is the memory of a variable, maybe not initialised yet."""
-    return bool(tensor.dtype._is_ref_dtype)
 
 
 def _writes(op: Any) -> bool:

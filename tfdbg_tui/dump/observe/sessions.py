@@ -212,7 +212,7 @@ class SessionPlans:
             for when in (When.RUNNING, When.BEFORE)
         )
         unseen = [i.tensor for i in items if i.tensor.name not in running | before | fed]
-        if not all(map(references.is_reference, unseen)):
+        if not all(map(internals.is_reference, unseen)):
             self.skip_once(
                 graph,
                 "what runs read of a variable between two updates of it",

@@ -14,9 +14,10 @@ import os
 import sysconfig
 import traceback
 import uuid
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump.tensorflow import internals, own_frames
+from tfdbg_tui.dump.tensorflow import locations, own_frames
+from tfdbg_tui.dump.tensorflow.locations import Location
 from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
@@ -31,21 +32,6 @@ _INSTALLATION = tuple(
     if (path := sysconfig.get_paths().get(name))
 )
 _MAX_CACHED_STACKS = 50_000
-_LOCATION = "_tfdbg_tui_location"
-
-
-class Location(NamedTuple):
-    """Where something of the program was made or run.
-
-    Attributes:
-        file_set: Tells whose the ids in `encoded` are.
-        encoded: The serialized CodeLocation.
-        readable: Whether TensorFlow can read the stack; see `is_text`.
-    """
-
-    file_set: object
-    encoded: bytes
-    readable: bool
 
 
 class CodeLocations:
@@ -69,7 +55,7 @@ class CodeLocations:
         """Return the serialized CodeLocation of a running frame and its callers."""
         location = self._stacks.get(_key(frame))
         if location is None:
-            location = self.add(frame, internals.extract_stack())
+            location = self.add(frame, locations.extract_stack())
         return location.encoded
 
     def known(self, frame: FrameType) -> Location | None:
@@ -86,8 +72,8 @@ class CodeLocations:
             frame: The frame.
             stack: TensorFlow's extraction of it, which knows what AutoGraph's code was made of.
         """
-        readable = is_text(frame)
-        frames = _frames(stack) if readable else _python_frames(frame)
+        readable = locations.is_text(frame)
+        frames = locations.frames_of(stack) if readable else _python_frames(frame)
         own = (place for place in frames if not place[0].startswith(own_frames.OWN_DIRECTORY))
         location = Location(self._file_set, self.of_frames(own), readable)
         if len(self._stacks) >= _MAX_CACHED_STACKS:
@@ -100,11 +86,11 @@ class CodeLocations:
 
     def of_op(self, op: Any) -> bytes:
         """Return the serialized CodeLocation where a graph op was created."""
-        location: Location | None = getattr(op, _LOCATION, None)
+        location = locations.noted_location(op)
         if location is not None and location.file_set is self._file_set:
             return location.encoded
         # Not made while this dump was on.  TensorFlow knows, but keeps each stack that was read.
-        return self.of_frames(_frames(op.traceback))
+        return self.of_frames(locations.frames_of(op.traceback))
 
     def of_frames(self, frames: Iterable[tuple[str, int, str]]) -> bytes:
         """Return the serialized CodeLocation of (file, line, function) frames, outermost first."""
@@ -144,11 +130,6 @@ class CodeLocations:
             return index
 
 
-def note_location(op: Any, location: Location) -> None:
-    """Note where a graph op is made, for `CodeLocations.of_op`."""
-    setattr(op, _LOCATION, location)
-
-
 def _key(frame: FrameType | None) -> tuple[int, ...]:
     """Return what tells apart the stacks of running frames: code objects and their instructions."""
     codes: list[CodeType] = []
@@ -161,43 +142,19 @@ def _key(frame: FrameType | None) -> tuple[int, ...]:
     return (*map(id, codes), *offsets)
 
 
-def is_text(frame: FrameType | None) -> bool:
-    """Whether the names of files and functions in a frame and its callers are UTF-8.
-
-    Reading another stack of TensorFlow's ends the process with a segmentation fault (2.16 to 2.19),
-    or raises.
-    """
-    while frame is not None:
-        code = frame.f_code
-        for name in (code.co_filename, code.co_name):
-            if not name.isascii() and name != _text(name):
-                return False
-        frame = frame.f_back
-    return True
-
-
-def _text(name: str) -> str:
-    return name.encode("utf-8", "replace").decode()
-
-
 def _python_frames(frame: FrameType | None) -> list[tuple[str, int, str]]:
     """Return (file, line, function) of a frame and its callers, outermost first."""
     return [
-        (caller.f_code.co_filename, line, _text(caller.f_code.co_name))
+        (caller.f_code.co_filename, line, locations.as_text(caller.f_code.co_name))
         for caller, line in reversed(list(traceback.walk_stack(frame)))
     ]
-
-
-def _frames(stack: Iterable[Any] | None) -> list[tuple[str, int, str]]:
-    """Return (file, line, function) of the frames of a stack of TensorFlow's."""
-    return [(frame.filename, frame.lineno, frame.name) for frame in stack or ()]
 
 
 def _absolute(path: str) -> str:
     """Return the absolute path of a file, which may stand in a directory that is gone."""
     with contextlib.suppress(OSError):
         path = os.path.abspath(path)
-    return _text(path)
+    return locations.as_text(path)
 
 
 def _is_installed(path: str) -> bool:
@@ -206,5 +163,6 @@ def _is_installed(path: str) -> bool:
 
 def _source_lines(path: str, name: str) -> list[str]:
     """Return the text of a Python file, notebook cell or ``-c`` script; [] where there is none."""
-    lines = linecache.getlines(path if path.endswith(".py") and name == _text(name) else name)
+    is_script = path.endswith(".py") and name == locations.as_text(name)
+    lines = linecache.getlines(path if is_script else name)
     return "".join(lines).split("\n") if lines else []

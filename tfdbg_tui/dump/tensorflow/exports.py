@@ -14,7 +14,6 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import gen_experimental_dataset_ops
 
-from tfdbg_tui.dump.observe.graphs import OWN_SCOPE
 from tfdbg_tui.dump.tensorflow import internals
 from tfdbg_tui.dump.tensorflow.function_defs import called_functions
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _log = logging.getLogger("tfdbg_tui")
-
-_OWN = OWN_SCOPE + "/"
 
 
 @functools.cache
@@ -60,7 +57,7 @@ def _operations_plain(original: Any) -> Any:
         operations = original(graph)
         if graph.building_function:
             return operations
-        return [op for op in operations if not op.name.startswith(_OWN)]
+        return [op for op in operations if not op.name.startswith(internals.OWN_SCOPE)]
 
     return get_operations
 
@@ -129,20 +126,24 @@ def _make_plain(graph_def: Any) -> None:
     functions = list(_plain_functions(graph_def.library.function))
     del graph_def.library.function[:]
     graph_def.library.function.extend(functions)
-    nodes = [node for node in graph_def.node if _OWN not in node.name]
+    nodes = [node for node in graph_def.node if internals.OWN_SCOPE not in node.name]
     for node in nodes:
-        kept = [name for name in node.input if not (name.startswith("^") and _OWN in name)]
+        kept = [name for name in node.input if not _waits_for_ours(name)]
         if len(kept) < len(node.input):
             node.input[:] = kept
         for function in called_functions(node):
-            function.name = internals.plain_name(function.name)
+            function.name = internals.original_name(function.name)
     del graph_def.node[:]
     graph_def.node.extend(nodes)
 
 
+def _waits_for_ours(reference: str) -> bool:
+    return reference.startswith("^") and internals.OWN_SCOPE in reference
+
+
 def _holds_ours(graph_def: Any) -> bool:
-    return any(_OWN in node.name for node in graph_def.node) or any(
-        function.signature.name != internals.plain_name(function.signature.name)
+    return any(internals.OWN_SCOPE in node.name for node in graph_def.node) or any(
+        function.signature.name != internals.original_name(function.signature.name)
         for function in graph_def.library.function
     )
 
@@ -152,8 +153,8 @@ def _plain_functions(functions: Any) -> Iterator[Any]:
     names = {function.signature.name for function in functions}
     for function in functions:
         name = function.signature.name
-        plain = internals.plain_name(name)
-        if plain == name and not name.startswith(OWN_SCOPE):
+        plain = internals.original_name(name)
+        if plain == name and not name.startswith(internals.OWN_NAME):
             yield function
         elif plain != name and plain not in names:
             names.add(plain)

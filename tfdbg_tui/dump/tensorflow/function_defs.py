@@ -6,6 +6,7 @@ In a FunctionDef a tensor is named ``argument`` or ``node:output:index``, a cont
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tensorflow.core.framework import types_pb2
@@ -13,8 +14,6 @@ from tensorflow.python.framework import op_def_registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from tfdbg_tui.dump.observe.places import Probe
 
 
 CAPTURE = "tfdbg_tui_capture_"
@@ -85,6 +84,23 @@ def set_captures(definition: Any, names: Sequence[str], *, returned: bool) -> No
         if returned:
             signature.output_arg.add(name=f"{name}_out", type=types_pb2.DT_RESOURCE)
             definition.ret[f"{name}_out"] = name
+
+
+@dataclass(frozen=True, slots=True)
+class AddedOps:
+    """Ops to be added to a function.
+
+    Attributes:
+        definition: A FunctionDef of them.
+        references: The names in the function of the tensors that its arguments stand for.
+        required: Names of the ops that have to run when the function does, its own or added ones.
+        waits: Pairs of an op of the function and the names of ops that it has to wait for.
+    """
+
+    definition: Any
+    references: Sequence[str]
+    required: Sequence[str]
+    waits: Sequence[tuple[str, Sequence[str]]]
 
 
 class FunctionBody:
@@ -164,12 +180,12 @@ class FunctionBody:
     def _op_names(self, node_names: set[str]) -> set[str]:
         return {op_name for op_name, node in self._nodes.items() if node.name in node_names}
 
-    def add(self, probe: Probe) -> None:
-        """Add the ops of a probe, in place of whose inputs the function has tensors of its own."""
-        definition, added = self.definition, probe.definition
+    def add(self, ops: AddedOps) -> None:
+        """Add ops, in place of whose arguments the function has tensors of its own."""
+        definition, added = self.definition, ops.definition
         stand_ins = (argument.name for argument in added.signature.input_arg)
-        own = dict(zip(stand_ins, probe.references, strict=True))
-        for op_name, awaited in probe.waits:
+        own = dict(zip(stand_ins, ops.references, strict=True))
+        for op_name, awaited in ops.waits:
             self._nodes[op_name].input.extend("^" + self.node_name(name) for name in awaited)
         for node in added.node_def:
             node.input[:] = [_replaced(ref, own) for ref in node.input]
@@ -178,7 +194,7 @@ class FunctionBody:
             outputs = zip(definition.signature.output_arg, added.signature.output_arg, strict=True)
             for output, waiting in outputs:
                 definition.ret[output.name] = added.ret[waiting.name]
-        for name in dict.fromkeys(map(self.node_name, probe.required)):
+        for name in dict.fromkeys(map(self.node_name, ops.required)):
             if name not in definition.control_ret.values():
                 definition.signature.control_output.append(name)
                 definition.control_ret[name] = name

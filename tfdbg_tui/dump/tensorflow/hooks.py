@@ -46,9 +46,7 @@ try:
     from tensorflow.python.ops import script_ops
     from tensorflow.python.util import tf_stack, traceback_utils
 
-    from tfdbg_tui.dump.observe import callbacks
-    from tfdbg_tui.dump.record import stacks
-    from tfdbg_tui.dump.tensorflow import exports, internals
+    from tfdbg_tui.dump.tensorflow import exports, internals, locations
 
     _import_error: str | None = None
 except ImportError as error:
@@ -76,7 +74,7 @@ class Listener(Protocol):
     def call_fails(self, call: Any, inputs: Any, error: BaseException) -> None:
         """The function raised."""
 
-    def twin(self, name: str, *, stateless: bool = False) -> tuple[str, list[Any]]:
+    def function_to_run(self, name: str, *, stateless: bool = False) -> tuple[str, list[Any]]:
         """A function is about to be called, or used in a dataset.
 
         Returns the name of the one to run, and what it takes after the arguments.
@@ -164,7 +162,7 @@ class _Thread(threading.local):
     """
 
     watched = False
-    location: stacks.Location | None = None
+    location: locations.Location | None = None
 
 
 class Hooks:
@@ -174,7 +172,7 @@ class Hooks:
     run already when they next call a function or an op outside of the fast path.
     """
 
-    def __init__(self, listener: Listener, locations: stacks.CodeLocations) -> None:
+    def __init__(self, listener: Listener, locations: locations.Locations) -> None:
         self._listener = listener
         self._locations = locations
         self._originals: list[tuple[Any, str, Any, Any]] = []
@@ -280,7 +278,7 @@ class Hooks:
         if self._try(_CALLS, internals.on_custom_device, inputs):
             self._tell("function_left_out", op_name, "its arguments are DTensors")
         else:
-            function, captures = self._tell("twin", op_name) or (op_name, [])
+            function, captures = self._tell("function_to_run", op_name) or (op_name, [])
         try:
             outputs = original(function, num_outputs, [*inputs, *captures], *rest)
         except BaseException as error:
@@ -390,7 +388,7 @@ class Hooks:
                 return None  # Nobody asks where an op of ours was made.
             frame = sys._getframe(1)
             if frame.f_code.co_name != _MAKES_OP:
-                return original(stacklevel + 1) if stacks.is_text(frame) else None
+                return original(stacklevel + 1) if locations.is_text(frame) else None
             location = self._try(_LOCATIONS, self._locations.known, frame)
             if location is None:
                 # A stack of its own: TensorFlow keeps what is read of a stack, which is 6 kB.
@@ -412,7 +410,7 @@ class Hooks:
             location = self._thread.location
             if location is not None:
                 self._thread.location = None
-                stacks.note_location(this, location)
+                locations.note_location(this, location)
 
         return init
 
@@ -481,8 +479,8 @@ class Hooks:
             if not context.executing_eagerly():
                 return made
             name = internals.function_name(made)
-            twin, _ = self._tell("twin", name, stateless=True) or (name, [])
-            return made if twin == name else _Renamed(made, twin)
+            to_run, _ = self._tell("function_to_run", name, stateless=True) or (name, [])
+            return made if to_run == name else _Renamed(made, to_run)
 
         return property(function)
 
@@ -511,7 +509,7 @@ class Hooks:
         """Watch the thread that a `tf.py_function` or a generator of a dataset runs in."""
 
         def get(registry: Any, token: Any, default: Any = None) -> Any:
-            if not callbacks.is_own(token):
+            if not internals.is_own_py_func(token):
                 self._try("eager ops of a Python function", self.watch_this_thread)
             return original(registry, token, default)
 
@@ -543,7 +541,7 @@ def _subject(hook: str, args: tuple[Any, ...]) -> str:
     first = args[0] if args else None
     if hook == "eager_op":
         return f"the eager op {_name(first)}"
-    if hook == "twin" or hook.startswith("call_"):
+    if hook == "function_to_run" or hook.startswith("call_"):
         return f"a call of {_name(getattr(first, 'name', first))}"
     found = (getattr(arg, "graph", arg) for arg in args)
     graph = next((graph for graph in found if isinstance(graph, ops.Graph)), None)

@@ -26,10 +26,15 @@ from tensorflow.python.framework import dtypes, op_def_library, ops, tensor_shap
 from tensorflow.python.framework import func_graph as func_graph_module
 from tensorflow.python.ops import control_flow_util, control_flow_util_v2, gen_dataset_ops
 from tensorflow.python.ops import script_ops as _script_ops
-from tensorflow.python.util import tf_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+OWN_NAME = "tfdbg_tui"
+"""What the names of the functions that the writer adds begin with."""
+
+OWN_SCOPE = OWN_NAME + "/"
+"""Name scope of the ops that the writer adds to graphs; they are not recorded."""
 
 _FUNCTION_PREFIXES = ("__inference_", "__forward_", "__backward_")
 
@@ -39,12 +44,6 @@ _TRUSTED = tuple(
     if (spec := importlib.util.find_spec(name)) and spec.origin
 )
 _AUTOGRAPH_CALL = os.path.join("autograph", "impl", "api.py")
-
-
-def extract_stack() -> Iterable[Any]:
-    """Return the frames of the current stack, AutoGraph's mapped to the user's, outermost first."""
-    frames: Iterable[Any] = tf_stack.extract_stack()
-    return frames
 
 
 def is_function_name(op_type: str | bytes) -> bool:
@@ -96,7 +95,7 @@ def is_own(graph: Any) -> bool:
 def own_graph() -> Any:
     """Return a new, empty graph for ops of ours, which nothing of the program's is around."""
     with ops.Graph().as_default():
-        graph = func_graph_module.FuncGraph("tfdbg_tui")
+        graph = func_graph_module.FuncGraph(OWN_NAME)
     mark_as_own(graph)
     return graph
 
@@ -120,7 +119,7 @@ def new_op(op_type: str, **arguments: Any) -> Any:
 
 def definition_of(graph: Any) -> tuple[Any, list[Any]]:
     """Return the FunctionDef of a graph of ours, and the runtime functions that it calls."""
-    name = control_flow_util_v2.unique_fn_name("tfdbg_tui", "probe")
+    name = control_flow_util_v2.unique_fn_name(OWN_NAME, "added")
     function = atomic_function.from_func_graph(name, graph, {})
     return function.definition, function.children
 
@@ -187,25 +186,25 @@ def dataset_of(graph_def: Any) -> Any:
     return wrap_function.function_from_graph_def(graph_def, [], output + ":0")()
 
 
-def twin_name(name: str) -> str:
+def copy_name(name: str) -> str:
     """Return a new name for a function that runs in place of one of the program's."""
     return f"{name}_tfdbg_tui_{next(_numbers)}"
 
 
-def plain_name(name: str) -> str:
+def original_name(name: str) -> str:
     """Return the name of the program's function that a function runs in place of, if it does."""
-    return _TWIN_MARK.sub("", name)
+    return _COPY_MARK.sub("", name)
 
 
 def restore_names(error: BaseException) -> None:
     """Name the program's functions in the message of an error, where it names those that ran."""
     message = getattr(error, "_message", None)
     if isinstance(message, str):
-        error._message = _TWIN_MARK.sub("", message)  # type: ignore[attr-defined]
+        error._message = _COPY_MARK.sub("", message)  # type: ignore[attr-defined]
 
 
 _numbers = itertools.count(1)
-_TWIN_MARK = re.compile(r"_tfdbg_tui_\d+")
+_COPY_MARK = re.compile(r"_tfdbg_tui_\d+")
 
 
 def on_custom_device(tensors: Iterable[Any]) -> bool:
@@ -243,6 +242,11 @@ def set_bool_attribute(op: Any, name: str, value: bool) -> None:
 def ops_tensorflow_skips() -> frozenset[str]:
     """Return the op types that TensorFlow's own instrumentation does not record as events."""
     return frozenset(name.decode() for name in op_callbacks_common.OP_CALLBACK_SKIP_OPS)
+
+
+def is_reference(tensor: Any) -> bool:
+    """Return whether a tensor is the memory of a variable, maybe not initialised yet."""
+    return bool(tensor.dtype._is_ref_dtype)
 
 
 def is_in_v1_control_flow(op: Any) -> bool:
@@ -290,7 +294,16 @@ def are_shapes_doubtful_now() -> bool:
 def py_func_token(function: Callable[..., Any]) -> str:
     """Register a Python function for the PyFunc op; TensorFlow refers to it weakly."""
     token: str = _script_ops._py_funcs.insert(function)
+    _own_py_funcs.add(token)
     return token
+
+
+def is_own_py_func(token: str) -> bool:
+    """Return whether `py_func_token` returned a token."""
+    return token in _own_py_funcs
+
+
+_own_py_funcs: set[str] = set()
 
 
 def eager_queue(name: str, dtype: Any, width: int, capacity: int) -> Any:

@@ -1,4 +1,4 @@
-"""The ops that look at one tensor, and those that hand over the tensors when one is bad."""
+"""The ops that look at one tensor."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.ops import gen_debug_ops
 
-from tfdbg_tui.dump.observe import callbacks, references
 from tfdbg_tui.dump.tensorflow import internals
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 _WIDER = {
     24: tf.float32,  # float8_e5m2
@@ -75,7 +74,7 @@ def summary(tensor: Any, mode: TensorDebugMode) -> Any:
 
 def dereferenced(tensor: Any) -> Any:
     """Return a tensor, or that which a reference refers to."""
-    if not references.is_reference(tensor):
+    if not internals.is_reference(tensor):
         return tensor
     with beside(tensor):
         return tf.identity(tensor)
@@ -123,36 +122,3 @@ def as_real(tensor: Any) -> Any:
     counted = tf.where(tf.math.is_inf(imaginary) & (counted != np.inf), imaginary, counted)
     counted = tf.where(tf.math.is_nan(real), real, counted)
     return tf.where(tf.math.is_nan(imaginary), imaginary, counted)
-
-
-def py_func(token: str, inputs: Sequence[Any], dtypes: Sequence[Any]) -> Any:
-    """Return an op that calls a Python function for a group; see `callbacks`.
-
-    It has a side effect for TensorFlow; what counts for a dataset is what its function says of
-    itself, and that stays as it was.
-    """
-    return internals.new_op("PyFunc", input=inputs, token=token, Tout=dtypes)
-
-
-def with_details(condition: Any, row: Any, tensors: Sequence[Any]) -> Any:
-    """Return the row of a group; where the condition holds, with the key of the details.
-
-    What depends on the branch that is not taken does not run.  Where tensors may be on an
-    accelerator, they stay there unless it is taken.
-
-    Args:
-        condition: Whether Python is to look at the tensors.
-        row: See `row_queue.row_tensor`.
-        tensors: What tells which tensors are bad, and the tensors.
-    """
-    healthy, bad = tf.raw_ops.Switch(data=row, pred=condition)
-    if internals.has_accelerator():
-        tensors = [_only_if(condition, tensor) for tensor in tensors]
-    detailed = py_func(callbacks.detail_token(), [bad, *tensors], [tf.int64]).outputs[0]
-    detailed.set_shape(row.shape)
-    return tf.raw_ops.Merge(inputs=[healthy, detailed])[0]
-
-
-def _only_if(condition: Any, tensor: Any) -> Any:
-    with beside(tensor):
-        return tf.raw_ops.Switch(data=tensor, pred=condition)[1]

@@ -1,0 +1,84 @@
+"""Where the ops of a program are made: TensorFlow's stacks, and what is noted on each op."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from tensorflow.python.util import tf_stack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import FrameType
+
+_LOCATION = "_tfdbg_tui_location"
+
+
+class Location(NamedTuple):
+    """Where something of the program was made or run.
+
+    Attributes:
+        file_set: Tells whose the ids in `encoded` are.
+        encoded: The serialized CodeLocation.
+        readable: Whether TensorFlow can read the stack; see `is_text`.
+    """
+
+    file_set: object
+    encoded: bytes
+    readable: bool
+
+
+class Locations(Protocol):
+    """Knows the locations that were met before."""
+
+    def known(self, frame: FrameType) -> Location | None:
+        """Return the location of a running frame and its callers, if `add` was called for it."""
+
+    def add(self, frame: FrameType, stack: Iterable[Any] | None) -> Location:
+        """Return the location of a running frame and its callers.
+
+        Args:
+            frame: The frame.
+            stack: TensorFlow's extraction of it, which knows what AutoGraph's code was made of.
+        """
+
+
+def note_location(op: Any, location: Location) -> None:
+    """Note where a graph op is made, for `noted_location`."""
+    setattr(op, _LOCATION, location)
+
+
+def noted_location(op: Any) -> Location | None:
+    """Return where a graph op was made, if `note_location` was told."""
+    location: Location | None = getattr(op, _LOCATION, None)
+    return location
+
+
+def extract_stack() -> Iterable[Any]:
+    """Return the frames of the current stack, AutoGraph's mapped to the user's, outermost first."""
+    frames: Iterable[Any] = tf_stack.extract_stack()
+    return frames
+
+
+def frames_of(stack: Iterable[Any] | None) -> list[tuple[str, int, str]]:
+    """Return (file, line, function) of the frames of a stack of TensorFlow's."""
+    return [(frame.filename, frame.lineno, frame.name) for frame in stack or ()]
+
+
+def is_text(frame: FrameType | None) -> bool:
+    """Whether the names of files and functions in a frame and its callers are UTF-8.
+
+    Reading another stack of TensorFlow's ends the process with a segmentation fault (2.16 to 2.19),
+    or raises.
+    """
+    while frame is not None:
+        code = frame.f_code
+        for name in (code.co_filename, code.co_name):
+            if not name.isascii() and name != as_text(name):
+                return False
+        frame = frame.f_back
+    return True
+
+
+def as_text(name: str) -> str:
+    """Return a name with what is not UTF-8 replaced."""
+    return name.encode("utf-8", "replace").decode()
