@@ -77,6 +77,7 @@ def content(run: Run) -> dict[str, Any]:
             (executions.kind(i), run._stacks.values[executions.stack_ids[i]])
             for i in range(len(executions))
         ],
+        "execution steps": executions.step_marks[:].tolist(),
         "execution times": executions.wall_times(np.arange(len(executions))).tolist(),
         "execution alerts": list(
             zip(executions.alert_rows[:].tolist(), executions.alert_slots[:].tolist(), strict=True)
@@ -198,7 +199,7 @@ def execution_records(draw: st.DrawFn) -> bytes:
         input_minima=draw(st.sampled_from([[], [1.0, float("nan")]])),
         input_maxima=draw(st.sampled_from([[], [2.0]])),
     )
-    step = draw(st.none() | st.sampled_from([0, 300]))
+    step = draw(st.none() | st.sampled_from([0, 300, 1 << 40]))
     return execution_record(execution, step=step)
 
 

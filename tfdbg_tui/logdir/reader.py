@@ -179,7 +179,7 @@ class RunReader:
         logs = (*executions, *traces)
         started_again = any(a is not b for a, b in zip(self._merged, logs, strict=False))
         if self._execution_merge is None or len(self._merged) != len(logs) or started_again:
-            self._execution_merge = Merge(len(self._sets), num_columns=2)
+            self._execution_merge = Merge(len(self._sets), num_columns=3)
             self._trace_merge = Merge(len(self._sets), num_columns=1)
             self._merged = logs
         assert self._trace_merge is not None

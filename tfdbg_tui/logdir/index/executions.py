@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from tfdbg_tui.logdir.index.alert_log import AlertTally, combined
 from tfdbg_tui.logdir.index.columns import Column, Int64Array
 from tfdbg_tui.logdir.index.event_list import EventList
 from tfdbg_tui.logdir.index.record_log import RecordLog, is_worth_scanning
+from tfdbg_tui.logdir.index.steps import find_steps
 from tfdbg_tui.logdir.scan.execution_scan import ExecutionScan
 from tfdbg_tui.logdir.values.output_slots import inputs_by_slot, outputs_by_slot
 from tfdbg_tui.logdir.values.tensors import recorded_tensor
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.files.problems import Problems
     from tfdbg_tui.logdir.files.record_file import RecordFile
     from tfdbg_tui.logdir.index.merge import Merge
+    from tfdbg_tui.logdir.index.steps import Steps
 
 
 _INPUT_TENSOR_IDS = events.Execution.tag("input_tensor_ids") >> 3  # the field's number
@@ -57,6 +60,7 @@ class _Decoded:
 
     kind: int
     stack: int
+    step: int
     serial: int
     bad_slots: tuple[int, ...]
 
@@ -67,6 +71,7 @@ class ExecutionLog(RecordLog):
     Attributes:
         kinds: Number of each execution's `ExecutionKind` in the run.
         stacks: Number of each execution's stack in the run.
+        steps: Training step of each execution, plus 1; 0 where it has none.
         serials: Serial of each execution; empty where the writer records none.
     """
 
@@ -83,6 +88,7 @@ class ExecutionLog(RecordLog):
         super().__init__(file, definitions, problems)
         self.kinds = Column()
         self.stacks = Column()
+        self.steps = Column()
         self.serials = Column()
         self._kinds = kinds
         self._stacks = stacks
@@ -91,35 +97,39 @@ class ExecutionLog(RecordLog):
     @property
     def columns(self) -> tuple[Column, ...]:
         """See `RecordLog`."""
-        return self.kinds, self.stacks
+        return self.kinds, self.stacks, self.steps
 
     def ingest(self, chunk: Chunk) -> None:
         """See `RecordLog`."""
         count = len(chunk)
         kinds = np.full(count, -1, np.int64)
         stacks = np.zeros(count, np.int64)
+        steps = np.full(count, -1, np.int64)
         serials = np.zeros(count, np.int64)
         alerts = np.zeros((2, 0), np.int64)
         if self._scan is not None and is_worth_scanning(chunk):
             scanned = self._scan.scan(
                 chunk, lambda row: self._kind_of(chunk, row), self._number_stack
             )
-            kinds, stacks, serials = scanned.kinds, scanned.stacks, scanned.serials
+            kinds, stacks = scanned.kinds, scanned.stacks
+            steps, serials = scanned.steps, scanned.serials
             self._leave_shifted_slots(scanned.alerts[0], scanned.num_outputs, kinds)
             alerts = scanned.alerts[:, kinds[scanned.alerts[0]] >= 0]
         for row in np.flatnonzero(kinds < 0).tolist():
             decoded = self._decode(chunk, row)
             if decoded is not None:
-                kinds[row], stacks[row], serials[row] = decoded.kind, decoded.stack, decoded.serial
+                kinds[row], stacks[row] = decoded.kind, decoded.stack
+                steps[row], serials[row] = decoded.step, decoded.serial
                 found = [[row] * len(decoded.bad_slots), decoded.bad_slots]
                 alerts = np.concatenate([alerts, np.array(found, np.int64)], axis=1)
-        self._append(chunk, kinds, stacks, serials, alerts)
+        self._append(chunk, kinds, stacks, steps, serials, alerts)
 
     def _append(
         self,
         chunk: Chunk,
         kinds: Int64Array,
         stacks: Int64Array,
+        steps: Int64Array,
         serials: Int64Array,
         alerts: Int64Array,
     ) -> None:
@@ -129,6 +139,7 @@ class ExecutionLog(RecordLog):
         self.offsets.extend(chunk.offsets[readable])
         self.kinds.extend(kinds[readable])
         self.stacks.extend(stacks[readable])
+        self.steps.extend(_kept_steps(steps[readable]))
         if len(self.serials) or serials.any():
             self.serials.extend(np.zeros(before - len(self.serials), np.int64))
             self.serials.extend(serials[readable] & 0xFFFFFFFF)
@@ -170,6 +181,7 @@ class ExecutionLog(RecordLog):
         return _Decoded(
             kind=self._kinds.number(self._kind(record)),
             stack=self._number_stack(record.code_location),
+            step=-1 if event.step is None else event.step,
             serial=serial & 0xFFFFFFFF,
             bad_slots=tuple(bad),
         )
@@ -184,12 +196,18 @@ class ExecutionLog(RecordLog):
         )
 
 
+def _kept_steps(steps: Int64Array) -> Int64Array:
+    """Return what `ExecutionLog.steps` keeps of steps, -1 for none: 32 bits, so none above that."""
+    return np.where((steps >= 0) & (steps < 0xFFFFFFFF), steps + 1, 0)
+
+
 class Executions(EventList[Execution]):
     """The executions of a run, in order: ``executions[i]`` reads the i-th from its file.
 
     Attributes:
         kinds: Number of each execution's kind; see `kind`.
         stack_ids: Number of each execution's stack; see `Run.stack`.
+        step_marks: Training step of each execution, plus 1; 0 where it has none; see `steps`.
         alert_slots: Output slot of each alert.
     """
 
@@ -200,7 +218,7 @@ class Executions(EventList[Execution]):
         merge: Merge | None,
     ) -> None:
         super().__init__(logs, merge)
-        self.kinds, self.stack_ids = self._columns
+        self.kinds, self.stack_ids, self.step_marks = self._columns
         self.alert_slots = merge.alert_slots.view() if merge else self.alert_logs[0].slots
         self._serials = [log.serials.view() for log in logs]
         self._kinds = kinds.values
@@ -282,6 +300,11 @@ class Executions(EventList[Execution]):
             if len(record.tensor_protos) != record.num_outputs or slot >= record.num_outputs:
                 return None
             return recorded_tensor(record.tensor_debug_mode, record.tensor_protos[slot])
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The training steps, recorded or counted; found when they are first asked for."""
+        return find_steps(self.step_marks, self.kinds, self.stack_ids, self._kinds)
 
     def kind(self, index: int) -> ExecutionKind:
         """Return op type, graph and so on of an execution without reading its record."""

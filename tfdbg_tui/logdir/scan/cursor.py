@@ -73,15 +73,15 @@ class Cursor:
         self._move(width)
         return value
 
-    def optional_varint(self, tag: int) -> Ints:
-        """Return the value of a varint field, 0 where a message does not have it here."""
+    def optional_varint(self, tag: int, absent: int = 0) -> Ints:
+        """Return the value of a varint field, `absent` where a message does not have it here."""
         has, tag_width = self._find(tag)
         if not has.any():
-            return np.zeros(len(has), np.int64)
+            return np.full(len(has), absent, np.int64)
         value, width = varints(self._word >> np.uint64(8 * tag_width))
         self.ok &= ~has | (width > 0)
         self._move(np.where(has, tag_width + width, 0))
-        return np.where(has, value, 0)
+        return np.where(has, value, absent)
 
     def optional_bytes(self, tag: int) -> tuple[Flags, Ints, Ints]:
         """Return (who has it, start, length) of a length-delimited field, and move past it.
@@ -162,8 +162,10 @@ class Cursor:
 
 def into_events(
     chunk: Chunk, rows: Ints, tag: int, message: type[Message], *, skip_unknown: bool
-) -> Cursor:
-    """Return a cursor at the start of the message that each of some DebugEvents holds.
+) -> tuple[Cursor, Ints]:
+    """Return a cursor at the message that each of some DebugEvents holds, and the steps of those.
+
+    The step is -1 where an event has none.
 
     Args:
         chunk: Records.
@@ -176,13 +178,13 @@ def into_events(
     event = Cursor(chunk.data, start, end, DebugEvent if skip_unknown else None)
     event.skip_tag(_WALL_TIME)
     event.skip(8)
-    event.optional_varint(_STEP)
+    steps = event.optional_varint(_STEP, absent=-1)
     has, start, size = event.optional_bytes(tag)
     ok = event.ends() & has
     end = np.where(ok, start + size, start)
     cursor = Cursor(chunk.data, start, end, message if skip_unknown else None)
     cursor.ok = ok
-    return cursor
+    return cursor, steps
 
 
 def _value_sizes(data: Bytes, at: Ints, wire_types: Ints) -> Ints:

@@ -55,6 +55,7 @@ class ScannedExecutions:
     Attributes:
         kinds: Number of each record's kind; -1 where only the scalar decoder can read it.
         stacks: Number of each record's stack.
+        steps: Training step of each record; -1 where it has none.
         serials: Serial of each record; 0 where it has none.
         num_outputs: Number of value vectors, and placeholders for them, in each record.
         alerts: Row of each bad output, and its place among the record's value vectors; shape
@@ -64,6 +65,7 @@ class ScannedExecutions:
     def __init__(self, count: int) -> None:
         self.kinds = np.full(count, UNKNOWN, np.int64)
         self.stacks = np.zeros(count, np.int64)
+        self.steps = np.full(count, -1, np.int64)
         self.serials = np.zeros(count, np.int64)
         self.num_outputs = np.zeros(count, np.int64)
         self.alerts = np.zeros((2, 0), np.int64)
@@ -82,6 +84,7 @@ class _Fields:
     """Where the fields of executions are in their chunk, and how long; each of shape [records]."""
 
     ok: Flags
+    step: Ints
     head: Ints
     head_size: Ints
     mode: Ints
@@ -142,6 +145,7 @@ class ExecutionScan:
         for code_location in self._stacks.strings[len(self._stack_of) :]:
             self._stack_of.append(number_stack(code_location))
         found.stacks[mine] = np.array(self._stack_of, np.int64)[stacks]
+        found.steps[mine] = fields.step[some]
         numbered = np.flatnonzero(fields.ok & fields.has_serial)
         found.serials[rows[numbered]] = words(data)[fields.serial[numbered]].view(np.int64)
         outputs = fields.outputs
@@ -151,7 +155,7 @@ class ExecutionScan:
         found.alerts = np.concatenate([found.alerts, np.array([rows[row], slot])], axis=1)
 
     def _walk(self, chunk: Chunk, rows: Ints, *, skip_unknown: bool) -> _Fields:
-        cursor = into_events(chunk, rows, _EXECUTION, Execution, skip_unknown=skip_unknown)
+        cursor, step = into_events(chunk, rows, _EXECUTION, Execution, skip_unknown=skip_unknown)
         head = cursor.position
         cursor.optional_bytes(_OP_TYPE)
         cursor.optional_varint(_NUM_OUTPUTS)
@@ -171,6 +175,7 @@ class ExecutionScan:
         _skip_inputs(cursor)
         return _Fields(
             cursor.ends(),
+            step,
             head,
             head_size,
             mode,

@@ -88,7 +88,7 @@ class _Fields:
 
 
 def _walk(chunk: Chunk, rows: Ints, *, skip_unknown: bool) -> _Fields:
-    cursor = into_events(chunk, rows, _TRACE, GraphExecutionTrace, skip_unknown=skip_unknown)
+    cursor, _ = into_events(chunk, rows, _TRACE, GraphExecutionTrace, skip_unknown=skip_unknown)
     head = cursor.position
     cursor.optional_bytes(_CONTEXT_ID)
     cursor.optional_bytes(_OP_NAME)

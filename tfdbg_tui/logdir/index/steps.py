@@ -1,0 +1,127 @@
+"""The training steps of a run: as the program marked them, else as its executions repeat."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.logdir.events import ExecutionKind
+    from tfdbg_tui.logdir.index.columns import ColumnView, Int64Array
+
+_REPEATED = 3  # times that something has to be executed before it counts as a step
+
+
+class Steps:
+    """Which training step each execution is in; an immutable view.
+
+    Args:
+        marks: Number of each execution's step; -1 where it is in none, shape [executions].
+        counted_by: Op type or function whose executions were counted; None for recorded steps.
+
+    Attributes:
+        numbers: The steps that there are, ascending.
+        counted_by: Where the program marked no steps: the op type or function of which each
+            execution was taken to begin one, from 0.  None where the steps were recorded.
+    """
+
+    def __init__(self, marks: Int64Array, counted_by: str | None = None) -> None:
+        self._marks = marks
+        self.counted_by = counted_by
+        found = np.unique(marks)
+        self.numbers: Int64Array = found[found >= 0]
+
+    def __len__(self) -> int:
+        """How many steps there are."""
+        return len(self.numbers)
+
+    def of(self, execution: int) -> int | None:
+        """Return the step that an execution is in; None where it is in none."""
+        mark = int(self._marks[execution])
+        return mark if mark >= 0 else None
+
+    def first_execution(self, number: int) -> int | None:
+        """Return the index of the first execution in a step; None where there is none."""
+        found = np.flatnonzero(self._marks == number)
+        return int(found[0]) if found.size else None
+
+    def next_execution(self, execution: int, direction: int) -> int | None:
+        """Return the first execution of the nearest step that is later (1) or earlier (-1).
+
+        Executions that are in no step lie between those of their neighbours: from there, and to
+        them, one goes as the executions are in order.
+
+        Args:
+            execution: Index of an execution.
+            direction: 1 or -1.
+
+        Returns:
+            The index of an execution; None where there is no such step.
+        """
+        here = self.of(execution)
+        if here is None:
+            near = self._marks[execution:] if direction > 0 else self._marks[execution::-1]
+            marked = near[near >= 0]
+            return self.first_execution(int(marked[0])) if marked.size else None
+        place = int(np.searchsorted(self.numbers, here)) + direction
+        if not 0 <= place < len(self.numbers):
+            return None
+        return self.first_execution(int(self.numbers[place]))
+
+
+def find_steps(
+    recorded: ColumnView,
+    kinds: ColumnView,
+    stacks: ColumnView,
+    kind_values: Sequence[ExecutionKind],
+) -> Steps:
+    """Return the steps of a run.
+
+    Where the program marked none, the function that is called most often is taken to be called
+    once a step; where no function is, the op that begins what repeats.
+
+    Args:
+        recorded: Step of each execution plus 1, 0 where it has none; shape [executions].
+        kinds: Number of each execution's kind; shape [executions].
+        stacks: Number of each execution's stack; shape [executions].
+        kind_values: The kinds by number.
+    """
+    marks = recorded[:] - 1
+    if (marks >= 0).any() or not len(marks):
+        return Steps(marks)
+    kind_of = kinds[:]
+    counts = np.bincount(kind_of, minlength=len(kind_values))
+    functions = [i for i, kind in enumerate(kind_values[: len(counts)]) if kind.is_function]
+    often = max(functions, key=lambda kind: counts[kind], default=None)
+    if often is not None and counts[often] >= _REPEATED:
+        return _counted(kind_of == often, kind_values[often].op_type)
+    repeated = _first_repeated(kind_of, stacks[:])
+    if repeated is None:
+        return Steps(marks)
+    return _counted(repeated, kind_values[int(kind_of[int(np.argmax(repeated))])].op_type)
+
+
+def _counted(begins: Int64Array, counted_by: str) -> Steps:
+    """Return steps of which each begins with an execution that is True in `begins`."""
+    return Steps(np.cumsum(begins) - 1, counted_by)
+
+
+def _first_repeated(kinds: Int64Array, stacks: Int64Array) -> Int64Array | None:
+    """Return where the first op of the loop with the most ops is executed; None without a loop.
+
+    Ops of one loop body are executed equally often, each from its own line.
+    """
+    _, first, which, counts = np.unique(
+        kinds << 32 | stacks, return_index=True, return_inverse=True, return_counts=True
+    )
+    often = counts[counts >= _REPEATED]
+    if not often.size:
+        return None
+    times = np.bincount(often).argmax()
+    candidates = np.flatnonzero(counts == times)
+    begins = candidates[np.argmin(first[candidates])]
+    found: Int64Array = which == begins
+    return found
