@@ -83,13 +83,6 @@ def stack_id_of(run: Run, event: TensorEvent) -> int | None:
     return op.stack_id if op else None
 
 
-def step_of(run: Run, event: TensorEvent) -> int | None:
-    """Return the training step, where the program marked it."""
-    if event.kind == "execution":
-        return run.executions[event.index].step
-    return run.graph_executions[event.index].step
-
-
 def device_of(run: Run, event: TensorEvent) -> str:
     """Return the name of the device that made the tensor; "" where unknown."""
     if event.kind == "graph_execution":

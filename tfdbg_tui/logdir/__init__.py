@@ -28,6 +28,7 @@ from tfdbg_tui.logdir.events import (
     TensorSummary,
 )
 from tfdbg_tui.logdir.index.event_list import UnreadableError
+from tfdbg_tui.logdir.index.steps import Steps
 from tfdbg_tui.logdir.reader import RunReader, open_run
 from tfdbg_tui.logdir.run import Run
 
@@ -49,6 +50,7 @@ __all__ = [
     "Site",
     "SourceFile",
     "StackFrame",
+    "Steps",
     "TensorRef",
     "TensorSummary",
     "UnreadableError",

@@ -106,5 +106,5 @@ def _op(finding: Finding) -> str:
     name = f"{finding.op_name or finding.op_type}:{finding.event.slot}"
     op_type = f" ({finding.op_type})" if finding.op_name else ""
     graph = f" in {finding.graph}" if finding.graph else ""
-    step = "" if finding.step is None else f", step {finding.step:,}"
-    return f"{name}{op_type}{graph}{step}"
+    when = f", {finding.when}" if finding.when else ""
+    return f"{name}{op_type}{graph}{when}"

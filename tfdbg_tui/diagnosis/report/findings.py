@@ -15,7 +15,6 @@ from tfdbg_tui.diagnosis.events import (
     op_name_of,
     op_type_of,
     stack_id_of,
-    step_of,
 )
 from tfdbg_tui.diagnosis.gradients import (
     ForwardOp,
@@ -29,6 +28,7 @@ from tfdbg_tui.diagnosis.report.cases import CaseBuilder
 from tfdbg_tui.diagnosis.report.coverage import looked_for
 from tfdbg_tui.diagnosis.report.links import Link, Links
 from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION
+from tfdbg_tui.diagnosis.report.when import step_of, steps_json, when_text
 from tfdbg_tui.diagnosis.roots import Causes
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.rules.edits import occurrence_of, suggestion
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.roots import Root
     from tfdbg_tui.diagnosis.rules.model import Case, Explanation, Match
-    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir import Run, Steps
 
 Verdict = Literal["clean", "bad", "suspect", "incomplete"]
 
@@ -63,7 +63,8 @@ class Finding:
         op_name: Name of the op in its graph; None outside.
         op_type: Type of the op, or name of the executed function.
         graph: Name of the op's graph; None outside.
-        step: Training step, where the program marked it.
+        step: Training step, recorded or counted; see `Steps`.
+        when: The step among all there are, in words; "" where there is none.
         device: Device name.
         location: The user's line, of a gradient the one of the op that it is of; None where the
             stack has none.
@@ -84,6 +85,7 @@ class Finding:
     op_type: str
     graph: str | None
     step: int | None
+    when: str
     device: str
     location: Location | None
     differentiated_at: Location | None
@@ -132,6 +134,7 @@ class Report:
             "suspect" with suspects, "clean" without.
         alerts: Number of alerts.
         events: Number of executions and graph executions.
+        steps: The training steps of the run.
         roots: What made them, in order of first occurrence.
         suspects: Trouble that has not led to NaN or ∞.
         benign: What made alerts that do no harm: masks, values that are left out again.
@@ -146,6 +149,7 @@ class Report:
     verdict: Verdict
     alerts: int
     events: int
+    steps: Steps
     roots: tuple[Finding, ...]
     suspects: tuple[Finding, ...]
     benign: tuple[Finding, ...]
@@ -173,11 +177,17 @@ class Report:
             benign: What does no harm, likewise.
         """
         found = _relevant_gaps(run, roots)
+        steps = run.executions.steps
+        roots, benign = (
+            tuple(replace(finding, when=when_text(steps, finding.step)) for finding in findings)
+            for findings in (roots, benign)
+        )
         return replace(
             self,
             verdict=_verdict(bool(roots), bool(found), bool(self.suspects)),
             alerts=run.num_alerts,
             events=run.num_events,
+            steps=steps,
             roots=roots,
             benign=benign,
             gaps=found,
@@ -193,6 +203,7 @@ class Report:
             "verdict": self.verdict,
             "alerts": self.alerts,
             "events": self.events,
+            "steps": steps_json(self.steps),
             "roots": [finding.to_json() for finding in self.roots],
             "suspects": [finding.to_json() for finding in self.suspects],
             "benign": [finding.to_json() for finding in self.benign],
@@ -259,6 +270,7 @@ class Diagnosis:
             verdict=_verdict(bool(roots), bool(found), bool(suspects)),
             alerts=run.num_alerts,
             events=run.num_events,
+            steps=run.executions.steps,
             roots=roots,
             suspects=suspects,
             benign=benign,
@@ -295,6 +307,7 @@ class Diagnosis:
         forward = self._differentiated(event)
         called = location_of(run, forward.stack_id) if forward else None
         location = called or ran
+        step = step_of(run, self.dataflow, event)
         whose = _in_gradient(forward) if forward and called != ran else ""
         return Finding(
             rule=rule.id,
@@ -308,7 +321,8 @@ class Diagnosis:
             op_name=op_name_of(run, event),
             op_type=op_type_of(run, event) or "unknown op",
             graph=graph.name if graph else None,
-            step=step_of(run, event),
+            step=step,
+            when=when_text(run.executions.steps, step),
             device=device_of(run, event),
             location=location,
             differentiated_at=ran if ran != location else None,

@@ -1,0 +1,51 @@
+"""When something happened, in steps of the training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.diagnosis.function_names import readable_function
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run, Steps
+
+
+def step_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
+    """Return the training step of an event, recorded or counted; None where it is in none.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: A tensor that was made.
+    """
+    in_graph = event.kind == "graph_execution"
+    if in_graph and (recorded := run.graph_executions[event.index].step) is not None:
+        return recorded
+    execution = dataflow.timeline.execution_of(event.index) if in_graph else event.index
+    return run.executions.steps.of(execution) if execution is not None else None
+
+
+def when_text(steps: Steps, step: int | None) -> str:
+    """Return a step among all: ``step 6 of 0 to 23``; "" where there is none."""
+    if step is None:
+        return ""
+    if len(steps) < 2:
+        return f"step {step:,}"
+    among = f"step {step:,} of {int(steps.numbers[0]):,} to {int(steps.numbers[-1]):,}"
+    if steps.counted_by is None:
+        return among
+    return f"{among}, counted by calls of {readable_function(steps.counted_by)}"
+
+
+def steps_json(steps: Steps) -> dict[str, Any] | None:
+    """Return the steps of a run in the form of ``diagnose --json``; None where there are none."""
+    if not len(steps):
+        return None
+    return {
+        "count": len(steps),
+        "first": int(steps.numbers[0]),
+        "last": int(steps.numbers[-1]),
+        "counted_by": steps.counted_by,
+    }
