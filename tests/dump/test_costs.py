@@ -92,7 +92,7 @@ def test_costs_are_as_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for method in ("sink", "detail"):
         count("entries into Python", Group, method, lambda *_: 1)
     count("reads of the queue", internals, "dequeue_all", in_program)
-    count("tensors", Group, "__init__", lambda _group, rows, *_: len(rows))
+    count("tensors", Group, "__init__", lambda _group, plan, *_: len(plan.rows))
     count("ops", FunctionBody, "add", lambda _body, added: len(added.definition.node_def))
     found = {}
     for name, (program, argument) in PROGRAMS.items():

@@ -187,9 +187,9 @@ def test_what_is_lost_is_named_and_counted(
 def test_counting_that_fails_makes_no_bad_tensor_healthy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tfdbg_tui.dump.observe.groups import Group
+    from tfdbg_tui.dump.encode.details import DetailCounter
 
-    monkeypatch.setattr(Group, "_details", first_time(Group._details, []))
+    monkeypatch.setattr(DetailCounter, "details", first_time(DetailCounter.details, []))
     function = tf.function(lambda x: tf.math.log(x), autograph=False)
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     for _ in range(2):

@@ -661,7 +661,11 @@ def test_full_disk_turns_the_dump_off(
 
 @pytest.mark.parametrize(
     "place",
-    ["eager.EagerExecutions._record", "writer.DumpWriter._queue_rows", "groups.Group._details"],
+    [
+        "observe.eager.EagerExecutions._record",
+        "writer.DumpWriter._queue_rows",
+        "encode.details.DetailCounter.details",
+    ],
 )
 def test_an_error_of_the_writer_never_reaches_the_program(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, place: str

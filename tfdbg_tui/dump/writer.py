@@ -11,8 +11,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from tfdbg_tui.dump import steps
-from tfdbg_tui.dump.encode import batches
-from tfdbg_tui.dump.encode.batches import Batch, HealthyBatch
+from tfdbg_tui.dump.encode import batches, queue_rows
+from tfdbg_tui.dump.encode.batches import HealthyBatch
+from tfdbg_tui.dump.encode.records import Batch
 from tfdbg_tui.dump.errors import BadTensorError
 from tfdbg_tui.dump.observe import callbacks, instrument, observed, row_queue, v1_control_flow
 from tfdbg_tui.dump.observe.compiled import CompiledBuffer
@@ -32,9 +33,11 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tfdbg_tui.dump.encode.group_plan import Row, Values
+    from tfdbg_tui.dump.encode.queue_rows import QueueRows
+    from tfdbg_tui.dump.encode.records import GroupRecords
     from tfdbg_tui.dump.observe.eager import Call
     from tfdbg_tui.dump.observe.graphs import RecordedOp
-    from tfdbg_tui.dump.observe.groups import Row, Values
     from tfdbg_tui.dump.observe.places import AddedGraph
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
@@ -61,7 +64,7 @@ class DumpWriter:
         self._copies = FunctionCopies(
             self._observe_function, self._not_observed, self.function_left_out
         )
-        self._sessions = SessionPlans(self, self._graphs)
+        self._sessions = SessionPlans(self, options, self._graphs)
         # In the order in which the graphs were traced: called ones before those that call them.
         self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
         self._buffer_numbers = itertools.count()
@@ -70,7 +73,7 @@ class DumpWriter:
         self._watches_bad = options.watches_bad
         self._bad_message: str | None = None
         self._sampled = True
-        callbacks.writers.add(self)
+        callbacks.dumps.add(self)
         self._listen()
 
     @property
@@ -388,8 +391,8 @@ class DumpWriter:
         items = [item for item in found if added.has(item.tensor)]
         if items:
             counter = _loop_counter(graph)
-            rows = [item.row for item in items]
-            group = Group(rows, self, options.mode, iterated=counter is not None)
+            plan = observed.plan_of(items, self.options, options.mode, iterated=counter is not None)
+            group = Group(plan, self)
             buffer = CompiledBuffer(added, items, group, counter)
             self._buffers[next(self._buffer_numbers)] = buffer
             self._graphs.keep(graph, buffer)
@@ -450,8 +453,10 @@ class DumpWriter:
             return observed.row_of(tensor, graph_id, number, self.options, shapes_doubtful=doubtful)
 
         for items in observed.groups_of(tensors):
-            rows = [item.row for item in items]
-            group = Group(rows, self, self.options.mode, iterated=counter is not None)
+            plan = observed.plan_of(
+                items, self.options, self.options.mode, iterated=counter is not None
+            )
+            group = Group(plan, self)
             self._graphs.keep(graph, row_queue.Kept(group))
             # The sinks wait for each other: records come in order of creation.
             after = sinks[-1:] or previous
@@ -463,53 +468,57 @@ class DumpWriter:
         if self._recorder.broken:
             return
         given = values.pop("serial", None)
-        serial = int(given[0]) if given else self._eager.cause_of(group.graph_id)
+        serial = int(given[0]) if given else self._eager.cause_of(group.plan.graph_id)
         self._queue_traces(group, values, serial)
 
-    def rows_taken(self, taken: row_queue.Taken) -> None:
+    def rows_taken(self, groups: Sequence[Group | None], taken: QueueRows) -> None:
         """Queue what graphs handed over since the last time."""
         if self._recorder.broken or not self.active:
             return
         try:
-            self._queue_rows(taken)
+            self._queue_rows(groups, taken)
         except Exception as error:
             self.hook_failed(error, "graph executions")
 
-    def _queue_rows(self, taken: row_queue.Taken) -> None:
+    def _queue_rows(self, groups: Sequence[Group | None], taken: QueueRows) -> None:
         """Queue healthy executions together, and the others one by one, in their order."""
-        causes = [self._cause_of(group) for group in taken.groups]
-        alone = np.array([self._is_queued_alone(group) for group in taken.groups])
+        causes = [self._cause_of(group) for group in groups]
+        alone = np.array([self._is_queued_alone(group) for group in groups])
+        records = [group.records if group is not None else None for group in groups]
         heads = taken.heads()
         ends = np.append(heads[1:], len(taken.rows))
-        single = (taken.rows[heads, row_queue.KEY] != 0) | alone[taken.which[heads]]
+        single = (taken.rows[heads, queue_rows.KEY] != 0) | alone[taken.which[heads]]
         done = 0
         for head, end in zip(heads[single].tolist(), ends[single].tolist(), strict=True):
-            self._queue_healthy(taken[done:head], causes)
+            self._queue_healthy(taken[done:head], records, causes)
             done = end
             number = taken.which[head]
-            group, (_, serial) = taken.groups[number], causes[number]
+            group, (_, serial) = groups[number], causes[number]
             if group is not None:
                 group.guarded(self._queue_alone, group, taken.rows[head:end], serial)
-        self._queue_healthy(taken[done:], causes)
+        self._queue_healthy(taken[done:], records, causes)
 
     def _cause_of(self, group: Group | None) -> tuple[int | None, int]:
         """Return the training step of a group's executions, and what causes them."""
-        serial = self._eager.cause_of(group.graph_id) if group is not None else 0
+        serial = self._eager.cause_of(group.plan.graph_id) if group is not None else 0
         return self._step_of(serial), serial
 
     def _is_queued_alone(self, group: Group | None) -> bool:
-        return self._freezes or (group is not None and group.records_constants)
+        return self._freezes or (group is not None and group.plan.records_constants)
 
-    def _queue_alone(self, group: Group, rows: row_queue.Rows, serial: int) -> None:
+    def _queue_alone(self, group: Group, rows: queue_rows.Rows, serial: int) -> None:
         values = group.values_of(rows)
         if values is not None:
             self._queue_traces(group, values, serial)
 
     def _queue_healthy(
-        self, taken: row_queue.Taken, causes: Sequence[tuple[int | None, int]]
+        self,
+        taken: QueueRows,
+        records: Sequence[GroupRecords | None],
+        causes: Sequence[tuple[int | None, int]],
     ) -> None:
-        for part in batches.parts(taken):
-            self._recorder.traces(HealthyBatch(part, causes))
+        for part in batches.parts(taken, records):
+            self._recorder.traces(HealthyBatch(part, records, causes))
 
     def _step_of(self, serial: int) -> int | None:
         call = self._eager.calls.get(serial)
@@ -517,7 +526,7 @@ class DumpWriter:
 
     def _queue_traces(self, group: Group, values: Values, serial: int) -> None:
         call = self._eager.calls.get(serial)
-        self._recorder.traces(Batch(group, values, self._step_of(serial), serial))
+        self._recorder.traces(Batch(group.records, values, self._step_of(serial), serial))
         bad = group.first_bad(values) if self._watches_bad else None
         if bad is None:
             return
@@ -533,7 +542,7 @@ class DumpWriter:
         if call is None:
             self._bad_message = self._bad_message or message
         # The sinks of a function run in order, those of a session do not.
-        elif call.bad is None or (group.run_in_no_order and row.tensor_id < call.bad[0]):
+        elif call.bad is None or (group.plan.run_in_no_order and row.tensor_id < call.bad[0]):
             call.bad = row.tensor_id, message
 
 

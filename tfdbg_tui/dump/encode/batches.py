@@ -1,4 +1,4 @@
-"""What waits to be written: the values of executions of groups."""
+"""Healthy executions of groups, which wait to be written and are encoded together."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.dump.observe import row_queue
+from tfdbg_tui.dump.encode import queue_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfdbg_tui.dump.observe.groups import Group, Values
-    from tfdbg_tui.dump.observe.row_queue import Taken
+    from tfdbg_tui.dump.encode.queue_rows import QueueRows
+    from tfdbg_tui.dump.encode.records import GroupRecords
 
 _RECORD_BYTES = 150
 _PART_BYTES = 1 << 22
@@ -23,34 +23,9 @@ _PART_BYTES = 1 << 22
 IntArray = npt.NDArray[np.int64]
 
 
-class Batch:
-    """The values of one execution of a group."""
-
-    __slots__ = ("count", "group", "iteration", "nbytes", "serial", "step", "values", "wall_time")
-
-    def __init__(self, group: Group, values: Values, step: int | None, serial: int):
-        self.group = group
-        self.values = values
-        self.step = step
-        self.serial = serial
-        self.iteration = int(values["iteration"][0].reshape(-1)[0]) if group.iterated else 0
-        self.wall_time = time.time()
-        self.count = len(group.rows)
-        self.nbytes = sum(array.nbytes for arrays in values.values() for array in arrays)
-
-    @property
-    def graph_id(self) -> str:
-        """The graph that was executed."""
-        return self.group.graph_id
-
-    def encode(self) -> Iterator[tuple[bytes, int]]:
-        """Return items for the trace file and the number of records in each."""
-        return self.group.records.encode(self)
-
-
-def parts(taken: Taken) -> Iterator[Taken]:
+def parts(taken: QueueRows, groups: Sequence[GroupRecords | None]) -> Iterator[QueueRows]:
     """Yield the executions in parts that make about `_PART_BYTES` of records at most."""
-    largest = max((len(group.rows) for group in taken.groups if group is not None), default=1)
+    largest = max((len(group.plan.rows) for group in groups if group is not None), default=1)
     begins = taken.heads()[:: max(1, _PART_BYTES // (largest * _RECORD_BYTES))].tolist()
     for begin, end in itertools.pairwise((*begins, len(taken.rows))):
         yield taken[begin:end]
@@ -63,15 +38,22 @@ class HealthyBatch:
 
     Args:
         taken: Their rows.
+        groups: The groups that the rows refer to.
         causes: Of each group, the training step and the serial of the causing execution.
     """
 
-    def __init__(self, taken: Taken, causes: Sequence[tuple[int | None, int]]) -> None:
+    def __init__(
+        self,
+        taken: QueueRows,
+        groups: Sequence[GroupRecords | None],
+        causes: Sequence[tuple[int | None, int]],
+    ) -> None:
         self._taken = taken
+        self._groups = groups
         self._causes = causes
         self._heads = taken.heads()
         self._which = taken.which[self._heads]
-        self._sizes = [len(group.rows) if group is not None else 0 for group in taken.groups]
+        self._sizes = [len(group.plan.rows) if group is not None else 0 for group in groups]
         self.wall_time = time.time()
         self.count = int(np.array(self._sizes)[self._which].sum())
 
@@ -83,7 +65,7 @@ class HealthyBatch:
     @property
     def graph_id(self) -> str:
         """One of the graphs that were executed."""
-        return self._group(self._which[0]).graph_id
+        return self._group(self._which[0]).plan.graph_id
 
     def encode(self) -> Iterator[tuple[bytes, int]]:
         """Return items for the trace file and the number of records in each."""
@@ -97,8 +79,8 @@ class HealthyBatch:
                     items[place] = records
         return zip(items, (self._sizes[number] for number in self._which.tolist()), strict=True)
 
-    def _group(self, number: int) -> Group:
-        group = self._taken.groups[number]
+    def _group(self, number: int) -> GroupRecords:
+        group = self._groups[number]
         assert group is not None
         return group
 
@@ -115,14 +97,14 @@ class HealthyBatch:
 
     def _sizes_of(self, number: int, places: IntArray) -> IntArray:
         """Return the sizes that were not known while tracing, ``[executions, sizes]``."""
-        count = self._group(number).sizes_put
-        parts = np.arange(row_queue.rows_for(count))
-        rows = self._taken.rows[self._heads[places][:, None] + parts, row_queue.SIZES :]
+        count = self._group(number).plan.sizes_put
+        parts = np.arange(queue_rows.rows_for(count))
+        rows = self._taken.rows[self._heads[places][:, None] + parts, queue_rows.SIZES :]
         return rows.reshape(len(places), -1)[:, :count]
 
     def _records(self, number: int, alike: IntArray) -> list[bytes]:
         step, serial = self._causes[number]
         sizes = self._sizes_of(number, alike[:1]).tobytes()
-        filled = self._group(number).records.healthy(sizes, stepped=step is not None)
-        iterations = self._taken.rows[self._heads[alike], row_queue.ITERATION]
+        filled = self._group(number).healthy(sizes, stepped=step is not None)
+        iterations = self._taken.rows[self._heads[alike], queue_rows.ITERATION]
         return filled.stamped(self.wall_time, step, serial, iterations)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tensorflow.python.eager import core, record
 from tensorflow.python.ops import gen_array_ops
 
 from tfdbg_tui.dump.encode import summaries, traces
+from tfdbg_tui.dump.encode.executions import EagerValues
 from tfdbg_tui.dump.encode.unread import UnreadOutputs, UnreadValues
 from tfdbg_tui.dump.tensorflow import internals, tensor_ops
 from tfdbg_tui.wire import codec, events
@@ -31,33 +32,6 @@ _MAX_HEALTHY = 4096
 
 _MAX_NOTED = 1 << 16
 """Of so many tensors it is kept whether they are bad: of the outputs and inputs of bad ops."""
-
-
-class EagerValues(NamedTuple):
-    """What an Execution says of its outputs.
-
-    Attributes:
-        mode: Mode of the record.
-        protos: The tensor protos, as serialized fields.
-        details: The extension fields of a bad op, serialized.
-        bad_slot: The first bad output.
-        counts: Its counts; None where the mode does not count.
-    """
-
-    mode: TensorDebugMode
-    protos: bytes = b""
-    details: bytes = b""
-    bad_slot: int | None = None
-    counts: summaries.HealthCounts | None = None
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of the fields."""
-        return len(self.protos) + len(self.details)
-
-    def read(self) -> EagerValues:
-        """Return itself; what is not known yet is `unread.UnreadValues`."""
-        return self
 
 
 class EagerTensors:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from tfdbg_tui.wire import codec, events
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from tfdbg_tui.dump.encode.eager_tensors import EagerValues
-    from tfdbg_tui.dump.encode.unread import UnreadValues
+    from tfdbg_tui.dump.encode.summaries import HealthCounts
 
 _WALL_TIME = struct.Struct("<Bd")
 _WALL_TIME_TAG = events.DebugEvent.tag("wall_time")
@@ -29,9 +28,48 @@ _EXECUTION_TAG = codec.varint(events.DebugEvent.tag("execution"))
 _SMALL_VARINTS = tuple(codec.varint(n) for n in range(1 << 14))
 _CONTINUED = tuple(bytes((n & 0x7F | 0x80, n >> 7 | 0x80)) for n in range(1 << 14))
 
+
+class EagerValues(NamedTuple):
+    """What an Execution says of its outputs.
+
+    Attributes:
+        mode: Mode of the record.
+        protos: The tensor protos, as serialized fields.
+        details: The extension fields of a bad op, serialized.
+        bad_slot: The first bad output.
+        counts: Its counts; None where the mode does not count.
+    """
+
+    mode: TensorDebugMode
+    protos: bytes = b""
+    details: bytes = b""
+    bad_slot: int | None = None
+    counts: HealthCounts | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the fields."""
+        return len(self.protos) + len(self.details)
+
+    def read(self) -> EagerValues:
+        """Return itself: nothing is left to be read."""
+        return self
+
+
+class OutputValues(Protocol):
+    """What is, or will be, recorded of the outputs of one execution."""
+
+    @property
+    def nbytes(self) -> int:
+        """About as much memory it takes in the queue."""
+
+    def read(self) -> EagerValues:
+        """Return what is recorded, waiting for an accelerator if necessary."""
+
+
 Execution = tuple[
     bytes,
-    "EagerValues | UnreadValues",
+    OutputValues,
     tuple[int, ...],
     tuple[int, ...],
     tuple[int, ...],
@@ -55,7 +93,7 @@ def num_bytes(execution: Execution) -> int:
 
 def encoded(
     head: bytes,
-    values: EagerValues | UnreadValues,
+    values: OutputValues,
     input_ids: tuple[int, ...],
     output_ids: tuple[int, ...],
     devices: tuple[int, ...],

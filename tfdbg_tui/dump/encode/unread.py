@@ -19,7 +19,7 @@ from tfdbg_tui.dump.tensorflow import internals
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tfdbg_tui.dump.encode.eager_tensors import EagerValues
+    from tfdbg_tui.dump.encode.executions import EagerValues
 
 MAX_KEPT_BYTES = 64 << 20
 """So many bytes of tensors are kept at most."""

@@ -21,11 +21,10 @@ from tfdbg_tui.dump.tensorflow import internals, tensor_ops
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfdbg_tui.dump.observe.groups import Group
-    from tfdbg_tui.dump.writer import DumpWriter
+    from tfdbg_tui.dump.observe.groups import Dump, Group
 
-writers: WeakSet[DumpWriter] = WeakSet()
-"""Who has groups."""
+dumps: WeakSet[Dump] = WeakSet()
+"""Those that have groups."""
 
 _groups: WeakValueDictionary[int, Group] = WeakValueDictionary()
 _numbers = itertools.count(1)
@@ -111,6 +110,6 @@ def _miss(number: int) -> None:
     if number in _missed:
         return
     _missed.add(number)
-    for writer in list(writers):
-        if writer.active:
-            writer.skip("a function", "TensorFlow runs it although the program has deleted it")
+    for dump in list(dumps):
+        if dump.active:
+            dump.skip("a function", "TensorFlow runs it although the program has deleted it")

@@ -26,7 +26,8 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfdbg_tui.dump.observe.groups import Group, Values
+    from tfdbg_tui.dump.encode.group_plan import Values
+    from tfdbg_tui.dump.observe.groups import Group
     from tfdbg_tui.dump.observe.observed import Observed
     from tfdbg_tui.dump.observe.places import Place
 
@@ -55,7 +56,7 @@ class CompiledBuffer:
     ) -> None:
         graph = place.graph
         self.group = group
-        self.graph_id = group.rows[0].graph_id
+        self.graph_id = group.plan.graph_id
         self._runs = 1 if iteration is None else _LOOP_RUNS
         with (
             internals.no_graph_callbacks(),
@@ -66,7 +67,8 @@ class CompiledBuffer:
             alike = _alike(tensors)
             self._order = np.argsort(np.concatenate(alike))
             rows = [
-                tf.reshape(_counts([tensors[i] for i in some], group.mode), [-1]) for some in alike
+                tf.reshape(_counts([tensors[i] for i in some], group.plan.mode), [-1])
+                for some in alike
             ]
             number = tf.constant(0, tf.int64)
             if iteration is not None:
@@ -93,7 +95,7 @@ class CompiledBuffer:
         if len(written):
             self._variable.assign(self._zeros)
         ordered = written[np.argsort(written[:, 0])]
-        rows = len(self.group.rows)
+        rows = len(self.group.plan.rows)
         return [
             {
                 "compiled": [run[1:].reshape(rows, -1)[self._order]],

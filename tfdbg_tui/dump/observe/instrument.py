@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from tfdbg_tui.dump.observe.groups import Group, Row
+    from tfdbg_tui.dump.encode.group_plan import Row
+    from tfdbg_tui.dump.observe.groups import Group
     from tfdbg_tui.dump.observe.observed import Observed
     from tfdbg_tui.dump.observe.places import Place
 
@@ -128,7 +129,7 @@ class _GroupBuilder:
     ) -> None:
         self._place = place
         self._items = items
-        self._group = group
+        self._plan = group.plan
         self._iteration = iteration
         self._input_row = input_row
         self._serial = serial
@@ -138,7 +139,7 @@ class _GroupBuilder:
         self._number = callbacks.number_of(group)
 
     def build(self, after: Sequence[Any]) -> Any:
-        mode = self._group.mode
+        mode = self._plan.mode
         after = list(after)
         looked_at: list[Any] = []
         sizes: list[Any] = []
@@ -152,8 +153,8 @@ class _GroupBuilder:
             looked_at, sizes = self._add_health()
         if self._serial is not None:
             self._columns.append(("serial", self._serial))
-        self._group.columns = tuple(name for name, _ in self._columns)
-        self._group.sizes_put = len(sizes)
+        self._plan.columns = tuple(name for name, _ in self._columns)
+        self._plan.sizes_put = len(sizes)
         condition = self._is_worth_a_look(looked_at[0], sizes) if looked_at else None
         with tf.control_dependencies(after), self._on_host():
             row = row_queue.row_tensor(self._number, self._counter(), sizes)
@@ -198,11 +199,11 @@ class _GroupBuilder:
             What `Group.detail` gets, nothing if there is nothing to look at; and the sizes that are
             not known while tracing.
         """
-        group = self._group
+        plan = self._plan
         small = self._sort_rows()
-        large = [self._items[row] for row in group.large]
+        large = [self._items[row] for row in plan.large]
         packs = self._packs(small)
-        full = group.mode is TensorDebugMode.FULL_HEALTH
+        full = plan.mode is TensorDebugMode.FULL_HEALTH
         if full:
             self._columns += [("tensor", pack) for pack in packs]
         if not (packs or large):
@@ -210,7 +211,7 @@ class _GroupBuilder:
         if full and large:
             self._add_ranks(large)
             self._add_signs(large)
-        sizes = self._sizes(large) if group.mode is not TensorDebugMode.CURT_HEALTH else []
+        sizes = self._sizes(large) if plan.mode is not TensorDebugMode.CURT_HEALTH else []
         return self._looked_at(packs), sizes
 
     def _sizes(self, large: Sequence[Observed]) -> list[Any]:
@@ -231,22 +232,22 @@ class _GroupBuilder:
 
         Constants, mere rearrangements and what others cover cost nothing.
         """
-        group = self._group
+        plan = self._plan
         small = []
         for number, item in enumerate(self._items):
             source = self._source(item)
             if source is not None:
-                group.aliases.append((number, source))
+                plan.aliases.append((number, source))
                 self._row_numbers[item.row.tensor_name] = source
                 continue
             self._row_numbers[item.row.tensor_name] = number
-            counts = _known_counts(item, extremes=group.adaptive)
+            counts = _known_counts(item, extremes=plan.adaptive)
             if counts is not None:
-                group.constants[number] = counts
+                plan.constants[number] = counts
             elif item.row.size is not None and item.row.size <= _PACKED_ELEMENTS:
                 small.append(number)
             else:
-                group.large.append(number)
+                plan.large.append(number)
             if counts is None and not item.row.slot:
                 self._cover_inputs(number, item)
         return small
@@ -262,11 +263,11 @@ class _GroupBuilder:
         return None
 
     def _cover_inputs(self, number: int, item: Observed) -> None:
-        large = self._group.large
+        large = self._plan.large
         for slot in coverage.covered_inputs(item.tensor.op):
             source = self._row_numbers.get(item.inputs[slot].name)
             if source is not None and source in large:
-                self._group.covers.setdefault(source, number)
+                self._plan.covers.setdefault(source, number)
 
     def _packs(self, small: Sequence[int]) -> list[Any]:
         """Pack the small tensors of each shape and type."""
@@ -274,12 +275,12 @@ class _GroupBuilder:
         for number in small:
             row = self._items[number].row
             alike.setdefault((row.dtype, row.shape), []).append(number)
-        self._group.packs = list(alike.values())
+        self._plan.packs = list(alike.values())
         return [
             self._widened(
                 tf.raw_ops.Pack(values=[self._here(self._items[row]) for row in rows], axis=0)
             )
-            for rows in self._group.packs
+            for rows in self._plan.packs
         ]
 
     def _add_signs(self, items: Sequence[Observed]) -> None:
@@ -298,20 +299,20 @@ class _GroupBuilder:
 
     def _looked_at(self, packs: Sequence[Any]) -> list[Any]:
         """Return what tells which tensors are bad, and the tensors."""
-        group = self._group
-        scanned = [row for row in group.large if row not in group.covers]
-        group.seen = [*([row] for row in scanned), *group.packs]
+        plan = self._plan
+        scanned = [row for row in plan.large if row not in plan.covers]
+        plan.seen = [*([row] for row in scanned), *plan.packs]
         seen = [*(self._widened(self._here(self._items[row])) for row in scanned), *packs]
-        group.places = {
+        plan.places = {
             row: (index, place if index >= len(scanned) else None)
-            for index, rows in enumerate(group.seen)
+            for index, rows in enumerate(plan.seen)
             for place, row in enumerate(rows)
         }
         tensors = list(seen)
-        for row in group.covers:
-            group.places[row] = len(tensors), None
+        for row in plan.covers:
+            plan.places[row] = len(tensors), None
             tensors.append(self._widened(self._here(self._items[row])))
-        if group.adaptive:
+        if plan.adaptive:
             self._add_inputs(tensors)
         looks = [tensor_ops.curt_summary(tensor) for tensor in seen]
         curt = tf.raw_ops.Pack(values=looks, axis=0) if len(looks) > 1 else looks[0]
@@ -323,14 +324,14 @@ class _GroupBuilder:
         That is where one is bad, in any case where it will be overwritten, and in FULL_HEALTH where
         one is too large for float32 sums.
         """
-        group = self._group
-        if group.overwritten:
+        plan = self._plan
+        if plan.overwritten:
             return tf.constant(True)
-        largest = tf.raw_ops.Max(input=curt, axis=[0, 1] if len(group.seen) > 1 else [0])
+        largest = tf.raw_ops.Max(input=curt, axis=[0, 1] if len(plan.seen) > 1 else [0])
         condition = tf.raw_ops.Cast(x=largest, DstT=tf.bool)
-        if group.mode is TensorDebugMode.FULL_HEALTH:
-            group.exact_limit = _EXACT_FLOAT32
-            known = (self._items[row].row.size or 0 for row in group.large)
+        if plan.mode is TensorDebugMode.FULL_HEALTH:
+            plan.exact_limit = _EXACT_FLOAT32
+            known = (self._items[row].row.size or 0 for row in plan.large)
             if max(known, default=0) > _EXACT_FLOAT32:
                 return tf.constant(True)
             if sizes:
@@ -341,7 +342,7 @@ class _GroupBuilder:
 
     def _add_inputs(self, tensors: list[Any]) -> None:
         """Let the details of a bad tensor include those of the inputs of its op."""
-        group = self._group
+        plan = self._plan
         for number, item in enumerate(self._items):
             inputs = []
             for tensor in item.inputs:
@@ -350,18 +351,18 @@ class _GroupBuilder:
                     row = self._row_numbers.get(tensor.name)
                     row = self._add_extra_row(tensor, tensors) if row is None else row
                     inputs += [row] if row is not None else []
-            group.inputs[number] = tuple(inputs)
+            plan.inputs[number] = tuple(inputs)
 
     def _add_extra_row(self, tensor: Any, tensors: list[Any]) -> int | None:
         """Return the number of a new row for a tensor from outside of the group."""
-        group = self._group
+        plan = self._plan
         row = self._input_row(tensor)
         here = self._place.tensor(tensor)
         if row is None or here is None:
             return None
-        number = len(group.rows) + len(group.extra_rows)
-        group.extra_rows.append(row)
-        group.places[number] = len(tensors), None
+        number = len(plan.rows) + len(plan.extra_rows)
+        plan.extra_rows.append(row)
+        plan.places[number] = len(tensors), None
         tensors.append(self._widened(here))
         self._row_numbers[tensor.name] = number
         return number

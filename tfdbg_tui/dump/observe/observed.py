@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode import summaries
+from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row
 from tfdbg_tui.dump.observe import references, skipped_ops
-from tfdbg_tui.dump.observe.groups import Row
 from tfdbg_tui.dump.tensorflow import internals
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -79,6 +79,33 @@ def row_of(
         rank=shape.rank,
         device=internals.full_device_name(tensor.device),
         watched=options.keeps(op.type, tensor.dtype),
+    )
+
+
+def plan_of(
+    items: Sequence[Observed],
+    options: Options,
+    mode: TensorDebugMode,
+    *,
+    iterated: bool,
+    overwritten: bool = False,
+) -> GroupPlan:
+    """Return the plan of a group, not filled in.
+
+    Args:
+        items: The tensors.
+        options: The user's.
+        mode: Mode of their records.
+        iterated: Whether they are in the body of a loop.
+        overwritten: Whether they will be gone when something made from them is seen to be bad.
+    """
+    return GroupPlan(
+        [item.row for item in items],
+        mode,
+        iterated,
+        adaptive=options.adaptive,
+        among_whole_tensors=options.mode is TensorDebugMode.FULL_TENSOR,
+        overwritten=overwritten and options.adaptive,
     )
 
 

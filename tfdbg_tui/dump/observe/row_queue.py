@@ -12,63 +12,32 @@ from __future__ import annotations
 
 import atexit
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import tensorflow as tf
 
+from tfdbg_tui.dump.encode.queue_rows import (
+    ITERATION,
+    NUMBER,
+    PART,
+    SIZES,
+    SIZES_IN_ROW,
+    WIDTH,
+    QueueRows,
+    Rows,
+    rows_for,
+)
 from tfdbg_tui.dump.errors import BadTensorError
 from tfdbg_tui.dump.observe import callbacks
 from tfdbg_tui.dump.tensorflow import internals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tfdbg_tui.dump.observe.groups import Group
 
-NUMBER, PART, ITERATION, KEY, SIZES = range(5)
-"""Columns of a row: number of the group; which of the rows of one execution it is; iteration of the
-loop; by which the group knows the details, 0 where nothing is bad; the first of the sizes."""
-WIDTH = 8
-NO_KEY = -1
-"""The key of details that could not be made: such an execution is not recorded."""
-
-_SIZES_IN_ROW = WIDTH - SIZES
 _CAPACITY = 1 << 16
 _INTERVAL_SECONDS = 0.05
 _NAME = "tfdbg_tui_rows"
-
-Rows = npt.NDArray[np.int64]
-"""``[rows, WIDTH]``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """Rows of whole executions in their order.
-
-    Attributes:
-        groups: The groups.
-        which: Which of the groups each row is of.
-        rows: The rows.
-    """
-
-    groups: Sequence[Group | None]
-    which: npt.NDArray[np.int64]
-    rows: Rows
-
-    def __getitem__(self, part: slice) -> Taken:
-        return Taken(self.groups, self.which[part], self.rows[part])
-
-    def heads(self) -> npt.NDArray[np.int64]:
-        """Return which rows are the first of an execution."""
-        return np.flatnonzero(self.rows[:, PART] == 0)
-
-
-def rows_for(number_of_sizes: int) -> int:
-    """Return how many rows an execution takes."""
-    return max(1, -(-number_of_sizes // _SIZES_IN_ROW))
 
 
 def row_tensor(number: int, iteration: Any, sizes: list[Any]) -> Any:
@@ -87,7 +56,7 @@ def row_tensor(number: int, iteration: Any, sizes: list[Any]) -> Any:
     shape = rows.shape if len(rows) > 1 else (WIDTH,)
     told = {(0, ITERATION): iteration} if iteration is not None else {}
     for index, size in enumerate(sizes):
-        told[index // _SIZES_IN_ROW, SIZES + index % _SIZES_IN_ROW] = size
+        told[index // SIZES_IN_ROW, SIZES + index % SIZES_IN_ROW] = size
     if not told:
         return tf.constant(rows.reshape(shape))
     constants = {value: tf.constant(value, tf.int64) for value in np.unique(rows).tolist()}
@@ -101,7 +70,10 @@ def put(rows: Any) -> Any:
     _queue.watch()
     with tf.device("/device:CPU:0"):
         handle = tf.raw_ops.FIFOQueueV2(
-            component_types=[tf.int64], shapes=[[WIDTH]], capacity=_CAPACITY, shared_name=_NAME
+            component_types=[tf.int64],
+            shapes=[[WIDTH]],
+            capacity=_CAPACITY,
+            shared_name=_NAME,
         )
         enqueue = tf.raw_ops.QueueEnqueueV2
         if rows.shape.rank == 2:
@@ -110,7 +82,7 @@ def put(rows: Any) -> Any:
 
 
 def drain() -> None:
-    """Hand what is in the queue to the writers."""
+    """Hand what is in the queue to the dumps."""
     _queue.drain()
 
 
@@ -170,8 +142,8 @@ class _Queue:
             except BadTensorError:
                 pass  # It is for the program, whose call raises it.
             except Exception as error:
-                for writer in list(callbacks.writers):
-                    writer.hook_failed(error, "graph executions")
+                for dump in list(callbacks.dumps):
+                    dump.hook_failed(error, "graph executions")
 
     def drain(self) -> None:
         if self._thread is None:
@@ -194,13 +166,13 @@ class _Queue:
         groups = [callbacks.group_of(number) for number in numbers.tolist()]
         # All rows of an execution come one after the other, but maybe not all at once.
         last, parts = groups[which[-1]], int(rows[-1, PART]) + 1
-        is_complete = last is None or parts == rows_for(last.sizes_put)
+        is_complete = last is None or parts == rows_for(last.plan.sizes_put)
         end = len(rows) if is_complete else len(rows) - parts
         self._rest = rows[end:]
-        for writer in {group.writer for group in groups if group is not None}:
-            own = [group if group and group.writer is writer else None for group in groups]
+        for dump in {group.dump for group in groups if group is not None}:
+            own = [group if group and group.dump is dump else None for group in groups]
             taken = np.array([group is not None for group in own])[which[:end]]
-            writer.rows_taken(Taken(own, which[:end][taken], rows[:end][taken]))
+            dump.rows_taken(own, QueueRows(which[:end][taken], rows[:end][taken]))
 
 
 _queue = _Queue()

@@ -18,7 +18,7 @@ from tensorflow import errors
 from tensorflow.compat.v1 import GraphKeys
 
 from tfdbg_tui.dump.observe import instrument, observed, references
-from tfdbg_tui.dump.observe.groups import Group
+from tfdbg_tui.dump.observe.groups import Dump, Group
 from tfdbg_tui.dump.observe.places import V1Graph
 from tfdbg_tui.dump.observe.references import VariableMemory, When
 from tfdbg_tui.dump.tensorflow import internals
@@ -26,11 +26,11 @@ from tfdbg_tui.dump.tensorflow import internals
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from tfdbg_tui.dump.encode.group_plan import Row
     from tfdbg_tui.dump.observe.eager import Call
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
-    from tfdbg_tui.dump.observe.groups import Row
     from tfdbg_tui.dump.observe.observed import Observed
-    from tfdbg_tui.dump.writer import DumpWriter
+    from tfdbg_tui.dump.options import Options
 
 _EXPECTED_ERRORS = (errors.OutOfRangeError, errors.CancelledError, errors.FailedPreconditionError)
 """What a session raises at the end of its data, when it is closed, before it is initialised."""
@@ -102,13 +102,14 @@ class SessionPlans:
     """Finds, for each set of fetches and feeds, the sinks to run along.
 
     Args:
-        writer: Takes the values, and says in the dump what is not on record.
+        dump: Takes the values, and says what is not on record.
+        options: The user's.
         graphs: Records the ops.
     """
 
-    def __init__(self, writer: DumpWriter, graphs: GraphDefinitions) -> None:
-        self._writer = writer
-        self._options = writer.options
+    def __init__(self, dump: Dump, options: Options, graphs: GraphDefinitions) -> None:
+        self._dump = dump
+        self._options = options
         self._graphs = graphs
         self._lock = threading.RLock()
         self._names: set[str] = set()
@@ -161,7 +162,7 @@ class SessionPlans:
             state = self._state(graph)
             if what not in state.skipped:
                 state.skipped.add(what)
-                self._writer.skip(what, reason, graph)
+                self._dump.skip(what, reason, graph)
 
     def _state(self, graph: Any) -> _GraphState:
         state: _GraphState | None = getattr(graph, "_tfdbg_tui_sessions", None)
@@ -202,7 +203,7 @@ class SessionPlans:
                 "the inside of v1 loops and branches",
                 "ops between Enter and Exit, or Switch and Merge, are not observed",
             )
-        sinks = _RunSinks(self._writer, self._graphs, graph, state, doubtful=doubtful)
+        sinks = _RunSinks(self._dump, self._options, self._graphs, graph, state, doubtful=doubtful)
         items = self._observed(graph, state, visible, doubtful=doubtful)
         memory = VariableMemory((recorded.op for recorded in ops), fed)
         # What is fed in place of a tensor has not been made by its op.
@@ -263,7 +264,8 @@ class _RunSinks:
     """Finds the sinks for the tensors of one run among those of its graph, or adds them.
 
     Args:
-        writer: Takes the values.
+        dump: Takes the values.
+        options: The user's.
         graphs: Knows the numbers of tensors.
         graph: The session's.
         state: Keeps the sinks.
@@ -272,14 +274,16 @@ class _RunSinks:
 
     def __init__(
         self,
-        writer: DumpWriter,
+        dump: Dump,
+        options: Options,
         graphs: GraphDefinitions,
         graph: Any,
         state: _GraphState,
         *,
         doubtful: bool,
     ) -> None:
-        self._writer = writer
+        self._dump = dump
+        self._options = options
         self._graphs = graphs
         self._graph = graph
         self._state = state
@@ -315,7 +319,7 @@ class _RunSinks:
 
     def _add(self, items: Sequence[Observed], names: set[str], *, overwritten: bool) -> _SharedSink:
         graph_id = self._graphs.graph_id(self._graph)
-        options = self._writer.options
+        options = self._options
 
         def input_row(tensor: Any) -> Row | None:
             number = self._graphs.tensor_id(self._graph, tensor.op.name, tensor.value_index)
@@ -325,13 +329,15 @@ class _RunSinks:
                 tensor, graph_id, number, options, shapes_doubtful=self._doubtful
             )
 
-        rows = [item.row for item in items]
-        group = Group(rows, self._writer, options.mode, iterated=False, overwritten=overwritten)
+        plan = observed.plan_of(
+            items, options, options.mode, iterated=False, overwritten=overwritten
+        )
+        group = Group(plan, self._dump)
         self._graphs.keep(self._graph, group)
         serial = self._state.serial
         sink = instrument.add_group(V1Graph(self._graph), items, group, None, input_row, [], serial)
-        records = frozenset(row.tensor_name for row in rows)
-        others = frozenset(row.tensor_name for row in group.extra_rows)
+        records = frozenset(row.tensor_name for row in plan.rows)
+        others = frozenset(row.tensor_name for row in plan.extra_rows)
         return _SharedSink(sink, records, records | others)
 
 

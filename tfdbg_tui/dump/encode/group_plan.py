@@ -1,0 +1,117 @@
+"""What the values mean that the graph of a group of tensors hands over when it runs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.dump.encode import traces
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.encode.summaries import HealthCounts
+    from tfdbg_tui.wire.modes import TensorDebugMode
+
+Values = dict[str, list[Any]]
+"""The arrays of each column of `GroupPlan.columns`, and what rows in the queue tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A tensor of a graph; `shape` is None unless it is known while tracing.
+
+    `watched` says whether the filters let it through.
+    """
+
+    graph_id: str
+    op_name: str
+    slot: int
+    tensor_id: int
+    dtype: int
+    shape: tuple[int, ...] | None
+    rank: int | None
+    device: str
+    watched: bool
+
+    @property
+    def size(self) -> int | None:
+        """Number of elements, where known."""
+        return math.prod(self.shape) if self.shape is not None else None
+
+    @property
+    def tensor_name(self) -> str:
+        """The tensor's name in its graph."""
+        return f"{self.op_name}:{self.slot}"
+
+    @property
+    def site(self) -> traces.Site:
+        """What identifies its records."""
+        return traces.Site(self.graph_id, self.op_name, self.slot, self.device)
+
+
+@dataclass(eq=False)
+class GroupPlan:
+    """A group of graph tensors that are observed together.
+
+    `instrument` fills it in while it makes the ops that observe them; then it does not change.
+
+    Attributes:
+        rows: The tensors.
+        mode: Mode of their records.
+        iterated: Whether they are in the body of a loop, whose iteration is handed over.
+        adaptive: Whether bad tensors, and the inputs of their ops, are described in full.
+        among_whole_tensors: Whether the trace file takes payloads, not framed records: whole
+            tensors, and the counts of what XLA compiled, where these cannot leave.
+        overwritten: Whether the tensors will be gone when something made from them is seen to be
+            bad, so that those that are not too large are detailed in any case.
+        sizes_put: How many sizes it puts into a row of the queue.
+        columns: Name of each argument of `Group.sink` after the row; several arrays may share a
+            column.
+        constants: Counts of the rows that never change.
+        aliases: Pairs of a row and an earlier one that has the same elements.
+        packs: Rows of small tensors, those of one shape together.
+        large: Rows of the other tensors.
+        covers: For some large rows, a later one that is bad wherever they are.
+        seen: The rows in each tensor that the graph looks at: one, or those of a pack.
+        extra_rows: The inputs from outside of the group of its ops, where these are detailed: rows
+            beyond `rows`.  A bad one was an alert where it was made; here only the healthy add
+            something, and what filters left out there.
+        inputs: For each row, which rows its details include besides itself.
+        places: Which argument of `Group.detail` has the elements of a row, and where in the pack.
+        exact_limit: Size beyond which a tensor is detailed even when it is healthy.
+    """
+
+    rows: list[Row]
+    mode: TensorDebugMode
+    iterated: bool
+    adaptive: bool
+    among_whole_tensors: bool
+    overwritten: bool = False
+    sizes_put: int = 0
+    columns: tuple[str, ...] = ()
+    constants: dict[int, HealthCounts] = field(default_factory=dict)
+    aliases: list[tuple[int, int]] = field(default_factory=list)
+    packs: list[list[int]] = field(default_factory=list)
+    large: list[int] = field(default_factory=list)
+    covers: dict[int, int] = field(default_factory=dict)
+    seen: list[list[int]] = field(default_factory=list)
+    extra_rows: list[Row] = field(default_factory=list)
+    inputs: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    places: dict[int, tuple[int, int | None]] = field(default_factory=dict)
+    exact_limit: int | None = None
+
+    @property
+    def graph_id(self) -> str:
+        """The graph that it is of."""
+        return self.rows[0].graph_id
+
+    @property
+    def run_in_no_order(self) -> bool:
+        """Whether its values may come before those of earlier tensors: in a session."""
+        return "serial" in self.columns
+
+    @cached_property
+    def records_constants(self) -> bool:
+        """Whether a healthy execution may have something to tell: constants that are bad."""
+        return self.adaptive and any(counts.bad for counts in self.constants.values())

@@ -1,0 +1,45 @@
+"""The rows of numbers in which graphs hand over healthy executions; see `observe.row_queue`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+NUMBER, PART, ITERATION, KEY, SIZES = range(5)
+"""Columns of a row: number of the group; which of the rows of one execution it is; iteration of the
+loop; by which the group knows the details, 0 where nothing is bad; the first of the sizes."""
+WIDTH = 8
+NO_KEY = -1
+"""The key of details that could not be made: such an execution is not recorded."""
+
+SIZES_IN_ROW = WIDTH - SIZES
+
+Rows = npt.NDArray[np.int64]
+"""``[rows, WIDTH]``."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRows:
+    """Rows of whole executions in their order.
+
+    Attributes:
+        which: Which of some groups each row is of.
+        rows: The rows.
+    """
+
+    which: npt.NDArray[np.int64]
+    rows: Rows
+
+    def __getitem__(self, part: slice) -> QueueRows:
+        return QueueRows(self.which[part], self.rows[part])
+
+    def heads(self) -> npt.NDArray[np.int64]:
+        """Return which rows are the first of an execution."""
+        return np.flatnonzero(self.rows[:, PART] == 0)
+
+
+def rows_for(number_of_sizes: int) -> int:
+    """Return how many rows an execution takes."""
+    return max(1, -(-number_of_sizes // SIZES_IN_ROW))

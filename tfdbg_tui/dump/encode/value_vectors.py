@@ -1,0 +1,137 @@
+"""Value vectors of the tensors of a group, from the arrays that its graph hands over."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tfdbg_tui.dump.encode import details, summaries
+from tfdbg_tui.wire.modes import BAD_COLUMNS, VALUE_VECTORS, TensorDebugMode
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row, Values
+
+Float64Array = npt.NDArray[np.float64]
+
+Details = dict[int, Float64Array]
+"""What is known of the rows that are detailed; see `details`."""
+
+
+class ValueVectors:
+    """Makes the value vectors of a group whose plan is filled in."""
+
+    def __init__(self, plan: GroupPlan) -> None:
+        self._plan = plan
+        self._rows = plan.rows
+        self._mode = plan.mode
+        self._full = plan.mode is TensorDebugMode.FULL_HEALTH
+        self._alias_rows = [row for row, _ in plan.aliases]
+        self._alias_sources = [source for _, source in plan.aliases]
+        self._unsized = [row for row in plan.large if plan.rows[row].size is None]
+        self._unranked = [row for row in plan.large if plan.rows[row].rank is None]
+        self._base = _base_vectors(plan.rows, plan.mode)
+        self._set_counts(self._base, {row: self.constant_detail(row) for row in plan.constants})
+        self._copy_aliases(self._base)
+
+    def constant_detail(self, row: int) -> Float64Array:
+        """Return the detail of a row that never changes."""
+        return np.array((row, self._rows[row].rank or 0, *self._plan.constants[row].values()))
+
+    def of(self, values: Values, found: Details) -> Float64Array:
+        """Return the value vector of each row in one execution.
+
+        Args:
+            values: What the graph handed over.
+            found: The details of rows.
+        """
+        vectors = self._base.copy()
+        if "compiled" in values:
+            self._set_compiled(vectors, values["compiled"][0])
+            return vectors
+        if "shape" in values:
+            unknown = [number for number, row in enumerate(self._rows) if row.shape is None]
+            for number, shape in zip(unknown, values["shape"], strict=True):
+                _set_shape(vectors[number], self._rows[number].dtype, tuple(shape.tolist()))
+        if "size" in values:
+            vectors[self._unsized, 4 if self._full else 1] = values["size"][0]
+        if "rank" in values:
+            vectors[self._unranked, 3] = values["rank"][0]
+        if self._full:
+            self._set_signs(vectors, values)
+        self._set_counts(vectors, found)
+        self._copy_aliases(vectors)
+        return vectors
+
+    def _set_signs(self, vectors: Float64Array, values: Values) -> None:
+        """Fill in negative, zero and positive; those of bad tensors come from their details."""
+        for rows, pack in zip(self._plan.packs, values.get("tensor", ()), strict=True):
+            vectors[rows, 8:11] = summaries.sign_counts(pack)
+        if "sign_sum" in values:
+            nonzero, signs = 2 * values["half_nonzero"][0], values["sign_sum"][0]
+            large = self._plan.large
+            vectors[large, 8] = (nonzero - signs) / 2
+            vectors[large, 9] = vectors[large, 4] - nonzero
+            vectors[large, 10] = (nonzero + signs) / 2
+
+    def _set_counts(self, vectors: Float64Array, found: Details) -> None:
+        for row, detail in found.items():
+            if self._mode is TensorDebugMode.CURT_HEALTH:
+                vectors[row, 1] = detail[details.BAD].any()
+            elif self._mode is TensorDebugMode.CONCISE_HEALTH:
+                vectors[row, 1:] = detail[details.SIZE_TO_NAN]
+            elif self._full:
+                vectors[row, 3:] = detail[details.RANK : details.EXTREMES.start]
+
+    def _copy_aliases(self, vectors: Float64Array) -> None:
+        first = 4 if self._full else 1
+        if self._plan.aliases and vectors.shape[1]:
+            vectors[self._alias_rows, first:] = vectors[self._alias_sources, first:]
+
+    def _set_compiled(self, vectors: Float64Array, counts: Any) -> None:
+        """Fill in what a compiled graph counted; see `compiled` for the columns."""
+        if self._mode is TensorDebugMode.SHAPE:
+            vectors[:, 1] = [row.dtype for row in self._rows]
+            vectors[:, 2:] = counts
+        elif self._mode is TensorDebugMode.CURT_HEALTH:
+            vectors[:, 1] = counts[:, 1:4].any(axis=1)
+        elif self._mode is TensorDebugMode.CONCISE_HEALTH:
+            vectors[:, 1:] = counts
+        elif self._full:
+            vectors[:, 3:10] = counts
+            vectors[:, 10] = counts[:, 1] - counts[:, 2:].sum(axis=1)
+
+    def first_bad_compiled(self, counts: Any) -> tuple[Row, summaries.HealthCounts | None] | None:
+        """Return the first bad row of a compiled graph; its counts where the mode has them."""
+        vectors = self._base.copy()
+        self._set_compiled(vectors, counts)
+        columns = BAD_COLUMNS.get(self._mode, slice(0, 0))
+        bad = np.flatnonzero(vectors[:, columns].any(axis=1))
+        if not len(bad):
+            return None
+        row, vector = self._rows[bad[0]], vectors[bad[0]]
+        if self._mode is TensorDebugMode.CURT_HEALTH:
+            return row, None
+        return row, summaries.HealthCounts(*map(int, vector[4 if self._full else 1 :]))
+
+
+def _base_vectors(rows: list[Row], mode: TensorDebugMode) -> Float64Array:
+    """Return the value vectors with all that is known before the graph runs."""
+    width = len(VALUE_VECTORS.get(mode, ()))
+    vectors = np.zeros((len(rows), width))
+    for vector, row in zip(vectors, rows, strict=True):
+        if width:
+            vector[0] = row.tensor_id
+        if mode is TensorDebugMode.CONCISE_HEALTH:
+            vector[1] = row.size or 0
+        elif mode is TensorDebugMode.FULL_HEALTH:
+            vector[1:5] = -1, row.dtype, row.rank or 0, row.size or 0
+        elif mode is TensorDebugMode.SHAPE and row.shape is not None:
+            _set_shape(vector, row.dtype, row.shape)
+    return vectors
+
+
+def _set_shape(vector: Float64Array, dtype: int, shape: tuple[int, ...]) -> None:
+    vector[1:] = dtype, len(shape), math.prod(shape), *summaries.padded_shape(shape)
