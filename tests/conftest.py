@@ -14,6 +14,10 @@ from tfdbg_tui.wire import filesets
 _DATA = Path(__file__).parent / "data"
 
 
+# Returns the run of a recorded logdir again and again while its events are being written.
+GrowingRun = Callable[[str, int], Iterator[Run]]
+
+
 class RecordedLogdirs(Mapping[str, Path]):
     """The logdirs of tests/data by name, each extracted when it is first asked for."""
 
@@ -29,7 +33,7 @@ class RecordedLogdirs(Mapping[str, Path]):
                 tar.extractall(self._directory, filter="data")
         return self._directory / name
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return (path.name.removesuffix(".tar.xz") for path in sorted(_DATA.glob("*.tar.xz")))
 
     def __len__(self) -> int:
@@ -43,9 +47,7 @@ def logdirs(tmp_path_factory: pytest.TempPathFactory) -> RecordedLogdirs:
 
 
 @pytest.fixture
-def growing_run(logdirs: RecordedLogdirs, tmp_path: Path) -> Callable[[str, int], Iterator[Run]]:
-    """Returns the run of a recorded logdir again and again while its events are being written."""
-
+def growing_run(logdirs: RecordedLogdirs, tmp_path: Path) -> GrowingRun:
     def grow(name: str, parts: int) -> Iterator[Run]:
         events = {}
         for path in logdirs[name].iterdir():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,12 +13,17 @@ from tfdbg_tui import diagnosis
 from tfdbg_tui.cli import main
 from tfdbg_tui.diagnosis.report.schemas import schema
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from tests.conftest import RecordedLogdirs
+
 LONGEST = 24 * 80  # characters: one screen
 LOGDIRS = ("mnist", "control_flow", "session", "curt_health", "no_tensor", "full_tensor")
 
 
 @pytest.mark.parametrize("package", [tfdbg_tui, diagnosis], ids=lambda package: package.__name__)
-def test_every_public_name_is_there(package):
+def test_every_public_name_is_there(package: ModuleType) -> None:
     for name in package.__all__:
         if "dump" not in name and name != "step":  # those import TensorFlow
             assert getattr(package, name)
@@ -26,7 +32,7 @@ def test_every_public_name_is_there(package):
 
 
 @pytest.mark.parametrize("name", LOGDIRS)
-def test_a_repr_fits_on_a_screen(logdirs, name: str):
+def test_a_repr_fits_on_a_screen(logdirs: RecordedLogdirs, name: str) -> None:
     run = tfdbg_tui.open_run(logdirs[name])
     report = tfdbg_tui.diagnose(run)
     graph = next(iter(run.graphs.values()))
@@ -37,7 +43,7 @@ def test_a_repr_fits_on_a_screen(logdirs, name: str):
         assert 0 < len(repr(value)) < LONGEST, type(value)
 
 
-def test_a_repr_fits_on_a_screen_whatever_is_in_it(logdirs):
+def test_a_repr_fits_on_a_screen_whatever_is_in_it(logdirs: RecordedLogdirs) -> None:
     run = tfdbg_tui.open_run(logdirs["mnist"])
     execution = replace(
         run.executions[0],
@@ -53,7 +59,7 @@ def test_a_repr_fits_on_a_screen_whatever_is_in_it(logdirs):
     assert "\x1b" not in repr(told) + told._repr_html_() + repr(files)
 
 
-def test_a_notebook_shows_no_markup_of_the_logdir(logdirs):
+def test_a_notebook_shows_no_markup_of_the_logdir(logdirs: RecordedLogdirs) -> None:
     run = tfdbg_tui.open_run(logdirs["mnist"])
     report = tfdbg_tui.diagnose(run)
     hostile = replace(report.roots[0], evidence="<script>")
@@ -65,7 +71,7 @@ def test_a_notebook_shows_no_markup_of_the_logdir(logdirs):
     )
 
 
-def test_events_are_a_sequence(logdirs):
+def test_events_are_a_sequence(logdirs: RecordedLogdirs) -> None:
     for events in (
         (run := tfdbg_tui.open_run(logdirs["mnist"])).executions,
         run.graph_executions,
@@ -79,7 +85,9 @@ def test_events_are_a_sequence(logdirs):
 
 @pytest.mark.parametrize("command", ["info", "diagnose"])
 @pytest.mark.parametrize("name", LOGDIRS)
-def test_json_is_of_its_schema(logdirs, name: str, command: str, capsys):
+def test_json_is_of_its_schema(
+    logdirs: RecordedLogdirs, name: str, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     main([command, str(logdirs[name]), "--json"])
     content = json.loads(capsys.readouterr().out)
@@ -87,7 +95,7 @@ def test_json_is_of_its_schema(logdirs, name: str, command: str, capsys):
     jsonschema.validate(content, closed(schema(command)))
 
 
-def closed(part):
+def closed(part: Any) -> Any:
     """Returns a schema that refuses fields it does not name, so that none is left out of it."""
     if isinstance(part, list):
         return [closed(item) for item in part]

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -63,16 +64,16 @@ def mnist(bad: bool = False) -> Callable[[], object]:
     ]
 
     @tf.function
-    def dense(w, b, inputs, activation):
+    def dense(w: Any, b: Any, inputs: Any, activation: Any) -> Any:
         return activation(tf.matmul(inputs, w) + b)
 
     @tf.function
-    def model(inputs):
+    def model(inputs: Any) -> Any:
         hidden = dense(weights[0], weights[1], inputs, tf.nn.relu)
         return tf.nn.softmax(dense(weights[2], weights[3], hidden, tf.identity))
 
     @tf.function
-    def loss(probs, labels):
+    def loss(probs: Any, labels: Any) -> Any:
         probs = probs if bad else tf.clip_by_value(probs, 1e-6, 1.0)
         return tf.reduce_mean(-labels * tf.math.log(probs))
 
@@ -138,7 +139,7 @@ def transformer(jit: bool = False) -> Callable[[], object]:
     x = tf.random.uniform([16, 128], 0, 1000, tf.int32)
 
     @tf.function(jit_compile=jit)
-    def train(x):
+    def train(x: Any) -> Any:
         with tf.GradientTape() as tape:
             logits = model(x, training=True)
             losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=x, logits=logits)
@@ -172,7 +173,7 @@ def loop() -> Callable[[], object]:
     import tensorflow as tf
 
     @tf.function
-    def iterate(x):
+    def iterate(x: Any) -> Any:
         for _ in tf.range(500):
             x = tf.sin(x) * 1.01 + 0.1
         return x
@@ -192,7 +193,9 @@ def data() -> Callable[[], object]:
     return pipeline
 
 
-def fit_step(layers: list[object], shape: tuple[int, ...], **compile_options: int) -> Any:
+def fit_step(
+    layers: list[object], shape: tuple[int, ...], **compile_options: int
+) -> Callable[[], float]:
     """Return a step of `fit` of a small model, batch 32, several batches a step where asked for."""
     import keras
     import tensorflow as tf
@@ -234,7 +237,9 @@ PROGRAMS: dict[str, Callable[[], Callable[[], object]]] = {
 }
 
 
-def times(step: Callable[[], object], count: int, mark: Callable[[int], object]) -> list[float]:
+def times(
+    step: Callable[[], object], count: int, mark: Callable[[int], AbstractContextManager[None]]
+) -> list[float]:
     """Return the milliseconds of each of `count` steps."""
     result = []
     for number in range(count):

@@ -191,7 +191,7 @@ def program(writer: str, scratch: Path, seconds: float) -> str:
         if not pressed and b"following" in terminal.output:
             os.write(terminal.fd, b"3")
             pressed = True
-    steps, took, ended, closed = map(float, process.stdout.read().split())
+    steps, took, ended, closed = map(float, process.communicate()[0].split())
     run = open_run(logdir)
     needle = f" of {len(run.graph_executions):,} ".encode()
     at = terminal.output.index(needle)

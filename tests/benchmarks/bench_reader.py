@@ -20,6 +20,7 @@ import tarfile
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -122,7 +123,7 @@ def crc_tables(size: int) -> np.ndarray:
 # ---- The two readers -----------------------------------------------------------------------------
 
 
-def load_ours(logdir: str) -> dict:
+def load_ours(logdir: str) -> dict[str, Any]:
     started = time.perf_counter()
     from tfdbg_tui.logdir import RunReader, list_runs
 
@@ -149,22 +150,22 @@ def load_ours(logdir: str) -> dict:
     }
 
 
-def load_tensorflow(logdir: str) -> dict:
+def load_tensorflow(logdir: str) -> dict[str, Any]:
     started = time.perf_counter()
     from tensorflow.python.debug.lib import debug_events_monitors, debug_events_reader
 
     class Monitor(debug_events_monitors.InfNanMonitor):
         first = None
 
-        def _noticed(self):
+        def _noticed(self) -> None:
             if self.first is None and self._alerts:
                 self.first = time.perf_counter() - started
 
-        def on_execution(self, *args):
+        def on_execution(self, *args: object) -> None:
             super().on_execution(*args)
             self._noticed()
 
-        def on_graph_execution_trace(self, *args):
+        def on_graph_execution_trace(self, *args: object) -> None:
             super().on_graph_execution_trace(*args)
             self._noticed()
 
@@ -182,7 +183,7 @@ def load_tensorflow(logdir: str) -> dict:
     }
 
 
-def measure(reader: str, logdir: Path) -> dict:
+def measure(reader: str, logdir: Path) -> dict[str, Any]:
     """Loads a logdir in a new process; adds its whole CPU time and peak memory."""
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
     process = subprocess.Popen(
@@ -191,17 +192,18 @@ def measure(reader: str, logdir: Path) -> dict:
         stderr=subprocess.DEVNULL,
         env=environment,
     )
+    assert process.stdout is not None
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{reader} failed with status {status}")
-    result = json.loads(output.splitlines()[-1])
+    result: dict[str, Any] = json.loads(output.splitlines()[-1])
     result["peak_mb"] = usage.ru_maxrss / 1024
     result["process_cpu"] = usage.ru_utime + usage.ru_stime
     return result
 
 
-def report(ours: list[dict], theirs: dict | None) -> None:
+def report(ours: list[dict[str, Any]], theirs: dict[str, Any] | None) -> None:
     best = min(ours, key=lambda result: result["cpu"])
     traces, executions = best["counts"]
     print(f"\n### {traces:,} traces + {executions:,} executions\n")

@@ -20,6 +20,7 @@ import tempfile
 import time
 import tracemalloc
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import bench_tui
 import numpy as np
@@ -30,6 +31,10 @@ from tfdbg_tui.logdir import RunReader, list_runs, open_run
 from tfdbg_tui.tui.background.diagnoser import Diagnosed, Diagnoser
 from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.wire import filesets, tfrecord
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.report.explanation import Explanation
+    from tfdbg_tui.logdir.index.event_list import EventList
 
 SUFFIXES = (filesets.EXECUTION, filesets.GRAPH_EXECUTION_TRACES)
 TRACES_A_CALL = 20
@@ -52,7 +57,8 @@ class Recording:
         self.events = 0
         self._paths, self._payloads, self._next = [], [], [0, 0]
         self._clock = run.newest_wall_time()
-        for suffix, events in zip(SUFFIXES, (run.executions, run.graph_executions), strict=True):
+        lists: tuple[EventList[Any], ...] = (run.executions, run.graph_executions)
+        for suffix, events in zip(SUFFIXES, lists, strict=True):
             source = Path(file_set.path(suffix))
             payloads = [bytes(payload) for _, payload in tfrecord.records(source.read_bytes())]
             bad = sorted(set(np.asarray(events.alert_rows[:]).tolist()))
@@ -95,7 +101,7 @@ class Session:
         self._explainer = Diagnoser(self._explained)
         self.snapshot: Snapshot | None = None
         self.explained = 0
-        self._explanation = None
+        self._explanation: Explanation | None = None
         self._explainer.start()
 
     def _explained(self, message: object) -> None:
@@ -144,6 +150,7 @@ def soak(recorded: Path, scratch: Path, shares: list[float], events: int, step: 
         time.sleep(5)  # the explanation of the last one
         cpu += time.process_time() - start
         grown = (resident() - memory) / events
+        assert session.snapshot is not None
         alerts = len(session.snapshot.alerts)
         print(
             f"| {bad:.0%} | {recording.events:,} | {alerts:,} | {grown:.1f} "

@@ -16,6 +16,8 @@ from tfdbg_tui.cli import main
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.conftest import RecordedLogdirs
+
 _WRITER = "import sys; f = open(sys.argv[1], 'ab'); print(flush=True); sys.stdin.read()"
 _FOLLOW = (sys.executable, "-m", "tfdbg_tui", "diagnose", "--follow")
 
@@ -30,7 +32,7 @@ def _copy_as_of(pid: int, source: Path, target: Path) -> Path:
     return traces
 
 
-def test_it_ends_with_the_program(logdirs, tmp_path) -> None:
+def test_it_ends_with_the_program(logdirs: RecordedLogdirs, tmp_path: Path) -> None:
     placeholder = tmp_path / "open"
     writer = subprocess.Popen(
         [sys.executable, "-c", _WRITER, str(placeholder)],
@@ -55,7 +57,7 @@ def test_it_ends_with_the_program(logdirs, tmp_path) -> None:
     assert b"the program was killed or crashed" in errors
 
 
-def test_a_timeout_ends_silence(logdirs, tmp_path) -> None:
+def test_a_timeout_ends_silence(logdirs: RecordedLogdirs, tmp_path: Path) -> None:
     shutil.copytree(logdirs["control_flow"], tmp_path / "logdir")
     result = subprocess.run(
         [*_FOLLOW, str(tmp_path / "logdir"), "--timeout", "1", "--json"],
@@ -67,7 +69,7 @@ def test_a_timeout_ends_silence(logdirs, tmp_path) -> None:
     assert result.stdout.startswith(b"{")
 
 
-def test_a_circular_buffer_is_named(logdirs, tmp_path) -> None:
+def test_a_circular_buffer_is_named(logdirs: RecordedLogdirs, tmp_path: Path) -> None:
     for path in logdirs["mnist"].iterdir():
         shutil.copy(path, tmp_path)
         if path.name.endswith(("execution", "traces")):
@@ -80,6 +82,8 @@ def test_a_circular_buffer_is_named(logdirs, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("option", [["--timeout", "3"], ["--until", "bad"]])
-def test_options_of_following_need_it(logdirs, capsys, option) -> None:
+def test_options_of_following_need_it(
+    logdirs: RecordedLogdirs, capsys: pytest.CaptureFixture[str], option: list[str]
+) -> None:
     assert main(["diagnose", str(logdirs["mnist"]), *option]) == 2
     assert "--follow" in capsys.readouterr().err

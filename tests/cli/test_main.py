@@ -16,7 +16,10 @@ from tfdbg_tui.diagnosis.report.findings import Report, diagnose
 from tfdbg_tui.logdir import open_run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.conftest import RecordedLogdirs
 
 
 def run_process(*args: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
@@ -40,7 +43,11 @@ def run_process(*args: str, **environ: str) -> subprocess.CompletedProcess[bytes
     ids=["missing", "file", "empty"],
 )
 def test_unusable_logdir_is_one_sentence_and_exit_2(
-    command: str, prepare, clue: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str,
+    prepare: Callable[[Path], Path],
+    clue: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = prepare(tmp_path)
     assert main([command, str(path)]) == 2
@@ -65,7 +72,7 @@ def test_no_arguments_shows_usage_on_stderr(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_info_counts_events_and_finds_the_first_alert(
-    logdirs, capsys: pytest.CaptureFixture[str]
+    logdirs: RecordedLogdirs, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["info", str(logdirs["mnist"]), "--json"]) == 0
     (run,) = json.loads(capsys.readouterr().out)["runs"]
@@ -80,7 +87,7 @@ def test_info_counts_events_and_finds_the_first_alert(
     assert counts["size"] == sum(n for name, n in counts.items() if name != "size")
 
 
-def test_output_survives_a_terminal_without_utf8(logdirs) -> None:
+def test_output_survives_a_terminal_without_utf8(logdirs: RecordedLogdirs) -> None:
     logdir = str(logdirs["mnist"])
     result = run_process("info", logdir, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert result.returncode == 0
@@ -88,7 +95,7 @@ def test_output_survives_a_terminal_without_utf8(logdirs) -> None:
     assert b"first alert" in result.stdout
 
 
-def test_a_closed_pipe_is_not_an_error(logdirs) -> None:
+def test_a_closed_pipe_is_not_an_error(logdirs: RecordedLogdirs) -> None:
     logdir = str(logdirs["mnist"])
     command = f"{sys.executable} -m tfdbg_tui info {logdir} --json | head -c 1"
     result = subprocess.run(command, shell=True, capture_output=True, timeout=60, check=False)
@@ -104,7 +111,9 @@ def test_a_closed_pipe_is_not_an_error(logdirs) -> None:
         ("> /dev/full", 2, "tfdbg-tui: standard output cannot be written: No space left on device"),
     ],
 )
-def test_an_output_that_cannot_be_written(logdirs, output: str, code: int, words: str) -> None:
+def test_an_output_that_cannot_be_written(
+    logdirs: RecordedLogdirs, output: str, code: int, words: str
+) -> None:
     command = f"{sys.executable} -m tfdbg_tui diagnose {logdirs['mnist']} --json"
     result = subprocess.run(
         ["bash", "-c", f"{command} {output}; exit ${{PIPESTATUS[0]}}"],
@@ -115,7 +124,9 @@ def test_an_output_that_cannot_be_written(logdirs, output: str, code: int, words
     assert (result.returncode, result.stderr.decode().strip()) == (code, words)
 
 
-def test_of_several_runs_the_one_is_told(logdirs, tmp_path: Path, capsys) -> None:
+def test_of_several_runs_the_one_is_told(
+    logdirs: RecordedLogdirs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("mnist", "session"):
         shutil.copytree(logdirs[name], tmp_path / name)
     main(["diagnose", str(tmp_path)])
@@ -126,7 +137,10 @@ def test_of_several_runs_the_one_is_told(logdirs, tmp_path: Path, capsys) -> Non
 
 
 def test_a_logdir_that_is_deleted_while_it_is_followed_still_has_its_report(
-    logdirs, tmp_path: Path, monkeypatch, capsys
+    logdirs: RecordedLogdirs,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     logdir = shutil.copytree(logdirs["mnist"], tmp_path / "mnist")
 

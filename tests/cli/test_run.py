@@ -48,7 +48,9 @@ def test_a_program_outlives_an_impatient_debugger_only_until_it_is_stopped(tmp_p
     assert "SIGINT" in program.outcome or "exit code" in program.outcome
 
 
-def test_a_second_interrupt_ends_a_program_that_ignores_the_first(tmp_path, monkeypatch) -> None:
+def test_a_second_interrupt_ends_a_program_that_ignores_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = Program(str(tmp_path), ["ignored"])
     ignoring = "import signal, time; signal.signal(2, signal.SIG_IGN); print(flush=True)"
     program._process = subprocess.Popen(

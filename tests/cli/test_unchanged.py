@@ -14,8 +14,8 @@ import zipapp
 from typing import TYPE_CHECKING
 
 import pytest
-from unchanged_programs import PROGRAMS
 
+from tests.cli.unchanged_programs import PROGRAMS
 from tfdbg_tui.program import recording_environment
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def outcome(
 
 
 def same(arguments: list[str], directory: Path, **variables: str) -> tuple[str, str, int]:
-    plain = outcome(arguments, directory, **variables)
+    plain = outcome(arguments, directory, None, **variables)
     assert outcome(arguments, directory, directory / "logdir", **variables) == plain
     return plain
 

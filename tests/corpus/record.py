@@ -82,7 +82,7 @@ def record_all(selected: list[Program], out: Path, writer: str, mode: str) -> li
     return failures
 
 
-def index(selected: list[Program]) -> list[dict]:
+def index(selected: list[Program]) -> list[dict[str, object]]:
     """Returns the truth about programs in a form for JSON."""
     return [
         {
@@ -100,7 +100,7 @@ def index(selected: list[Program]) -> list[dict]:
     ]
 
 
-def _writer(name: str) -> tuple[Callable, Callable]:
+def _writer(name: str) -> tuple[Callable[..., None], Callable[[], None]]:
     """Returns the functions that enable and disable a dump writer."""
     if name == "tfdbg_tui":
         import tfdbg_tui

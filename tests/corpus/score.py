@@ -33,13 +33,14 @@ class Outcome:
     @property
     def root(self) -> dict[str, Any] | None:
         """The first root."""
-        return next(iter(self.report["roots"]), None)
+        roots: list[dict[str, Any]] = self.report["roots"]
+        return roots[0] if roots else None
 
     @property
     def right(self) -> bool:
         """Whether a healthy program is called clean, a buggy one by its op and line."""
         if self.program["healthy"]:
-            return self.report["verdict"] == "clean"
+            return bool(self.report["verdict"] == "clean")
         return self.root is not None and all(_right(self.root, self.program))
 
     @property

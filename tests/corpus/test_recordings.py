@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("archive", sorted(RECORDINGS.glob("*.tar.xz")), ids=lambda path: path.name)
-def test_recorded_programs_are_explained_as_before(archive: Path):
+def test_recorded_programs_are_explained_as_before(archive: Path) -> None:
     """A change that is meant is written down by `python -m tests.corpus.pack --expect`."""
     expected = archive.with_suffix("").with_suffix(".tsv").read_text().splitlines()
     assert explained(archive) == expected

@@ -9,7 +9,7 @@ import pytest
 pytestmark = pytest.mark.tensorflow
 
 
-def test_each_part_is_large_and_has_healthy_programs():
+def test_each_part_is_large_and_has_healthy_programs() -> None:
     from .registry import PARTS, programs
 
     corpus = programs()
@@ -20,7 +20,7 @@ def test_each_part_is_large_and_has_healthy_programs():
         assert healthy[part] >= 10, part
 
 
-def test_no_name_is_in_two_parts():
+def test_no_name_is_in_two_parts() -> None:
     from .registry import programs
 
     names = [program.name for program in programs()]

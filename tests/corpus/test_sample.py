@@ -28,7 +28,7 @@ _SAMPLE = [
 
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("writer", ["tensorflow", "tfdbg_tui"])
-def test_a_sample_of_the_corpus_is_diagnosed_rightly(writer: str, tmp_path: Path):
+def test_a_sample_of_the_corpus_is_diagnosed_rightly(writer: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.corpus.record", "--part", "train_1", "--writer", writer]
     subprocess.run(
         [*command, "--out", str(tmp_path), *_SAMPLE], cwd=_ROOT, check=True, capture_output=True

@@ -19,9 +19,13 @@ import tarfile
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tfdbg_tui.program import recording_environment
 from tfdbg_tui.wire import codec, events, filesets, tfrecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
@@ -163,11 +167,13 @@ def neutral_path(path: str) -> str:
     return f"/home/user/{os.path.basename(path)}"
 
 
-def _replace_in(message: bytes, field: int, replace) -> bytes:
-    return b"".join(
-        _field(number, wire_type, replace(value) if number == field else value)
-        for number, wire_type, value in codec.fields(message)
-    )
+def _replace_in(message: bytes, field: int, replace: Callable[[bytes], bytes]) -> bytes:
+    out = b""
+    for number, wire_type, value in codec.fields(message):
+        if number == field and isinstance(value, bytes):
+            value = replace(value)
+        out += _field(number, wire_type, value)
+    return out
 
 
 def _field(number: int, wire_type: int, value: int | bytes) -> bytes:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.events import name_of, op_type_of, summary_of, wall_time_of
 from tfdbg_tui.logdir import open_run
 
+if TYPE_CHECKING:
+    from tests.conftest import GrowingRun, RecordedLogdirs
 
-def test_alerts_are_all_bad_tensors_in_order_of_time(logdirs):
+
+def test_alerts_are_all_bad_tensors_in_order_of_time(logdirs: RecordedLogdirs) -> None:
     run = open_run(logdirs["mnist"])
     alerts = find_alerts(run)
 
@@ -22,7 +27,9 @@ def test_alerts_are_all_bad_tensors_in_order_of_time(logdirs):
 
 
 @pytest.mark.parametrize("name", ["mnist", "control_flow"])
-def test_alerts_of_a_run_that_grows_are_those_of_a_fresh_one(growing_run, name):
+def test_alerts_of_a_run_that_grows_are_those_of_a_fresh_one(
+    growing_run: GrowingRun, name: str
+) -> None:
     first, *runs = growing_run(name, 6)
     found, alerts = [], find_alerts(first)
     counts = alerts.count_kinds()
@@ -37,7 +44,7 @@ def test_alerts_of_a_run_that_grows_are_those_of_a_fresh_one(growing_run, name):
     assert counts == find_alerts(run).count_kinds()
 
 
-def test_first_alert_of_the_tutorial_is_the_log(logdirs):
+def test_first_alert_of_the_tutorial_is_the_log(logdirs: RecordedLogdirs) -> None:
     run = open_run(logdirs["mnist"])
     alerts = find_alerts(run)
     assert name_of(run, alerts.first) == "Log:0"
@@ -45,7 +52,7 @@ def test_first_alert_of_the_tutorial_is_the_log(logdirs):
     assert alerts.count_kinds(1).neg_inf == 1
 
 
-def test_a_run_without_values_has_no_alerts(logdirs):
+def test_a_run_without_values_has_no_alerts(logdirs: RecordedLogdirs) -> None:
     alerts = find_alerts(open_run(logdirs["no_tensor"]))
     assert len(alerts) == 0
     assert alerts.first is None

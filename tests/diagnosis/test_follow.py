@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 from tfdbg_tui.cli import main
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def test_follow_ends_when_something_is_bad(logdirs, tmp_path):
+    import pytest
+
+    from tests.conftest import RecordedLogdirs
+
+
+def test_follow_ends_when_something_is_bad(logdirs: RecordedLogdirs, tmp_path: Path) -> None:
     """The events come one file after another, and the directory after the command has started."""
     logdir = tmp_path / "logdir"
     process = subprocess.Popen(
@@ -35,6 +43,8 @@ def test_follow_ends_when_something_is_bad(logdirs, tmp_path):
     assert "Log:0" in output
 
 
-def test_until_without_follow_is_one_sentence(logdirs, capsys):
+def test_until_without_follow_is_one_sentence(
+    logdirs: RecordedLogdirs, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["diagnose", str(logdirs["mnist"]), "--until", "bad"]) == 2
     assert "--follow" in capsys.readouterr().err

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
-from tiny import Program, floats
 
 import tfdbg_tui
+from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.gradients import forward_op
 from tfdbg_tui.diagnosis.report.findings import diagnose
 from tfdbg_tui.diagnosis.report.words import to_text
 from tfdbg_tui.logdir import open_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -24,7 +29,9 @@ from tfdbg_tui.logdir import open_run
         ("Mul", "gradient_tape/mul", "Sqrt:0", None),
     ],
 )
-def test_the_forward_op_of_a_gradient(tmp_path, op_type, op_name, input_name, forward):
+def test_the_forward_op_of_a_gradient(
+    tmp_path: Path, op_type: str, op_name: str, input_name: str, forward: str
+) -> None:
     program = Program(tmp_path)
     program.graph("root", "")
     program.graph("f", "f", "root")
@@ -41,7 +48,7 @@ def test_the_forward_op_of_a_gradient(tmp_path, op_type, op_name, input_name, fo
     assert (found.op_type if found else None) == forward
 
 
-def test_the_forward_op_of_an_eager_gradient_took_the_same_tensor(tmp_path):
+def test_the_forward_op_of_an_eager_gradient_took_the_same_tensor(tmp_path: Path) -> None:
     program = Program(tmp_path)
     program.execution("Acos", [3], {4: floats(1.5)})
     program.execution("Acos", [7], {8: floats(0)})  # of a variable, whose reading has no record
@@ -55,9 +62,9 @@ def test_the_forward_op_of_an_eager_gradient_took_the_same_tensor(tmp_path):
 
 
 @pytest.mark.tensorflow
-def test_the_place_of_a_gradient_is_the_line_of_the_forward_pass(tmp_path):
+def test_the_place_of_a_gradient_is_the_line_of_the_forward_pass(tmp_path: Path) -> None:
     tf = pytest.importorskip("tensorflow")
-    from gradient_programs import PROGRAMS
+    from tests.diagnosis.gradient_programs import PROGRAMS
 
     for program in PROGRAMS:
         for name, function in (("eager", program), ("graph", tf.function(program))):

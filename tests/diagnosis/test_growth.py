@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from synthetic import (
+
+from tests.logdir.synthetic import (
     DEVICES,
     GRAPHS,
     execution_record,
@@ -16,7 +17,6 @@ from synthetic import (
     vector_proto,
     write_logdir,
 )
-
 from tfdbg_tui.diagnosis.report.findings import diagnose
 from tfdbg_tui.wire import events
 
@@ -45,7 +45,9 @@ def executed(op_type: str, inputs: list[int], outputs: list[int], bad: bool = Tr
     return execution_record(execution, wall_time=1.7e9 + outputs[0])
 
 
-def created(op_type: str, name: str, inputs: list[str], graph: str = GRAPH, **more: list) -> bytes:
+def created(
+    op_type: str, name: str, inputs: list[str], graph: str = GRAPH, **more: list[str]
+) -> bytes:
     op = events.GraphOpCreation(op_type, name, "f", graph, input_names=inputs, num_outputs=1)
     op.called_graph_ids = more.get("calls", [])
     return record(graph_op_creation=op.encode())
@@ -65,19 +67,20 @@ def signature(graph_id: str, inputs: list[str], outputs: list[str]) -> bytes:
     return record(graph_signature=found.encode())
 
 
-def wide_inputs(n: int) -> dict[str, bytes]:
+def wide_inputs(n: int) -> dict[str, Any]:
     made = [executed("Log", [], [i], bad=i == n // 2) for i in range(1, n + 1)]
     taken = executed("AddN", list(range(1, n + 1)), [n + 1])
     return {"executions": b"".join((*made, taken))}
 
 
-def wide_outputs(n: int) -> dict[str, bytes]:
+def wide_outputs(n: int) -> dict[str, Any]:
     between = list(range(2, n + 2))
-    steps = (("Log", [], [1]), ("Unpack", [1], between), ("AddN", between, [n + 2]))
+    steps: list[tuple[str, list[int], list[int]]]
+    steps = [("Log", [], [1]), ("Unpack", [1], between), ("AddN", between, [n + 2])]
     return {"executions": b"".join(executed(*step) for step in steps)}
 
 
-def wide_graph_op(n: int) -> dict[str, bytes]:
+def wide_graph_op(n: int) -> dict[str, Any]:
     names = [f"Log_{i}" for i in range(n)]
     ops = [created("Log", name, []) for name in names]
     ops.append(created("AddN", "AddN", [f"{name}:0" for name in names]))
@@ -85,17 +88,17 @@ def wide_graph_op(n: int) -> dict[str, bytes]:
     return {"graphs": b"".join((graph(GRAPH, "f"), *ops)), "traces": b"".join(traces)}
 
 
-def chain(n: int) -> dict[str, bytes]:
+def chain(n: int) -> dict[str, Any]:
     ops = [created("Mul" if i else "Log", f"op{i}", [f"op{i - 1}:0"][:i]) for i in range(n)]
     traces = b"".join(computed(f"op{i}") for i in range(n))
     return {"graphs": graph(GRAPH, "f") + b"".join(ops), "traces": traces}
 
 
-def eager_chain(n: int) -> dict[str, bytes]:
+def eager_chain(n: int) -> dict[str, Any]:
     return {"executions": b"".join(executed("Mul", [i - 1], [i]) for i in range(1, n + 1))}
 
 
-def many_graphs(n: int) -> dict[str, bytes]:
+def many_graphs(n: int) -> dict[str, Any]:
     """Returns a graph that calls all others, each of which makes NaN."""
     n //= 4
     inner = [f"graph{i}" for i in range(n)]
@@ -111,7 +114,7 @@ def many_graphs(n: int) -> dict[str, bytes]:
     return {"graphs": b"".join(found), "traces": b"".join(computed("Log", g) for g in inner)}
 
 
-def called_in_turn(n: int) -> dict[str, bytes]:
+def called_in_turn(n: int) -> dict[str, Any]:
     """Returns graphs each of which calls the next one, the last one the first."""
     n //= 4
     found = []
@@ -127,7 +130,7 @@ def called_in_turn(n: int) -> dict[str, bytes]:
     return {"graphs": b"".join(found), "traces": traces}
 
 
-def nested_calls(n: int) -> dict[str, bytes]:
+def nested_calls(n: int) -> dict[str, Any]:
     """Returns graphs each of which calls the next one and makes NaN."""
     found = []
     for i in range(n):
@@ -145,7 +148,7 @@ SHAPES = (
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_work_grows_with_the_record(tmp_path, shape) -> None:
+def test_work_grows_with_the_record(tmp_path: Path, shape: Callable[[int], dict[str, Any]]) -> None:
     small, large = (
         lines_of(diagnosed, write_logdir(tmp_path / str(n), **shape(n))) for n in (SMALL, LARGE)
     )
@@ -160,7 +163,7 @@ def lines_of(work: Callable[[Path], object], logdir: Path) -> int:
     """Returns how many lines of Python something runs, those of a loop each time."""
     count = 0
 
-    def trace(_frame: FrameType, event: str, _argument: object) -> Callable[..., object]:
+    def trace(_frame: FrameType, event: str, _argument: object) -> Any:
         nonlocal count
         count += event == "line"
         return trace

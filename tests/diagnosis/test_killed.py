@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-import pytest
-from synthetic import PREFIX, RUN_ID, execution_record, record, vector_proto, write_logdir
+from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from tests.logdir.synthetic import (
+    PREFIX,
+    RUN_ID,
+    execution_record,
+    record,
+    vector_proto,
+    write_logdir,
+)
 from tfdbg_tui.cli import run_command
 from tfdbg_tui.wire import events
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def loop(nan: float) -> dict[str, bytes]:
+
+def loop(nan: float) -> dict[str, Any]:
     """Returns the record of a function that gives back what a loop has made."""
     found = b""
     for graph_id, result in (("f", "while:0"), ("cond", "Less:0"), ("body", "Log:0")):
@@ -32,7 +44,9 @@ def loop(nan: float) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("what", ["empty", "missing"])
 @pytest.mark.parametrize(("nan", "verdict"), [(0.0, "incomplete"), (1.0, "bad")])
-def test_no_trace_after_a_loop(tmp_path, capsys, what, nan, verdict):
+def test_no_trace_after_a_loop(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str, nan: bool, verdict: str
+) -> None:
     logdir = write_logdir(tmp_path / "logdir", **loop(nan))
     written = events.DebugMetadata("2.21.0", "debug.Event:1", RUN_ID, mode_name="CONCISE_HEALTH")
     metadata = record(debug_metadata=written.encode())

@@ -30,7 +30,7 @@ def frame(path: str | None) -> StackFrame:
         None,
     ],
 )
-def test_library_frames(path: str | None):
+def test_library_frames(path: str | None) -> None:
     assert is_library_frame(frame(path))
 
 
@@ -48,11 +48,11 @@ def test_library_frames(path: str | None):
         "<ipython-input-3-0123>",
     ],
 )
-def test_user_frames(path: str):
+def test_user_frames(path: str) -> None:
     assert not is_library_frame(frame(path))
 
 
-def test_the_innermost_user_frame_wins():
+def test_the_innermost_user_frame_wins() -> None:
     library, main, loss = frame("/x/site-packages/a.py"), frame("/p/main.py"), frame("/p/loss.py")
     assert user_frame([main, library, loss, library]) == 2
     keras = frame("/x/site-packages/keras/src/a.py")

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tfdbg_tui.diagnosis.recording import StatusTracker, duration
 from tfdbg_tui.logdir import Progress, RunReader, list_runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import RecordedLogdirs
+
+
+Growing = tuple[RunReader, Callable[[int], None]]
 
 
 class Clocks:
@@ -20,17 +30,17 @@ class Clocks:
 
 
 @pytest.fixture
-def clocks():
+def clocks() -> Clocks:
     return Clocks()
 
 
 @pytest.fixture
-def tracker(clocks):
+def tracker(clocks: Clocks) -> StatusTracker:
     return StatusTracker(lambda: clocks.seconds, lambda: clocks.day)
 
 
 @pytest.fixture
-def growing(tmp_path, logdirs):
+def growing(tmp_path: Path, logdirs: RecordedLogdirs) -> Growing:
     """A reader of a logdir, and a function that lets it grow by some bytes."""
     events = {}
     for path in logdirs["mnist"].iterdir():
@@ -50,7 +60,7 @@ def growing(tmp_path, logdirs):
     return reader, grow
 
 
-def test_growth_then_silence(growing, tracker, clocks):
+def test_growth_then_silence(growing: Growing, tracker: StatusTracker, clocks: Clocks) -> None:
     reader, grow = growing
     assert tracker.status() is None
     tracker.note(reader.read_all())
@@ -72,7 +82,9 @@ def test_growth_then_silence(growing, tracker, clocks):
         assert tracker.status().phase == phase
 
 
-def test_lag_is_not_told_where_clocks_differ(growing, tracker, clocks):
+def test_lag_is_not_told_where_clocks_differ(
+    growing: Growing, tracker: StatusTracker, clocks: Clocks
+) -> None:
     reader, grow = growing
     tracker.note(reader.read_all())
     grow(20_000)
@@ -96,7 +108,9 @@ def test_lag_is_not_told_where_clocks_differ(growing, tracker, clocks):
         assert (tracker.status().lag is not None) == told, lag
 
 
-def test_definitions_without_events_are_a_ring(growing, tracker, clocks):
+def test_definitions_without_events_are_a_ring(
+    growing: Growing, tracker: StatusTracker, clocks: Clocks
+) -> None:
     reader, grow = growing
     run = reader.read_all()
     tracker.note(run)
@@ -108,7 +122,9 @@ def test_definitions_without_events_are_a_ring(growing, tracker, clocks):
     assert tracker.status().phase == "recording"
 
 
-def test_reading_an_old_run_is_no_recording(logdirs, tracker, clocks):
+def test_reading_an_old_run_is_no_recording(
+    logdirs: RecordedLogdirs, tracker: StatusTracker, clocks: Clocks
+) -> None:
     (files,) = list_runs(logdirs["mnist"])
     reader = RunReader(files, chunk_bytes=3000)
     for _ in range(50):
@@ -119,6 +135,6 @@ def test_reading_an_old_run_is_no_recording(logdirs, tracker, clocks):
     assert tracker.status().events_per_second is None
 
 
-def test_durations():
+def test_durations() -> None:
     spans = [duration(s) for s in (0.4, 59, 61, 7200, 200_000)]
     assert spans == ["0 s", "59 s", "1 min", "2 h", "2 days"]

@@ -5,7 +5,7 @@ Values are NumPy arrays, recorded as FULL_HEALTH value vectors the way a dump wr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 _DTYPES = {"float16": 19, "float32": 1, "float64": 2}
 
 
-def health(value: np.ndarray) -> dict[str, int]:
+def health(value: np.ndarray) -> dict[str, Any]:
     """Returns how many elements are of each kind."""
     finite = np.isfinite(value)
     return {
@@ -144,7 +144,7 @@ class Program:
             (self._directory / f"tfdbg_events.1700000000.host.{suffix}").write_bytes(data)
         return open_run(self._directory)
 
-    def _add(self, suffix: str, **message: bytes) -> None:
+    def _add(self, suffix: str, **message: Any) -> None:
         self._time += 0.001
         event = events.DebugEvent(wall_time=self._time, **message)
         self._files[suffix] += tfrecord.frame(event.encode())

@@ -22,9 +22,11 @@ from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfdbg_tui.dump.writer import DumpWriter
+
 
 @pytest.fixture(autouse=True)
-def writer(tmp_path: Path) -> Iterator[dump.DumpWriter]:
+def writer(tmp_path: Path) -> Iterator[DumpWriter]:
     yield tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     dump.disable_dump_debug_info()
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,16 +19,21 @@ PROGRAMS = ("eager", "functions", "gradient", "dtypes", "strings", "wrong_shapes
 CASES = [f"{p}:{m}" for m in MODES for p in PROGRAMS] + ["keras_fit:CONCISE_HEALTH"]
 
 
+# Where each writer has dumped, and what the programs computed.
+Dumped = dict[str, tuple[Path, dict[str, list[str]]]]
+
+
 def dump(writer: str, directory: Path, cases: list[str]) -> dict[str, list[str]]:
     command = [sys.executable, str(HERE / "dumped_programs.py"), writer, str(directory), *cases]
     process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert process.returncode == 0, process.stderr[-3000:]
     assert "dumping is off" not in process.stderr, process.stderr[-3000:]
-    return json.loads((directory / "results.json").read_text())
+    results: dict[str, list[str]] = json.loads((directory / "results.json").read_text())
+    return results
 
 
 @pytest.fixture(scope="module")
-def dumped(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, dict]]:
+def dumped(tmp_path_factory: pytest.TempPathFactory) -> Dumped:
     result = {}
     for writer, cases in (
         ("none", [f"{p}:none" for p in (*PROGRAMS, "keras_fit")]),
@@ -39,13 +45,13 @@ def dumped(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, di
     return result
 
 
-def readers(dumped: dict, case: str) -> tuple:
+def readers(dumped: Dumped, case: str) -> tuple[Any, Any]:
     name = case.replace(":", "-")
     return tuple(oracle.open_reader(str(dumped[w][0] / name)) for w in ("tensorflow", "ours"))
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_records_are_a_superset(dumped: dict, case: str) -> None:
+def test_records_are_a_superset(dumped: Dumped, case: str) -> None:
     theirs, ours = readers(dumped, case)
     whole = case.endswith("FULL_TENSOR")
     missing = oracle.traces(theirs, values=whole) - oracle.traces(ours, values=whole)
@@ -60,7 +66,7 @@ def test_records_are_a_superset(dumped: dict, case: str) -> None:
 
 
 @pytest.mark.parametrize("program", [*PROGRAMS, "keras_fit"])
-def test_results_are_bit_identical(dumped: dict, program: str) -> None:
+def test_results_are_bit_identical(dumped: Dumped, program: str) -> None:
     expected = dumped["none"][1][f"{program}:none"]
     for case, results in dumped["ours"][1].items():
         if case.startswith(program + ":"):
@@ -68,7 +74,7 @@ def test_results_are_bit_identical(dumped: dict, program: str) -> None:
 
 
 @pytest.mark.parametrize("program", ["functions", "dtypes"])
-def test_adaptive_counts_all_and_details_the_bad(dumped: dict, program: str) -> None:
+def test_adaptive_counts_all_and_details_the_bad(dumped: Dumped, program: str) -> None:
     concise, _ = readers(dumped, f"{program}:CONCISE_HEALTH")
     full, _ = readers(dumped, f"{program}:FULL_HEALTH")
     ours = oracle.open_reader(str(dumped["ours"][0] / f"{program}-ADAPTIVE"))

@@ -16,9 +16,8 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 np = pytest.importorskip("numpy")
 
-import dump_oracle as oracle  # noqa: E402
-
 import tfdbg_tui  # noqa: E402
+from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
 from tfdbg_tui.dump.tensorflow import hooks, internals  # noqa: E402
@@ -29,6 +28,9 @@ from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfdbg_tui.dump.writer import DumpWriter
+    from tfdbg_tui.wire.message import Message
+
 
 @pytest.fixture(autouse=True)
 def _disabled() -> Iterator[None]:
@@ -37,13 +39,15 @@ def _disabled() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def dumping(root: Path, mode: str = "CONCISE_HEALTH", size: int = -1, **extra: Any) -> Iterator:
+def dumping(
+    root: Path, mode: str = "CONCISE_HEALTH", size: int = -1, **extra: Any
+) -> Iterator[DumpWriter]:
     handle = tfdbg_tui.enable_dump_debug_info(str(root), mode, size, **extra)
     yield handle
     tfdbg_tui.disable_dump_debug_info()
 
 
-def messages(root: Path, suffix: str, kind: type, field: str) -> list[Any]:
+def messages(root: Path, suffix: str, kind: type[Message], field: str) -> list[Any]:
     """Return (event, message) of every record of one file that holds the message."""
     (file_set,) = filesets.find_file_sets(str(root))
     data = Path(file_set.path(suffix)).read_bytes()
@@ -482,7 +486,7 @@ def test_an_error_in_a_thread_shows_no_frame_of_ours(
 
 
 def test_exporting_while_dumping(tmp_path: Path) -> None:
-    class Exported(tf.Module):
+    class Exported(tf.Module):  # type: ignore[name-defined]
         @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
         def __call__(self, x: Any) -> Any:
             return tf.math.log(x)

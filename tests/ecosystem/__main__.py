@@ -1,8 +1,8 @@
 """Run the programs of the ecosystem plain and dumped, and print the table.
 
-    python tests/ecosystem                      # all whose packages are installed
-    python tests/ecosystem keras tfp_nuts       # those whose names hold a word
-    python tests/ecosystem --mode FULL_HEALTH --exact
+    python -m tests.ecosystem                      # all whose packages are installed
+    python -m tests.ecosystem keras tfp_nuts       # those whose names hold a word
+    python -m tests.ecosystem --mode FULL_HEALTH --exact
 
 Exit code 0 if the debugger did what it promises on each, else 1.
 """
@@ -17,14 +17,14 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from examination import Examination, examine, programs
+from tests.ecosystem.examination import Examination, examine, programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python tests/ecosystem")
+    parser = argparse.ArgumentParser(prog="python -m tests.ecosystem")
     parser.add_argument("words", nargs="*", metavar="WORD", help="programs whose names hold it")
     parser.add_argument("--mode", default="ADAPTIVE", help="tensor debug mode (default: ADAPTIVE)")
     parser.add_argument(
@@ -32,7 +32,7 @@ def main() -> int:
     )
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep outputs and reports here")
     args = parser.parse_args()
-    done = []
+    done: list[Examination] = []
     for program in programs(args.words):
         if program.missing:
             print(f"{program.name:28} not run: needs {', '.join(program.missing)}", flush=True)

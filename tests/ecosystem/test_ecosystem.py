@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 
 import pytest
-from examination import Program, examine, programs
+
+from tests.ecosystem.examination import Program, examine, programs
 
 pytestmark = [
     pytest.mark.tensorflow,

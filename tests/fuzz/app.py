@@ -89,7 +89,7 @@ class Player:
 
     def _resize(self) -> None:
         size = Size(*self._rng.choice(SIZES))
-        self._driver._size = size  # type: ignore[attr-defined]
+        self._driver._size = size
         self._driver.send_message(events.Resize(size, size))
 
 

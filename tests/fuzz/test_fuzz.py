@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests.fuzz.__main__ import Fuzzer
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 @pytest.mark.parametrize(("only", "cases"), [("commands", 24), ("app", 4)])
-def test_nothing_is_found(tmp_path, only, cases) -> None:
+def test_nothing_is_found(tmp_path: Path, only: str, cases: int) -> None:
     fuzzer = Fuzzer(tmp_path, [])
     for seed in range(cases):
         fuzzer.try_one(seed, only)

@@ -13,10 +13,9 @@ np = pytest.importorskip("numpy")
 if not tf.config.list_physical_devices("GPU"):
     pytest.skip("TensorFlow finds no GPU on this machine", allow_module_level=True)
 
-import device_programs as programs  # noqa: E402
-import dump_oracle as oracle  # noqa: E402
-
 import tfdbg_tui  # noqa: E402
+from tests.dump import device_programs as programs  # noqa: E402
+from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402

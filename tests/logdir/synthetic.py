@@ -13,6 +13,7 @@ from tfdbg_tui.wire import codec, events, tfrecord
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 PREFIX = "tfdbg_events.1700000000.host"
@@ -203,7 +204,7 @@ def execution_records(draw: st.DrawFn) -> bytes:
     return execution_record(execution, step=step)
 
 
-def repeated(draw: st.DrawFn, records: st.SearchStrategy[bytes]) -> list[bytes]:
+def repeated(draw: Callable[..., Any], records: st.SearchStrategy[bytes]) -> list[bytes]:
     """Returns records in which some occur many times, as they do in a program's loop."""
     some = draw(st.lists(records, min_size=1, max_size=8))
     order = draw(st.lists(st.integers(0, len(some) - 1), min_size=9, max_size=40))

@@ -6,9 +6,11 @@ import os
 import random
 import shutil
 import struct
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from synthetic import (
+
+from tests.logdir.synthetic import (
     GRAPHS,
     content,
     execution_record,
@@ -18,10 +20,16 @@ from synthetic import (
     vector_proto,
     write_logdir,
 )
-
 from tfdbg_tui.logdir import LogdirError, RunReader, UnreadableError, list_runs
 from tfdbg_tui.logdir.files import record_file
 from tfdbg_tui.wire import codec, crc32c, events, tfrecord
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.conftest import RecordedLogdirs
+    from tfdbg_tui.logdir import Run
 
 SUFFIXES = (
     "source_files",
@@ -33,20 +41,25 @@ SUFFIXES = (
 
 
 @pytest.fixture
-def logdir(tmp_path, logdirs):
+def logdir(tmp_path: Path, logdirs: RecordedLogdirs) -> Path:
     return shutil.copytree(logdirs["mnist"], tmp_path / "logdir")
 
 
-def the_file(logdir, suffix):
+def the_file(logdir: Path, suffix: str) -> Path:
     (path,) = logdir.glob(f"*.{suffix}")
     return path
 
 
-def messages(run):
+def messages(run: Run) -> list[str]:
     return [problem.message for problem in run.problems]
 
 
-def trace(op="Log", values=(1.0, 3.0, 0.0, 0.0, 0.0), mode=3, graph=GRAPHS[0]):
+def trace(
+    op: str = "Log",
+    values: Sequence[float] = (1.0, 3.0, 0.0, 0.0, 0.0),
+    mode: int = 3,
+    graph: str = GRAPHS[0],
+) -> events.GraphExecutionTrace:
     return events.GraphExecutionTrace(
         tfdbg_context_id=graph,
         op_name=op,
@@ -57,7 +70,7 @@ def trace(op="Log", values=(1.0, 3.0, 0.0, 0.0, 0.0), mode=3, graph=GRAPHS[0]):
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_torn_at_any_byte(logdir, suffix):
+def test_torn_at_any_byte(logdir: Path, suffix: str) -> None:
     path = the_file(logdir, suffix)
     data = path.read_bytes()
     ends = [at + tfrecord.FRAME_SIZE + len(p) for at, p in tfrecord.records(data)]
@@ -79,7 +92,7 @@ def test_torn_at_any_byte(logdir, suffix):
 
 
 @pytest.mark.parametrize("chunk_bytes", [2000, 8 << 20])
-def test_resynchronises_after_damage(logdir, chunk_bytes):
+def test_resynchronises_after_damage(logdir: Path, chunk_bytes: int) -> None:
     path = the_file(logdir, "execution")
     data = bytearray(path.read_bytes())
     starts = [at for at, _ in tfrecord.records(bytes(data))]
@@ -95,7 +108,9 @@ def test_resynchronises_after_damage(logdir, chunk_bytes):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("to_the_end", [False, True])
-def test_zeros_are_waited_for(logdir, logdirs, suffix, to_the_end):
+def test_zeros_are_waited_for(
+    logdir: Path, logdirs: RecordedLogdirs, suffix: str, to_the_end: bool
+) -> None:
     """On a network file system a file can be longer than what has arrived of it."""
     path = the_file(logdir, suffix)
     data = path.read_bytes()
@@ -119,7 +134,7 @@ def test_zeros_are_waited_for(logdir, logdirs, suffix, to_the_end):
         assert len(before.graph_executions) == len(starts) // 3
 
 
-def test_zeros_that_stay_are_damage(logdir, monkeypatch):
+def test_zeros_that_stay_are_damage(logdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_file, "_PATIENCE_SECONDS", 0.0)
     path = the_file(logdir, "graph_execution_traces")
     data = path.read_bytes()
@@ -133,7 +148,7 @@ def test_zeros_that_stay_are_damage(logdir, monkeypatch):
     assert any(f"damaged at byte {starts[100]:,}" in text for text in messages(run))
 
 
-def test_damage_at_the_end_is_read_once_it_is_overwritten(logdir):
+def test_damage_at_the_end_is_read_once_it_is_overwritten(logdir: Path) -> None:
     path = the_file(logdir, "graph_execution_traces")
     data = path.read_bytes()
     cut = [at for at, _ in tfrecord.records(data)][100]
@@ -152,13 +167,14 @@ def test_damage_at_the_end_is_read_once_it_is_overwritten(logdir):
 
 
 @pytest.mark.parametrize("suffix", ["graph_execution_traces", "execution", "source_files"])
-def test_a_damaged_record_says_so_when_it_is_asked_for(logdir, suffix):
+def test_a_damaged_record_says_so_when_it_is_asked_for(logdir: Path, suffix: str) -> None:
     path = the_file(logdir, suffix)
     data = bytearray(path.read_bytes())
     data[tfrecord.HEADER_SIZE + 3] ^= 1  # of the time, which no scan looks at
     path.write_bytes(data)
     run = read(logdir)
     assert not run.problems
+    events: dict[str, Any]
     events = {"graph_execution_traces": run.graph_executions, "execution": run.executions}
     if suffix in events:
         whole, damaged = events[suffix][1], events[suffix][0]
@@ -174,7 +190,7 @@ def test_a_damaged_record_says_so_when_it_is_asked_for(logdir, suffix):
 
 @pytest.mark.parametrize("suffix", ["metadata", *SUFFIXES])
 @pytest.mark.parametrize("what", ["missing", "empty", "directory", "fifo", "garbage"])
-def test_any_file_may_be_anything(logdir, suffix, what):
+def test_any_file_may_be_anything(logdir: Path, suffix: str, what: str) -> None:
     path = the_file(logdir, suffix)
     path.unlink()
     if what == "directory":
@@ -194,11 +210,11 @@ def test_any_file_may_be_anything(logdir, suffix, what):
         assert len(run.executions) == 1062
 
 
-def test_an_unreadable_file_is_told(logdir, monkeypatch):
+def test_an_unreadable_file_is_told(logdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = the_file(logdir, "graphs")
     really_open = os.open
 
-    def refuse(name, *args):
+    def refuse(name: str, *args: Any) -> int:
         if name == str(path):
             raise PermissionError(13, "Permission denied", name)
         return really_open(name, *args)
@@ -209,7 +225,7 @@ def test_an_unreadable_file_is_told(logdir, monkeypatch):
     assert len(run.executions) == 1062
 
 
-def test_a_hostile_length_takes_no_memory(tmp_path):
+def test_a_hostile_length_takes_no_memory(tmp_path: Path) -> None:
     good = trace_record(trace())
     for claimed in (1 << 62, (1 << 31) + 5, 1 << 30):
         header = struct.pack("<Q", claimed)
@@ -221,7 +237,7 @@ def test_a_hostile_length_takes_no_memory(tmp_path):
         assert messages(run)
 
 
-def test_a_large_record_is_read_in_pieces(tmp_path):
+def test_a_large_record_is_read_in_pieces(tmp_path: Path) -> None:
     """60 MB of float32, a NaN near the end, through 1 MB of memory."""
     size = 15_000_000
     shape = codec.bytes_field(2, codec.varint_field(1, size))
@@ -243,7 +259,7 @@ def test_a_large_record_is_read_in_pieces(tmp_path):
     assert run.graph_executions[2].op_name == "Log"
 
 
-def test_many_problems_are_counted(tmp_path):
+def test_many_problems_are_counted(tmp_path: Path) -> None:
     broken = record(execution=b"\x0a\xff")
     write_logdir(tmp_path / "logdir", executions=broken * 500)
     run = read(tmp_path / "logdir")
@@ -253,7 +269,7 @@ def test_many_problems_are_counted(tmp_path):
     assert texts[-1].endswith("and 480 more problems")
 
 
-def test_odd_definitions(tmp_path):
+def test_odd_definitions(tmp_path: Path) -> None:
     """Duplicates, references to nothing, strings that are no UTF-8, numbers out of range."""
     location = events.CodeLocation("host", ["nowhere", "known"]).encode()
     op = events.GraphOpCreation(
@@ -288,7 +304,7 @@ def test_odd_definitions(tmp_path):
     assert any("1 frames of stack traces" in text for text in messages(run))
 
 
-def test_nothing_to_read(tmp_path):
+def test_nothing_to_read(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing"):
         with pytest.raises(LogdirError, match=str(path)):
             list_runs(path)

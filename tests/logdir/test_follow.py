@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import pytest
-from synthetic import content, read
 
+from tests.logdir.synthetic import content, read
 from tfdbg_tui.logdir import RunReader, list_runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import RecordedLogdirs
 
 NAMES = ("control_flow", "mirrored", "full_tensor", "session", "no_tensor")
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_random_cuts_of_all_files(tmp_path, logdirs, seed):
+def test_random_cuts_of_all_files(tmp_path: Path, logdirs: RecordedLogdirs, seed: int) -> None:
     rng = random.Random(seed)
     source = logdirs[NAMES[seed % len(NAMES)]]
     files = {path.name: path.read_bytes() for path in source.iterdir()}
@@ -43,7 +49,7 @@ def test_random_cuts_of_all_files(tmp_path, logdirs, seed):
     assert content(reader.read_all()) == content(read(source))
 
 
-def test_op_types_resolve_when_they_arrive(tmp_path, logdirs):
+def test_op_types_resolve_when_they_arrive(tmp_path: Path, logdirs: RecordedLogdirs) -> None:
     source = logdirs["mnist"]
     late = {}
     for path in source.iterdir():
@@ -65,7 +71,9 @@ def test_op_types_resolve_when_they_arrive(tmp_path, logdirs):
 
 
 @pytest.mark.parametrize("how", ["replace", "truncate"])
-def test_a_rewritten_file_of_events_is_read_again(tmp_path, logdirs, how):
+def test_a_rewritten_file_of_events_is_read_again(
+    tmp_path: Path, logdirs: RecordedLogdirs, how: str
+) -> None:
     """A circular buffer replaces its file; another process may truncate it."""
     for path in logdirs["mnist"].iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
@@ -92,7 +100,7 @@ def test_a_rewritten_file_of_events_is_read_again(tmp_path, logdirs, how):
         assert any("shorter" in problem.message for problem in after.problems)
 
 
-def test_deletion_is_told(tmp_path, logdirs):
+def test_deletion_is_told(tmp_path: Path, logdirs: RecordedLogdirs) -> None:
     for path in logdirs["session"].iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     (files,) = list_runs(tmp_path)

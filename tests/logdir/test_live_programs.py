@@ -8,8 +8,8 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from synthetic import content, read
 
+from tests.logdir.synthetic import content, read
 from tfdbg_tui.logdir import LogdirError, RunReader, list_runs
 from tfdbg_tui.program import recording_environment
 
@@ -54,7 +54,7 @@ def _wait_for(logdir: Path, process: subprocess.Popen[bytes]) -> RunReader:
             return RunReader(files)
 
 
-def test_tensorflows_writer_followed_to_the_end_is_a_fresh_opening(tmp_path) -> None:
+def test_tensorflows_writer_followed_to_the_end_is_a_fresh_opening(tmp_path: Path) -> None:
     logdir = tmp_path / "logdir"
     script = tmp_path / "train.py"
     script.write_text(_PROGRAM.format(enable=_ENABLE.format(logdir=str(logdir)), steps=120))
@@ -80,12 +80,12 @@ def test_tensorflows_writer_followed_to_the_end_is_a_fresh_opening(tmp_path) -> 
     assert content(followed) == content(read(logdir))
 
 
-def test_a_killed_program_under_our_writer(tmp_path) -> None:
+def test_a_killed_program_under_our_writer(tmp_path: Path) -> None:
     logdir = tmp_path / "logdir"
     script = tmp_path / "train.py"
     script.write_text(_PROGRAM.format(enable="", steps=10**9))
     environment = recording_environment(str(logdir), {})
-    command = [sys.executable, script]
+    command = [sys.executable, str(script)]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
     try:
         reader = _wait_for(logdir, process)
@@ -115,10 +115,10 @@ tf.gather(tf.constant([1.0, float("inf"), 3.0]), tf.constant([1, 2]))
 """
 
 
-def test_inputs_of_bad_eager_ops_under_our_writer(tmp_path) -> None:
+def test_inputs_of_bad_eager_ops_under_our_writer(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(_EAGER)
     environment = recording_environment(str(tmp_path / "logdir"), {})
-    command = [sys.executable, tmp_path / "program.py"]
+    command = [sys.executable, str(tmp_path / "program.py")]
     subprocess.run(command, env=environment, check=True, stderr=subprocess.DEVNULL)
     run = read(tmp_path / "logdir")
     assert content(run) == content(read(tmp_path / "logdir", vectorised=False))

@@ -5,10 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from synthetic import read
+
+from tests.logdir.synthetic import read
+from tfdbg_tui.logdir import Run
+
+if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
+    from tfdbg_tui.logdir import TensorSummary
 
 pytestmark = pytest.mark.tensorflow
 
@@ -34,9 +41,18 @@ VECTOR_FIELDS = {
 }
 
 
+# Our run, TensorFlow's reader, and its monitor of alerts where there is one.
+Both = tuple[Run, Any, Any]
+
+Alert = tuple[int | None, int | None, int]  # execution, graph execution, output slot
+
+
 @pytest.fixture(scope="module", params=[*RECORDED, *(f"fresh {name}" for name in FRESH)])
-def both(request, logdirs, tmp_path_factory):
-    """Our run, TensorFlow's reader, and TensorFlow's alerts."""
+def both(
+    request: pytest.FixtureRequest,
+    logdirs: RecordedLogdirs,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Both:
     from tensorflow.python.debug.lib import debug_events_monitors, debug_events_reader
 
     fresh, _, name = request.param.rpartition(" ")
@@ -52,7 +68,7 @@ def both(request, logdirs, tmp_path_factory):
     return read(logdir), reader, monitor
 
 
-def assert_summary(summary, mode, vector):
+def assert_summary(summary: TensorSummary, mode: int, vector: Any) -> None:
     """Compares a summary with a value vector as TensorFlow's reader returns it."""
     if mode == 7:
         assert summary.shape == np.shape(vector)
@@ -77,7 +93,7 @@ def assert_summary(summary, mode, vector):
         assert known == list(vector[4:])[: len(known)]
 
 
-def test_executions(both):
+def test_executions(both: Both) -> None:
     run, reader, _ = both
     digests = reader.executions(digest=True)
     assert len(run.executions) == len(digests)
@@ -106,7 +122,7 @@ def test_executions(both):
                 assert_summary(summary, ours.mode, value)
 
 
-def test_graph_executions(both):
+def test_graph_executions(both: Both) -> None:
     run, reader, _ = both
     digests = reader.graph_execution_traces(digest=True)
     assert len(run.graph_executions) == len(digests)
@@ -127,16 +143,18 @@ def test_graph_executions(both):
         assert_summary(ours.summary, ours.mode, value)
 
 
-def test_alerts(both):
+def test_alerts(both: Both) -> None:
     run, reader, monitor = both
     ours = [
         (index, None, slot)
-        for index, slot in zip(run.executions.alert_rows, run.executions.alert_slots, strict=True)
+        for index, slot in zip(
+            run.executions.alert_rows[:], run.executions.alert_slots[:], strict=True
+        )
         if run.executions[int(index)].slots_known
     ]
     ours += [
         (None, index, run.graph_executions[int(index)].output_slot)
-        for index in run.graph_executions.alert_rows
+        for index in run.graph_executions.alert_rows[:]
     ]
     if monitor is None:
         theirs = whole_tensor_alerts(reader)
@@ -150,8 +168,8 @@ def test_alerts(both):
     assert len(ours) == len(theirs)
 
 
-def whole_tensor_alerts(reader):
-    alerts = []
+def whole_tensor_alerts(reader: Any) -> list[Alert]:
+    alerts: list[Alert] = []
     for index, digest in enumerate(reader.executions(digest=True)):
         values = reader.execution_to_tensor_values(reader.read_execution(digest))
         alerts += [(index, None, slot) for slot, value in enumerate(values) if is_bad(value)]
@@ -162,14 +180,14 @@ def whole_tensor_alerts(reader):
     return alerts
 
 
-def is_bad(value):
+def is_bad(value: Any) -> bool:
     array = np.asarray(value)
     if array.dtype.kind not in "fcV" and "bfloat16" not in str(array.dtype):
         return False
     return not np.isfinite(array.astype(np.complex128)).all()
 
 
-def test_graphs(both):
+def test_graphs(both: Both) -> None:
     run, reader, _ = both
     outermost = reader.outermost_graphs()
     assert {g.graph_id for g in outermost} == {
@@ -191,7 +209,7 @@ def test_graphs(both):
             assert sorted(consumers) == sorted(theirs.get_op_consumers(name))
 
 
-def test_sources(both):
+def test_sources(both: Both) -> None:
     run, reader, _ = both
     assert sorted(run.source_paths) == sorted(reader.source_file_list())
     for host, path in run.source_paths[:5] + run.source_paths[-5:]:

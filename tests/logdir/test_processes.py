@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from synthetic import (
+
+from tests.logdir.synthetic import (
     GRAPHS,
     content,
     execution_record,
@@ -13,14 +16,21 @@ from synthetic import (
     vector_proto,
     write_logdir,
 )
-
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.logdir import RunReader, list_runs
 from tfdbg_tui.logdir.files import handles
 from tfdbg_tui.wire import events, tfrecord
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
 
-def process(host, times, *, bad_every=3):
+    import pytest
+
+    from tfdbg_tui.logdir import Run
+
+
+def process(host: str, times: Iterable[float], *, bad_every: int = 3) -> dict[str, Any]:
     """Returns the files of a process that ran one op at each of some times."""
     source = events.SourceFile(f"/home/user/{host}.py", host, ["code\n"])
     frame = events.StackFrameWithId("frame", events.FileLineCol(0, 7, host))
@@ -55,7 +65,7 @@ B_TIMES = [1.7e9 + t for t in (1, 5, 5, 3, 60, *range(61, 90))]  # a clock that 
 C_TIMES = [1.7e9 + t for t in (0, 50, 99)]
 
 
-def test_merged_by_time(tmp_path):
+def test_merged_by_time(tmp_path: Path) -> None:
     for host, times in (("a", A_TIMES), ("b", B_TIMES)):
         write_logdir(tmp_path / "logdir", **process(host, times))
     run = read(tmp_path / "logdir")
@@ -73,8 +83,9 @@ def test_merged_by_time(tmp_path):
         (frame,) = run.stack(run.op(trace.graph_id, "op").stack_id)
         assert frame.path == f"/home/user/{trace.host}.py"
     for found in (run.executions, run.graph_executions):
-        times = found.wall_times(np.arange(len(found)))
-        assert times.tolist() == [event.wall_time for event in found]
+        assert found.wall_times(np.arange(len(found))).tolist() == [
+            event.wall_time for event in found
+        ]
     bad = [i for i, e in enumerate(run.executions) if e.outputs[0].bad]
     assert run.executions.alert_rows[:].tolist() == bad
     assert run.graph_executions.alert_rows[:].tolist() == [
@@ -86,7 +97,7 @@ def test_merged_by_time(tmp_path):
     assert run.graph_executions.last_before(site, int(rows[5])) == rows[4]
 
 
-def by_name(run):
+def by_name(run: Run) -> tuple[object, ...]:
     """Returns the events with names; file sets are numbered in the order in which they joined."""
     executions = [(e.host, e.serial, e.wall_time, e.outputs) for e in run.executions]
     traces = [(t.host, t.op_type, t.wall_time, t.execution_index) for t in run.graph_executions]
@@ -94,7 +105,7 @@ def by_name(run):
     return executions, traces, alerts
 
 
-def test_processes_that_write_and_join_late(tmp_path):
+def test_processes_that_write_and_join_late(tmp_path: Path) -> None:
     """However the files grow, the order at the end is that of a fresh reading."""
     whole = {h: process(h, t) for h, t in (("a", A_TIMES), ("b", B_TIMES), ("c", C_TIMES))}
     logdir = tmp_path / "logdir"
@@ -124,7 +135,7 @@ def test_processes_that_write_and_join_late(tmp_path):
             assert now[name] == then[name]
 
 
-def test_other_runs_in_the_directory_stay_apart(tmp_path):
+def test_other_runs_in_the_directory_stay_apart(tmp_path: Path) -> None:
     logdir = tmp_path / "logdir"
     write_logdir(logdir, **process("a", A_TIMES))
     (files,) = list_runs(logdir)
@@ -134,7 +145,7 @@ def test_other_runs_in_the_directory_stay_apart(tmp_path):
     assert sorted(run.run_id for run in list_runs(logdir)) == ["0123abcd", "other"]
 
 
-def test_serials_out_of_order(tmp_path):
+def test_serials_out_of_order(tmp_path: Path) -> None:
     """Executions of several threads end in another order than they began in."""
     order = list(range(1, 400))
     order[10], order[11], order[200] = order[11], order[10], 1000
@@ -154,7 +165,7 @@ def test_serials_out_of_order(tmp_path):
     assert found == [*range(len(order)), None, None]
 
 
-def test_more_files_than_may_be_open(tmp_path, monkeypatch):
+def test_more_files_than_may_be_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are opened when they are read; a run of 200 processes has 1,200 of them."""
     for number in range(12):
         write_logdir(tmp_path, **process(f"host{number}", [1, 2]))
@@ -175,7 +186,9 @@ def test_more_files_than_may_be_open(tmp_path, monkeypatch):
     assert not run.problems
 
 
-def test_a_closed_file_is_not_mistaken_for_another(tmp_path, monkeypatch):
+def test_a_closed_file_is_not_mistaken_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_logdir(tmp_path, **process("one", [1, 2]))
     run = read(tmp_path)
     monkeypatch.setattr(handles, "_limit", lambda: 1)

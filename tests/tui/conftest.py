@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+    from tests.conftest import RecordedLogdirs
     from tfdbg_tui.tui.session.focus import Focus
 
 NORMAL = (120, 40)
@@ -103,7 +104,7 @@ def open_app() -> Open:
 
 
 @pytest.fixture(scope="session")
-def mnist(logdirs) -> Snapshot:
+def mnist(logdirs: RecordedLogdirs) -> Snapshot:
     """The tutorial's program: `Log` of a softmax with zeros."""
     return Snapshot(open_run(logdirs["mnist"]))
 
@@ -121,6 +122,6 @@ def two_roots(control_flow: Snapshot) -> Snapshot:
 
 
 @pytest.fixture(scope="session")
-def control_flow(logdirs) -> Snapshot:
+def control_flow(logdirs: RecordedLogdirs) -> Snapshot:
     """Nested functions, loops, branches."""
     return Snapshot(open_run(logdirs["control_flow"]))

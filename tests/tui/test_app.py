@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,8 +15,14 @@ from tfdbg_tui.tui.panes import numbered_panes
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.session.focusing import focused_event
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-async def test_digits_tab_and_clicks_choose_panes(open_app, logdirs) -> None:
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open
+
+
+async def test_digits_tab_and_clicks_choose_panes(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         for number, pane in enumerate([spec.name for spec in numbered_panes()], 1):
             await opened.press(str(number))
@@ -29,7 +36,7 @@ async def test_digits_tab_and_clicks_choose_panes(open_app, logdirs) -> None:
         assert opened.focus.pane == "timeline"
 
 
-async def test_a_key_that_does_nothing_says_so(open_app, logdirs) -> None:
+async def test_a_key_that_does_nothing_says_so(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("x")
         assert "no action has the key x" in opened.screen().splitlines()[-1]
@@ -41,7 +48,7 @@ async def test_a_key_that_does_nothing_says_so(open_app, logdirs) -> None:
                 await opened.pilot.press("escape")
 
 
-async def test_moving_in_lists(open_app, logdirs) -> None:
+async def test_moving_in_lists(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("3", "j", "down", "k")
         assert opened.focus.graph_execution == 1
@@ -54,7 +61,9 @@ async def test_moving_in_lists(open_app, logdirs) -> None:
         assert opened.focus.graph_execution == 0
 
 
-async def test_the_timeline_moves_by_boxes_and_by_lines(open_app, logdirs) -> None:
+async def test_the_timeline_moves_by_boxes_and_by_lines(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("2", "l", "right", "h")
         assert opened.focus.execution == 1
@@ -63,7 +72,9 @@ async def test_the_timeline_moves_by_boxes_and_by_lines(open_app, logdirs) -> No
         assert opened.focus.execution == 1 + stride
 
 
-async def test_clicks_focus_rows_boxes_frames_and_ops(open_app, logdirs) -> None:
+async def test_clicks_focus_rows_boxes_frames_and_ops(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a")
         await opened.pilot.click("#graph_execution", offset=(10, 3))
@@ -78,7 +89,7 @@ async def test_clicks_focus_rows_boxes_frames_and_ops(open_app, logdirs) -> None
         assert opened.app.is_running
 
 
-async def test_search_with_next_and_previous(open_app, logdirs) -> None:
+async def test_search_with_next_and_previous(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("3", "slash")
         await opened.type("softmax")
@@ -95,7 +106,7 @@ async def test_search_with_next_and_previous(open_app, logdirs) -> None:
         assert opened.app.query_one(KeyBar).message == "not found: zzz"
 
 
-async def test_goto_and_history(open_app, logdirs) -> None:
+async def test_goto_and_history(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("colon")
         await opened.type("trace:88")
@@ -108,7 +119,7 @@ async def test_goto_and_history(open_app, logdirs) -> None:
         assert opened.focus.graph_execution == 200
 
 
-async def test_stack_frames_move_the_source(open_app, logdirs) -> None:
+async def test_stack_frames_move_the_source(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a", "u", "u")
         assert opened.focus.place is not None
@@ -119,7 +130,7 @@ async def test_stack_frames_move_the_source(open_app, logdirs) -> None:
         assert opened.focus.library_frames
 
 
-async def test_filter_help_and_copy(open_app, logdirs) -> None:
+async def test_filter_help_and_copy(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a", "f")
         assert "only NaN/∞: " in opened.screen()
@@ -131,7 +142,7 @@ async def test_filter_help_and_copy(open_app, logdirs) -> None:
         assert "Graph Execution" in opened.screen()
 
 
-async def test_the_diagnosis_is_copied_as_text(open_app, logdirs) -> None:
+async def test_the_diagnosis_is_copied_as_text(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a", "i", "Y")
         lines = opened.app.clipboard.splitlines()
@@ -145,7 +156,7 @@ async def test_the_diagnosis_is_copied_as_text(open_app, logdirs) -> None:
 
 
 async def test_within_tmux_its_buffer_gets_the_text(
-    open_app, logdirs, monkeypatch, tmp_path
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     tmux = tmp_path / "tmux"
     tmux.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/called\ncat >> {tmp_path}/called\n')
@@ -158,7 +169,9 @@ async def test_within_tmux_its_buffer_gets_the_text(
         assert "tmux" in opened.app.query_one(KeyBar).message
 
 
-async def test_a_dump_without_values_does_not_pass_for_healthy(open_app, logdirs) -> None:
+async def test_a_dump_without_values_does_not_pass_for_healthy(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
     async with open_app(logdirs["shape"]) as opened:
         screen = opened.screen()
         assert "alerts unknown" in screen
@@ -175,19 +188,19 @@ async def test_a_dump_without_values_does_not_pass_for_healthy(open_app, logdirs
         assert opened.active_pane() == "why"
 
 
-async def test_why_in_alerts_is_about_an_alert(open_app, logdirs) -> None:
+async def test_why_in_alerts_is_about_an_alert(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         assert opened.focus.alert is None
         await opened.press("1", "w")
         assert "proved" in opened.screen()
 
 
-async def test_opens_where_it_is_told_to(open_app, logdirs) -> None:
+async def test_opens_where_it_is_told_to(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"], at="trace:88") as opened:
         assert (opened.focus.graph_execution, opened.focus.pane) == (88, "graph_execution")
 
 
-async def test_a_session_without_executions(open_app, logdirs) -> None:
+async def test_a_session_without_executions(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["session"]) as opened:
         await opened.press("a")
         assert "No eager executions recorded." in opened.screen()
@@ -197,14 +210,18 @@ async def test_a_session_without_executions(open_app, logdirs) -> None:
 @pytest.mark.parametrize(
     "name", ["no_tensor", "curt_health", "concise_health", "full_health", "shape", "full_tensor"]
 )
-async def test_every_debug_mode_is_shown(open_app, logdirs, name) -> None:
+async def test_every_debug_mode_is_shown(
+    open_app: Open, logdirs: RecordedLogdirs, name: str
+) -> None:
     expected = {"no_tensor": "no value recorded", "curt_health": "all finite", "shape": "["}
     async with open_app(logdirs[name]) as opened:
         await opened.press("3", "j", "G", "k")
         assert expected.get(name, "·") in opened.screen()
 
 
-async def test_a_tensor_itself_is_shown_where_it_was_recorded(open_app, logdirs) -> None:
+async def test_a_tensor_itself_is_shown_where_it_was_recorded(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
     async with open_app(logdirs["full_tensor"]) as opened:
         await opened.press("a", "v")
         event = focused_event(opened.snapshot, opened.focus)
@@ -220,14 +237,14 @@ async def test_a_tensor_itself_is_shown_where_it_was_recorded(open_app, logdirs)
         assert "FULL_TENSOR does" in opened.app.query_one(KeyBar).message
 
 
-async def test_devices_and_hosts_are_told_apart(open_app, logdirs) -> None:
+async def test_devices_and_hosts_are_told_apart(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mirrored"], (200, 60)) as opened:
         await opened.press("3", "z")
         assert "device" in opened.screen()
         assert "CPU:1" in opened.screen()
 
 
-async def test_several_runs_are_chosen_from(logdirs, tmp_path) -> None:
+async def test_several_runs_are_chosen_from(logdirs: RecordedLogdirs, tmp_path: Path) -> None:
     for name in ("session", "shape"):
         shutil.copytree(logdirs[name], tmp_path / name)
     app = TfdbgApp(str(tmp_path))
@@ -244,7 +261,7 @@ async def test_several_runs_are_chosen_from(logdirs, tmp_path) -> None:
         assert app.session.snapshot is not None
 
 
-async def test_waits_for_a_run_and_grows_with_it(logdirs, tmp_path) -> None:
+async def test_waits_for_a_run_and_grows_with_it(logdirs: RecordedLogdirs, tmp_path: Path) -> None:
     app = TfdbgApp(str(tmp_path))
     async with app.run_test(size=(120, 40)) as pilot:
         for _ in range(100):

@@ -21,11 +21,12 @@ from tfdbg_tui.tui.session.remap import remapped
 from tfdbg_tui.wire import tfrecord
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from textual.pilot import Pilot
 
+    from tests.conftest import RecordedLogdirs
     from tfdbg_tui.tui.session.session import Session
 
 _EVENTS = ("execution", "graph_execution_traces")
@@ -93,6 +94,9 @@ class Watched:
                 return
         raise AssertionError(f"{self.session.waiting}\n{self.screen()}")
 
+    async def more_than(self, traces: int) -> None:
+        await self.until(lambda: self.num_traces > traces)
+
     async def grown_beyond(self, count: int) -> None:
         await self.until(lambda: self.session.recording.total > count)
 
@@ -112,11 +116,11 @@ async def watched(logdir: Path, **options: object) -> AsyncIterator[Watched]:
 
 
 @pytest.fixture
-def writer(logdirs, tmp_path) -> Writer:
+def writer(logdirs: RecordedLogdirs, tmp_path: Path) -> Writer:
     return Writer(logdirs["mnist"], tmp_path / "logdir")
 
 
-async def test_from_nothing_to_the_end(writer, logdirs) -> None:
+async def test_from_nothing_to_the_end(writer: Writer, logdirs: RecordedLogdirs) -> None:
     async with watched(writer.logdir) as live:
         await live.until(lambda: "Waiting for a program" in live.screen())
         writer.logdir.mkdir()
@@ -127,7 +131,7 @@ async def test_from_nothing_to_the_end(writer, logdirs) -> None:
         for of in (10, 5, 2, 1):
             before = live.num_traces
             writer.write(of=of)
-            await live.until(lambda before=before: live.num_traces > before)
+            await live.more_than(before)
             assert live.focus.graph_execution == live.num_traces - 1, "the view follows"
             await live.until(lambda: "recording" in live.recording_line())
         await live.until(lambda: live.num_traces == 320)
@@ -139,7 +143,7 @@ async def test_from_nothing_to_the_end(writer, logdirs) -> None:
         ]
 
 
-async def test_any_move_stops_following_and_f_re_attaches(writer) -> None:
+async def test_any_move_stops_following_and_f_re_attaches(writer: Writer) -> None:
     writer.start()
     writer.write(2)
     async with watched(writer.logdir) as live:
@@ -163,7 +167,7 @@ async def test_any_move_stops_following_and_f_re_attaches(writer) -> None:
         assert live.session.following, "another pane is not another event"
 
 
-async def test_what_looks_the_same_is_not_drawn_again(writer) -> None:
+async def test_what_looks_the_same_is_not_drawn_again(writer: Writer) -> None:
     writer.start()
     writer.write(2)
     async with watched(writer.logdir) as live:
@@ -179,7 +183,7 @@ async def test_what_looks_the_same_is_not_drawn_again(writer) -> None:
         assert drawn == []
 
 
-async def test_pause_keeps_the_screen_while_capture_goes_on(writer) -> None:
+async def test_pause_keeps_the_screen_while_capture_goes_on(writer: Writer) -> None:
     writer.start()
     writer.write(2)
     async with watched(writer.logdir) as live:
@@ -195,7 +199,7 @@ async def test_pause_keeps_the_screen_while_capture_goes_on(writer) -> None:
         assert live.num_traces > shown
 
 
-async def test_no_frame_goes_out_before_the_terminal_has_drawn_the_last(writer) -> None:
+async def test_no_frame_goes_out_before_the_terminal_has_drawn_the_last(writer: Writer) -> None:
     writer.start()
     writer.write(2)
     async with watched(writer.logdir) as live:
@@ -208,10 +212,10 @@ async def test_no_frame_goes_out_before_the_terminal_has_drawn_the_last(writer) 
             await live.pilot.pause(0.5)
             assert live.num_traces == shown
             live.app.post_message(events.CursorPosition(0, 0))
-            await live.until(lambda shown=shown: live.num_traces > shown)
+            await live.more_than(shown)
 
 
-async def test_until_bad_stops_at_the_root(writer) -> None:
+async def test_until_bad_stops_at_the_root(writer: Writer) -> None:
     writer.start()
     async with watched(writer.logdir, until_bad=True) as live:
         await live.until(lambda: live.session.snapshot)
@@ -222,7 +226,7 @@ async def test_until_bad_stops_at_the_root(writer) -> None:
         assert live.focus.graph_execution == 141
 
 
-async def test_the_first_bad_tensor_announces_itself_once(writer) -> None:
+async def test_the_first_bad_tensor_announces_itself_once(writer: Writer) -> None:
     writer.start()
     async with watched(writer.logdir, bell=True) as live:
         rung = []
@@ -239,7 +243,9 @@ async def test_the_first_bad_tensor_announces_itself_once(writer) -> None:
         assert rung == [True]
 
 
-async def test_a_newer_run_is_gone_to_at_the_newest_event(writer, logdirs) -> None:
+async def test_a_newer_run_is_gone_to_at_the_newest_event(
+    writer: Writer, logdirs: RecordedLogdirs
+) -> None:
     writer.start()
     writer.write(3)
     async with watched(writer.logdir) as live:
@@ -254,7 +260,7 @@ async def test_a_newer_run_is_gone_to_at_the_newest_event(writer, logdirs) -> No
         assert live.focus.pane == "graph_execution"
 
 
-async def test_a_newer_run_is_offered_elsewhere(writer, logdirs) -> None:
+async def test_a_newer_run_is_offered_elsewhere(writer: Writer, logdirs: RecordedLogdirs) -> None:
     writer.start()
     writer.write(3)
     async with watched(writer.logdir) as live:
@@ -274,7 +280,9 @@ async def test_a_newer_run_is_offered_elsewhere(writer, logdirs) -> None:
         assert "a newer run" not in live.recording_line()
 
 
-async def test_deletion_and_a_new_start_in_the_same_place(writer, logdirs) -> None:
+async def test_deletion_and_a_new_start_in_the_same_place(
+    writer: Writer, logdirs: RecordedLogdirs
+) -> None:
     writer.start()
     writer.write(of=1)
     async with watched(writer.logdir) as live:
@@ -290,7 +298,7 @@ async def test_deletion_and_a_new_start_in_the_same_place(writer, logdirs) -> No
         await live.until(lambda: live.session.snapshot.run.files.label == label)
 
 
-async def test_a_circular_buffer_that_replaces_its_file(writer) -> None:
+async def test_a_circular_buffer_that_replaces_its_file(writer: Writer) -> None:
     """The focused event keeps its focus while it is there, and loses it when it is not."""
     writer.start()
     writer.write(of=1)
@@ -300,16 +308,17 @@ async def test_a_circular_buffer_that_replaces_its_file(writer) -> None:
         await live.until(lambda: live.num_traces == 320)
         await live.press("3", "k")
         op = live.focus.op
-        for kept, expected in ((100, 98), (1, None)):
+        shown: list[tuple[int, int | None]] = [(100, 98), (1, None)]
+        for kept, expected in shown:
             replacement = writer.logdir / "replacement"
             replacement.write_bytes(b"".join(map(tfrecord.frame, records[-kept:])))
             replacement.rename(traces)
-            await live.until(lambda kept=kept: live.num_traces == kept)
+            await live.until(lambda kept=kept: live.num_traces == kept)  # type: ignore[misc]
             assert live.focus.graph_execution == expected
             assert live.focus.op == op
 
 
-async def test_a_ring_that_holds_events_back_is_explained(writer) -> None:
+async def test_a_ring_that_holds_events_back_is_explained(writer: Writer) -> None:
     writer.start()
     async with watched(writer.logdir) as live:
         await live.press("3")
@@ -317,7 +326,9 @@ async def test_a_ring_that_holds_events_back_is_explained(writer) -> None:
         assert "writes them only when the program ends" in live.screen()
 
 
-def test_the_focus_stays_on_rows_that_late_processes_move(tmp_path, logdirs) -> None:
+def test_the_focus_stays_on_rows_that_late_processes_move(
+    tmp_path: Path, logdirs: RecordedLogdirs
+) -> None:
     early, late = (Writer(logdirs["mnist"], tmp_path, host=host) for host in ("a", "b"))
     for writer in (early, late):
         writer.start()
@@ -342,7 +353,7 @@ def test_the_focus_stays_on_rows_that_late_processes_move(tmp_path, logdirs) -> 
 
 
 @pytest.fixture
-def program(tmp_path) -> Program:
+def program(tmp_path: Path) -> Iterator[Program]:
     """A program that prints and goes on until it is stopped."""
     (tmp_path / "logdir").mkdir()
     program = Program(str(tmp_path / "logdir"), [])
@@ -358,7 +369,7 @@ def program(tmp_path) -> Program:
     program.stop()
 
 
-async def test_what_the_program_prints(program, tmp_path) -> None:
+async def test_what_the_program_prints(program: Program, tmp_path: Path) -> None:
     async with watched(tmp_path / "logdir", program=program) as live:
         await live.until(lambda: "the program runs" in live.recording_line())
         await live.press("O")
@@ -374,7 +385,9 @@ async def test_what_the_program_prints(program, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("key", "runs"), [("s", False), ("l", True)])
-async def test_quitting_asks_what_becomes_of_the_program(program, tmp_path, key, runs) -> None:
+async def test_quitting_asks_what_becomes_of_the_program(
+    program: Program, tmp_path: Path, key: str, runs: bool
+) -> None:
     async with watched(tmp_path / "logdir", program=program) as live:
         await live.press("q")
         assert "leave it running" in live.screen()
@@ -388,7 +401,7 @@ async def test_quitting_asks_what_becomes_of_the_program(program, tmp_path, key,
         assert program.running is runs
 
 
-async def test_output_of_a_program_that_another_debugger_has_started(writer) -> None:
+async def test_output_of_a_program_that_another_debugger_has_started(writer: Writer) -> None:
     writer.start()
     async with watched(writer.logdir) as live:
         await live.until(lambda: live.session.snapshot)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import shutil
 import struct
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tfdbg_tui.cli import main
 from tfdbg_tui.wire import events
 from tfdbg_tui.wire.tfrecord import frame
+
+if TYPE_CHECKING:
+    from tests.tui.conftest import Open
 
 HOSTILE = "\x1b]0;owned\x07[red]x[/red]\x9b2J\r\n\u202e名前\u0301[@click=app.quit]y[/]" + "n" * 300
 VECTOR = (1.0, 0.0, 1.0, 2.0, 4.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0)  # FULL_HEALTH: one NaN, one -∞
@@ -79,7 +83,9 @@ def hostile_logdir(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
-async def test_hostile_strings_are_shown_literally(open_app, hostile_logdir, size) -> None:
+async def test_hostile_strings_are_shown_literally(
+    open_app: Open, hostile_logdir: Path, size: tuple[int, int]
+) -> None:
     async with open_app(hostile_logdir, size) as opened:
         await opened.press("a", "j", "enter", "6", "H", "5", "2", "enter")
         await opened.press("1", "r", "r", "l", "w", "j", "k", "tab", "j", "y")
@@ -97,7 +103,7 @@ async def test_hostile_strings_are_shown_literally(open_app, hostile_logdir, siz
         assert len(opened.snapshot.alerts) == 6
 
 
-async def test_what_covers_the_panes_is_inert_too(open_app, hostile_logdir) -> None:
+async def test_what_covers_the_panes_is_inert_too(open_app: Open, hostile_logdir: Path) -> None:
     (hostile_logdir / "program.log").write_text(f"{HOSTILE}\n\x1b[2J{HOSTILE}")
     shutil.copytree(hostile_logdir, hostile_logdir / "again")
     with (hostile_logdir / "tfdbg_events.1.host.execution").open("ab") as file:
@@ -125,7 +131,9 @@ async def test_what_covers_the_panes_is_inert_too(open_app, hostile_logdir) -> N
         ["diagnose", "--run", HOSTILE],
     ],
 )
-def test_what_commands_print_is_inert(hostile_logdir, capsys, arguments) -> None:
+def test_what_commands_print_is_inert(
+    hostile_logdir: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
     other = shutil.copytree(hostile_logdir, hostile_logdir / HOSTILE.partition("/")[0])
     metadata = events.DebugMetadata("2", "", HOSTILE + "2").encode()
     write(other / "tfdbg_events.1.host.metadata", events.DebugEvent(2.0, debug_metadata=metadata))

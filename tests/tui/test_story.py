@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.tui.session.focusing import focused_event
 
+if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open
 
-async def test_from_the_first_alert_to_the_source_line(open_app, logdirs) -> None:
+
+async def test_from_the_first_alert_to_the_source_line(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a")
         event = focused_event(opened.snapshot, opened.focus)

@@ -13,12 +13,20 @@ import subprocess
 import sys
 import termios
 import time
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import pyte
 import pytest
 
 from tfdbg_tui.logdir import LogdirError
 from tfdbg_tui.tui import run_app
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from tests.conftest import RecordedLogdirs
 
 _RUN = "import sys; from tfdbg_tui.tui import run_app; sys.exit(run_app(sys.argv[1]))"
 _JOB = 'set -m; "$@"; echo has stopped; sleep 1; fg'
@@ -37,7 +45,7 @@ class Terminal:
         rows: int = 30,
         *,
         as_job: bool = False,
-        **environment: str,
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
@@ -117,8 +125,8 @@ class Terminal:
 
 
 @pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1"}, {"LC_ALL": "C"}])
-def test_start_keys_and_quit(logdirs, environment) -> None:
-    terminal = Terminal(str(logdirs["mnist"]), **environment)
+def test_start_keys_and_quit(logdirs: RecordedLogdirs, environment: dict[str, str]) -> None:
+    terminal = Terminal(str(logdirs["mnist"]), environment=environment)
     terminal.wait_for("495 alerts")
     terminal.send(b"a")
     terminal.wait_for("141 Log:0")
@@ -133,7 +141,7 @@ def test_start_keys_and_quit(logdirs, environment) -> None:
         assert b"\x1b[48;" not in terminal.output
 
 
-def test_frames_wait_until_the_terminal_has_drawn_the_last(logdirs) -> None:
+def test_frames_wait_until_the_terminal_has_drawn_the_last(logdirs: RecordedLogdirs) -> None:
     terminal = Terminal(str(logdirs["mnist"]))
     terminal.answering = True
     terminal.wait_for("495 alerts")
@@ -152,7 +160,9 @@ def test_frames_wait_until_the_terminal_has_drawn_the_last(logdirs) -> None:
 
 
 @pytest.mark.parametrize("action", [signal.SIG_DFL, signal.SIG_IGN], ids=["", "nohup"])
-def test_a_terminal_that_has_gone_ends_it(logdirs, action) -> None:
+def test_a_terminal_that_has_gone_ends_it(
+    logdirs: RecordedLogdirs, action: signal.Handlers
+) -> None:
     before = signal.signal(signal.SIGHUP, action)
     terminal = Terminal(str(logdirs["mnist"]))
     signal.signal(signal.SIGHUP, before)
@@ -163,7 +173,7 @@ def test_a_terminal_that_has_gone_ends_it(logdirs, action) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs a shell with job control")
-def test_it_can_be_stopped_and_brought_back(logdirs) -> None:
+def test_it_can_be_stopped_and_brought_back(logdirs: RecordedLogdirs) -> None:
     terminal = Terminal(str(logdirs["mnist"]), as_job=True)
     terminal.answering = True
     terminal.wait_for("495 alerts")
@@ -183,7 +193,7 @@ def test_it_can_be_stopped_and_brought_back(logdirs) -> None:
     assert terminal.finish() == 0
 
 
-def test_without_a_shell_it_is_not_stopped(logdirs) -> None:
+def test_without_a_shell_it_is_not_stopped(logdirs: RecordedLogdirs) -> None:
     terminal = Terminal(str(logdirs["mnist"]))
     terminal.wait_for("495 alerts")
     terminal.send(b"\x1a")
@@ -192,7 +202,7 @@ def test_without_a_shell_it_is_not_stopped(logdirs) -> None:
     assert terminal.finish() == 0
 
 
-def test_sigterm_gives_the_terminal_back(logdirs) -> None:
+def test_sigterm_gives_the_terminal_back(logdirs: RecordedLogdirs) -> None:
     terminal = Terminal(str(logdirs["mnist"]))
     terminal.wait_for("495 alerts")
     terminal.kill(signal.SIGTERM)
@@ -201,7 +211,9 @@ def test_sigterm_gives_the_terminal_back(logdirs) -> None:
 
 
 @pytest.mark.parametrize("environment", [{}, {"TERM": "dumb"}])
-def test_without_a_terminal_it_says_what_to_run_instead(logdirs, environment) -> None:
+def test_without_a_terminal_it_says_what_to_run_instead(
+    logdirs: RecordedLogdirs, environment: dict[str, str]
+) -> None:
     result = subprocess.run(
         [sys.executable, "-c", _RUN, str(logdirs["mnist"])],
         capture_output=True,
@@ -215,7 +227,9 @@ def test_without_a_terminal_it_says_what_to_run_instead(logdirs, environment) ->
     assert "tfdbg-tui diagnose" in result.stderr
 
 
-def test_what_cannot_become_a_logdir_is_refused(tmp_path, monkeypatch) -> None:
+def test_what_cannot_become_a_logdir_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tfdbg_tui.tui._usable_terminal", lambda: True)
     with pytest.raises(LogdirError, match="no such directory"):
         run_app(str(tmp_path / "missing"))

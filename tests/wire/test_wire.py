@@ -28,12 +28,12 @@ text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
         (b"123456789", 0xE3069283),
     ],
 )
-def test_crc32c_of_rfc_3720(data, crc):
+def test_crc32c_of_rfc_3720(data: bytes, crc: int) -> None:
     assert crc32c.crc32c(data) == crc
 
 
 @given(st.binary(max_size=2000))
-def test_crc32c_of_rows_is_that_of_bytes(data):
+def test_crc32c_of_rows_is_that_of_bytes(data: bytes) -> None:
     crc = 0xFFFFFFFF
     for byte in data:
         crc = crc32c.TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
@@ -41,13 +41,13 @@ def test_crc32c_of_rows_is_that_of_bytes(data):
 
 
 @given(st.lists(st.integers(0, (1 << 64) - 1)))
-def test_checksums_of_lengths(lengths):
+def test_checksums_of_lengths(lengths: list[int]) -> None:
     checksums = crc32c.masked_crc32c_of_lengths(np.array(lengths, np.uint64))
     assert checksums.tolist() == [crc32c.masked_crc32c(n.to_bytes(8, "little")) for n in lengths]
 
 
 @given(int64)
-def test_varint_round_trip(value):
+def test_varint_round_trip(value: int) -> None:
     data = codec.varint(value)
     decoded, end = codec.read_varint(data, 0)
     assert codec.signed(decoded) == value
@@ -55,7 +55,7 @@ def test_varint_round_trip(value):
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_decode_or_are_refused(data):
+def test_any_bytes_decode_or_are_refused(data: bytes) -> None:
     for read in (codec.fields, codec.spans):
         try:
             values = list(read(data))
@@ -67,7 +67,7 @@ def test_any_bytes_decode_or_are_refused(data):
             message.decode(data)
 
 
-def test_spans_are_those_of_the_values():
+def test_spans_are_those_of_the_values() -> None:
     data = codec.varint_field(3, 300) + codec.bytes_field(1000, b"abc") + codec.double_field(2, 0.5)
     data += codec.fixed32_field(4, 7)
     values = [data[start:end] for _, start, end in codec.spans(data)]
@@ -87,12 +87,14 @@ def test_spans_are_those_of_the_values():
         minima=st.lists(st.floats(allow_nan=False)),
     )
 )
-def test_execution_round_trip(execution):
+def test_execution_round_trip(execution: events.Execution) -> None:
     assert events.Execution.decode(execution.encode()) == execution
 
 
 @given(st.lists(st.binary(max_size=300)), st.data())
-def test_records_round_trip_and_stop_at_a_torn_one(payloads, data):
+def test_records_round_trip_and_stop_at_a_torn_one(
+    payloads: list[bytes], data: st.DataObject
+) -> None:
     frames = [tfrecord.frame(payload) for payload in payloads]
     whole = b"".join(frames)
     cut = data.draw(st.integers(0, len(whole)))
@@ -101,7 +103,7 @@ def test_records_round_trip_and_stop_at_a_torn_one(payloads, data):
     assert kept == payloads[: sum(end <= cut for end in ends)]
 
 
-def test_damage_is_told():
+def test_damage_is_told() -> None:
     frame = bytearray(tfrecord.frame(b"payload"))
     for at in range(len(frame)):
         broken = frame.copy()
@@ -110,14 +112,14 @@ def test_damage_is_told():
             list(tfrecord.records(bytes(broken), check=True))
 
 
-def test_file_sets_by_name(tmp_path):
+def test_file_sets_by_name(tmp_path: Path) -> None:
     for name in ("tfdbg_events.1.a.b.graphs", "tfdbg_events.1.c.metadata", "events.out.metadata"):
         (tmp_path / name).touch()
     names = [set_.prefix.rsplit("/", 1)[1] for set_ in filesets.find_file_sets(str(tmp_path))]
     assert names == ["tfdbg_events.1.a.b", "tfdbg_events.1.c"]
 
 
-def test_no_field_number_is_written_beside_its_declaration():
+def test_no_field_number_is_written_beside_its_declaration() -> None:
     """Tags and fields outside of `wire` come from the messages: `Message.tag` and `field`."""
     package = Path(tfdbg_tui.__file__).parent
     numbered = re.compile(r"codec\.(tag|\w+_field)\(|<< 3 \| codec\.")
@@ -131,7 +133,7 @@ def test_no_field_number_is_written_beside_its_declaration():
     assert found == []
 
 
-def test_a_field_by_itself_is_that_of_the_message():
+def test_a_field_by_itself_is_that_of_the_message() -> None:
     trace = events.GraphExecutionTrace(op_name="Log", output_slot=3, execution_serial=7)
     fields = ("op_name", "Log"), ("output_slot", 3), ("execution_serial", 7)
     assert trace.encode() == b"".join(trace.field(*field) for field in fields)

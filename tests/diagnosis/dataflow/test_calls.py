@@ -2,47 +2,53 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 import tfdbg_tui
 from tfdbg_tui.diagnosis.report.findings import Diagnosis
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
 tf = pytest.importorskip("tensorflow")
 pytestmark = pytest.mark.tensorflow
 
 
-def _programs():
+def _programs() -> list[Callable[[Any], Any]]:
     @tf.function
-    def root(x):
+    def root(x: Any) -> Any:
         return tf.sqrt(x) + 1.0
 
     @tf.function
-    def both(x):
+    def both(x: Any) -> Any:
         return root(x) * 2.0 + root(x - 1.5)
 
     @tf.function
-    def weighted(x, weight):
+    def weighted(x: Any, weight: Any) -> Any:
         return tf.reduce_sum(tf.math.log(x) * weight)
 
-    def three_times(x):
+    def three_times(x: Any) -> Any:
         first, second, third = root(x), root(x + 1.0), root(x - 2.5)
         return first + second + third
 
-    def one_after_the_other(x):
+    def one_after_the_other(x: Any) -> Any:
         return root(root(root(root(x)) - 4.5))
 
-    def in_calls_of_calls(x):
+    def in_calls_of_calls(x: Any) -> Any:
         return both(x + 2.0) + root(x + 1.0) + both(x)
 
-    def arguments_swapped(x):
+    def arguments_swapped(x: Any) -> Any:
         zeros, ones = tf.nn.relu(1.0 - x), tf.exp(x)
         return weighted(ones, zeros) + weighted(zeros, ones)
 
-    def in_a_branch_and_after_it(x):
+    def in_a_branch_and_after_it(x: Any) -> Any:
         y = root(x) if tf.reduce_sum(x) > 0.0 else root(x + 2.0)
         return y + root(x - 2.0)
 
-    def gradient(x):
+    def gradient(x: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(x)
             loss = tf.reduce_sum(root(x)) + tf.reduce_sum(root(x - 1.0))
@@ -66,7 +72,9 @@ _EXPECTED = {
 
 @pytest.mark.parametrize("mode", ["ADAPTIVE", "FULL_HEALTH"])
 @pytest.mark.parametrize("program", _programs(), ids=lambda function: function.__name__)
-def test_the_one_root_is_found_with_its_own_inputs(tmp_path, program, mode):
+def test_the_one_root_is_found_with_its_own_inputs(
+    tmp_path: Path, program: Callable[[Any], Any], mode: str
+) -> None:
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, -1)
     tf.function(program)(tf.constant([1.0, 2.0]))
     tfdbg_tui.disable_dump_debug_info()

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
-from tiny import Program, floats
 
+from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of, op_type_of, summary_of
 from tfdbg_tui.logdir import open_run
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def test_argument_of_the_tutorials_loss_is_the_softmax_of_the_model(logdirs):
+    from tests.conftest import RecordedLogdirs
+
+
+def test_argument_of_the_tutorials_loss_is_the_softmax_of_the_model(
+    logdirs: RecordedLogdirs,
+) -> None:
     run = open_run(logdirs["mnist"])
     dataflow = Dataflow(run)
     log = find_alerts(run).first
@@ -27,7 +35,7 @@ def test_argument_of_the_tutorials_loss_is_the_softmax_of_the_model(logdirs):
     assert summary_of(run, softmax) == summary_of(run, probs.event)
 
 
-def test_nearly_all_inputs_of_the_tutorials_alerts_are_found(logdirs):
+def test_nearly_all_inputs_of_the_tutorials_alerts_are_found(logdirs: RecordedLogdirs) -> None:
     run = open_run(logdirs["mnist"])
     dataflow = Dataflow(run)
     found = Counter(
@@ -40,7 +48,7 @@ def test_nearly_all_inputs_of_the_tutorials_alerts_are_found(logdirs):
     assert found[True] > 0.95 * sum(found.values())
 
 
-def test_producers_and_consumers_agree_within_graphs(logdirs):
+def test_producers_and_consumers_agree_within_graphs(logdirs: RecordedLogdirs) -> None:
     run = open_run(logdirs["control_flow"])
     dataflow = Dataflow(run)
     links = 0
@@ -54,7 +62,7 @@ def test_producers_and_consumers_agree_within_graphs(logdirs):
     assert links > 20
 
 
-def test_a_loop_body_takes_what_its_last_iteration_left(tmp_path):
+def test_a_loop_body_takes_what_its_last_iteration_left(tmp_path: Path) -> None:
     program = Program(tmp_path)
     program.graph("root", "")
     program.graph("f", "f", "root")
@@ -81,7 +89,7 @@ def test_a_loop_body_takes_what_its_last_iteration_left(tmp_path):
     assert (last.event, last.via) == (TensorEvent("graph_execution", 3, 0), "loop")
 
 
-def test_the_branch_that_was_taken_gives_the_result(tmp_path):
+def test_the_branch_that_was_taken_gives_the_result(tmp_path: Path) -> None:
     program = Program(tmp_path)
     program.graph("root", "")
     program.graph("f", "f", "root")
@@ -103,7 +111,9 @@ def test_the_branch_that_was_taken_gives_the_result(tmp_path):
     assert (source.event, source.via) == (TensorEvent("graph_execution", 0, 0), "branch")
 
 
-def test_an_output_of_a_case_that_is_recorded_is_that_of_the_branch_with_the_same_value(tmp_path):
+def test_an_output_of_a_case_that_is_recorded_is_that_of_the_branch_with_the_same_value(
+    tmp_path: Path,
+) -> None:
     program = Program(tmp_path)
     program.graph("root", "")
     program.graph("f", "f", "root")
@@ -128,7 +138,7 @@ def test_an_output_of_a_case_that_is_recorded_is_that_of_the_branch_with_the_sam
     assert (log.event, log.via) == (TensorEvent("graph_execution", 2, 0), "branch")
 
 
-def test_a_variable_leads_to_the_assignment_of_the_step_before(tmp_path):
+def test_a_variable_leads_to_the_assignment_of_the_step_before(tmp_path: Path) -> None:
     program = Program(tmp_path)
     program.graph("root", "")
     program.graph("f", "step", "root")
@@ -148,7 +158,7 @@ def test_a_variable_leads_to_the_assignment_of_the_step_before(tmp_path):
     assert (second.event, second.via) == (TensorEvent("graph_execution", 1, 0), "variable")
 
 
-def test_eager_tensors_are_found_by_their_ids(tmp_path):
+def test_eager_tensors_are_found_by_their_ids(tmp_path: Path) -> None:
     program = Program(tmp_path)
     rng = np.random.default_rng(0)
     ids = np.cumsum(rng.integers(1, 4, size=300)).tolist()
@@ -169,7 +179,7 @@ def test_eager_tensors_are_found_by_their_ids(tmp_path):
             assert given.event is None
 
 
-def test_runs_of_a_function_that_overtake_one_another_are_noticed(tmp_path):
+def test_runs_of_a_function_that_overtake_one_another_are_noticed(tmp_path: Path) -> None:
     program = Program(tmp_path)
     program.graph("root", "")
     program.graph("f", "f", "root")
@@ -184,7 +194,7 @@ def test_runs_of_a_function_that_overtake_one_another_are_noticed(tmp_path):
     assert overtaken == [False, True, True]
 
 
-def test_a_copy_is_known_by_its_counts_and_its_number(tmp_path):
+def test_a_copy_is_known_by_its_counts_and_its_number(tmp_path: Path) -> None:
     program = Program(tmp_path)
     gradient = floats(np.nan, np.nan, 1)
     program.execution("Mul", [1], {2: gradient})

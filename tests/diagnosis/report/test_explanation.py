@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -17,17 +18,24 @@ from tfdbg_tui.diagnosis.report.links import Link
 from tfdbg_tui.diagnosis.report.words import chain_to_text, to_text
 from tfdbg_tui.logdir import TensorSummary, open_run
 
+if TYPE_CHECKING:
+    from tests.conftest import GrowingRun, RecordedLogdirs
+    from tfdbg_tui.diagnosis.alerts import Alerts
+    from tfdbg_tui.diagnosis.report.chains import GroupKind
+    from tfdbg_tui.diagnosis.report.findings import Diagnosis
+    from tfdbg_tui.logdir import Run
 
-def explain(run) -> Explanation:
+
+def explain(run: Run) -> Explanation:
     return Explanation(run, find_alerts(run))
 
 
 @pytest.fixture(params=["mnist", "control_flow"])
-def explanation(request, logdirs) -> Explanation:
+def explanation(request: pytest.FixtureRequest, logdirs: RecordedLogdirs) -> Explanation:
     return explain(open_run(logdirs[request.param]))
 
 
-def test_every_alert_belongs_to_exactly_one_finding(explanation) -> None:
+def test_every_alert_belongs_to_exactly_one_finding(explanation: Explanation) -> None:
     positions = np.concatenate([group.alerts for group in explanation.groups])
     assert sorted(positions.tolist()) == list(range(len(explanation.alerts)))
     for group in explanation.groups:
@@ -35,7 +43,7 @@ def test_every_alert_belongs_to_exactly_one_finding(explanation) -> None:
         assert group.kind == "suspect" or group.num_alerts == group.finding.alerts
 
 
-def test_every_alert_leads_back_to_its_root(explanation) -> None:
+def test_every_alert_leads_back_to_its_root(explanation: Explanation) -> None:
     for position in range(0, len(explanation.alerts), 7):
         event = explanation.alerts[position]
         chain = explanation.find_chain(event)
@@ -46,12 +54,12 @@ def test_every_alert_leads_back_to_its_root(explanation) -> None:
         assert len({link.event for link in chain.links}) == len(chain.links)
 
 
-def test_every_alert_is_counted_on_one_line_of_the_program(explanation) -> None:
+def test_every_alert_is_counted_on_one_line_of_the_program(explanation: Explanation) -> None:
     lines = [line for file in explanation.bad_lines.values() for line in file.values()]
     assert sum(line.tensors for line in lines) == len(explanation.alerts)
 
 
-def test_the_line_of_each_root_is_marked(explanation) -> None:
+def test_the_line_of_each_root_is_marked(explanation: Explanation) -> None:
     found = {
         (path, number)
         for path, lines in explanation.bad_lines.items()
@@ -78,12 +86,14 @@ def test_a_root_shows_its_inputs_as_it_took_them() -> None:
             ],
         )
     )
-    first, second = chains._as_taken(run, diagnosis, before, root)
+    first, second = chains._as_taken(cast("Run", run), cast("Diagnosis", diagnosis), before, root)
     assert (first, second.summary) == (before[0], zeros)
 
 
 @pytest.mark.parametrize(("kind", "word"), [("benign", "None: "), ("suspect", "so far")])
-def test_the_card_says_what_does_no_harm(logdirs, kind, word) -> None:
+def test_the_card_says_what_does_no_harm(
+    logdirs: RecordedLogdirs, kind: GroupKind, word: str
+) -> None:
     explanation = explain(open_run(logdirs["mnist"]))
     chain = explanation.find_chain(explanation.alerts[0])
     assert [part for part in parts(chain) if part.label == "harm"] == []
@@ -91,7 +101,7 @@ def test_the_card_says_what_does_no_harm(logdirs, kind, word) -> None:
     assert word in harm.text
 
 
-def test_command_line_and_clipboard_say_the_same_of_a_finding(explanation) -> None:
+def test_command_line_and_clipboard_say_the_same_of_a_finding(explanation: Explanation) -> None:
     report = to_text(explanation.report)
     for group in explanation.groups:
         if group.kind == "root":
@@ -101,8 +111,10 @@ def test_command_line_and_clipboard_say_the_same_of_a_finding(explanation) -> No
             assert "\n".join(card) in report
 
 
-def test_counting_more_alerts_tells_the_same_as_diagnosing_anew(growing_run) -> None:
-    alerts, explanation, diagnosed, counted = None, None, 0, 0
+def test_counting_more_alerts_tells_the_same_as_diagnosing_anew(growing_run: GrowingRun) -> None:
+    alerts: Alerts | None = None
+    explanation: Explanation | None = None
+    diagnosed = counted = 0
     for run in growing_run("mnist", 12):
         alerts = find_alerts(run, alerts)
         again = explanation.recounted(run, alerts) if explanation else None

@@ -6,14 +6,20 @@ import json
 import os
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tiny import Program, floats
 
+from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.cli import main
 from tfdbg_tui.diagnosis.report.findings import diagnose
 from tfdbg_tui.logdir import open_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import RecordedLogdirs
 
 _FINDING_KEYS = {
     "rule", "certainty", "title", "evidence", "why", "fix", "op_name", "op_type", "output_slot",
@@ -21,7 +27,7 @@ _FINDING_KEYS = {
 }  # fmt: skip
 
 
-def test_the_tutorials_bug(logdirs):
+def test_the_tutorials_bug(logdirs: RecordedLogdirs) -> None:
     report = diagnose(open_run(logdirs["mnist"]))
     (root,) = report.roots
     assert (report.verdict, report.alerts) == ("bad", root.alerts)
@@ -37,7 +43,9 @@ def test_the_tutorials_bug(logdirs):
     assert (root.step, root.when) == (3, "step 3 of 0 to 7, counted by calls of loss (forward)")
 
 
-def test_json_has_the_promised_form(logdirs, capsys: pytest.CaptureFixture[str]):
+def test_json_has_the_promised_form(
+    logdirs: RecordedLogdirs, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["diagnose", str(logdirs["mnist"]), "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert set(report) >= {"verdict", "alerts", "roots", "suspects", "problems"}
@@ -49,14 +57,16 @@ def test_json_has_the_promised_form(logdirs, capsys: pytest.CaptureFixture[str])
     }  # fmt: skip
 
 
-def test_text_tells_what_where_why_and_how(logdirs, capsys: pytest.CaptureFixture[str]):
+def test_text_tells_what_where_why_and_how(
+    logdirs: RecordedLogdirs, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["diagnose", str(logdirs["mnist"])]) == 1
     text = capsys.readouterr().out
     for part in ("[proved]", "debug_mnist.py:", "Log:0", "clip_by_value(probs", "Softmax:0"):
         assert part in text
 
 
-def test_without_utf_8_infinity_keeps_its_sign(logdirs):
+def test_without_utf_8_infinity_keeps_its_sign(logdirs: RecordedLogdirs) -> None:
     command = [sys.executable, "-m", "tfdbg_tui", "diagnose", str(logdirs["mnist"])]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     printed = subprocess.run(command, env=environment, capture_output=True, text=True).stdout
@@ -68,7 +78,7 @@ def test_without_utf_8_infinity_keeps_its_sign(logdirs):
     ("logdir", "op_name"),
     [("control_flow", "while"), ("mirrored", "replica_1")],
 )
-def test_roots_of_recorded_programs(logdirs, logdir: str, op_name: str):
+def test_roots_of_recorded_programs(logdirs: RecordedLogdirs, logdir: str, op_name: str) -> None:
     report = diagnose(open_run(logdirs[logdir]))
     assert report.verdict == "bad"
     assert any(op_name in (root.op_name or "") for root in report.roots)
@@ -77,8 +87,8 @@ def test_roots_of_recorded_programs(logdirs, logdir: str, op_name: str):
 
 @pytest.mark.parametrize("logdir", ["no_tensor", "shape"])
 def test_a_dump_without_values_says_so_and_how_to_get_one(
-    logdirs, logdir: str, capsys: pytest.CaptureFixture[str]
-):
+    logdirs: RecordedLogdirs, logdir: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["diagnose", str(logdirs[logdir])]) == 3
     text = capsys.readouterr().out
     assert text.startswith("incomplete: 0 alerts")
@@ -88,7 +98,7 @@ def test_a_dump_without_values_says_so_and_how_to_get_one(
 
 
 @pytest.mark.parametrize(("first", "told"), [(1, False), (8, True)])
-def test_what_a_circular_buffer_dropped_is_told(tmp_path, first: int, told: bool):
+def test_what_a_circular_buffer_dropped_is_told(tmp_path: Path, first: int, told: bool) -> None:
     program = Program(tmp_path)
     for serial in range(first, first + 4):
         program.execution("Neg", [serial], {serial + 1: floats(np.nan)}, serial=serial)
@@ -102,13 +112,13 @@ def test_what_a_circular_buffer_dropped_is_told(tmp_path, first: int, told: bool
 @pytest.mark.parametrize(
     "logdir", ["curt_health", "concise_health", "full_health", "full_tensor", "session"]
 )
-def test_every_mode_is_diagnosed(logdirs, logdir: str):
+def test_every_mode_is_diagnosed(logdirs: RecordedLogdirs, logdir: str) -> None:
     report = diagnose(open_run(logdirs[logdir]))
     json.dumps(report.to_json())
     assert sum(f.alerts for f in (*report.roots, *report.benign)) == report.alerts
 
 
-def test_missing_files_and_cut_ones_are_no_crash(logdirs, tmp_path):
+def test_missing_files_and_cut_ones_are_no_crash(logdirs: RecordedLogdirs, tmp_path: Path) -> None:
     whole = {p.name.rpartition(".")[2]: p for p in logdirs["mnist"].iterdir() if p.is_file()}
     for missing in whole:
         if missing == "metadata":
@@ -125,7 +135,7 @@ def test_missing_files_and_cut_ones_are_no_crash(logdirs, tmp_path):
 
 
 @pytest.mark.parametrize(("thread", "told"), [(None, False), (0, False), (3, True)])
-def test_another_thread_is_named(tmp_path, thread: int | None, told: bool):
+def test_another_thread_is_named(tmp_path: Path, thread: int | None, told: bool) -> None:
     program = Program(tmp_path)
     program.execution("Neg", [1], {2: floats(0)}, thread=thread and 0)
     program.execution("Log", [2], {3: floats(-np.inf)}, thread=thread)

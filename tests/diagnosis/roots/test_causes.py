@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-from tiny import Program, floats
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.report.findings import Diagnosis, diagnose
 from tfdbg_tui.wire.modes import TensorDebugMode
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NAN, INF = np.nan, np.inf
 
@@ -17,7 +22,7 @@ def function(program: Program) -> None:
     program.graph("f", "f", "root")
 
 
-def test_what_follows_from_a_bad_tensor_belongs_to_its_root(tmp_path):
+def test_what_follows_from_a_bad_tensor_belongs_to_its_root(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)
     program.op("f", "Exp", "Exp", "x:0")
@@ -37,7 +42,7 @@ def test_what_follows_from_a_bad_tensor_belongs_to_its_root(tmp_path):
     assert [link.name for link in root.chain] == ["Exp:0", "Log:0", "Mul:0", "__inference_f_1:0"]
 
 
-def test_a_mask_of_minus_infinity_is_harmless(tmp_path):
+def test_a_mask_of_minus_infinity_is_harmless(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)
     program.op("f", "Const", "mask")
@@ -51,7 +56,7 @@ def test_a_mask_of_minus_infinity_is_harmless(tmp_path):
     assert [finding.op_type for finding in report.benign] == ["Const"]
 
 
-def test_a_row_that_is_masked_completely_is_not(tmp_path):
+def test_a_row_that_is_masked_completely_is_not(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)
     program.op("f", "Const", "mask")
@@ -66,7 +71,7 @@ def test_a_row_that_is_masked_completely_is_not(tmp_path):
     )
 
 
-def test_a_written_infinity_is_meant_even_where_it_is_defined_last(tmp_path):
+def test_a_written_infinity_is_meant_even_where_it_is_defined_last(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)
     program.op("f", "Sub", "Sub", "Reshape:0", "Reshape:0")
@@ -80,7 +85,7 @@ def test_a_written_infinity_is_meant_even_where_it_is_defined_last(tmp_path):
     assert (root.op_name, root.rule) == ("Sub", "infinity-minus-infinity")
 
 
-def test_a_function_is_bad_by_what_is_inside_of_it(tmp_path):
+def test_a_function_is_bad_by_what_is_inside_of_it(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)
     program.op("f", "Abs", "x", "y:0")
@@ -92,7 +97,7 @@ def test_a_function_is_bad_by_what_is_inside_of_it(tmp_path):
     assert (root.op_name, root.alerts) == ("Log", 2)
 
 
-def test_what_comes_out_of_an_optional_went_into_it(tmp_path):
+def test_what_comes_out_of_an_optional_went_into_it(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)
     program.op("f", "Abs", "x", "y:0")
@@ -105,7 +110,9 @@ def test_what_comes_out_of_an_optional_went_into_it(tmp_path):
     assert (root.op_name, root.alerts) == ("Exp", 2)
 
 
-def test_a_list_is_not_to_blame_for_what_its_loop_was_told_before_its_making(tmp_path):
+def test_a_list_is_not_to_blame_for_what_its_loop_was_told_before_its_making(
+    tmp_path: Path,
+) -> None:
     program = Program(tmp_path)
     function(program)
     for op_type in ("Abs", "RealDiv", "TensorListGetItem"):
@@ -117,7 +124,9 @@ def test_a_list_is_not_to_blame_for_what_its_loop_was_told_before_its_making(tmp
     assert roots[0].op_name == "RealDiv"
 
 
-def test_log_and_its_gradient_are_one_bug_where_only_they_have_counted_the_zero(tmp_path):
+def test_log_and_its_gradient_are_one_bug_where_only_they_have_counted_the_zero(
+    tmp_path: Path,
+) -> None:
     program, given = Program(tmp_path), floats(0.0)
     program.execution("Softmax", [1], {2: floats(0.0)}, mode=TensorDebugMode.CONCISE_HEALTH)
     program.execution("Log", [2], {3: floats(-INF)}, given=(given,))
@@ -127,7 +136,9 @@ def test_log_and_its_gradient_are_one_bug_where_only_they_have_counted_the_zero(
     assert root.chain[0].summary.zero == 1
 
 
-def test_nan_that_is_selected_away_is_harmless_and_nan_that_is_clipped_away_is_not(tmp_path):
+def test_nan_that_is_selected_away_is_harmless_and_nan_that_is_clipped_away_is_not(
+    tmp_path: Path,
+) -> None:
     for op_type, verdict in (("SelectV2", "clean"), ("Maximum", "bad")):
         program = Program(tmp_path / op_type)
         function(program)
@@ -140,7 +151,7 @@ def test_nan_that_is_selected_away_is_harmless_and_nan_that_is_clipped_away_is_n
         assert diagnose(program.open()).verdict == verdict, op_type
 
 
-def test_nan_in_data_that_a_function_leaves_out_is_harmless(tmp_path):
+def test_nan_in_data_that_a_function_leaves_out_is_harmless(tmp_path: Path) -> None:
     for recorded, verdict in ((True, "clean"), (False, "bad")):
         program = Program(tmp_path / verdict)
         program.execution("IteratorGetNext", [100], {1: floats(NAN, 1)})
@@ -153,7 +164,9 @@ def test_nan_in_data_that_a_function_leaves_out_is_harmless(tmp_path):
         assert diagnose(program.open()).verdict == verdict
 
 
-def test_unknown_inputs_are_blamed_on_earlier_trouble_only_if_there_was_some(tmp_path):
+def test_unknown_inputs_are_blamed_on_earlier_trouble_only_if_there_was_some(
+    tmp_path: Path,
+) -> None:
     program = Program(tmp_path)
     program.execution("Mul", [100, 101], {1: floats(NAN)})
     program.execution("Log", [102], {2: floats(NAN)})
@@ -162,7 +175,7 @@ def test_unknown_inputs_are_blamed_on_earlier_trouble_only_if_there_was_some(tmp
     assert root.certainty == "likely"
 
 
-def test_the_gradient_of_the_same_zero_is_the_same_bug(tmp_path):
+def test_the_gradient_of_the_same_zero_is_the_same_bug(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)
     program.op("f", "Softmax", "Softmax", "x:0")
@@ -175,7 +188,7 @@ def test_the_gradient_of_the_same_zero_is_the_same_bug(tmp_path):
     assert (root.op_type, root.alerts) == ("Log", 2)
 
 
-def test_infinity_first_and_nan_later_at_one_place_are_told_apart(tmp_path):
+def test_infinity_first_and_nan_later_at_one_place_are_told_apart(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)
     program.op("f", "Const", "mask")
@@ -192,7 +205,9 @@ def test_infinity_first_and_nan_later_at_one_place_are_told_apart(tmp_path):
     assert [root.op_name for root in report.roots] == ["scores"]
 
 
-def test_infinity_in_a_search_for_shortest_paths_may_stay_and_in_a_product_may_not(tmp_path):
+def test_infinity_in_a_search_for_shortest_paths_may_stay_and_in_a_product_may_not(
+    tmp_path: Path,
+) -> None:
     for op_type, verdict in (("Minimum", "clean"), ("Mul", "bad")):
         program = Program(tmp_path / op_type)
         program.execution("StridedSlice", [100], {1: floats(0, INF)})
@@ -200,7 +215,7 @@ def test_infinity_in_a_search_for_shortest_paths_may_stay_and_in_a_product_may_n
         assert diagnose(program.open()).verdict == verdict, op_type
 
 
-def test_a_logarithm_of_zero_is_harmless_in_a_softmax_and_not_in_a_mean(tmp_path):
+def test_a_logarithm_of_zero_is_harmless_in_a_softmax_and_not_in_a_mean(tmp_path: Path) -> None:
     for op_type, verdict in (("AddV2", "clean"), ("Mean", "bad")):
         program = Program(tmp_path / op_type)
         function(program)
@@ -215,7 +230,7 @@ def test_a_logarithm_of_zero_is_harmless_in_a_softmax_and_not_in_a_mean(tmp_path
         assert diagnose(program.open()).verdict == verdict, op_type
 
 
-def test_python_that_only_asks_for_nan_has_not_left_it_out(tmp_path):
+def test_python_that_only_asks_for_nan_has_not_left_it_out(tmp_path: Path) -> None:
     for last, verdict in ((-1.0, "bad"), (1.0, "clean")):
         program = Program(tmp_path / verdict)
         for number, value in enumerate((-1.0, last)):
@@ -227,7 +242,7 @@ def test_python_that_only_asks_for_nan_has_not_left_it_out(tmp_path):
         assert diagnose(program.open()).verdict == verdict, verdict
 
 
-def test_the_slope_of_a_value_that_a_select_has_hidden_is_the_same_bug(tmp_path):
+def test_the_slope_of_a_value_that_a_select_has_hidden_is_the_same_bug(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)
     program.op("f", "Placeholder", "x")
@@ -241,7 +256,9 @@ def test_the_slope_of_a_value_that_a_select_has_hidden_is_the_same_bug(tmp_path)
     assert (root.op_type, root.alerts) == ("Log", 2)
 
 
-def test_what_is_wrong_with_a_value_that_came_out_of_infinity_is_a_consequence(tmp_path):
+def test_what_is_wrong_with_a_value_that_came_out_of_infinity_is_a_consequence(
+    tmp_path: Path,
+) -> None:
     for source, roots in (("Rsqrt", ["Square"]), ("other", ["Square", "RealDiv"])):
         program = Program(tmp_path / source)
         function(program)
@@ -258,7 +275,9 @@ def test_what_is_wrong_with_a_value_that_came_out_of_infinity_is_a_consequence(t
         assert [root.op_type for root in diagnose(program.open()).roots] == roots
 
 
-def test_a_later_root_is_proved_only_where_all_that_it_was_made_from_is_known(tmp_path):
+def test_a_later_root_is_proved_only_where_all_that_it_was_made_from_is_known(
+    tmp_path: Path,
+) -> None:
     for recorded, certainty in ((True, "proved"), (False, "likely")):
         program = Program(tmp_path / certainty)
         function(program)
@@ -275,14 +294,14 @@ def test_a_later_root_is_proved_only_where_all_that_it_was_made_from_is_known(tm
         assert [r.certainty for r in diagnose(program.open()).roots] == ["proved", certainty]
 
 
-def test_inputs_that_an_eager_op_describes_itself_are_counted(tmp_path):
+def test_inputs_that_an_eager_op_describes_itself_are_counted(tmp_path: Path) -> None:
     program = Program(tmp_path)
     program.execution("Pow", [100, 101], {1: floats(INF, 1)}, given=(floats(0, 1), floats(-1)))
     (root,) = diagnose(program.open()).roots
     assert (root.certainty, root.evidence) == ("proved", "1 zero in → 1 +∞ out")
 
 
-def test_a_bad_value_that_a_call_keeps_for_its_gradient_was_born_inside(tmp_path):
+def test_a_bad_value_that_a_call_keeps_for_its_gradient_was_born_inside(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)
     program.op("f", "Placeholder", "x")
@@ -299,7 +318,9 @@ def test_a_bad_value_that_a_call_keeps_for_its_gradient_was_born_inside(tmp_path
     assert [link.name for link in diagnosis.links.to(kept)] == ["Log:0", "__forward_f_1:1"]
 
 
-def test_bad_data_from_a_pipeline_are_bad_only_if_what_comes_out_of_it_does_harm(tmp_path):
+def test_bad_data_from_a_pipeline_are_bad_only_if_what_comes_out_of_it_does_harm(
+    tmp_path: Path,
+) -> None:
     for op_type, verdict in (("SelectV2", "clean"), ("Mul", "bad")):
         program = Program(tmp_path / verdict)
         function(program)
@@ -317,7 +338,9 @@ def test_bad_data_from_a_pipeline_are_bad_only_if_what_comes_out_of_it_does_harm
         assert [root.op_type for root in report.roots] == ["RealDiv"] * (verdict == "bad")
 
 
-def test_infinity_that_python_wrote_into_masked_places_is_meant_and_its_nan_is_not(tmp_path):
+def test_infinity_that_python_wrote_into_masked_places_is_meant_and_its_nan_is_not(
+    tmp_path: Path,
+) -> None:
     program = Program(tmp_path)
     program.execution("SelectV2", [100, 101, 102], {1: floats(-INF, -INF)})
     program.execution("Softmax", [1], {2: floats(NAN, NAN)})
@@ -325,7 +348,7 @@ def test_infinity_that_python_wrote_into_masked_places_is_meant_and_its_nan_is_n
     assert (root.rule, root.certainty) == ("softmax-of-nothing", "proved")
 
 
-def test_a_constant_of_a_function_is_a_copy_of_the_eager_tensor(tmp_path):
+def test_a_constant_of_a_function_is_a_copy_of_the_eager_tensor(tmp_path: Path) -> None:
     program = Program(tmp_path)
     program.execution("RealDiv", [100, 101], {1: floats(INF, 2, 3)})
     function(program)
@@ -339,7 +362,7 @@ def test_a_constant_of_a_function_is_a_copy_of_the_eager_tensor(tmp_path):
     assert root.op_type == "RealDiv"
 
 
-def test_infinite_bounds_may_be_compared_and_infinite_quotients_may_not(tmp_path):
+def test_infinite_bounds_may_be_compared_and_infinite_quotients_may_not(tmp_path: Path) -> None:
     for bound, verdict in (("Minimum", "clean"), ("Mul", "bad")):
         program = Program(tmp_path / verdict)
         function(program)
@@ -353,20 +376,20 @@ def test_infinite_bounds_may_be_compared_and_infinite_quotients_may_not(tmp_path
         assert diagnose(program.open()).verdict == verdict, bound
 
 
-def test_masks_of_the_lowest_half_add_up_and_the_highest_overflow(tmp_path):
+def test_masks_of_the_lowest_half_add_up_and_the_highest_overflow(tmp_path: Path) -> None:
     for sign, verdict in ((-1, "clean"), (1, "bad")):
         program = Program(tmp_path / verdict)
         function(program)
         program.op("f", "Abs", "Abs", "x:0")
         program.op("f", "AddV2", "add", "Abs:0", "Abs:0")
         program.op("f", "Softmax", "Softmax", "add:0")
-        program.trace("f", "Abs", np.float16([sign * 65504, 1]))
-        program.trace("f", "add", np.float16([sign * INF, 2]))
-        program.trace("f", "Softmax", np.float16([0, 1]))
+        program.trace("f", "Abs", np.array([sign * 65504, 1], np.float16))
+        program.trace("f", "add", np.array([sign * INF, 2], np.float16))
+        program.trace("f", "Softmax", np.array([0, 1], np.float16))
         assert diagnose(program.open()).verdict == verdict, sign
 
 
-def test_what_nothing_uses_is_no_proof_beside_a_root_that_spreads(tmp_path):
+def test_what_nothing_uses_is_no_proof_beside_a_root_that_spreads(tmp_path: Path) -> None:
     program = Program(tmp_path)
     program.execution("Neg", [1], {2: floats(0, 1)})
     program.execution("Log", [2], {3: floats(-INF, 0)})  # a test of what log(0) gives

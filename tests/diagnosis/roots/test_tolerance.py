@@ -9,9 +9,8 @@ import pytest
 pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 
-import idioms  # noqa: E402
-
 import tfdbg_tui  # noqa: E402
+from tests.diagnosis import idioms  # noqa: E402
 from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 

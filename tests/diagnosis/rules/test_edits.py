@@ -24,7 +24,9 @@ _DIVIDE = Edit("X / Y", "tf.math.divide_no_nan({X}, {Y})")
         ("(a + b) / c", "tf.cast(c, {X}.dtype)", "tf.cast(c, (a + b).dtype)"),
     ],
 )
-def test_a_suggestion_means_what_the_expression_meant(code: str, becomes: str, expected: str):
+def test_a_suggestion_means_what_the_expression_meant(
+    code: str, becomes: str, expected: str
+) -> None:
     found = suggestion([code], 1, [Edit("X / Y", becomes)])
     assert found == f"{code} → {expected}"
 
@@ -48,7 +50,7 @@ def test_a_suggestion_means_what_the_expression_meant(code: str, becomes: str, e
         ("(" * 5000, _LOG, None),
     ],
 )
-def test_suggestion(code: str, edit: Edit, expected: str | None):
+def test_suggestion(code: str, edit: Edit, expected: str | None) -> None:
     found = suggestion([code], 1, [edit])
     if expected is None:
         assert found is None
@@ -56,7 +58,7 @@ def test_suggestion(code: str, edit: Edit, expected: str | None):
         assert found.startswith(expected)
 
 
-def test_the_call_is_found_on_any_line_of_a_statement():
+def test_the_call_is_found_on_any_line_of_a_statement() -> None:
     lines = ["loss = tf.reduce_mean(", "    tf.math.log(", "        p))"]
     assert suggestion(lines, 3, [_LOG]) is None  # it would span lines
     lines = [
@@ -83,14 +85,14 @@ def test_the_call_is_found_on_any_line_of_a_statement():
 )
 def test_of_several_expressions_the_one_that_made_the_op(
     number: int, total: int, expected: str | None
-):
+) -> None:
     code = "loss = y * tf.math.log(p) + (1 - y) * tf.math.log(1 - p)"
     assert suggestion([code], 1, [_LOG]) is None
     found = suggestion([code], 1, [_LOG], Occurrence(number, total))
     assert found is None if expected is None else found.startswith(expected)
 
 
-def test_evaluation_order_is_from_the_inside_out():
+def test_evaluation_order_is_from_the_inside_out() -> None:
     code = "y = tf.math.log(tf.math.log(x) + tf.math.log(z))"
     found = [suggestion([code], 1, [_LOG], Occurrence(i, 3)) for i in range(3)]
     assert [text.split(" → ")[0] for text in found] == [
@@ -113,12 +115,12 @@ _NORM = Edit("norm(X, AXES)", "tf.sqrt(tf.reduce_sum(tf.square({X}){axes}) + {ep
         ("tf.norm(x, ord=1)", None, None),
     ],
 )
-def test_a_reduction_keeps_its_axes(code: str, dtype: str | None, expected: str | None):
+def test_a_reduction_keeps_its_axes(code: str, dtype: str | None, expected: str | None) -> None:
     assert suggestion([code], 1, [_NORM], None, dtype) == (expected and f"{code} → {expected}")
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_the_numbers_suit_the_type(dtype: str):
+def test_the_numbers_suit_the_type(dtype: str) -> None:
     edit = Edit("X / Y", "({eps}, {eps2}, {ulps}, {exp_max})")
     found = suggestion(["a / b"], 1, [edit], None, dtype)
     numbers = np.array(ast.literal_eval(found.split(" → ")[1]), dtype)
@@ -135,7 +137,7 @@ def test_the_numbers_suit_the_type(dtype: str):
         ("y = f(x ** 0.3)", "tf.sign(x) * tf.abs(x) ** 0.3"),
     ],
 )
-def test_a_new_expression_binds_as_the_old_one_did(code: str, new: str):
+def test_a_new_expression_binds_as_the_old_one_did(code: str, new: str) -> None:
     edit = Edit("X ** Y", "tf.sign({X}) * tf.abs({X}) ** {Y}")
     assert suggestion([code], 1, [edit]) == f"x ** 0.3 → {new}"
 
@@ -149,6 +151,6 @@ def test_a_new_expression_binds_as_the_old_one_did(code: str, new: str):
         ("tf.divide(y=b, x=a)", None),
     ],
 )
-def test_arguments_in_another_order_are_not_mixed_up(code: str, found: str | None):
+def test_arguments_in_another_order_are_not_mixed_up(code: str, found: str | None) -> None:
     edit = Edit("divide(X, Y)", "tf.math.divide_no_nan({X}, {Y})")
     assert suggestion([code], 1, [edit]) == (found and f"{code} → {found}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -56,7 +58,9 @@ _LARGE = [[999.0, 1.0, -999.0]]
         ("gradient-of-log-at-zero", "tf.where(x > 0.0, tf.math.log(x), 0.0)", _HEALTHY, _ZERO),
     ],
 )  # fmt: skip
-def test_a_suggestion_mends_the_program_and_nothing_else(rule, code, healthy, bad):
+def test_a_suggestion_mends_the_program_and_nothing_else(
+    rule: str, code: str, healthy: list[list[float]], bad: list[list[float]]
+) -> None:
     assert not _is_finite(code, bad)
     found = suggestion([code], 1, _EDITS[rule], None, "float32")
     old, new = found.split(" → ")
@@ -65,7 +69,7 @@ def test_a_suggestion_mends_the_program_and_nothing_else(rule, code, healthy, ba
     np.testing.assert_allclose(_value(mended, healthy), _value(code, healthy), rtol=1e-4)
 
 
-def _value(code: str, x: list[list[float]]) -> np.ndarray:
+def _value(code: str, x: list[list[float]]) -> Any:
     return eval(code, {"tf": tf, "x": tf.constant(x)}).numpy()
 
 

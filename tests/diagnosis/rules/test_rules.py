@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny import summary
 
+from tests.diagnosis.tiny import summary
 from tfdbg_tui.diagnosis.rules import RULES, catalogue, explain
 from tfdbg_tui.diagnosis.rules.model import Case, Input, Rule
 from tfdbg_tui.diagnosis.rules.silent.explanations import EXPLANATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _VALUES = st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.5, -3.0, 0.5, 1e30, -1e30, 90.0, 1e-3])
 _ARRAYS = st.lists(_VALUES, min_size=1, max_size=12).map(lambda v: np.array(v, np.float32))
@@ -31,7 +35,7 @@ def bad(out: np.ndarray) -> bool:
     return not np.isfinite(out).all()
 
 
-_UNARY = {
+_UNARY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "Log": np.log,
     "Log1p": np.log1p,
     "Sqrt": np.sqrt,
@@ -47,7 +51,7 @@ _UNARY = {
 
 @pytest.mark.parametrize("op_type", _UNARY)
 @given(x=_ARRAYS)
-def test_unary_ops_of_finite_numbers_are_explained_and_proved(op_type: str, x: np.ndarray):
+def test_unary_ops_of_finite_numbers_are_explained_and_proved(op_type: str, x: np.ndarray) -> None:
     with np.errstate(all="ignore"):
         out = _UNARY[op_type](x)
     if not bad(out):
@@ -76,7 +80,7 @@ def test_unary_ops_of_finite_numbers_are_explained_and_proved(op_type: str, x: n
 
 
 @given(a=_ARRAYS, b=_ARRAYS)
-def test_a_proved_division_by_zero_is_one(a: np.ndarray, b: np.ndarray):
+def test_a_proved_division_by_zero_is_one(a: np.ndarray, b: np.ndarray) -> None:
     size = min(len(a), len(b))
     a, b = a[:size], b[:size]
     with np.errstate(all="ignore"):
@@ -92,7 +96,9 @@ def test_a_proved_division_by_zero_is_one(a: np.ndarray, b: np.ndarray):
 
 
 @given(x=_ARRAYS, hidden=_ARRAYS)
-def test_nothing_is_proved_of_a_nan_whose_input_is_unknown(x: np.ndarray, hidden: np.ndarray):
+def test_nothing_is_proved_of_a_nan_whose_input_is_unknown(
+    x: np.ndarray, hidden: np.ndarray
+) -> None:
     """The input may have been NaN already: only an ∞ that the op alone can make is proved."""
     del hidden
     with np.errstate(all="ignore"):
@@ -106,7 +112,7 @@ def test_nothing_is_proved_of_a_nan_whose_input_is_unknown(x: np.ndarray, hidden
         assert np.isneginf(out).any()
 
 
-def test_an_inferred_link_proves_only_what_the_definition_does():
+def test_an_inferred_link_proves_only_what_the_definition_does() -> None:
     x = np.array([-1, 4], np.float32)
     with np.errstate(all="ignore"):
         assert explain(case("Sqrt", np.sqrt(x), x, inferred=True))[1].certainty == "likely"
@@ -114,14 +120,14 @@ def test_an_inferred_link_proves_only_what_the_definition_does():
         assert explain(case("Log", np.log(zero), zero, inferred=True))[1].certainty == "proved"
 
 
-def test_finite_partial_sums_and_counts_that_do_not_match_are_not_proved():
+def test_finite_partial_sums_and_counts_that_do_not_match_are_not_proved() -> None:
     out, x = np.array([np.nan, 1], np.float32), np.array([-1, -4], np.float32)
     assert explain(case("Sqrt", out, x))[1].certainty == "likely"
     big = np.array([1e30, 1e30], np.float32)
     assert explain(case("MatMul", out, big, big))[1].certainty == "likely"
 
 
-def test_a_zero_beside_an_overflow_is_no_negative_power_of_zero():
+def test_a_zero_beside_an_overflow_is_no_negative_power_of_zero() -> None:
     base, infinite = np.array([0, 1e30], np.float32), np.array([0, np.inf], np.float32)
     two = np.full(2, 2, np.float32)
     assert explain(case("Pow", infinite, base, two))[0].id == "product-overflow"
@@ -129,19 +135,19 @@ def test_a_zero_beside_an_overflow_is_no_negative_power_of_zero():
     assert (rule.id, match.certainty) == ("pow-of-zero", "proved")
 
 
-def test_infinity_divided_by_infinity_is_not_proved_beside_zero_divided_by_zero():
+def test_infinity_divided_by_infinity_is_not_proved_beside_zero_divided_by_zero() -> None:
     out, given = np.array([np.nan, 1], np.float32), np.array([np.inf, 0], np.float32)
     for zeros, certainty in ((given, "likely"), (np.array([np.inf, 1], np.float32), "proved")):
         rule, match = explain(case("RealDiv", out, zeros, given))
         assert (rule.id, match.certainty) == ("infinity-over-infinity", certainty)
 
 
-def test_what_nothing_is_known_of_has_an_explanation():
+def test_what_nothing_is_known_of_has_an_explanation() -> None:
     nothing = Case("NeverHeardOf", None, 0, summary(np.array([np.nan], np.float32)), ())
     assert explain(nothing)[1].certainty == "observed"
 
 
-def test_rules_have_names():
+def test_rules_have_names() -> None:
     assert len(catalogue.ALL) == len(RULES) + len(EXPLANATIONS)
     for rule in catalogue.ALL.values():
         assert rule.title, rule.id
@@ -150,19 +156,21 @@ def test_rules_have_names():
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_a_rule_explains_its_example(rule: Rule):
+def test_a_rule_explains_its_example(rule: Rule) -> None:
     """None is hidden by one that is asked before it, and none fits nothing at all."""
     assert rule.example.case is not None
     assert explain(rule.example.case)[0].id == rule.id
 
 
-def test_the_page_of_rules_is_up_to_date():
+def test_the_page_of_rules_is_up_to_date() -> None:
     page = Path(catalogue.__file__).with_name("README.md")
     assert page.read_text() == catalogue.as_markdown()
 
 
 @pytest.mark.parametrize(("before", "rule_id"), [(0, "product-overflow"), (3, "diverged")])
-def test_what_grew_in_a_training_is_laid_to_the_learning_rate_first(before: int, rule_id: str):
+def test_what_grew_in_a_training_is_laid_to_the_learning_rate_first(
+    before: int, rule_id: str
+) -> None:
     large = np.array([1e30, 1.0], np.float32)
     with np.errstate(over="ignore"):
         grown = replace(case("Mul", large * large, large, large), training=True)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
-from tiny import Program
 
+from tests.diagnosis.tiny import Program
 from tfdbg_tui.diagnosis.report.findings import diagnose
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CALLS = 10
 
@@ -15,7 +20,7 @@ def some(value: float, *shape: int, dtype: type = np.float32) -> np.ndarray:
     return np.full(shape or (64,), value, dtype)
 
 
-def program(tmp_path) -> Program:
+def program(tmp_path: Path) -> Program:
     made = Program(tmp_path)
     made.graph("root", "")
     made.graph("f", "f", "root")
@@ -29,7 +34,9 @@ def suspects(recorded: Program) -> list[str]:
 
 
 @pytest.mark.parametrize(("alive", "expected"), [(False, ["dead-relu"]), (True, [])])
-def test_a_relu_is_dead_only_if_it_never_fires(tmp_path, alive: bool, expected: list[str]):
+def test_a_relu_is_dead_only_if_it_never_fires(
+    tmp_path: Path, alive: bool, expected: list[str]
+) -> None:
     recorded = program(tmp_path)
     recorded.op("f", "Relu", "Relu", "x:0")
     for call in range(CALLS):
@@ -38,7 +45,9 @@ def test_a_relu_is_dead_only_if_it_never_fires(tmp_path, alive: bool, expected: 
 
 
 @pytest.mark.parametrize(("largest", "expected"), [(3e38, ["near-overflow"]), (1e30, [])])
-def test_an_exponential_close_to_the_largest_number(tmp_path, largest: float, expected: list[str]):
+def test_an_exponential_close_to_the_largest_number(
+    tmp_path: Path, largest: float, expected: list[str]
+) -> None:
     recorded = program(tmp_path)
     recorded.op("f", "Exp", "Exp", "x:0")
     for _ in range(CALLS):
@@ -47,7 +56,9 @@ def test_an_exponential_close_to_the_largest_number(tmp_path, largest: float, ex
 
 
 @pytest.mark.parametrize(("value", "expected"), [(0, ["exp-underflow"]), (1e-30, [])])
-def test_an_exponential_that_is_always_zero(tmp_path, value: float, expected: list[str]):
+def test_an_exponential_that_is_always_zero(
+    tmp_path: Path, value: float, expected: list[str]
+) -> None:
     recorded = program(tmp_path)
     recorded.op("f", "Exp", "Exp", "x:0")
     for _ in range(CALLS):
@@ -63,19 +74,21 @@ def test_an_exponential_that_is_always_zero(tmp_path, value: float, expected: li
         ("AddV2", 48, []),  # a mask may have been added
     ],
 )
-def test_a_layer_with_a_saturated_softmax(tmp_path, logits: str, zeros: int, expected: list[str]):
+def test_a_layer_with_a_saturated_softmax(
+    tmp_path: Path, logits: str, zeros: int, expected: list[str]
+) -> None:
     recorded = program(tmp_path)
     recorded.op("f", logits, "logits", "x:0", "b:0")
     recorded.op("f", "Softmax", "Softmax", "logits:0")
     recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "Softmax:0", outputs=0)
     for _ in range(CALLS):
         recorded.trace("f", "logits", some(300.0))
-        recorded.trace("f", "Softmax", np.repeat(np.float32([0, 1]), [zeros, 64 - zeros]))
+        recorded.trace("f", "Softmax", np.repeat(np.array([0, 1], np.float32), [zeros, 64 - zeros]))
     assert suspects(recorded) == expected
 
 
 @pytest.mark.parametrize("op_type", ["Softmax", "Tanh"])
-def test_a_softmax_given_to_a_loss_that_wants_logits(tmp_path, op_type: str):
+def test_a_softmax_given_to_a_loss_that_wants_logits(tmp_path: Path, op_type: str) -> None:
     recorded = program(tmp_path)
     recorded.op("f", op_type, "last", "x:0")
     recorded.op("f", "Reshape", "Reshape", "last:0", "shape:0")
@@ -87,7 +100,7 @@ def test_a_softmax_given_to_a_loss_that_wants_logits(tmp_path, op_type: str):
 
 
 @pytest.mark.parametrize("column", ["BiasAdd", "ExpandDims"])
-def test_a_column_minus_a_row_in_a_loss(tmp_path, column: str):
+def test_a_column_minus_a_row_in_a_loss(tmp_path: Path, column: str) -> None:
     recorded = program(tmp_path)
     recorded.op("f", column, "predictions", "x:0")
     recorded.op("f", "Neg", "targets", "y:0")
@@ -105,7 +118,7 @@ def test_a_column_minus_a_row_in_a_loss(tmp_path, column: str):
 
 
 @pytest.mark.parametrize(("kept", "expected"), [(0, ["gradient-underflow"]), (1e-3, [])])
-def test_gradients_lost_in_a_cast(tmp_path, kept: float, expected: list[str]):
+def test_gradients_lost_in_a_cast(tmp_path: Path, kept: float, expected: list[str]) -> None:
     recorded = program(tmp_path)
     recorded.op("f", "Mul", "gradient_tape/Mul", "x:0", "y:0")
     recorded.op("f", "Cast", "gradient_tape/Cast", "gradient_tape/Mul:0")
@@ -116,7 +129,7 @@ def test_gradients_lost_in_a_cast(tmp_path, kept: float, expected: list[str]):
 
 
 @pytest.mark.parametrize("steps", [4, 40])
-def test_a_loss_scaler_may_skip_some_steps_but_not_all(tmp_path, steps: int):
+def test_a_loss_scaler_may_skip_some_steps_but_not_all(tmp_path: Path, steps: int) -> None:
     recorded = program(tmp_path)
     recorded.op("f", "Mul", "gradient_tape/Mul", "x:0", "y:0")
     recorded.op("f", "Cast", "gradient_tape/Cast", "gradient_tape/Mul:0")

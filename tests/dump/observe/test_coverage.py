@@ -11,9 +11,8 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 np = pytest.importorskip("numpy")
 
-import dump_oracle as oracle  # noqa: E402
-
 import tfdbg_tui  # noqa: E402
+from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui.dump.observe import coverage  # noqa: E402
 from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
 

@@ -11,9 +11,8 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 np = pytest.importorskip("numpy")
 
-import dump_oracle as oracle  # noqa: E402
-
 import tfdbg_tui  # noqa: E402
+from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui.diagnosis.report.findings import Report, diagnose  # noqa: E402
 from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402

@@ -31,7 +31,7 @@ def _disabled() -> Iterator[None]:
     dump.disable_dump_debug_info()
 
 
-class Model(tf.Module):
+class Model(tf.Module):  # type: ignore[name-defined]
     """Calls, branches and loops around a logarithm of a negative number, and a compiled one."""
 
     def __init__(self) -> None:

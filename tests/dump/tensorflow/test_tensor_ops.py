@@ -20,11 +20,11 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 np = pytest.importorskip("numpy")
 
-import device_programs as programs  # noqa: E402
-import dump_oracle as oracle  # noqa: E402
 from tensorflow.python.framework import kernels  # noqa: E402
 
 import tfdbg_tui  # noqa: E402
+from tests.dump import device_programs as programs  # noqa: E402
+from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump.encode import eager_tensors  # noqa: E402
 from tfdbg_tui.dump.observe import compiled, instrument  # noqa: E402
@@ -71,7 +71,7 @@ def _accelerator() -> Iterator[None]:
 
 @pytest.fixture(scope="module", params=programs.MODES if HAS_REGISTRY else ("SHAPE", "ADAPTIVE"))
 def mode(request: pytest.FixtureRequest) -> str:
-    return request.param
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +93,8 @@ def own_ops(mode: str, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
         with dumping(tmp_path_factory.mktemp(mode), mode):
             for call in programs.dtype_calls():
                 call(2.0)
-            for call in programs.other_calls():
-                call()
+            for other in programs.other_calls():
+                other()
     return found
 
 

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +15,9 @@ from tfdbg_tui.logdir.files.writer_process import WriterProcess
 from tfdbg_tui.wire import tfrecord
 from tfdbg_tui.wire.events import DebugEvent, DebugMetadata
 from tfdbg_tui.wire.filesets import FileSet
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _OPENS = "import sys; f = open(sys.argv[1], 'ab'); print(flush=True); sys.stdin.read()"
 
@@ -26,7 +30,7 @@ def _start(path: str) -> subprocess.Popen[bytes]:
     return process
 
 
-def test_a_writer_is_at_work_until_it_is_killed(tmp_path) -> None:
+def test_a_writer_is_at_work_until_it_is_killed(tmp_path: Path) -> None:
     placeholder = tmp_path / "before"
     process = _start(str(placeholder))
     file_set = FileSet(str(tmp_path / f"tfdbg_events.1.{socket.gethostname()}-{process.pid}"))
@@ -41,7 +45,7 @@ def test_a_writer_is_at_work_until_it_is_killed(tmp_path) -> None:
     assert writer.writing() is False
 
 
-def test_another_process_with_the_same_number_is_not_the_writer(tmp_path) -> None:
+def test_another_process_with_the_same_number_is_not_the_writer(tmp_path: Path) -> None:
     process = _start(str(tmp_path / "something else"))
     prefix = tmp_path / f"tfdbg_events.1.{socket.gethostname()}-{process.pid}-2"
     try:
@@ -50,7 +54,7 @@ def test_another_process_with_the_same_number_is_not_the_writer(tmp_path) -> Non
         process.communicate()
 
 
-def test_tensorflows_writer_is_found_by_what_it_has_open(tmp_path) -> None:
+def test_tensorflows_writer_is_found_by_what_it_has_open(tmp_path: Path) -> None:
     file_set = FileSet(str(tmp_path / f"tfdbg_events.1.{socket.gethostname()}"))
     process = _start(file_set.path("execution"))
     with open(file_set.path("execution"), "rb"):  # who reads is not the writer
@@ -79,7 +83,9 @@ def _say(file_set: FileSet, *ended: int) -> None:
 @pytest.mark.parametrize(
     ("said", "killed"), [((), True), ((0,), True), ((0, 1), False), ((0, 1, 0), True)]
 )
-def test_who_is_killed_cannot_say_that_it_ends(tmp_path, said, killed) -> None:
+def test_who_is_killed_cannot_say_that_it_ends(
+    tmp_path: Path, said: tuple[int, ...], killed: bool
+) -> None:
     process = _start(str(tmp_path / "something else"))
     process.kill()
     process.communicate()
@@ -90,7 +96,7 @@ def test_who_is_killed_cannot_say_that_it_ends(tmp_path, said, killed) -> None:
     assert writer.killed() is killed
 
 
-def test_on_another_host_only_what_it_said_is_known(tmp_path) -> None:
+def test_on_another_host_only_what_it_said_is_known(tmp_path: Path) -> None:
     file_set = FileSet(str(tmp_path / "tfdbg_events.1.elsewhere-1"))
     writer = WriterProcess(file_set)
     for said, writing in (((0,), None), ((0, 1), False), ((0, 1, 0), None)):
@@ -99,7 +105,7 @@ def test_on_another_host_only_what_it_said_is_known(tmp_path) -> None:
         assert not writer.killed()
 
 
-def test_what_a_name_does_not_tell(tmp_path) -> None:
+def test_what_a_name_does_not_tell(tmp_path: Path) -> None:
     for name in (socket.gethostname(), "elsewhere-1", "x", "1.elsewhere-0"):
         writer = WriterProcess(FileSet(str(tmp_path / f"tfdbg_events.1.{name}")))
         assert writer.writing() is None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from tfdbg_tui.logdir.index.alert_log import AlertLog
@@ -26,8 +29,8 @@ class Log:
     def __len__(self) -> int:
         return len(self.times)
 
-    def wall_times(self, rows) -> np.ndarray:
-        return self.times[rows]
+    def wall_times(self, rows: npt.ArrayLike) -> np.ndarray:
+        return np.asarray(self.times[np.asarray(rows)])
 
     def grow(self, times: np.ndarray) -> None:
         bad = np.flatnonzero(times % 100 == 0) + len(self.times)
@@ -90,7 +93,7 @@ def _check(rows: Rows, expected: list[tuple[float, int, int]]) -> None:
     places = [(log, row) for _, log, row in expected]
     some = np.random.default_rng(1).integers(0, len(rows), 200)
     for indices in (some, np.arange(len(rows))):
-        found = {}
+        found: dict[int, tuple[int, int]] = {}
         for log, where, in_log in rows.split(indices):
             found |= {int(w): (log, int(r)) for w, r in zip(where, in_log, strict=True)}
         assert [found[i] for i in range(len(indices))] == [places[i] for i in indices]
@@ -100,7 +103,7 @@ def _check(rows: Rows, expected: list[tuple[float, int, int]]) -> None:
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_ascending_numbers_are_found(side) -> None:
+def test_ascending_numbers_are_found(side: Literal["left", "right"]) -> None:
     column = AscendingColumn()
     assert column.view().searchsorted([5], side).tolist() == [0]
     values = np.arange(600_000) // 3 * 2 + 7  # equal ones on both sides of a block's end

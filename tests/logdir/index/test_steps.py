@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tfdbg_tui.logdir.events import ExecutionKind
-from tfdbg_tui.logdir.index.columns import Column
+from tfdbg_tui.logdir.index.columns import Column, ColumnView
 from tfdbg_tui.logdir.index.steps import Steps, find_steps
 
 LOAD, ADD, TRAIN, EVALUATE = 0, 1, 2, 3
@@ -18,13 +18,15 @@ KINDS = [
 ]
 
 
-def _column(values: list[int]):
+def _column(values: list[int]) -> ColumnView:
     column = Column()
     column.extend(values)
     return column.view()
 
 
-def _steps(kinds: list[int], stacks: list[int] | None = None, recorded: list[int] | None = None):
+def _steps(
+    kinds: list[int], stacks: list[int] | None = None, recorded: list[int] | None = None
+) -> Steps:
     zeros = [0] * len(kinds)
     return find_steps(_column(recorded or zeros), _column(kinds), _column(stacks or zeros), KINDS)
 
@@ -33,20 +35,20 @@ def _of_all(steps: Steps, count: int) -> list[int | None]:
     return [steps.of(execution) for execution in range(count)]
 
 
-def test_recorded_steps_count_and_may_have_gaps():
+def test_recorded_steps_count_and_may_have_gaps() -> None:
     steps = _steps([ADD] * 6, recorded=[0, 11, 11, 0, 21, 21])
     assert steps.counted_by is None
     assert steps.numbers.tolist() == [10, 20]
     assert _of_all(steps, 6) == [None, 10, 10, None, 20, 20]
 
 
-def test_the_function_called_most_often_is_called_once_a_step():
+def test_the_function_called_most_often_is_called_once_a_step() -> None:
     steps = _steps([LOAD, ADD, TRAIN, ADD, TRAIN, EVALUATE, ADD, TRAIN])
     assert steps.counted_by == "__inference_train_7"
     assert _of_all(steps, 8) == [None, None, 0, 0, 1, 1, 1, 2]
 
 
-def test_without_functions_the_loop_with_the_most_lines_counts():
+def test_without_functions_the_loop_with_the_most_lines_counts() -> None:
     body = [(ADD, 5), (LOAD, 6), (ADD, 7)]  # each from a line of its own
     inner = [(ADD, 9)] * 4  # a loop of one line within it, run more often
     rows = [(LOAD, 1)] + (body + inner) * 3
@@ -57,13 +59,13 @@ def test_without_functions_the_loop_with_the_most_lines_counts():
 
 
 @pytest.mark.parametrize("kinds", [[], [ADD], [LOAD, ADD, TRAIN]])
-def test_what_does_not_repeat_has_no_steps(kinds: list[int]):
+def test_what_does_not_repeat_has_no_steps(kinds: list[int]) -> None:
     steps = _steps(kinds, list(range(len(kinds))))
     assert len(steps) == 0
     assert _of_all(steps, len(kinds)) == [None] * len(kinds)
 
 
-def test_going_from_step_to_step():
+def test_going_from_step_to_step() -> None:
     steps = Steps(np.array([-1, 3, 3, -1, 5, 5, 9]))
     assert steps.first_execution(5) == 4
     assert steps.first_execution(4) is None

@@ -6,11 +6,13 @@ import dataclasses
 import random
 import shutil
 from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from synthetic import (
+
+from tests.logdir.synthetic import (
     content,
     execution_record,
     execution_records,
@@ -21,7 +23,6 @@ from synthetic import (
     vector_proto,
     write_logdir,
 )
-
 from tfdbg_tui.logdir.files import frames
 from tfdbg_tui.logdir.files.gather import PADDING
 from tfdbg_tui.logdir.index.executions import ExecutionLog
@@ -31,6 +32,13 @@ from tfdbg_tui.wire import codec, events, tfrecord
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 import numpy as np  # isort: skip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.conftest import RecordedLogdirs
+    from tfdbg_tui.logdir import Run
 
 NAMES = (
     "mnist",
@@ -50,7 +58,7 @@ scratch = settings(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_recorded_logdirs(logdirs, name):
+def test_recorded_logdirs(logdirs: RecordedLogdirs, name: str) -> None:
     scalar = content(read(logdirs[name], vectorised=False))
     assert content(read(logdirs[name])) == scalar
     assert content(read(logdirs[name], chunk_bytes=5000)) == scalar
@@ -60,7 +68,7 @@ def test_recorded_logdirs(logdirs, name):
 
 @scratch
 @given(st.data())
-def test_any_mixture_of_records(tmp_path, data):
+def test_any_mixture_of_records(tmp_path: Path, data: st.DataObject) -> None:
     write_logdir(
         tmp_path / "logdir",
         traces=b"".join(repeated(data.draw, trace_records())),
@@ -74,7 +82,7 @@ def test_any_mixture_of_records(tmp_path, data):
 
 @scratch
 @given(st.data())
-def test_damaged_bytes(tmp_path, logdirs, data):
+def test_damaged_bytes(tmp_path: Path, logdirs: RecordedLogdirs, data: st.DataObject) -> None:
     """A record whose payload is damaged may be taken for the one it was; the others never."""
     name = data.draw(st.sampled_from(NAMES))
     shutil.rmtree(tmp_path / "logdir", ignore_errors=True)
@@ -99,9 +107,9 @@ def test_damaged_bytes(tmp_path, logdirs, data):
     )
 
 
-def intact(run):
+def intact(run: Run) -> dict[tuple[str, int], object]:
     """Returns the events of a run that can be read in full, with what the index says of them."""
-    found = {}
+    found: dict[tuple[str, int], object] = {}
     for listed, what in (
         (run.executions, run.executions.kind),
         (run.graph_executions, run.graph_executions.site),
@@ -116,13 +124,13 @@ def intact(run):
 
 
 @pytest.fixture
-def alone(monkeypatch):
+def alone(monkeypatch: pytest.MonkeyPatch) -> Counter[type]:
     """Counts the records that the scalar decoders read."""
-    count = Counter()
+    count: Counter[type] = Counter()
     for log in (ExecutionLog, TraceLog):
         decode = log._decode
 
-        def counting(self, *args, decode=decode, **options):
+        def counting(self: object, *args: Any, decode: Any = decode, **options: Any) -> Any:
             count[type(self)] += 1
             return decode(self, *args, **options)
 
@@ -131,7 +139,9 @@ def alone(monkeypatch):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_hardly_a_record_is_read_alone(tmp_path, logdirs, name, alone):
+def test_hardly_a_record_is_read_alone(
+    tmp_path: Path, logdirs: RecordedLogdirs, name: str, alone: Counter[type]
+) -> None:
     """Speed comes from recognising records; a mistake there would be slow and go unnoticed."""
     logdir = shutil.copytree(logdirs[name], tmp_path / "logdir")
     for path in (*logdir.glob("*.execution"), *logdir.glob("*traces")):
@@ -141,7 +151,7 @@ def test_hardly_a_record_is_read_alone(tmp_path, logdirs, name, alone):
     assert alone.total() < 2 * once + 0.04 * (len(run.executions) + len(run.graph_executions))
 
 
-def test_records_with_every_field_are_read_in_bulk(tmp_path, alone):
+def test_records_with_every_field_are_read_in_bulk(tmp_path: Path, alone: Counter[type]) -> None:
     """A field that is declared, but not looked for by the scans, is found here."""
     proto = vector_proto([5.0, 0.0])
     trace = events.GraphExecutionTrace(
@@ -177,7 +187,14 @@ UNKNOWN_FIELDS = {
 @pytest.mark.parametrize("where", ["in the event", "in the message", "before the extensions"])
 @pytest.mark.parametrize("field", UNKNOWN_FIELDS)
 @pytest.mark.parametrize("name", ["mnist", "control_flow", "curt_health", "no_tensor"])
-def test_unknown_fields_are_skipped_in_bulk(tmp_path, logdirs, name, field, where, alone):
+def test_unknown_fields_are_skipped_in_bulk(
+    tmp_path: Path,
+    logdirs: RecordedLogdirs,
+    name: str,
+    field: str,
+    where: str,
+    alone: Counter[type],
+) -> None:
     """What a later version of the format adds costs no scalar decoding and changes nothing."""
     logdir = shutil.copytree(logdirs[name], tmp_path / "logdir")
     for path in (*logdir.glob("*.execution"), *logdir.glob("*traces")):
@@ -191,7 +208,7 @@ def test_unknown_fields_are_skipped_in_bulk(tmp_path, logdirs, name, field, wher
     assert content(run) == content(read(logdir, vectorised=False))
 
 
-def extended_by(field, where, payload):
+def extended_by(field: bytes, where: str, payload: bytes) -> bytes:
     """Returns an event's payload with a field more."""
     if where == "in the event":
         return payload + field
@@ -205,7 +222,7 @@ def extended_by(field, where, payload):
     return event.encode()
 
 
-def tag_starts(message):
+def tag_starts(message: bytes) -> Iterator[tuple[int, int, int]]:
     """Yields (tag, where it starts, where its value ends) of each field."""
     at = 0
     for tag, _, end in codec.spans(message):
@@ -213,13 +230,13 @@ def tag_starts(message):
         at = end
 
 
-def test_frames_are_walked_from_many_places():
+def test_frames_are_walked_from_many_places() -> None:
     data = b"".join(tfrecord.frame(b"\x09" + bytes(size % 97)) for size in range(100_000))
     buffer = np.frombuffer(data + bytes(PADDING), np.uint8)
     assert len(frames._lane_starts(buffer, len(data), 200, 250)) > 150
 
 
-def test_frames_of_many_records():
+def test_frames_of_many_records() -> None:
     rng = random.Random(0)
     payloads = [b"\x09" + rng.randbytes(rng.choice([50, 51, 300, 2000])) for _ in range(5000)]
     data = b"".join(map(tfrecord.frame, payloads))
@@ -235,7 +252,7 @@ def test_frames_of_many_records():
     assert (frames.walk(np.frombuffer(broken, np.uint8), len(data)) == expected[:3001]).all()
 
 
-def test_interning_compares_every_byte():
+def test_interning_compares_every_byte() -> None:
     """Strings that a sampled hash cannot tell apart keep their own numbers."""
     base = bytearray(400)
     strings = [bytes(base)]

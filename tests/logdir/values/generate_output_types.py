@@ -6,6 +6,7 @@ python tests/logdir/values/generate_output_types.py
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import tensorflow as tf
 
@@ -37,7 +38,7 @@ def main() -> None:
     print(f"{TARGET}: {len(lines)} ops")
 
 
-def _all_ops():
+def _all_ops() -> Any:
     from tensorflow.core.framework import op_def_pb2
     from tensorflow.python.client import pywrap_tf_session
 
@@ -46,17 +47,17 @@ def _all_ops():
     return op_def_pb2.OpList.FromString(data).op
 
 
-def _output(op, argument) -> str:
+def _output(op: Any, argument: Any) -> str:
     """Returns the type of an output; "" for a list of outputs of various types."""
     if argument.type_list_attr:
         return ""
     many = "*" if argument.number_attr else ""
     if not argument.type_attr:
-        return tf.DType(argument.type).name + many
+        return f"{tf.DType(argument.type).name}{many}"
     (attribute,) = (attribute for attribute in op.attr if attribute.name == argument.type_attr)
     allowed = [tf.DType(number) for number in attribute.allowed_values.list.type]
     never_float = allowed and not any(dtype.is_floating for dtype in allowed)
-    return ("#" if never_float else "?") + argument.type_attr + many
+    return f"{'#' if never_float else '?'}{argument.type_attr}{many}"
 
 
 if __name__ == "__main__":

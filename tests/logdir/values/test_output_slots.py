@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import pytest
-from synthetic import execution_record, read, vector_proto, write_logdir
+from typing import TYPE_CHECKING
 
+import pytest
+
+from tests.logdir.synthetic import execution_record, read, vector_proto, write_logdir
 from tfdbg_tui.logdir import TensorSummary
 from tfdbg_tui.logdir.values.output_slots import output_slots
 from tfdbg_tui.wire import events
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tfdbg_tui.logdir import Run
 
 FLOAT = vector_proto([-1, -1, 1, 1, 3, 0, 0, 2, 0, 0, 1])  # FULL_HEALTH, float32, two NaNs
 INT = b""  # the placeholder of an output that the health modes do not look at
 
 
-def run_of(tmp_path, op_type, num_outputs, protos):
+def run_of(tmp_path: Path, op_type: str, num_outputs: int, protos: list[bytes]) -> Run:
     execution = events.Execution(
         op_type, num_outputs, tensor_debug_mode=4, tensor_protos=list(protos)
     )
@@ -31,7 +38,9 @@ def run_of(tmp_path, op_type, num_outputs, protos):
         ("Merge", 2, [FLOAT], [0]),
     ],
 )
-def test_known_slots(tmp_path, op_type, num_outputs, protos, slots):
+def test_known_slots(
+    tmp_path: Path, op_type: str, num_outputs: int, protos: list[bytes], slots: list[int]
+) -> None:
     run = run_of(tmp_path, op_type, num_outputs, protos)
     execution = run.executions[19]
     bad = [slot for slot, summary in enumerate(execution.outputs) if summary]
@@ -41,19 +50,19 @@ def test_known_slots(tmp_path, op_type, num_outputs, protos, slots):
     assert run.executions.alert_slots[:].tolist() == bad * 20
 
 
-def test_unknown_slots_keep_their_order(tmp_path):
+def test_unknown_slots_keep_their_order(tmp_path: Path) -> None:
     run = run_of(tmp_path, "__forward_f_12", 4, [FLOAT, INT])
     execution = run.executions[0]
     assert not execution.slots_known
     assert [summary is not None for summary in execution.outputs] == [True, False, False, False]
 
 
-def test_more_protos_than_outputs(tmp_path):
+def test_more_protos_than_outputs(tmp_path: Path) -> None:
     run = run_of(tmp_path, "Log", 1, [FLOAT, FLOAT])
     assert len(run.executions[0].outputs) == 2
 
 
-def test_only_one_choice_counts():
+def test_only_one_choice_counts() -> None:
     assert output_slots("TensorListPopBack", 2, [(False, None)]) == (1,)
     assert output_slots("Cast", 2, [(True, None)]) is None
     shape = TensorSummary(mode=5, rank=1, size=2)
@@ -62,7 +71,7 @@ def test_only_one_choice_counts():
     assert output_slots("TopKV2", 3, [(True, None)]) is None  # not the op that we know
 
 
-def test_more_outputs_than_16_bits_count(tmp_path):
+def test_more_outputs_than_16_bits_count(tmp_path: Path) -> None:
     proto = vector_proto([-1.0, 1.0, 0.0, 0.0, 1.0])
     count = (1 << 16) + 2
     execution = events.Execution(

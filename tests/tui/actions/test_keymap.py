@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tfdbg_tui.tui import run_app
 from tfdbg_tui.tui.actions.keymap import KeymapError, keymap_path, read_keymap
 from tfdbg_tui.tui.actions.registry import BY_ID
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open
+
 
 @pytest.fixture
-def keys_file(tmp_path, monkeypatch):
+def keys_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     path = tmp_path / "tfdbg-tui" / "keys.toml"
     path.parent.mkdir()
@@ -18,12 +26,12 @@ def keys_file(tmp_path, monkeypatch):
     return path
 
 
-def test_without_a_file_all_keys_are_the_actions_own(keys_file) -> None:
+def test_without_a_file_all_keys_are_the_actions_own(keys_file: Path) -> None:
     keymap = read_keymap(str(keys_file))
     assert all(keymap.keys(action) == action.keys for action in BY_ID.values())
 
 
-def test_a_key_goes_to_the_users_action_and_leaves_the_other(keys_file) -> None:
+def test_a_key_goes_to_the_users_action_and_leaves_the_other(keys_file: Path) -> None:
     keys_file.write_text('next_alert = ["n", "-"]\nfirst_alert = "f3"\n')
     keymap = read_keymap(str(keys_file))
     assert keymap.keys(BY_ID["next_alert"]) == ("n", "minus")
@@ -43,7 +51,12 @@ def test_a_key_goes_to_the_users_action_and_leaves_the_other(keys_file) -> None:
     ],
 )
 def test_what_cannot_be_used_is_one_sentence(
-    keys_file, text, message, logdirs, monkeypatch, capsys
+    keys_file: Path,
+    text: str,
+    message: str,
+    logdirs: RecordedLogdirs,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     keys_file.write_text(text)
     with pytest.raises(KeymapError, match=message):
@@ -53,7 +66,9 @@ def test_what_cannot_be_used_is_one_sentence(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-async def test_the_app_obeys_and_names_the_users_keys(open_app, logdirs, keys_file) -> None:
+async def test_the_app_obeys_and_names_the_users_keys(
+    open_app: Open, logdirs: RecordedLogdirs, keys_file: Path
+) -> None:
     keys_file.write_text('next_alert = "n"\nfirst_alert = ["ctrl+a", "A"]\n')
     async with open_app(logdirs["mnist"], keymap=read_keymap(str(keys_file))) as opened:
         await opened.press("3", "A")

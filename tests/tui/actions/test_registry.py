@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +12,10 @@ from tfdbg_tui.tui.actions.registry import ACTIONS, GROUPS, footer_actions, key_
 from tfdbg_tui.tui.control.commands import Commands
 from tfdbg_tui.tui.panes import PANES
 
+if TYPE_CHECKING:
+    from tfdbg_tui.tui.actions.registry import Action
+    from tfdbg_tui.tui.panes.base import PaneSpec
+
 
 def test_no_two_actions_share_a_key_or_an_id() -> None:
     for used in ((a.id for a in ACTIONS), (key for a in ACTIONS for key in a.keys)):
@@ -18,7 +23,7 @@ def test_no_two_actions_share_a_key_or_an_id() -> None:
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.id)
-def test_every_action_has_help_and_something_that_does_it(action) -> None:
+def test_every_action_has_help_and_something_that_does_it(action: Action) -> None:
     assert action.help
     assert action.label
     assert action.group in GROUPS
@@ -39,7 +44,7 @@ def test_the_key_table_has_every_action() -> None:
 
 
 @pytest.mark.parametrize("spec", PANES, ids=lambda spec: spec.name)
-def test_every_footer_names_what_the_pane_says_and_ends_with_help_and_quit(spec) -> None:
+def test_every_footer_names_what_the_pane_says_and_ends_with_help_and_quit(spec: PaneSpec) -> None:
     shown = [action.id for action in footer_actions(spec.name)]
     assert shown[-2:] == ["help", "quit"]
     assert set(spec.keys) <= set(shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,7 +11,12 @@ from tfdbg_tui.diagnosis.report.explanation import Explanation
 from tfdbg_tui.tui import navigation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open, Opened
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.report.chains import Chain
 
 
 class Gate:
@@ -35,10 +40,10 @@ def gate() -> Iterator[Gate]:
 
 
 @pytest.fixture
-def slow_search(monkeypatch, gate) -> Gate:
+def slow_search(monkeypatch: pytest.MonkeyPatch, gate: Gate) -> Gate:
     search = navigation.search
 
-    def slow(*args, **options):
+    def slow(*args: Any, **options: Any) -> Any:
         gate.wait()
         return search(*args, **options)
 
@@ -46,7 +51,7 @@ def slow_search(monkeypatch, gate) -> Gate:
     return gate
 
 
-async def arrived(opened, condition) -> None:
+async def arrived(opened: Opened, condition: Callable[[], object]) -> None:
     for _ in range(500):
         await opened.pilot.pause(0.01)
         if condition():
@@ -54,12 +59,14 @@ async def arrived(opened, condition) -> None:
     raise AssertionError(opened.screen())
 
 
-async def search_for(opened, text: str) -> None:
+async def search_for(opened: Opened, text: str) -> None:
     await opened.press("3", "slash")
     await opened.type(text)
 
 
-async def test_a_long_search_says_so_and_arrives(open_app, logdirs, slow_search) -> None:
+async def test_a_long_search_says_so_and_arrives(
+    open_app: Open, logdirs: RecordedLogdirs, slow_search: Gate
+) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await search_for(opened, "softmax")
         assert "searching for softmax" in opened.screen()
@@ -70,7 +77,9 @@ async def test_a_long_search_says_so_and_arrives(open_app, logdirs, slow_search)
         assert opened.focus.graph_execution == 0
 
 
-async def test_next_match_waits_for_the_one_before(open_app, logdirs, slow_search) -> None:
+async def test_next_match_waits_for_the_one_before(
+    open_app: Open, logdirs: RecordedLogdirs, slow_search: Gate
+) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await search_for(opened, "softmax")
         await opened.press("n")
@@ -80,7 +89,7 @@ async def test_next_match_waits_for_the_one_before(open_app, logdirs, slow_searc
 
 @pytest.mark.parametrize(("keys", "row"), [(("escape",), 0), (("j", "j"), 2)])
 async def test_whoever_stops_or_moves_on_stays_there(
-    open_app, logdirs, slow_search, keys, row
+    open_app: Open, logdirs: RecordedLogdirs, slow_search: Gate, keys: tuple[str, ...], row: int
 ) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await search_for(opened, "softmax")
@@ -92,11 +101,11 @@ async def test_whoever_stops_or_moves_on_stays_there(
 
 
 async def test_a_long_chain_says_so_and_stands_on_the_root(
-    open_app, logdirs, monkeypatch, gate
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch, gate: Gate
 ) -> None:
     find = Explanation.find_chain
 
-    def slow(self, event):
+    def slow(self: Explanation, event: TensorEvent) -> Chain | None:
         gate.wait()
         return find(self, event)
 
@@ -112,10 +121,15 @@ async def test_a_long_chain_says_so_and_stands_on_the_root(
 
 
 async def test_a_way_that_comes_after_why_was_closed_moves_nothing(
-    open_app, logdirs, monkeypatch, gate
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch, gate: Gate
 ) -> None:
     find = Explanation.find_chain
-    monkeypatch.setattr(Explanation, "find_chain", lambda *args: (gate.wait(), find(*args))[1])
+
+    def slow(self: Explanation, event: TensorEvent) -> Chain | None:
+        gate.wait()
+        return find(self, event)
+
+    monkeypatch.setattr(Explanation, "find_chain", slow)
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("colon")
         await opened.type("trace:143")
@@ -125,8 +139,10 @@ async def test_a_way_that_comes_after_why_was_closed_moves_nothing(
         assert (opened.focus.graph_execution, opened.focus.why) == (143, None)
 
 
-async def test_a_way_that_cannot_be_found_is_a_sentence(open_app, logdirs, monkeypatch) -> None:
-    def fail(self, event):
+async def test_a_way_that_cannot_be_found_is_a_sentence(
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: Explanation, event: TensorEvent) -> None:
         raise OSError("the disk is gone")
 
     monkeypatch.setattr(Explanation, "find_chain", fail)

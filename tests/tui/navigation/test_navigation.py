@@ -108,7 +108,7 @@ def test_the_same_op_is_followed_from_step_to_step(mnist: Snapshot, start: Focus
 
 
 @pytest.mark.parametrize("pane", [spec.name for spec in numbered_panes()])
-def test_moves_stay_within_every_list(mnist: Snapshot, start: Focus, pane) -> None:
+def test_moves_stay_within_every_list(mnist: Snapshot, start: Focus, pane: str) -> None:
     focus = replace(navigation.first_alert(mnist, start), pane=pane)
     count = pane_named(pane).rows.count(mnist, focus)
     for rows, expected in ((-(10**9), 0), (10**9, count - 1), (-1, count - 2)):
@@ -162,7 +162,7 @@ def test_search_wraps_and_says_when_there_is_nothing(mnist: Snapshot, start: Foc
 
 
 @pytest.mark.parametrize("pane", [spec.name for spec in numbered_panes()])
-def test_every_list_can_be_searched(mnist: Snapshot, start: Focus, pane) -> None:
+def test_every_list_can_be_searched(mnist: Snapshot, start: Focus, pane: str) -> None:
     text = {"source_code": "tf.math.log", "stack_trace": "<module>", "graph_structure": "mul"}
     focus = replace(navigation.first_alert(mnist, start), pane=pane)
     wanted = text.get(pane, "loss" if pane == "timeline" else "mul")

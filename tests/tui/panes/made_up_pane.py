@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import panes
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
@@ -15,29 +15,29 @@ FRUITS = ("apple", "banana", "cherry", "damson")
 
 
 class FruitRows(Rows):
-    def count(self, snapshot, focus):
+    def count(self, snapshot: Snapshot, focus: Focus) -> int:
         return len(FRUITS)
 
-    def position(self, snapshot, focus):
+    def position(self, snapshot: Snapshot, focus: Focus) -> int:
         return focus.part
 
-    def select(self, snapshot, focus, row):
+    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
         return replace(focus, part=row)
 
-    def texts(self, snapshot, focus):
+    def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
         return FRUITS
 
-    def go_to_name(self, snapshot, focus, name):
+    def go_to_name(self, snapshot: Snapshot, focus: Focus, name: str) -> Focus | None:
         return replace(focus, part=FRUITS.index(name)) if name in FRUITS else None
 
 
 class Fruits(Pane):
     EMPTY = "No fruit."
 
-    def row_state(self, row):
+    def row_state(self, row: int) -> bool:
         return row == self.cursor
 
-    def row(self, row, width):
+    def row(self, row: int, width: int) -> tuple[Line, str]:
         return ((FRUITS[row], ""),), "focus" if row == self.cursor else ""
 
 
@@ -46,8 +46,14 @@ SPEC = PaneSpec(
 )
 panes.PANES = (*panes.PANES, SPEC)
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from conftest import opened_app  # noqa: E402
+from tests.tui.conftest import opened_app  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.tui.widgets.cells import Line
 
 
 async def use(logdir: str, size: tuple[int, int]) -> None:

@@ -6,10 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.panes import PANES, pane_named
 from tfdbg_tui.tui.session.focus import Focus
 from tfdbg_tui.tui.session.focusing import pane_of_subject
+
+if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
 
 _PROGRAM = Path(__file__).with_name("made_up_pane.py")
 
@@ -24,7 +28,7 @@ def test_panes_name_only_panes_that_there_are() -> None:
         assert pane_named(pane_of_subject(Focus(subject=subject))).rows.LISTS_EVENTS
 
 
-def test_a_made_up_pane_works_like_the_others(logdirs) -> None:
+def test_a_made_up_pane_works_like_the_others(logdirs: RecordedLogdirs) -> None:
     """In a process of its own: actions and key bindings are made of `PANES` on import."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, str(_PROGRAM), str(logdirs["mnist"])]

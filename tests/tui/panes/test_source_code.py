@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tfdbg_tui.tui.terminal.text import ASCII
 
+if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open
 
-async def test_marks_and_counts(open_app, logdirs) -> None:
+
+async def test_marks_and_counts(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a", "5", "z")
         lines = opened.screen().splitlines()
@@ -16,7 +22,7 @@ async def test_marks_and_counts(open_app, logdirs) -> None:
         assert next(line for line in lines if "def loss(" in line).count("▌") == 0
 
 
-async def test_the_count_gives_way_to_the_text(open_app, logdirs) -> None:
+async def test_the_count_gives_way_to_the_text(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"], charset=ASCII) as opened:
         await opened.press("a", "5")
         root = next(line for line in opened.screen().splitlines() if "tf.math.log(probs)" in line)

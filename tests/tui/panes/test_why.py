@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -21,6 +21,8 @@ from tfdbg_tui.tui.session.focus import Focus
 from tfdbg_tui.tui.session.focusing import focused_event
 
 if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
@@ -87,7 +89,7 @@ def test_without_a_diagnosis_the_list_is_flat(mnist: Snapshot) -> None:
 
 
 def test_the_first_alert_is_the_root_even_if_another_was_written_first(
-    explained: Snapshot, monkeypatch
+    explained: Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late = TensorEvent("graph_execution", 142, 0)
     monkeypatch.setattr(type(explained.explanation), "root", late)
@@ -201,14 +203,14 @@ def test_the_card_has_the_evidence_and_the_users_line(explained: Snapshot) -> No
 
 
 def test_a_growing_run_is_diagnosed_anew_only_when_its_alerts_change() -> None:
-    def snapshot(events: int, alerts: int, *, complete: bool = True) -> SimpleNamespace:
+    def snapshot(events: int, alerts: int, *, complete: bool = True) -> Snapshot:
         run = SimpleNamespace(
             num_events=events,
             num_alerts=alerts,
             files=SimpleNamespace(label="run"),
             progress=SimpleNamespace(complete=complete),
         )
-        return SimpleNamespace(run=run)
+        return cast("Snapshot", SimpleNamespace(run=run))
 
     assert not _worth_it(snapshot(10, 5, complete=False), None), "not before it has been read"
     assert _worth_it(snapshot(10, 0), None)
@@ -217,7 +219,9 @@ def test_a_growing_run_is_diagnosed_anew_only_when_its_alerts_change() -> None:
     assert _worth_it(snapshot(11, 1), snapshot(10, 0))
 
 
-def test_an_explanation_serves_a_run_that_has_grown(explained, mnist, control_flow) -> None:
+def test_an_explanation_serves_a_run_that_has_grown(
+    explained: Snapshot, mnist: Snapshot, control_flow: Snapshot
+) -> None:
     assert mnist.explained(explained.explanation).explanation is explained.explanation
     assert control_flow.explained(explained.explanation) is control_flow
 
@@ -225,7 +229,7 @@ def test_an_explanation_serves_a_run_that_has_grown(explained, mnist, control_fl
 # With keys
 
 
-async def test_the_story_with_keys(open_app, logdirs) -> None:
+async def test_the_story_with_keys(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a", "i", "i", "w")
         assert opened.active_pane() == "why"
@@ -244,7 +248,7 @@ async def test_the_story_with_keys(open_app, logdirs) -> None:
         assert "Cause" not in opened.screen()
 
 
-async def test_roots_with_keys(open_app, logdirs) -> None:
+async def test_roots_with_keys(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         assert "495 · 1 root" in opened.screen()
         await opened.press("1", "j", "right")
@@ -254,7 +258,9 @@ async def test_roots_with_keys(open_app, logdirs) -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
-async def test_why_can_be_zoomed_and_left_by_pane_keys(open_app, logdirs, size) -> None:
+async def test_why_can_be_zoomed_and_left_by_pane_keys(
+    open_app: Open, logdirs: RecordedLogdirs, size: tuple[int, int]
+) -> None:
     async with open_app(logdirs["mnist"], size) as opened:
         await opened.press("a", "w", "z")
         shown = [pane for pane in ("why", "cause", "alerts") if opened.is_shown(pane)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +15,10 @@ from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.screens.layout import layout_for
 from tfdbg_tui.tui.terminal.text import ASCII
 from tfdbg_tui.tui.terminal.theme import WITHOUT_COLOR, known_themes
+
+if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open
 
 _SCREENS = Path(__file__).parent
 
@@ -28,7 +33,9 @@ def assert_screen(text: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda s: f"{s[0]}x{s[1]}")
-async def test_first_alert_at_three_sizes(open_app, logdirs, monkeypatch, size) -> None:
+async def test_first_alert_at_three_sizes(
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
     monkeypatch.chdir(logdirs["mnist"].parent)
     async with open_app("mnist", size) as opened:
         await opened.press("a")
@@ -36,7 +43,9 @@ async def test_first_alert_at_three_sizes(open_app, logdirs, monkeypatch, size) 
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda s: f"{s[0]}x{s[1]}")
-async def test_why_at_three_sizes(open_app, logdirs, monkeypatch, size) -> None:
+async def test_why_at_three_sizes(
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
     monkeypatch.chdir(logdirs["mnist"].parent)
     async with open_app("mnist", size) as opened:
         await opened.press("colon")
@@ -45,7 +54,9 @@ async def test_why_at_three_sizes(open_app, logdirs, monkeypatch, size) -> None:
         assert_screen(opened.screen(), f"why_{size[0]}x{size[1]}")
 
 
-async def test_why_in_ascii(open_app, logdirs, monkeypatch) -> None:
+async def test_why_in_ascii(
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(logdirs["mnist"].parent)
     async with open_app("mnist", (80, 24), charset=ASCII) as opened:
         await opened.press("a", "w")
@@ -53,14 +64,18 @@ async def test_why_in_ascii(open_app, logdirs, monkeypatch) -> None:
         assert "3 zeros in -> 3 -Inf out" in opened.screen()
 
 
-async def test_source_and_stack_on_a_small_screen(open_app, logdirs, monkeypatch) -> None:
+async def test_source_and_stack_on_a_small_screen(
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(logdirs["mnist"].parent)
     async with open_app("mnist", (80, 24)) as opened:
         await opened.press("a", "6")
         assert_screen(opened.screen(), "stack_80x24")
 
 
-async def test_ascii(open_app, logdirs, monkeypatch) -> None:
+async def test_ascii(
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(logdirs["mnist"].parent)
     async with open_app("mnist", (80, 24), charset=ASCII) as opened:
         await opened.press("a")
@@ -72,7 +87,7 @@ async def test_ascii(open_app, logdirs, monkeypatch) -> None:
         assert opened.screen().isascii()
 
 
-async def test_spaces_cost_no_change_of_style(open_app, logdirs) -> None:
+async def test_spaces_cost_no_change_of_style(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         strip = opened.app.query_one("#alerts", Pane).strip
 
@@ -91,7 +106,7 @@ def test_layouts() -> None:
     assert [layout_for(*size) for size in sizes] == expected
 
 
-async def test_resizing_keeps_the_focus_in_view(open_app, logdirs) -> None:
+async def test_resizing_keeps_the_focus_in_view(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"], (200, 60)) as opened:
         await opened.press("a")
         for size in ((80, 24), (50, 12), (120, 40)):
@@ -105,7 +120,9 @@ async def test_resizing_keeps_the_focus_in_view(open_app, logdirs) -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_zoom_gives_one_pane_everything_and_takes_it_back(open_app, logdirs, size) -> None:
+async def test_zoom_gives_one_pane_everything_and_takes_it_back(
+    open_app: Open, logdirs: RecordedLogdirs, size: tuple[int, int]
+) -> None:
     async with open_app(logdirs["mnist"], size) as opened:
         await opened.press("1")
         before = opened.screen()
@@ -118,7 +135,7 @@ async def test_zoom_gives_one_pane_everything_and_takes_it_back(open_app, logdir
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_without_colours_the_frame_tells_which_pane_has_the_keys(
-    open_app, logdirs, size
+    open_app: Open, logdirs: RecordedLogdirs, size: tuple[int, int]
 ) -> None:
     async with open_app(logdirs["mnist"], size, theme_name=WITHOUT_COLOR) as opened:
         await opened.press("3")
@@ -127,7 +144,9 @@ async def test_without_colours_the_frame_tells_which_pane_has_the_keys(
 
 
 @pytest.mark.parametrize("theme", [*known_themes()[:3], "ansi-dark", "nord"])
-async def test_every_kind_of_theme_works(open_app, logdirs, theme) -> None:
+async def test_every_kind_of_theme_works(
+    open_app: Open, logdirs: RecordedLogdirs, theme: str
+) -> None:
     async with open_app(logdirs["mnist"], theme_name=theme) as opened:
         await opened.press("a")
         assert "Log:0" in opened.screen()

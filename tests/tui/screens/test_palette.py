@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.style import Style
 from textual import events
 from textual.command import CommandList
 
 from tfdbg_tui.tui.screens.palette import Palette
 
+if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open
+
 
 def click(x: int, y: int, style: Style | None = None) -> events.Click:
     place = {"x": x, "y": y, "screen_x": x, "screen_y": y, "delta_x": 0, "delta_y": 0}
     held = {"shift": False, "meta": False, "ctrl": False}
-    return events.Click(None, **place, button=1, **held, style=style)
+    return events.Click(None, **place, button=1, **held, style=style)  # type: ignore[arg-type]
 
 
 async def test_a_click_beyond_the_edge_of_a_smaller_terminal_does_nothing(
-    open_app, logdirs
+    open_app: Open, logdirs: RecordedLogdirs
 ) -> None:
     async with open_app(logdirs["mnist"], (80, 24)) as opened:
         await opened.press("ctrl+p")
@@ -25,7 +31,9 @@ async def test_a_click_beyond_the_edge_of_a_smaller_terminal_does_nothing(
         assert isinstance(opened.app.screen, Palette)
 
 
-async def test_a_click_on_a_command_that_is_gone_does_nothing(open_app, logdirs) -> None:
+async def test_a_click_on_a_command_that_is_gone_does_nothing(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
     async with open_app(logdirs["mnist"], (80, 24)) as opened:
         await opened.press("ctrl+p")
         commands = opened.app.screen.query_one(CommandList)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from types import SimpleNamespace
+from typing import Any
 
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.tui.session.focus import KEPT, Focus
@@ -26,7 +27,7 @@ class MovedByOne:
         return place + self._shift
 
 
-def run(shift: int) -> SimpleNamespace:
+def run(shift: int) -> Any:
     return SimpleNamespace(
         state=SimpleNamespace(generation=0),
         files=SimpleNamespace(file_sets=[1, 2]),
@@ -45,8 +46,8 @@ def test_every_field_says_how_it_is_remapped_and_none_that_holds_an_event_is_kep
 def test_whatever_holds_an_event_moves_with_it() -> None:
     moving = [field for field in fields(Focus) if field.metadata != KEPT]
     before, after = TensorEvent("execution", 3, 0), TensorEvent("execution", 4, 0)
-    values = {"tensor": before, "tensors": frozenset({before})}
-    moved = {"tensor": after, "tensors": frozenset({after})}
+    values: dict[str, Any] = {"tensor": before, "tensors": frozenset({before})}
+    moved: dict[str, Any] = {"tensor": after, "tensors": frozenset({after})}
     kinds = {field.name: field.metadata["remap"] for field in moving}
     focus = replace(Focus(), **{name: values.get(kind, 3) for name, kind in kinds.items()})
     expected = replace(Focus(), **{name: moved.get(kind, 4) for name, kind in kinds.items()})

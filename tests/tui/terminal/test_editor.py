@@ -17,12 +17,17 @@ from tfdbg_tui.tui.terminal import editor
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open
+
 OPTIONS = ("+!touch pwned", "-c!touch pwned", '+call system("touch pwned")', "--eval=(x)", "--")
 ADDRESSES = ("host:file.py", "scp:x", "~", "$HOME", "-")
 
 
 @pytest.mark.parametrize("name", [*OPTIONS, *ADDRESSES])
-def test_a_name_that_means_something_becomes_a_path(tmp_path: Path, monkeypatch, name) -> None:
+def test_a_name_that_means_something_becomes_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).touch()
     file = editor.existing_file(name)
@@ -33,7 +38,9 @@ def test_a_name_that_means_something_becomes_a_path(tmp_path: Path, monkeypatch,
 @pytest.mark.parametrize(
     "path", ["missing", "http://host/x.py", "//host/x", "scp://h//x", "", "\0"]
 )
-def test_what_is_no_file_here_is_not_opened(tmp_path: Path, monkeypatch, path) -> None:
+def test_what_is_no_file_here_is_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(editor.EditorError, match="no such file"):
         editor.existing_file(path)
@@ -51,7 +58,9 @@ def test_only_regular_files_with_plain_names_are_opened(tmp_path: Path) -> None:
             editor.existing_file(str(tmp_path / name))
 
 
-def test_a_link_is_known_by_what_it_leads_to(tmp_path: Path, monkeypatch) -> None:
+def test_a_link_is_known_by_what_it_leads_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     work, other = tmp_path / "work", tmp_path / "other"
     for directory in (work, work / "logdir", other):
         directory.mkdir()
@@ -73,20 +82,20 @@ def test_a_link_is_known_by_what_it_leads_to(tmp_path: Path, monkeypatch) -> Non
         ("hx", ["hx", "/x.py:1"]),
     ],
 )
-def test_each_editor_gets_the_line_in_its_own_way(named, arguments) -> None:
+def test_each_editor_gets_the_line_in_its_own_way(named: str, arguments: list[str]) -> None:
     assert editor.command({"EDITOR": named}, "/x.py", -5) == arguments
 
 
 @pytest.mark.parametrize(
     ("named", "clue"), [("", "set EDITOR"), (" ", "set EDITOR"), ("'", "quot")]
 )
-def test_an_editor_that_cannot_be_run_is_told(named, clue) -> None:
+def test_an_editor_that_cannot_be_run_is_told(named: str, clue: str) -> None:
     with pytest.raises(editor.EditorError, match=clue):
         editor.command({"EDITOR": named}, "/x.py", 1)
 
 
 async def test_a_file_elsewhere_is_shown_before_it_is_opened(
-    open_app, logdirs, tmp_path: Path, monkeypatch
+    open_app: Open, logdirs: RecordedLogdirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere = tmp_path / "elsewhere.py"
     elsewhere.touch()

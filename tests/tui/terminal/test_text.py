@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from rich.cells import cell_len
 
 from tfdbg_tui.tui.terminal.text import ASCII, UNICODE, compact, short_device
+
+if TYPE_CHECKING:
+    from tfdbg_tui.tui.terminal.text import Charset
 
 HOSTILE = "\x1b]0;owned\x07[red]x[/red]\x9b2J\r\n\u202e名前\u0301[@click=app.quit]y[/]" + "n" * 300
 
 
 @pytest.mark.parametrize("charset", [UNICODE, ASCII])
 @pytest.mark.parametrize("width", [0, 1, 2, 7, 20, 400])
-def test_text_is_cut_to_exactly_the_width(charset, width) -> None:
+def test_text_is_cut_to_exactly_the_width(charset: Charset, width: int) -> None:
     for text in (HOSTILE, "名前" * 30, "a/" * 40 + "last:0", "", "x"):
         assert cell_len(charset.fit(text, width)) == width
         assert cell_len(charset.fit_name(text, width)) == width
@@ -40,7 +45,7 @@ def test_a_long_name_keeps_its_last_scope() -> None:
         (10**30, "1e+30"),
     ],
 )
-def test_counts_fit_five_characters(count, text) -> None:
+def test_counts_fit_five_characters(count: int, text: str) -> None:
     assert compact(count) == text
     assert len(text) <= 5
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,6 @@ from tfdbg_tui.tui.widgets.chips import chips
         ({"size": 0}, "empty"),
     ],
 )
-def test_values_are_summed_up_in_a_line(fields, text) -> None:
+def test_values_are_summed_up_in_a_line(fields: dict[str, Any], text: str) -> None:
     summary = TensorSummary(4, **{"has_inf_or_nan": False, "nan": 0, "size": 3, **fields})
     assert "".join(cell for cell, _ in chips(summary, UNICODE)).strip() == text
