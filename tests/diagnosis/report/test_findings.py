@@ -40,7 +40,7 @@ def test_the_tutorials_bug(logdirs: RecordedLogdirs) -> None:
         "tf.math.log(probs) → tf.math.log(tf.clip_by_value(probs, 1e-7, 1.0))"
     )
     assert [link.op_type for link in root.chain[:4]] == ["Softmax", "Log", "Mul", "Mean"]
-    assert (root.step, root.when) == (3, "step 3 of 0 to 7, counted by calls of loss (forward)")
+    assert (root.step, root.when) == (3, "step 3 of 0 to 7 (counted)")
 
 
 def test_json_has_the_promised_form(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.diagnosis.function_names import readable_function
-
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
@@ -28,15 +26,16 @@ def step_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
 
 
 def when_text(steps: Steps, step: int | None) -> str:
-    """Return a step among all: ``step 6 of 0 to 23``; "" where there is none."""
+    """Return a step among all: ``step 6 of 0 to 23``; "" where there is none.
+
+    Steps that the program has not marked are said to be counted.
+    """
     if step is None:
         return ""
     if len(steps) < 2:
         return f"step {step:,}"
     among = f"step {step:,} of {int(steps.numbers[0]):,} to {int(steps.numbers[-1]):,}"
-    if steps.counted_by is None:
-        return among
-    return f"{among}, counted by calls of {readable_function(steps.counted_by)}"
+    return f"{among} (counted)" if steps.counted_by else among
 
 
 def steps_json(steps: Steps) -> dict[str, Any] | None:
