@@ -12,7 +12,6 @@ tf = pytest.importorskip("tensorflow")
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.tui import navigation  # noqa: E402
 from tfdbg_tui.tui.session.focus import OpName  # noqa: E402
-from tfdbg_tui.tui.session.links import neighbour_event  # noqa: E402
 from tfdbg_tui.tui.session.snapshot import Snapshot  # noqa: E402
 
 if TYPE_CHECKING:
@@ -32,10 +31,10 @@ def test_consumers_in_graph_structure_are_of_the_same_call(tmp_path: Path) -> No
     snapshot = Snapshot(tfdbg_tui.open_run(tmp_path))
     focus = navigation.first_alert(snapshot, navigation.first_focus(snapshot))
     assert isinstance(focus.op, OpName)
-    rows = snapshot.neighbours(focus.op)
-    (consumer,) = [row for row, n in enumerate(rows) if n.role == "consumer"]
-    event = neighbour_event(snapshot, focus, consumer)
-    assert event is not None
-    summary = snapshot.summary(event)
+    tree = snapshot.tree(focus)
+    assert tree is not None
+    consumer = tree.rows[tree.centre + 1].node
+    assert consumer.event is not None
+    summary = snapshot.summary(consumer.event)
     assert summary is not None
-    assert (rows[consumer].op_name, summary.nan) == ("mul", 1)
+    assert (consumer.name, summary.nan) == ("mul", 1)

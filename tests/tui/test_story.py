@@ -27,7 +27,7 @@ async def test_from_the_first_alert_to_the_source_line(
         await opened.press("enter")
         assert opened.focus.pane == "graph_structure"
         assert opened.focus.op.name == "Log"
-        assert any("probs:0" in line for line in opened.lines_with_background("input-back"))
+        assert any("loss(probs)" in line for line in opened.lines_with_background("input-back"))
 
         await opened.press("6", "enter")
         assert opened.focus.pane == "source_code"

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow as Dataflow
     from tfdbg_tui.diagnosis.dataflow import Producer as Producer
     from tfdbg_tui.diagnosis.dataflow import Use as Use
+    from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES as BRANCHES
+    from tfdbg_tui.diagnosis.dataflow.calls import LOOPS as LOOPS
     from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH as PASS_THROUGH
+    from tfdbg_tui.diagnosis.dataflow.neighbours import Neighbours as Neighbours
+    from tfdbg_tui.diagnosis.dataflow.neighbours import Node as Node
     from tfdbg_tui.diagnosis.events import TensorEvent as TensorEvent
     from tfdbg_tui.diagnosis.events import device_of as device_of
     from tfdbg_tui.diagnosis.events import graph_id_of as graph_id_of
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.groups import Group as Group
     from tfdbg_tui.diagnosis.report.links import Link as Link
     from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION as SCHEMA_VERSION
+    from tfdbg_tui.diagnosis.report.when import step_of as step_of
     from tfdbg_tui.diagnosis.report.words import chain_to_text as chain_to_text
     from tfdbg_tui.diagnosis.report.words import to_text as to_text
     from tfdbg_tui.diagnosis.rules import catalogue as catalogue
@@ -53,7 +58,9 @@ if TYPE_CHECKING:
 _NAMES = {
     "tfdbg_tui.diagnosis.alerts": ("AlertCounts", "Alerts", "find_alerts"),
     "tfdbg_tui.diagnosis.dataflow": ("Dataflow", "Producer", "Use"),
+    "tfdbg_tui.diagnosis.dataflow.calls": ("BRANCHES", "LOOPS"),
     "tfdbg_tui.diagnosis.dataflow.links": ("PASS_THROUGH",),
+    "tfdbg_tui.diagnosis.dataflow.neighbours": ("Neighbours", "Node"),
     "tfdbg_tui.diagnosis.events": (
         "TensorEvent",
         "device_of",
@@ -78,6 +85,7 @@ _NAMES = {
     "tfdbg_tui.diagnosis.report.groups": ("Group",),
     "tfdbg_tui.diagnosis.report.links": ("Link",),
     "tfdbg_tui.diagnosis.report.schemas": ("SCHEMA_VERSION",),
+    "tfdbg_tui.diagnosis.report.when": ("step_of",),
     "tfdbg_tui.diagnosis.report.words": ("chain_to_text", "to_text"),
     "tfdbg_tui.diagnosis.rules.catalogue": ("catalogue",),
 }

@@ -83,7 +83,7 @@ def test_enter_on_a_neighbour_recentres(mnist: Snapshot, start: Focus) -> None:
     consumer = navigation.move(mnist, log, 1)
     focus = navigation.enter(mnist, consumer)
     assert focus.op is not None
-    assert (focus.op.name, focus.neighbour) == ("mul", None)
+    assert (focus.op.name, focus.branch) == ("mul", ())
 
 
 def test_the_same_op_is_followed_from_step_to_step(mnist: Snapshot, start: Focus) -> None:
@@ -105,22 +105,6 @@ def test_the_same_op_is_followed_from_step_to_step(mnist: Snapshot, start: Focus
                 focus = navigation.goto(mnist, start, f"trace:{rows[-1]}")
                 rows.append(navigation.step_computation(mnist, focus, step).graph_execution)
         assert rows == sorted(set(rows), reverse=step < 0), "no row twice, and an end"
-
-
-def test_from_training_step_to_training_step(mnist: Snapshot, start: Focus) -> None:
-    steps = mnist.run.executions.steps
-    seen = []
-    focus = navigation.goto(mnist, start, "exec:0")
-    with contextlib.suppress(NowhereError):
-        while True:
-            focus = navigation.step_training(mnist, focus, 1)
-            assert focus.execution is not None
-            seen.append(steps.of(focus.execution))
-            assert focus.place is not None
-    assert seen == steps.numbers.tolist() == list(range(8))
-    back = navigation.step_training(mnist, focus, -1)
-    assert back.execution is not None
-    assert steps.of(back.execution) == 6
 
 
 @pytest.mark.parametrize("pane", [spec.name for spec in numbered_panes()])

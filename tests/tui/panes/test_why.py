@@ -142,7 +142,7 @@ def test_a_healthy_tensor_shows_what_made_it(explained: Snapshot) -> None:
 def test_an_op_without_a_tensor_has_no_way(explained: Snapshot) -> None:
     focus = navigation.first_alert(explained, first_focus(explained))
     with pytest.raises(NowhereError, match="no tensor of this op"):
-        ask(explained, navigation.goto(explained, focus, "probs"))
+        ask(explained, navigation.goto(explained, focus, "gradients/Softmax_grad/sub"))
     argument = navigation.move(explained, replace(focus, pane="graph_structure"), -1)
     asked = ask(explained, argument)
     assert names(explained, asked)[-1] == "Softmax:0", "what the argument stands for"

@@ -62,6 +62,8 @@ class CallRows:
 
     def at(self, row: int) -> At:
         """Return the place in time of a row."""
+        if row >= len(self._run.graph_executions):
+            return At(row, "")
         device = self._run.graph_executions.site(row).device
         if not self.recorded:
             return At(row, device)

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.call_rows import At
 from tfdbg_tui.diagnosis.dataflow.calls import Calls
+from tfdbg_tui.diagnosis.dataflow.crossings import Crossings
 from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH, Producer, Use
+from tfdbg_tui.diagnosis.dataflow.neighbours import Neighbours
 from tfdbg_tui.diagnosis.dataflow.resolve import MAX_DEPTH, Resolver
 from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
 from tfdbg_tui.diagnosis.dataflow.uses import Uses
@@ -45,7 +47,17 @@ class Dataflow:
         self.timeline = Timeline(run, self.calls)
         self.variables = Variables(run, self.calls, self.timeline)
         self._resolver = Resolver(run, self.calls, self.timeline, self.variables)
-        self._uses = Uses(run, self.calls, self.timeline)
+        crossings = Crossings(run, self.calls, self.timeline)
+        self._uses = Uses(run, self.calls, self.timeline, crossings)
+        self.neighbours = Neighbours(
+            run,
+            calls=self.calls,
+            timeline=self.timeline,
+            variables=self.variables,
+            resolver=self._resolver,
+            crossings=crossings,
+            producers=self.producers,
+        )
         self._producers: dict[TensorEvent, tuple[Producer, ...]] = {}
         self._inputs_of = lru_cache(maxsize=_RECENT)(self._read_inputs)
 
@@ -140,7 +152,7 @@ class Dataflow:
         kind = self._run.executions.kind(event.index)
         ids = [kind.graph_id] if kind.graph_id else self.calls.function_graphs(kind.op_type)
         grouped = self.timeline.grouped
-        at = At(self._row_at(event.index), "", event.index if grouped else None)
+        at = At(self.timeline.row_after(event.index), "", event.index if grouped else None)
         for graph_id in reversed(ids):
             if graph_id not in self._run.graphs:
                 continue
@@ -166,7 +178,7 @@ class Dataflow:
             return None
         traces = self._run.graph_executions
         graphs = {kind.graph_id} if kind.graph_id else set(self.calls.function_graphs(kind.op_type))
-        end = int(traces.alert_rows.searchsorted(self._row_at(event.index)))
+        end = int(traces.alert_rows.searchsorted(self.timeline.row_after(event.index)))
         found = None
         for row in traces.alert_rows[max(0, end - _KEPT) : end].tolist()[::-1]:
             if traces.site(row).graph_id not in graphs:
@@ -180,16 +192,3 @@ class Dataflow:
             return None
         inside = TensorEvent("graph_execution", found.index, found.output_slot)
         return Producer(0, name_of(self._run, inside), inside, True, "output", found.op_type)
-
-    def _row_at(self, index: int) -> int:
-        """Return the first row recorded after an execution had finished."""
-        traces = self._run.graph_executions
-        time = float(self._run.executions.wall_times([index])[0])
-        low, high = 0, len(traces)
-        while low < high:
-            middle = (low + high) // 2
-            if float(traces.wall_times([middle])[0]) <= time:
-                low = middle + 1
-            else:
-                high = middle
-        return low

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.dataflow.call_rows import At
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import TensorSummary
+    from tfdbg_tui.logdir import TensorRef, TensorSummary
 
 PASS_THROUGH = frozenset(
     {"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics"}
@@ -17,6 +18,20 @@ PASS_THROUGH = frozenset(
 
 LIST_VALUES = {"TensorListFromTensor": 0, "TensorListPushBack": 1, "TensorListSetItem": 2}
 """Ops that put a tensor into a list (an RNN's inputs and outputs), and which input that is."""
+
+
+class GraphTensor(NamedTuple):
+    """A tensor of a graph, whether it is recorded or not.
+
+    Attributes:
+        graph_id: The graph.
+        ref: Its op and output slot.
+        at: Where in time it is meant.
+    """
+
+    graph_id: str
+    ref: TensorRef
+    at: At
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +52,8 @@ class Producer:
         given: What the event's own record says of it: this project's writer describes the inputs
             of bad eager ops.
         is_number: Whether it is, by that record, a floating-point tensor.
+        nearest: The first tensor of a graph on the way to the event, often not recorded: what lies
+            right behind a call, a branch, an argument.
     """
 
     input_slot: int
@@ -48,6 +65,7 @@ class Producer:
     lost: bool = False
     given: TensorSummary | None = None
     is_number: bool = True
+    nearest: GraphTensor | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

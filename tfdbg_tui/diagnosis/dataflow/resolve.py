@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, CONTROL, LOOPS
-from tfdbg_tui.diagnosis.dataflow.links import LIST_VALUES, PASS_THROUGH, Producer
+from tfdbg_tui.diagnosis.dataflow.links import LIST_VALUES, PASS_THROUGH, GraphTensor, Producer
 from tfdbg_tui.diagnosis.events import graph_op_of
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
@@ -56,8 +56,30 @@ class Resolver:
         event = self._timeline.find(graph_id, ref, at)
         lost = event is None and self._timeline.is_traced(graph_id, ref)
         unknown = Producer(0, str(ref), event, False, "graph", op_type, lost)
-        if event is not None or depth == 0:
-            return unknown
+        found = unknown
+        if event is None and depth > 0:
+            found = self._behind(graph_id, ref, at, depth, unknown)
+        return replace(found, nearest=GraphTensor(graph_id, ref, at))
+
+    def behind(self, tensor: GraphTensor, event: TensorEvent | None) -> Producer:
+        """Return what an argument, a call or a copy stands for, even if it is recorded itself.
+
+        Args:
+            tensor: The argument, or the output of the call or copy.
+            event: Its record, where there is one.
+        """
+        graph_id, ref, at = tensor
+        op = self._run.op(graph_id, ref.op_name)
+        unknown = Producer(0, str(ref), None, False, "graph", op.op_type if op else None)
+        if op is not None and event is not None and self._calls.called_graphs(op):
+            return self._inside(op, ref.slot, at, MAX_DEPTH, unknown, like=event.index)
+        return self._behind(graph_id, ref, at, MAX_DEPTH, unknown)
+
+    def _behind(
+        self, graph_id: str, ref: TensorRef, at: At, depth: int, unknown: Producer
+    ) -> Producer:
+        """Return what made a tensor that only hands on another one."""
+        op = self._run.op(graph_id, ref.op_name)
         if op is None:
             callee = self._calls.callee(graph_id, ref.op_name)
             return self._output(callee, ref.slot, at, depth, unknown, "call", inferred=True)

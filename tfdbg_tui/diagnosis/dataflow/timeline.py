@@ -170,6 +170,16 @@ class Timeline:
         _, row, slot = min(rows)
         return TensorEvent("graph_execution", row, slot)
 
+    def after(self, graph_id: str, op_name: str, row: int, number: int) -> list[TensorEvent]:
+        """Return the first tensors that an op made after a row, of whatever call."""
+        found: list[TensorEvent] = []
+        for site, site_id in self.sites(graph_id, op_name)[:1]:
+            later = self._rows.first_after(site_id, row)
+            while later is not None and len(found) < number:
+                found.append(TensorEvent("graph_execution", later, site.output_slot))
+                later = self._rows.first_after(site_id, later)
+        return found
+
     def execution_of(self, row: int) -> int | None:
         """Return the execution that caused a graph execution, or None.
 
@@ -191,6 +201,19 @@ class Timeline:
             else:
                 high = middle
         return int(callers[low]) if low < len(callers) else None
+
+    def row_after(self, index: int) -> int:
+        """Return the first row recorded after an execution had finished."""
+        traces = self._run.graph_executions
+        time = float(self._run.executions.wall_times([index])[0])
+        low, high = 0, len(traces)
+        while low < high:
+            middle = (low + high) // 2
+            if float(traces.wall_times([middle])[0]) <= time:
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
     def executions_of(self, graph_id: str) -> Int64Array:
         """Return the executions of a graph's function, ascending."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis import name_of
 from tfdbg_tui.program import log_path
 from tfdbg_tui.tui import navigation
-from tfdbg_tui.tui.panes import pane_named
 from tfdbg_tui.tui.session.focusing import focused_event
 from tfdbg_tui.tui.terminal import clipboard, editor
 
@@ -52,8 +51,7 @@ class Commands:
 
     def _sideways(self, step: int) -> None:
         pane = self._session.focus.pane
-        jump = pane_named(pane).rows.SIDEWAYS_JUMPS
-        self._navigator.go(partial(navigation.step_sideways, step=step), jump=jump)
+        self._navigator.go(partial(navigation.step_sideways, step=step), jump=False)
         self._parts.main.panes[pane].scroll_columns(step * _COLUMNS)
 
     def do_back(self) -> None:

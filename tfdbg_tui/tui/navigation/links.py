@@ -36,6 +36,6 @@ def _in_view(snapshot: Snapshot, before: Focus, after: Focus) -> Focus:
     """Stay in a pane that shows the newly focused tensor, or go to the one that lists it."""
     if focused_event(snapshot, before) == focused_event(snapshot, after):
         return after  # an op of which no tensor is recorded
-    if after.subject == "op" and not pane_named(before.pane).rows.LISTS_EVENTS:
+    if not pane_named(before.pane).rows.LISTS_EVENTS:
         return after
     return replace(after, pane=pane_of_subject(after))

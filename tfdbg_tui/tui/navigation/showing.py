@@ -29,6 +29,11 @@ def toggle_library_frames(focus: Focus) -> Focus:
     return replace(focus, library_frames=not focus.library_frames)
 
 
+def toggle_bad_branches(focus: Focus) -> Focus:
+    """Leave out of Graph Structure what does not lead to NaN and ∞, or show all again."""
+    return replace(focus, bad_branches=not focus.bad_branches)
+
+
 def toggle_bad_only(snapshot: Snapshot, focus: Focus) -> Focus:
     """List only tensors with NaN or ∞ in Graph Execution, or all again.
 

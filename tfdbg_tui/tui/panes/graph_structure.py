@@ -1,4 +1,7 @@
-"""Graph Structure: the focused op between the tensors it takes and the ops that use it."""
+"""Graph Structure: what a tensor was computed from above it, and what takes it below.
+
+A tree that crosses calls, branches, loops, variables and Python code, as far as one unfolds it.
+"""
 
 from __future__ import annotations
 
@@ -7,98 +10,95 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
+from tfdbg_tui.tui.panes.boundaries import boundary_words
 from tfdbg_tui.tui.panes.matching import matches
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focus import OpName
-from tfdbg_tui.tui.session.focusing import (
-    focus_graph_execution,
-    focus_op,
-    focused_event,
-    pane_of_subject,
-)
-from tfdbg_tui.tui.session.links import (
-    focus_consumer,
-    focus_neighbour,
-    focus_producer,
-    neighbour_event,
-)
+from tfdbg_tui.tui.session.focusing import focus_graph_execution, focus_op
+from tfdbg_tui.tui.session.links import cross, focus_node, recorded_at
 from tfdbg_tui.tui.session.nowhere import NowhereError
+from tfdbg_tui.tui.session.tree import ABOVE
 from tfdbg_tui.tui.widgets import chips
+from tfdbg_tui.tui.widgets.cells import joined
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from tfdbg_tui.diagnosis import TensorEvent
+    from tfdbg_tui.diagnosis import Node, TensorEvent
     from tfdbg_tui.tui.session.focus import Focus
-    from tfdbg_tui.tui.session.neighbours import Neighbour
     from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.tui.session.tree import Tree, TreeRow
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
-_SLOT_WIDTH = 8
+_NAME_WIDTH = 20  # the least that a name gets before there are other columns
 _TYPE_WIDTH = 14
+_SHAPE_WIDTH = 17
+_TALL = 12
 
 
-class NeighbourRows(Rows):
-    """The op and its neighbours."""
-
-    SIDEWAYS_JUMPS = True
+class TreeRows(Rows):
+    """What was focused last, in the middle of what it was computed from and what takes it."""
 
     def count(self, snapshot: Snapshot, focus: Focus) -> int:
         """See `Rows`."""
-        return len(snapshot.neighbours(focus.op)) if focus.op else 0
+        tree = snapshot.tree(focus)
+        return len(tree.rows) if tree else 0
 
     def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
         """See `Rows`."""
-        if focus.op is None:
-            return None
-        if focus.neighbour is not None:
-            return focus.neighbour
-        return self.centre(snapshot, focus.op)
-
-    def centre(self, snapshot: Snapshot, op: OpName) -> int:
-        """Return the row of the op itself."""
-        return next(i for i, n in enumerate(snapshot.neighbours(op)) if n.role == "op")
+        tree = snapshot.tree(focus)
+        return tree.place(focus.branch) if tree else None
 
     def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
         """See `Rows`."""
-        return replace(focus, neighbour=row)
+        return replace(focus, branch=_tree(snapshot, focus).rows[row].path)
 
     def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
         """See `Rows`."""
-        rows = snapshot.neighbours(focus.op) if focus.op else ()
-        return [f"{row.op_name} {row.op_type}" for row in rows]
+        tree = snapshot.tree(focus)
+        return [_words(snapshot, row.node) for row in tree.rows] if tree else ()
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
-        """See `Rows`: to the neighbour, into the function that the op calls, or to its creation."""
-        if focus.op is None:
+        """See `Rows`: to the op of the row, into the function that is called, to its creation."""
+        row = self.chosen(snapshot, focus)
+        if row is None:
             return focus
-        row = self.position(snapshot, focus) or 0
-        if snapshot.neighbours(focus.op)[row].role != "op":
-            return _shown(focus_neighbour(snapshot, focus, row))
-        op = snapshot.run.op(focus.op.graph_id, focus.op.name)
-        for graph_id in snapshot.dataflow.calls.called_graphs(op) if op else ():
-            graph = snapshot.run.graphs.get(graph_id)
-            if graph is not None and graph.ops:
-                return focus_op(snapshot, focus, OpName(graph_id, next(reversed(graph.ops))))
-        return replace(focus, pane="stack_trace")
+        if row.node.is_boundary:
+            return cross(snapshot, focus, row.node, upwards=row.side in (ABOVE, 0))
+        if not row.path:
+            return replace(focus, pane="stack_trace")
+        return focus_node(snapshot, focus, row.node)
 
-    def step_sideways(self, snapshot: Snapshot, focus: Focus, step: int) -> Focus:
-        """See `Rows`: to what the op takes, or to what takes its outputs."""
-        to_neighbour = focus_producer if step < 0 else focus_consumer
-        return _shown(to_neighbour(snapshot, focus))
+    def chosen(self, snapshot: Snapshot, focus: Focus) -> TreeRow | None:
+        """Return the chosen row."""
+        tree = snapshot.tree(focus)
+        return tree.rows[tree.place(focus.branch)] if tree else None
+
+    def unfold(self, snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
+        """See `Rows`; folding a row that has no branches goes to the row that it is a branch of."""
+        row = self.chosen(snapshot, focus)
+        if row is None or not row.path:
+            return focus
+        if (row.state == "open") != unfolded and row.state != "leaf":
+            return replace(focus, forks=focus.forks ^ {row.path})
+        if unfolded:
+            raise NowhereError("nothing to unfold")
+        return replace(focus, branch=row.path[:-1] if len(row.path) > 2 else ())
 
     def tensor(self, snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
-        """See `Rows`: the one that the row stands for."""
-        if focus.op is None:
-            return focused_event(snapshot, focus)
-        found = neighbour_event(snapshot, focus, self.position(snapshot, focus) or 0)
-        if found is None:
+        """See `Rows`: the one that the row stands for, or that came to a boundary."""
+        row = self.chosen(snapshot, focus)
+        if row is None:
+            return None
+        event = recorded_at(snapshot, row.node) if row.path else row.node.event
+        if event is None:
             raise NowhereError("no tensor of this op has been recorded")
-        return found
+        return event
 
     def text(self, snapshot: Snapshot, focus: Focus) -> str:
-        """See `Rows`."""
-        return focus.op.name if focus.op else ""
+        """See `Rows`: the name of the op."""
+        row = self.chosen(snapshot, focus)
+        return row.node.name if row is not None else ""
 
     def go_to_name(self, snapshot: Snapshot, focus: Focus, name: str) -> Focus | None:
         """See `Rows`: to the op whose name fits best, and its first computation."""
@@ -121,82 +121,140 @@ class NeighbourRows(Rows):
         return focus_op(snapshot, focus, op)
 
 
-ROWS = NeighbourRows()
+ROWS = TreeRows()
 
 
-def _shown(focus: Focus) -> Focus:
-    """Stay with the op, or go to the pane that lists an execution outside of graphs."""
-    return focus if focus.subject == "op" else replace(focus, pane=pane_of_subject(focus))
+def _tree(snapshot: Snapshot, focus: Focus) -> Tree:
+    tree = snapshot.tree(focus)
+    assert tree is not None
+    return tree
+
+
+def _words(snapshot: Snapshot, node: Node) -> str:
+    """Return what a row says of its node."""
+    if node.is_boundary:
+        return boundary_words(snapshot, node)
+    slot = node.event.slot if node.slot is None and node.event is not None else node.slot
+    return node.name if slot is None else f"{node.name}:{slot}"
+
+
+def _again(shown: TreeRow) -> str:
+    """Say so where a row's branches are shown elsewhere."""
+    return " (again)" if shown.state == "again" else ""
 
 
 class GraphStructure(Pane):
     """The Graph Structure pane."""
 
-    EMPTY = "No graph op selected. Choose a tensor in Graph Execution to see what surrounds its op."
+    EMPTY = "Nothing selected. Choose a tensor to see what it was computed from, and what takes it."
+    _middle: Node | None = None
+
+    def update(self) -> None:
+        """See `VirtualList`: what is focused anew stands in the middle of the pane."""
+        super().update()
+        tree = self.snapshot.tree(self.session.focus) if self.row_count else None
+        middle = tree.rows[tree.centre].node if tree else None
+        if tree is not None and middle != self._middle:
+            top = min(tree.centre - self.page_rows // 2, self.max_scroll_y)
+            self.scroll_to(y=max(0, top), animate=False)
+        self._middle = middle
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        return self.session.focus.op, self.session.focus.graph_execution, row == self.cursor
+        return self._row(row), row == self.cursor
+
+    def _row(self, row: int) -> TreeRow:
+        return _tree(self.snapshot, self.session.focus).rows[row]
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
-        snapshot, op = self.snapshot, self.session.focus.op
-        assert op is not None
-        neighbour = snapshot.neighbours(op)[row]
-        selected = row == self.cursor
-        mark = self.charset.focus if selected else " "
-        health = self._health(row)
-        room = width - _SLOT_WIDTH - 2 - chips.BRIEF - 2
-        type_width = _TYPE_WIDTH if room > 2 * _TYPE_WIDTH + 4 else 0
-        name = neighbour.op_name
-        if neighbour.role == "input":
-            name += f":{neighbour.output_slot}"
-        cells: list[Cell] = [
-            (mark + " ", ""),
-            (f"{self._slot(neighbour):{_SLOT_WIDTH}}", "dim"),
-            (
-                self.charset.fit_name(name, room - type_width),
-                "strong" if neighbour.role == "op" else "",
-            ),
-        ]
-        if type_width:
-            op_type = neighbour.op_type or "not recorded"
-            cells.append((" " + self.charset.fit(op_type, type_width - 1), "dim"))
-        behind = {"op": "focus", "input": "input", "consumer": "mark" if selected else ""}
-        return (*cells, (" ", ""), *health, (" ", "")), behind[neighbour.role]
+        shown, selected = self._row(row), row == self.cursor
+        behind = "mark" if selected else ""
+        if not shown.path:
+            behind = "focus"
+        elif len(shown.path) == 2 and shown.side == ABOVE:
+            behind = "input"
+        mark = (self.charset.focus if selected else " ") + " "
+        lines = self._lines(shown)
+        health = self._health(shown.node)
+        room = width - len(mark) - sum(len(text) for text, _ in lines) - chips.BRIEF - 2
+        cells = self._boundary(shown, room) if shown.node.is_boundary else self._op(shown, room)
+        return ((mark, ""), *lines, *cells, (" ", ""), *health, (" ", "")), behind
 
-    def _slot(self, neighbour: Neighbour) -> str:
-        if neighbour.role == "input":
-            return f"in {neighbour.input_slot}"
-        if neighbour.role == "op":
-            return "op"
-        arrow = self.charset.right
-        return f"{self.charset.branch}:{neighbour.output_slot}{arrow}{neighbour.input_slot}"
+    def _lines(self, shown: TreeRow) -> Line:
+        """Return the lines of the tree to the left of a row, and whether it is folded."""
+        if not shown.path:
+            return ()
+        lines = self.charset.tree
+        end = lines.begun if shown.side == ABOVE else lines.ended
+        joint = {"end": end, "on": lines.joined, "through": lines.crossed}[shown.line]
+        beside = lines.across if shown.node.is_boundary else " "
+        folded = self.charset.folded if shown.state == "folded" else beside
+        guides = "".join(f"{lines.down} " if passes else "  " for passes in shown.guides)
+        return (guides, "faint"), (joint, "bad" if shown.bad else "faint"), (folded, "key")
 
-    def _health(self, row: int) -> Line:
-        snapshot = self.snapshot
+    def _boundary(self, shown: TreeRow, room: int) -> Line:
+        """Return a ruled line with a name in it."""
+        across = self.charset.tree.across
+        words = self.charset.safe(boundary_words(self.snapshot, shown.node) + _again(shown))
+        words = self.charset.fit(words, min(len(words), max(0, room - 2)))
+        rule = across * max(0, room - len(words) - 2)
+        return (f" {words} ", "call"), (rule, "faint")
+
+    def _op(self, shown: TreeRow, room: int) -> Line:
+        node = shown.node
+        slot = f"{node.input_slot} " if shown.path and self._takes_several(shown) else ""
+        room -= len(slot)
+        columns: list[Cell] = []
+        for text, width in ((node.op_type or "", _TYPE_WIDTH), (self._shape(node), _SHAPE_WIDTH)):
+            if room - width >= _NAME_WIDTH:
+                columns.append((" " + self.charset.fit(text, width - 1), "dim"))
+                room -= width
+        name = self.charset.fit_name(_words(self.snapshot, node) + _again(shown), room)
+        style = "bad" if shown.bad else "" if shown.path else "strong"
+        return (slot, "dim"), (name, style), *columns
+
+    def _takes_several(self, shown: TreeRow) -> bool:
+        """Whether the op that takes the row's tensor has several inputs."""
+        if shown.side != ABOVE:
+            return len(self.snapshot.neighbours.inputs(shown.node)) > 1
+        return shown.path[-1] > 0 or not self._is_only_branch(shown)
+
+    def _is_only_branch(self, shown: TreeRow) -> bool:
+        rows = _tree(self.snapshot, self.session.focus).rows
+        return all(row.path != (*shown.path[:-1], 1) for row in rows)
+
+    def _shape(self, node: Node) -> str:
+        """Return dtype and shape, as far as they are recorded."""
+        return chips.shape_and_type(self.snapshot.summary(node.event)) if node.event else ""
+
+    def _health(self, node: Node) -> Line:
         width = chips.BRIEF
-        event = neighbour_event(snapshot, self.session.focus, row)
-        if event is None:
-            return chips.flush_right("not recorded", width, "faint")
-        summary = snapshot.summary(event)
+        if node.event is None:
+            return chips.flush_right("" if node.is_boundary else "no value", width, "faint")
+        summary = self.snapshot.summary(node.event)
         if summary is None or summary.has_inf_or_nan is None:
-            return chips.flush_right(f"#{event.index:,}", width, "dim")
+            index = "" if node.is_boundary else f"#{node.event.index:,}"
+            return chips.flush_right(index, width, "dim")
         if summary.bad:
             return chips.brief(summary, self.charset)
         return chips.flush_right("finite", width, "good")
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`: the graph and those that it was built in, and what it has around the op."""
-        snapshot, op = self.snapshot, self.session.focus.op
-        assert op is not None
-        path = snapshot.run.graph_path(op.graph_id)
-        names = [self.charset.safe(graph.name or "main graph") for graph in path]
+        snapshot = self.snapshot
+        middle = _tree(snapshot, self.session.focus)
+        node = middle.rows[middle.centre].node
+        names = ["Python"]
+        if node.graph_id is not None:
+            path = snapshot.run.graph_path(node.graph_id)
+            names = [self.charset.safe(graph.name or "main graph") for graph in path]
         where = f" {self.charset.inside} ".join(names) or "unknown graph"
-        rows = snapshot.neighbours(op)
-        centre = ROWS.centre(snapshot, op)
-        num_inputs, num_consumers = centre, len(rows) - centre - 1
-        counts = f"{num_inputs:,} in, {num_consumers:,} out "
+        inputs = len(snapshot.neighbours.inputs(node))
+        uses = len(snapshot.neighbours.uses(replace(node, slot=None)))
+        counts = f"{inputs:,} in, {uses:,} out "
+        if self.session.focus.bad_branches:
+            counts = f"only NaN/{self.charset.inf} {self.charset.dot} {counts}"
         room = width - len(counts) - 2
         return (
             (
@@ -204,6 +262,25 @@ class GraphStructure(Pane):
                 (" " + counts, "dim"),
             ),
         )
+
+    def foot(self, width: int, height: int) -> tuple[Line, ...]:
+        """See `VirtualList`: the chosen tensor in full."""
+        if self.cursor is None or height < _TALL or not self.row_count:
+            return ()
+        node = self._row(self.cursor).node
+        words = _words(self.snapshot, node)
+        summary = self.snapshot.summary(node.event) if node.event else None
+        facts = joined(
+            [
+                (self.charset.fit_path(words, width - 4), "strong"),
+                ("" if node.is_boundary else self.charset.safe(node.op_type or ""), "dim"),
+                (self.charset.safe(chips.size_and_type(summary)), "dim"),
+                (f"{node.copies} copies folded" if node.copies else "", "dim"),
+            ],
+            f" {self.charset.dot} ",
+        )
+        values = chips.chips(summary, self.charset) if node.event else ()
+        return ((("  ", ""), *facts), (("  ", ""), *values))
 
     def summary(self) -> str:
         """See `Pane`."""
@@ -218,5 +295,5 @@ SPEC = PaneSpec(
     view=GraphStructure,
     tile=4,
     companion="graph_execution",
-    keys=("why", "producer", "consumer"),
+    keys=("why", "producer", "consumer", "bad_branches"),
 )

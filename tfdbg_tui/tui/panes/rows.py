@@ -32,8 +32,6 @@ class Rows(ABC):
     """Whether rows are tensors: following the numbers then goes to the pane that lists them."""
     CLICK_ENTERS: ClassVar[bool] = True
     """Whether a click on the focused row drills in."""
-    SIDEWAYS_JUMPS: ClassVar[bool] = False
-    """Whether `back` returns from what left and right do."""
 
     @abstractmethod
     def count(self, snapshot: Snapshot, focus: Focus) -> int:

@@ -56,7 +56,9 @@ class Focus:
         slot: Output of the focused execution.
         graph_execution: The focused graph execution, an index of the run.
         op: The op in the middle of Graph Structure.
-        neighbour: Row of Graph Structure; None for the op itself.
+        branch: The chosen row of Graph Structure, as a path from its middle.
+        forks: The rows of Graph Structure that were folded or unfolded, as paths.
+        bad_branches: Whether Graph Structure leaves out branches without NaN and ∞.
         subject: Whose stack trace is shown: whichever was focused last.
         frame: The focused frame of that stack trace, from the outermost.
         sticky: Whether the source file stays the same when another stack trace is shown.
@@ -79,7 +81,9 @@ class Focus:
     slot: int = field(default=0, metadata=KEPT)
     graph_execution: int | None = field(default=None, metadata=GRAPH_EXECUTION)
     op: OpName | None = field(default=None, metadata=KEPT)
-    neighbour: int | None = field(default=None, metadata=KEPT)
+    branch: tuple[int, ...] = field(default=(), metadata=KEPT)
+    forks: frozenset[tuple[int, ...]] = field(default=frozenset(), metadata=KEPT)
+    bad_branches: bool = field(default=False, metadata=KEPT)
     subject: Literal["execution", "op"] = field(default="execution", metadata=KEPT)
     frame: int | None = field(default=None, metadata=KEPT)
     sticky: bool = field(default=False, metadata=KEPT)

@@ -52,6 +52,7 @@ def focus_event(snapshot: Snapshot, focus: Focus, event: TensorEvent) -> Focus:
 def focus_execution(snapshot: Snapshot, focus: Focus, index: int, slot: int = 0) -> Focus:
     """Focus an execution and the stack trace it has."""
     focus = replace(focus, execution=index, slot=slot, subject="execution")
+    focus = replace(focus, branch=(), forks=frozenset())
     return _show_stack(snapshot, focus)
 
 
@@ -67,7 +68,8 @@ def focus_graph_execution(snapshot: Snapshot, focus: Focus, index: int) -> Focus
 
 def focus_op(snapshot: Snapshot, focus: Focus, op: OpName) -> Focus:
     """Focus an op of a graph and the stack trace of its creation."""
-    return _show_stack(snapshot, replace(focus, op=op, neighbour=None, subject="op"))
+    focus = replace(focus, op=op, subject="op", branch=(), forks=frozenset())
+    return _show_stack(snapshot, focus)
 
 
 def focus_frame(snapshot: Snapshot, focus: Focus, frame: int) -> Focus:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.diagnosis import (
     RUNNING,
     Dataflow,
+    TensorEvent,
     find_alerts,
     find_gaps,
     is_blind,
@@ -23,14 +24,14 @@ from tfdbg_tui.diagnosis import (
 from tfdbg_tui.logdir import UnreadableError
 from tfdbg_tui.tui.session.focus import Place
 from tfdbg_tui.tui.session.folding import FoldedRow, fold_library_frames
-from tfdbg_tui.tui.session.neighbours import Neighbour, neighbours
+from tfdbg_tui.tui.session.tree import Path, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import numpy.typing as npt
 
-    from tfdbg_tui.diagnosis import AlertCounts, Alerts, Explanation, Producer, TensorEvent
+    from tfdbg_tui.diagnosis import AlertCounts, Alerts, Explanation, Node, Producer
     from tfdbg_tui.logdir import (
         Run,
         StackFrame,
@@ -79,9 +80,9 @@ class Snapshot:
         self.producers = self.dataflow.producers
         self.sources = lru_cache(256)(self._sources)
         self.execution_of = lru_cache(256)(self.dataflow.timeline.execution_of)
-        self.neighbours = lru_cache(16)(self._neighbours)
+        self.neighbours = self.dataflow.neighbours
+        self._tree = lru_cache(16)(self._make_tree)
         self.computation = lru_cache(_RECORDS)(self._computation)
-        self.next_computation = lru_cache(_RECORDS)(self._next_computation)
         self._stack = lru_cache(256)(run.stack)
         self._location = lru_cache(256)(lambda stack_id: location_of(run, stack_id))
         self._folded = lru_cache(256)(lambda stack_id: fold_library_frames(self._stack(stack_id)))
@@ -183,8 +184,32 @@ class Snapshot:
             producer = replace(producer, event=returned[0].event)
         return producer
 
-    def _neighbours(self, op: OpName) -> tuple[Neighbour, ...]:
-        return neighbours(self.run, op.graph_id, op.name)
+    def middle(self, focus: Focus) -> Node | None:
+        """Return what stands in the middle of Graph Structure: what was focused last."""
+        if focus.subject == "execution" and focus.execution is not None:
+            return self.neighbours.of_event(TensorEvent("execution", focus.execution, focus.slot))
+        if focus.op is None:
+            return None
+        row = focus.graph_execution
+        at = len(self.run.graph_executions) - 1 if row is None else row
+        if row is None or not self._computes(row, focus.op):
+            row = self.computation(focus.op, None, at)
+        if row is None:
+            return self.neighbours.of_op(focus.op.graph_id, focus.op.name, max(0, at))
+        slot = self.run.graph_executions.site(row).output_slot
+        return self.neighbours.of_event(TensorEvent("graph_execution", row, slot))
+
+    def _computes(self, row: int, op: OpName) -> bool:
+        site = self.run.graph_executions.site(row)
+        return (site.graph_id, site.op_name) == (op.graph_id, op.name)
+
+    def tree(self, focus: Focus) -> Tree | None:
+        """Return the tree around what was focused last; None where nothing is."""
+        middle = self.middle(focus)
+        return self._tree(middle, focus.forks, focus.bad_branches) if middle else None
+
+    def _make_tree(self, middle: Node, forks: frozenset[Path], only_bad: bool) -> Tree:
+        return Tree(middle, self.neighbours, self.is_bad, toggled=forks, only_bad=only_bad)
 
     def _computation(self, op: OpName, slot: int | None, at: int) -> int | None:
         """Return the last row up to `at` that computed an output (any, for None) of an op."""
@@ -194,8 +219,3 @@ class Snapshot:
             if slot is None or site.output_slot == slot
         ]
         return max((row for row in rows if row is not None), default=None)
-
-    def _next_computation(self, op: OpName, after: int) -> TensorEvent | None:
-        """Return the first tensor that an op made after a row, in the same call where known."""
-        timeline = self.dataflow.timeline
-        return timeline.next(op.graph_id, op.name, timeline.at(after))

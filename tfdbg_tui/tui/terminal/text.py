@@ -7,6 +7,7 @@ may hold escape sequences, line breaks, or characters that the terminal cannot s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
@@ -17,6 +18,26 @@ _MAX_LENGTH = 2000  # no field of a row is longer; keeps absurd names from costi
 _IN_ASCII = str.maketrans(
     {"∞": "Inf", "−": "-", "×": "x", "…": "...", "→": "Right", "←": "Left", "↑": "Up", "↓": "Down"}
 )
+
+
+class TreeLines(NamedTuple):
+    """The lines of a tree.
+
+    Attributes:
+        down: Passes a row.
+        joined: A row joins it.
+        begun: It goes down from a row.
+        ended: It comes from above to a row.
+        crossed: It crosses a ruled line.
+        across: A ruled line.
+    """
+
+    down: str
+    joined: str
+    begun: str
+    ended: str
+    crossed: str
+    across: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +62,7 @@ class Charset:
         root: Marks such a line that made a root.
         sticky: The frame follows the innermost one of its file.
         bars: From low to high, for overviews.
+        tree: The lines of a tree.
     """
 
     ascii_only: bool
@@ -60,6 +82,7 @@ class Charset:
     root: str
     sticky: str
     bars: str
+    tree: TreeLines
 
     def safe(self, text: str) -> str:
         """Return `text` without anything that could steer the terminal."""
@@ -122,6 +145,7 @@ UNICODE = Charset(
     root="█",
     sticky="⤓",
     bars=" ▁▂▃▄▅▆▇█",
+    tree=TreeLines("│", "├", "╭", "╰", "┼", "─"),
 )
 
 ASCII = Charset(
@@ -142,6 +166,7 @@ ASCII = Charset(
     root="#",
     sticky="v",
     bars=" .:-=+*%#",
+    tree=TreeLines("|", "|", ".", "`", "+", "-"),
 )
 
 

@@ -130,6 +130,17 @@ def brief(summary: TensorSummary | None, charset: Charset) -> Line:
     return flush_right(text, BRIEF, "bad")
 
 
+def shape_and_type(summary: TensorSummary | None) -> str:
+    """Return dtype and shape in few words: ``float32[2, 3]``; what of it is recorded."""
+    if summary is None:
+        return ""
+    if summary.shape is not None:
+        return f"{summary.dtype or ''}{shape(summary)}"
+    size = "" if summary.size is None else compact(summary.size)
+    rank = "" if summary.rank is None else f"{summary.rank}D"
+    return " ".join(filter(None, (summary.dtype, rank, size)))
+
+
 def size_and_type(summary: TensorSummary | None) -> str:
     """Return dtype, rank and number of elements, as far as they are known."""
     if summary is None:

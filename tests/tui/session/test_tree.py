@@ -1,0 +1,137 @@
+"""The tree of Graph Structure: its rows, and what is folded, left out and followed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.events import TensorEvent, name_of
+from tfdbg_tui.tui import navigation
+from tfdbg_tui.tui.navigation import first_focus
+from tfdbg_tui.tui.panes import pane_named
+from tfdbg_tui.tui.session.focusing import focus_event, focused_event
+
+if TYPE_CHECKING:
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+
+ROWS = pane_named("graph_structure").rows
+
+
+def at(snapshot: Snapshot, target: str) -> Focus:
+    focus = navigation.goto(snapshot, first_focus(snapshot), target)
+    return replace(focus, pane="graph_structure")
+
+
+def names(snapshot: Snapshot, focus: Focus) -> list[str]:
+    return [text.replace(":0", "") for text in ROWS.texts(snapshot, focus)]
+
+
+def event_of(snapshot: Snapshot, index: int) -> TensorEvent:
+    site = snapshot.run.graph_executions.site(index)
+    return TensorEvent("graph_execution", index, site.output_slot)
+
+
+def test_inputs_stand_above_and_uses_below_across_functions(mnist: Snapshot) -> None:
+    focus = at(mnist, "trace:141")
+    rows = names(mnist, focus)
+    middle = ROWS.position(mnist, focus)
+    assert middle is not None
+    assert rows[middle - 3 : middle + 3] == [
+        "Softmax", "model returns output 0", "Python calls loss(probs)",
+        "Log",
+        "mul", "Mean",
+    ]  # fmt: skip
+    assert any("call dense_layer(" in row for row in rows[:middle])
+
+
+def test_variables_lead_to_the_step_before(mnist: Snapshot) -> None:
+    focus = at(mnist, "trace:137")
+    read = mnist.tree(focus)
+    assert read is not None
+    variable = read.rows[read.centre - 1]
+    assert (variable.node.kind, variable.state) == ("variable", "folded")
+    focus = navigation.step_sideways(mnist, navigation.move(mnist, focus, -1), 1)
+    tree = mnist.tree(focus)
+    assert tree is not None
+    assigned = tree.rows[tree.place((*variable.path, 0))].node.event
+    assert assigned is not None
+    assert assigned in [producer.event for producer in mnist.sources(event_of(mnist, 137))]
+
+
+def test_a_row_is_folded_and_unfolded(mnist: Snapshot) -> None:
+    focus = at(mnist, "trace:141")
+    count = ROWS.count(mnist, focus)
+    below = navigation.move(mnist, focus, 1)
+    folded = navigation.step_sideways(mnist, below, -1)
+    assert ROWS.count(mnist, folded) < count
+    assert ROWS.count(mnist, navigation.step_sideways(mnist, folded, 1)) == count
+    to_middle = navigation.step_sideways(mnist, folded, -1)
+    assert ROWS.position(mnist, to_middle) == ROWS.position(mnist, focus)
+
+
+def test_what_does_not_lead_to_nan_can_be_left_out(mnist: Snapshot) -> None:
+    focus = navigation.toggle_bad_branches(at(mnist, "trace:142"))
+    tree = mnist.tree(focus)
+    assert tree is not None
+    ends = [row for row in tree.rows if row.state != "open"]
+    assert all(row.bad for row in ends)
+    assert len(tree.rows) < ROWS.count(mnist, navigation.toggle_bad_branches(focus))
+    assert "Log" in names(mnist, focus)
+    assert "Neg" not in names(mnist, focus)
+
+
+def test_enter_crosses_a_boundary(mnist: Snapshot) -> None:
+    focus = at(mnist, "trace:141")
+    argument = navigation.move(mnist, focus, -1)
+    there = navigation.enter(mnist, argument)
+    event = focused_event(mnist, there)
+    assert event is not None
+    assert name_of(mnist.run, event) == "Softmax:0"
+    assert there.pane == "graph_structure"
+
+
+def test_enter_on_a_call_goes_to_its_computation_in_the_same_execution(
+    control_flow: Snapshot,
+) -> None:
+    entered = 0
+    for index in range(0, len(control_flow.run.graph_executions), 5):
+        focus = focus_event(control_flow, first_focus(control_flow), event_of(control_flow, index))
+        tree = control_flow.tree(focus)
+        assert tree is not None
+        for row in tree.rows[: tree.centre]:
+            if row.node.kind != "call" or row.state == "leaf":
+                continue
+            chosen = replace(focus, pane="graph_structure", branch=row.path)
+            inside = navigation.enter(control_flow, chosen)
+            event = focused_event(control_flow, inside)
+            if event is None or event.kind != "graph_execution":
+                continue
+            executions = {control_flow.execution_of(i) for i in (index, event.index)}
+            entered += len(executions) == 1
+    assert entered > 20
+
+
+def test_consumers_are_the_reverse_of_inputs(mnist: Snapshot, control_flow: Snapshot) -> None:
+    for snapshot, least in ((mnist, 0.7), (control_flow, 0.85)):
+        found = []
+        for index in range(0, len(snapshot.run.graph_executions), 3):
+            event = event_of(snapshot, index)
+            for source in snapshot.sources(event):
+                if source.event is not None and source.via in ("graph", "argument", "call"):
+                    uses = snapshot.neighbours.recorded_uses(source.event)
+                    found.append(event in uses)
+        assert sum(found) > least * len(found)
+
+
+def test_the_way_to_a_tensors_input_leads_back(mnist: Snapshot) -> None:
+    log = navigation.first_alert(mnist, first_focus(mnist))
+    softmax = navigation.to_producer(mnist, log)
+    assert navigation.to_consumer(mnist, softmax).graph_execution == log.graph_execution
+
+
+def test_eager_ops_stand_in_a_tree_too(mnist: Snapshot) -> None:
+    focus = at(mnist, "exec:11")
+    rows = names(mnist, focus)
+    assert rows[ROWS.position(mnist, focus) or 0] == "AddV2"
+    assert "AssignVariableOp" in rows

@@ -1,0 +1,87 @@
+"""Where a tensor enters and leaves functions, branches, loops, and the Python code around them.
+
+One boundary at a time: `uses` goes on until something is recorded, `neighbours` shows each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.dataflow.call_rows import At
+from tfdbg_tui.diagnosis.dataflow.calls import LOOPS
+from tfdbg_tui.diagnosis.dataflow.links import GraphTensor
+from tfdbg_tui.diagnosis.dataflow.resolve import call_input
+from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.logdir.definitions.graphs import TensorRef
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
+    from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
+    from tfdbg_tui.logdir import GraphOp, Run
+
+
+class Crossings:
+    """Finds what a tensor is called on the other side of a boundary."""
+
+    def __init__(self, run: Run, calls: Calls, timeline: Timeline) -> None:
+        self._run = run
+        self._calls = calls
+        self._timeline = timeline
+
+    def into(self, op: GraphOp, input_slot: int, at: At) -> list[GraphTensor]:
+        """Return the arguments of called graphs that an input of a call, If or While becomes."""
+        found = []
+        for graph_id in self._calls.called_graphs(op):
+            inside = self._timeline.enter(at, op, graph_id)
+            graph = self._run.graphs.get(graph_id)
+            for name in self._calls.arguments(graph_id) if graph else ():
+                argument = self._run.op(graph_id, name)
+                ref = call_input(self._run, self._calls, argument, op) if argument else None
+                if ref == op.inputs[input_slot]:
+                    found.append(GraphTensor(graph_id, TensorRef(name, 0), inside))
+        return found
+
+    def out_of(self, graph_id: str, slot: int, at: At) -> list[GraphTensor]:
+        """Return the outputs of the op that calls a graph which an output of the graph becomes.
+
+        They are several only where the calls are a conclusion.
+        """
+        site = self._calls.call_site(graph_id)
+        if site is None:
+            return []
+        if site.op is None:
+            names = self._calls.call_names(site.caller_id, graph_id)
+            return [GraphTensor(site.caller_id, TensorRef(name, slot), at) for name in names]
+        left = self._timeline.leave(at, graph_id) or (site.op, replace(at, number=None))
+        call, outside = left
+        return [GraphTensor(call.graph_id, TensorRef(call.name, slot), outside)]
+
+    def next_iteration(self, graph_id: str, slot: int, at: At) -> GraphTensor | None:
+        """Return the argument that an output of a loop's body is in the next iteration."""
+        site = self._calls.call_site(graph_id)
+        names = self._calls.arguments(graph_id)[slot : slot + 1]
+        if not names or site is None or site.op is None or site.op.op_type not in LOOPS:
+            return None
+        return GraphTensor(graph_id, TensorRef(names[0], 0), at)
+
+    def to_python(self, graph_id: str, ref: TensorRef, at: At) -> list[TensorEvent]:
+        """Return the outputs of a function, or fetches of a session, that a tensor became."""
+        index = self._timeline.execution_of(at.row)
+        if index is None or self._calls.call_site(graph_id) is not None:
+            return []
+        outputs = self._calls.outputs(graph_id, self._run.executions.kind(index).op_type)
+        return [TensorEvent("execution", index, i) for i, out in enumerate(outputs) if out == ref]
+
+    def from_python(self, index: int, input_slot: int) -> GraphTensor | None:
+        """Return the argument of a function that an input of its execution becomes."""
+        kind = self._run.executions.kind(index)
+        known = [kind.graph_id] if kind.graph_id else self._calls.function_graphs(kind.op_type)
+        graphs = [graph_id for graph_id in known if graph_id in self._run.graphs]
+        names = self._calls.arguments(graphs[-1]) if graphs else ()
+        if input_slot >= len(names):
+            return None
+        # The rows of an execution begin after those of the one before it.
+        row = max(0, self._timeline.row_after(index - 1) - 1) if index else 0
+        at = At(row, "", index if self._timeline.grouped else None)
+        return GraphTensor(graphs[-1], TensorRef(names[input_slot], 0), at)
