@@ -107,6 +107,22 @@ def test_the_same_op_is_followed_from_step_to_step(mnist: Snapshot, start: Focus
         assert rows == sorted(set(rows), reverse=step < 0), "no row twice, and an end"
 
 
+def test_from_training_step_to_training_step(mnist: Snapshot, start: Focus) -> None:
+    steps = mnist.run.executions.steps
+    seen = []
+    focus = navigation.goto(mnist, start, "exec:0")
+    with contextlib.suppress(NowhereError):
+        while True:
+            focus = navigation.step_training(mnist, focus, 1)
+            assert focus.execution is not None
+            seen.append(steps.of(focus.execution))
+            assert focus.place is not None
+    assert seen == steps.numbers.tolist() == list(range(8))
+    back = navigation.step_training(mnist, focus, -1)
+    assert back.execution is not None
+    assert steps.of(back.execution) == 6
+
+
 @pytest.mark.parametrize("pane", [spec.name for spec in numbered_panes()])
 def test_moves_stay_within_every_list(mnist: Snapshot, start: Focus, pane: str) -> None:
     focus = replace(navigation.first_alert(mnist, start), pane=pane)

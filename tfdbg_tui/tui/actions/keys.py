@@ -9,6 +9,8 @@ from textual.keys import KEY_NAME_REPLACEMENTS
 _KEY_NAMES = {
     "right_curly_bracket": "}",
     "left_curly_bracket": "{",
+    "right_parenthesis": ")",
+    "left_parenthesis": "(",
     "right_square_bracket": "]",
     "left_square_bracket": "[",
     "slash": "/",

@@ -244,6 +244,22 @@ ACTIONS: tuple[Action, ...] = (
         partial(navigation.step_computation, step=-1),
     ),
     Action(
+        "next_step",
+        ("right_parenthesis",),
+        "next step",
+        "go to the next training step: its first execution",
+        _NUMERIC,
+        partial(navigation.step_training, direction=1),
+    ),
+    Action(
+        "previous_step",
+        ("left_parenthesis",),
+        "previous step",
+        "go to the previous training step",
+        _NUMERIC,
+        partial(navigation.step_training, direction=-1),
+    ),
+    Action(
         "frame_up",
         ("u",),
         "caller",

@@ -1,8 +1,9 @@
 """What keys and clicks do: functions from a snapshot and a focus to the next focus.
 
 `moving` within lists and between panes, `drilling` deeper, `links` along the numbers, `repeats` of
-the same op, `alerts`, `asking_why`, `finding` by name or text, `showing` more or less, `copying`,
-`settling` when a run opens.  What differs from pane to pane is a method of the pane's `Rows`.
+the same op, `training_steps`, `alerts`, `asking_why`, `finding` by name or text, `showing` more or
+less, `copying`, `settling` when a run opens.  What differs from pane to pane is a method of the
+pane's `Rows`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from tfdbg_tui.tui.navigation.showing import (
     toggle_in_time,
     toggle_library_frames,
 )
+from tfdbg_tui.tui.navigation.training_steps import step_training
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 __all__ = [
@@ -57,6 +59,7 @@ __all__ = [
     "step_computation",
     "step_frame",
     "step_sideways",
+    "step_training",
     "to_consumer",
     "to_producer",
     "toggle_bad_branches",
