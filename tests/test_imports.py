@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = ("tensorflow", "keras", "google.protobuf", "textual", "rich", "pygments", "numpy")
+HEAVY = ("tensorflow", "keras", "google.protobuf", "textual", "rich", "pygments", "numpy", "fsspec")
 
 
 def imported_by(code: str) -> set[str]:

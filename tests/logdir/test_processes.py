@@ -18,7 +18,7 @@ from tests.logdir.synthetic import (
 )
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.logdir import RunReader, list_runs
-from tfdbg_tui.logdir.files import handles
+from tfdbg_tui.storage import local
 from tfdbg_tui.wire import events, tfrecord
 
 if TYPE_CHECKING:
@@ -170,11 +170,11 @@ def test_more_files_than_may_be_open(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for number in range(12):
         write_logdir(tmp_path, **process(f"host{number}", [1, 2]))
     expected = content(read(tmp_path))
-    monkeypatch.setattr(handles, "_limit", lambda: 3)
+    monkeypatch.setattr(local, "_limit", lambda: 3)
     (files,) = list_runs(tmp_path)
     reader = RunReader(files)
     run = reader.read_all()
-    assert len(handles._open) <= 3
+    assert len(local._open) <= 3
     assert content(run) == expected
     assert not run.problems
     for number in range(12):  # what is appended, and what another process adds, is still found
@@ -191,7 +191,7 @@ def test_a_closed_file_is_not_mistaken_for_another(
 ) -> None:
     write_logdir(tmp_path, **process("one", [1, 2]))
     run = read(tmp_path)
-    monkeypatch.setattr(handles, "_limit", lambda: 1)
+    monkeypatch.setattr(local, "_limit", lambda: 1)
     run.graph_executions[0]  # closes the file of the executions
     (path,) = tmp_path.glob("*.execution")
     path.rename(tmp_path / "old")

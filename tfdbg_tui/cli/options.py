@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.storage.urls import without_secrets
+
 if TYPE_CHECKING:
     import argparse
 
 
 def add_logdir(parser: argparse.ArgumentParser) -> None:
     """Declare the directory that a command reads."""
-    parser.add_argument("logdir", metavar="LOGDIR", help="directory that a dump writer wrote")
+    parser.add_argument(
+        "logdir",
+        metavar="LOGDIR",
+        type=without_secrets,
+        help="directory, or URL of one (s3://, gs://, sftp://, http://, ...), of a dump writer",
+    )
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:

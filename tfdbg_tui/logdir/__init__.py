@@ -13,7 +13,7 @@ those of a run.
 from __future__ import annotations
 
 from tfdbg_tui.logdir.definitions.graphs import Consumer, Graph, GraphOp, TensorRef
-from tfdbg_tui.logdir.discovery import LogdirError, RunFiles, list_runs
+from tfdbg_tui.logdir.discovery import EmptyLogdirError, LogdirError, RunFiles, list_runs
 from tfdbg_tui.logdir.events import (
     Execution,
     ExecutionKind,
@@ -34,6 +34,7 @@ from tfdbg_tui.logdir.run import Run
 
 __all__ = [
     "Consumer",
+    "EmptyLogdirError",
     "Execution",
     "ExecutionKind",
     "Graph",

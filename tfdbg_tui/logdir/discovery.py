@@ -7,12 +7,15 @@ directories below it, are several runs.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.files.wall_times import sane_time
 from tfdbg_tui.logdir.short_repr import short_repr
+from tfdbg_tui.storage import storage_of, urls
+from tfdbg_tui.storage.interface import MissingPackageError
 from tfdbg_tui.wire import codec, filesets, tfrecord
 from tfdbg_tui.wire.events import DebugEvent, DebugMetadata
 
@@ -28,6 +31,10 @@ _SEARCH_LIMIT = 2000
 
 class LogdirError(Exception):
     """A logdir that cannot be opened; the message says what, where and what to do."""
+
+
+class EmptyLogdirError(LogdirError):
+    """A directory without tfdbg_events files, which may still come."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -79,24 +86,25 @@ def list_runs(logdir: str | os.PathLike[str]) -> list[RunFiles]:
     Raises:
         LogdirError: `logdir` is missing, is not a directory, cannot be listed, or holds no run.
     """
-    path = os.path.expanduser(os.fspath(logdir))
-    if not os.path.exists(path):
-        raise LogdirError(f"{path}: no such directory; check the path given to the dump writer")
-    if not os.path.isdir(path):
+    path = os.path.expanduser(urls.without_secrets(os.fspath(logdir)))
+    try:
+        storage_of(path).refresh()
+        found = _file_sets_below(path)
+    except FileNotFoundError:
+        raise LogdirError(
+            f"{path}: no such directory; check the path given to the dump writer"
+        ) from None
+    except NotADirectoryError:
         raise LogdirError(
             f"{path}: not a directory; give the directory that holds the tfdbg_events files"
-        )
-    try:
-        runs = _runs_in(path)
+        ) from None
+    except MissingPackageError as error:
+        raise LogdirError(f"{path}: {error.strerror}") from None
     except OSError as error:
         raise LogdirError(f"{path}: cannot be listed: {error.strerror}") from None
-    for directory in _directories_below(path):
-        try:
-            runs += _runs_in(directory)
-        except OSError:
-            continue  # vanished, or not ours to read: the other directories still count
+    runs = [run for directory, file_sets in found for run in _runs_of(directory, file_sets)]
     if not runs:
-        raise LogdirError(
+        raise EmptyLogdirError(
             f"{path}: holds no tfdbg_events files; a program writes them after "
             f"tfdbg_tui.enable_dump_debug_info({path!r})"
         )
@@ -111,7 +119,7 @@ def new_file_sets(run: RunFiles, strangers: set[str]) -> list[FileSet]:
         strangers: Prefixes of file sets known to be of other runs; is added to.
     """
     try:
-        found = filesets.find_file_sets(run.directory)
+        found, _ = _listed(run.directory)
     except OSError:
         return []
     added, known = [], set(run.file_sets)
@@ -128,28 +136,31 @@ def new_file_sets(run: RunFiles, strangers: set[str]) -> list[FileSet]:
     return added
 
 
-def _directories_below(path: str) -> list[str]:
-    found: list[str] = []
-    level = [path]
+def _file_sets_below(path: str) -> list[tuple[str, list[FileSet]]]:
+    """Return the file sets of a directory and of those below it; raises OSError for the first."""
+    file_sets, level = _listed(path)
+    found = [(path, file_sets)]
     for _ in range(_SEARCH_DEPTH):
-        level = [child for parent in level for child in _subdirectories(parent)]
-        found += level
-        if len(found) > _SEARCH_LIMIT:
-            break
-    return found[:_SEARCH_LIMIT]
+        below: list[str] = []
+        for directory in level[: _SEARCH_LIMIT - len(found)]:
+            with contextlib.suppress(OSError):  # vanished, or not ours to read: the others count
+                file_sets, directories = _listed(directory)
+                found.append((directory, file_sets))
+                below += directories
+        level = below
+    return found
 
 
-def _subdirectories(path: str) -> list[str]:
-    try:
-        with os.scandir(path) as entries:
-            return sorted(e.path for e in entries if e.is_dir(follow_symlinks=False))
-    except OSError:
-        return []
+def _listed(directory: str) -> tuple[list[FileSet], list[str]]:
+    """Return the file sets in a directory, and the directories in it; raises OSError."""
+    listing = storage_of(directory).list(directory)
+    file_sets = filesets.file_sets_of(directory, listing.names)
+    return file_sets, [os.path.join(directory, name) for name in sorted(listing.directories)]
 
 
-def _runs_in(directory: str) -> list[RunFiles]:
+def _runs_of(directory: str, file_sets: Sequence[FileSet]) -> list[RunFiles]:
     groups: dict[str, list[tuple[FileSet, DebugMetadata | None, float | None]]] = {}
-    for file_set in filesets.find_file_sets(directory):
+    for file_set in file_sets:
         metadata, started_at = _read_metadata(file_set.path(filesets.METADATA))
         run_id = metadata.tfdbg_run_id if metadata else ""
         groups.setdefault(run_id or file_set.prefix, []).append((file_set, metadata, started_at))
@@ -184,11 +195,8 @@ def _filters(processes: Sequence[DebugMetadata]) -> tuple[str, ...]:
 
 def _read_metadata(path: str) -> tuple[DebugMetadata | None, float | None]:
     """Return the metadata record and its time; (None, None) where it cannot be read."""
-    if not os.path.isfile(path):  # opening a named pipe would wait for ever
-        return None, None
     try:
-        with open(path, "rb") as file:
-            data = file.read(_METADATA_LIMIT)
+        data = storage_of(path).read_start(path, _METADATA_LIMIT)
         for _, payload in tfrecord.records(data, check=True):
             event = DebugEvent.decode(payload)
             return DebugMetadata.decode(event.debug_metadata), sane_time(event.wall_time)

@@ -11,6 +11,7 @@ from tfdbg_tui.logdir.files.writer_process import WriterProcess
 from tfdbg_tui.logdir.index.executions import ExecutionLog
 from tfdbg_tui.logdir.index.traces import TraceLog
 from tfdbg_tui.logdir.metadata_log import MetadataLog
+from tfdbg_tui.storage import storage_of
 from tfdbg_tui.wire import filesets
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class FileSetReader:
         self._file_set = file_set
         self._shared = shared
         self._vectorised = vectorised
+        self._storage = storage_of(file_set.prefix)
         self.restarts = 0
         self.process = WriterProcess(file_set)
         self.files = {suffix: self._file(suffix) for suffix in filesets.SUFFIXES}
@@ -98,7 +100,7 @@ class FileSetReader:
         """Report what is wrong with the files as a whole."""
         there = any(file.is_open for file in self.files.values())
         for suffix, file in self.files.items():
-            if there and not file.is_open and not os.path.lexists(file.path):
+            if there and not file.is_open and not self._storage.exists(file.path):
                 message = f"is missing; {_WITHOUT[suffix]}"
                 self._shared.problems.add(file.path, message, key="missing")
             else:

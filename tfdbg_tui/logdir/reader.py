@@ -16,6 +16,7 @@ from tfdbg_tui.logdir.index.executions import Executions
 from tfdbg_tui.logdir.index.merge import Merge
 from tfdbg_tui.logdir.index.traces import GraphExecutions
 from tfdbg_tui.logdir.run import Run
+from tfdbg_tui.storage import storage_of
 from tfdbg_tui.wire import filesets
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class RunReader:
         self._trace_merge: Merge | None = None
         self._merged: tuple[object, ...] = ()
         self._limit = min(_FIRST_BYTES, chunk_bytes)
+        self._storage = storage_of(files.directory)
+        self._looked_at = float("-inf")
         self._asked_at = float("-inf")
         self._writing: bool | None = None
         self._ended = False
@@ -80,14 +83,18 @@ class RunReader:
         Definitions (sources, stack frames, graphs) are read before the events that use them;
         executions and graph executions in turns.  The first poll takes only a little of each.
         """
-        self._look(patient=True)
+        if time.monotonic() - self._looked_at >= self._storage.poll_seconds:
+            self._look(patient=True)
         self._read(time.monotonic() + _POLL_SECONDS)
         return self._snapshot()
 
     def read_all(self) -> Run:
-        """Read everything that is there now."""
+        """Read everything that is there now.
+
+        A connection that is lost is waited for, half a minute at most.
+        """
         self._look(patient=False)
-        while not self._exhausted() or self._add_file_sets(patient=False):
+        while not self._exhausted() or self._add_file_sets(patient=False) or self._looks_again():
             self._read(time.monotonic() + 10 * _POLL_SECONDS)
         return self._snapshot()
 
@@ -97,11 +104,20 @@ class RunReader:
             reader.close()
 
     def _look(self, *, patient: bool) -> None:
+        self._storage.refresh()
         self._ask_processes()  # first: of who has ended, nothing is written after the look
         for reader in self._sets:
             reader.look(patient=patient)
         if self._exhausted():
             self._add_file_sets(patient=patient)
+        self._looked_at = time.monotonic()
+
+    def _looks_again(self) -> bool:
+        """Look again where the connection to the files was lost; return whether that was done."""
+        if not self._storage.wait_for_connection():
+            return False
+        self._look(patient=False)
+        return True
 
     def _add_file_sets(self, *, patient: bool) -> bool:
         """Take in the files of processes that have joined the run; return if there are any."""

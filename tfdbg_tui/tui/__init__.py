@@ -126,14 +126,11 @@ def _locale_has_unicode() -> bool:
 
 def _check(logdir: str, run: str | None) -> None:
     """Refuse what will never become readable; a directory still without files may."""
-    from tfdbg_tui.logdir import LogdirError, list_runs
+    from tfdbg_tui.logdir import EmptyLogdirError, LogdirError, list_runs
 
-    path = os.path.expanduser(logdir)
     try:
-        runs = list_runs(path)
-    except LogdirError:
-        if not os.path.isdir(path) or not os.access(path, os.R_OK | os.X_OK):
-            raise
+        runs = list_runs(logdir)
+    except EmptyLogdirError:
         return
     if run is not None and run not in [files.label for files in runs]:
         known = ", ".join(files.label for files in runs)

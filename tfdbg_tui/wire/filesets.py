@@ -9,6 +9,10 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 METADATA = "metadata"
 SOURCE_FILES = "source_files"
@@ -45,7 +49,10 @@ def find_file_sets(directory: str) -> list[FileSet]:
     Raises:
         OSError: The directory cannot be listed.
     """
-    prefixes = {
-        match["prefix"] for name in os.listdir(directory) if (match := _NAME.fullmatch(name))
-    }
+    return file_sets_of(directory, os.listdir(directory))
+
+
+def file_sets_of(directory: str, names: Iterable[str]) -> list[FileSet]:
+    """Return the file sets that files of a directory make up, in the order of their names."""
+    prefixes = {match["prefix"] for name in names if (match := _NAME.fullmatch(name))}
     return [FileSet(os.path.join(directory, prefix)) for prefix in sorted(prefixes)]

@@ -7,7 +7,7 @@ import os
 from tfdbg_tui.wire import tfrecord
 from tfdbg_tui.wire.events import DebugEvent, DebugMetadata, Omission
 
-_SIZE_LIMIT = 1 << 20
+SIZE_LIMIT = 1 << 20
 """What a damaged file has beyond so many bytes is not read."""
 
 
@@ -33,7 +33,9 @@ def tells(path: str, kind: str) -> bool:
         OSError: It cannot be read.
         ValueError: It is damaged.
     """
-    return any(Omission.decode(e.omission).kind == kind for e in _read(path) if e.omission)
+    with open(path, "rb") as file:
+        found = _events(file.read(SIZE_LIMIT))
+    return any(Omission.decode(e.omission).kind == kind for e in found if e.omission)
 
 
 def has_ended(path: str) -> bool:
@@ -43,11 +45,19 @@ def has_ended(path: str) -> bool:
         OSError: It cannot be read.
         ValueError: It is damaged.
     """
-    *_, last = (event.debug_metadata for event in _read(path) if event.debug_metadata)
+    with open(path, "rb") as file:
+        return says_ended(file.read(SIZE_LIMIT))
+
+
+def says_ended(data: bytes) -> bool:
+    """Return whether the last word of a metadata file's content is that the dump has ended.
+
+    Raises:
+        ValueError: It is damaged.
+    """
+    *_, last = (event.debug_metadata for event in _events(data) if event.debug_metadata)
     return bool(DebugMetadata.decode(last).ended)
 
 
-def _read(path: str) -> list[DebugEvent]:
-    with open(path, "rb") as file:
-        data = file.read(_SIZE_LIMIT)
+def _events(data: bytes) -> list[DebugEvent]:
     return [DebugEvent.decode(payload) for _, payload in tfrecord.records(data)]

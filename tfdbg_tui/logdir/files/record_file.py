@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import time
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
 from tfdbg_tui.logdir.files import frames
 from tfdbg_tui.logdir.files.chunk import VERIFIED_BYTES, Chunk, ScanBuffer
 from tfdbg_tui.logdir.files.file_slice import FileSlice
-from tfdbg_tui.logdir.files.handles import NotRegularError, ReadFile
+from tfdbg_tui.storage import storage_of
+from tfdbg_tui.storage.interface import NotRegularError
 from tfdbg_tui.wire import tfrecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.logdir.files.problems import Problems
+    from tfdbg_tui.storage.interface import Fate, StoredFile
 
 CHUNK_BYTES = 8 << 20
 _PATIENCE_SECONDS = 3.0
@@ -48,9 +49,9 @@ class RecordFile:
         self.position = 0
         self.size = 0
         self.modified: float | None = None
-        self.fate = ""
+        self.fate: Fate | Literal["truncated"] = ""
         self._problems = problems
-        self._file: ReadFile | None = None
+        self._file: StoredFile | None = None
         self._searched = 0
         self._patient = False
         self._waiting = False
@@ -81,17 +82,10 @@ class RecordFile:
         if self._file is None and not self._open():
             return
         assert self._file is not None
-        try:
-            now = os.stat(self.path)
-        except OSError:
-            status, fate = self._file.status(), "deleted"
-        else:
-            same = (now.st_dev, now.st_ino) == self._file.identity
-            status, fate = (now, "") if same else (self._file.status(), "replaced")
-        self.fate = fate
+        size, modified, self.fate = self._file.look()
         self._patient, self._waiting = patient, False
-        if status is not None:
-            self.size, self.modified = status.st_size, status.st_mtime
+        if size is not None:
+            self.size, self.modified = size, modified
             if self.size < self.position:
                 self.fate = "truncated"
 
@@ -106,8 +100,9 @@ class RecordFile:
             if len(bounds) > 1:
                 return self._advance(Chunk(self.position, buffer.data, bounds))
             length = self._next_length()
-            if length is not None:
-                return self._read_one(buffer, length)
+            chunk = self._read_one(buffer, length) if length is not None else None
+            if chunk is not None:
+                return chunk
             self._go_on(buffer)
         return None
 
@@ -115,12 +110,14 @@ class RecordFile:
         """Yield (offset, first `limit` bytes of the payload) of each record that is left."""
         while not self.exhausted and self.fate != "truncated":
             length = self._next_length()
-            if length is not None:
-                offset = self.position
-                self.position += _FRAME + length
-                yield offset, self.bytes_at(offset + _HEADER, min(limit, length))
-            else:
+            if length is None:
                 self._go_on(ScanBuffer(1 << 20))
+                continue
+            offset = self.position
+            head = self._bytes_ahead(offset + _HEADER, min(limit, length))
+            if head is not None:
+                self.position += _FRAME + length
+                yield offset, head
 
     def record(self, offset: int) -> bytes:
         """Return the payload of the record at `offset`; a `FileSlice` if it is large.
@@ -155,6 +152,10 @@ class RecordFile:
             return b""
         return self._file.read(size, offset)
 
+    def bytes_at_each(self, offsets: Sequence[int], size: int) -> list[bytes]:
+        """Return up to `size` bytes at each of some offsets."""
+        return [b""] * len(offsets) if self._file is None else self._file.read_each(size, offsets)
+
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
@@ -177,15 +178,17 @@ class RecordFile:
 
     def _open(self) -> bool:
         try:
-            self._file = ReadFile(self.path)
+            self._file = storage_of(self.path).open(self.path)
         except FileNotFoundError:
             return False
         except NotRegularError:
             self._problems.add(self.path, "is not a regular file; it is left out")
             return False
         except OSError as error:
-            self._problems.add(self.path, f"cannot be read: {error.strerror}; it is left out")
+            message = f"cannot be read: {error.strerror}; it is left out"
+            self._problems.add(self.path, message, key="opening")
             return False
+        self._problems.discard(self.path, "opening")
         return True
 
     def _fill(self, buffer: ScanBuffer, offset: int, limit: int) -> int:
@@ -199,14 +202,19 @@ class RecordFile:
                     break
                 done += got
         except OSError as error:
-            self._problems.add(
-                self.path, f"cannot be read at byte {offset:,}: {error.strerror}; nothing after it"
-            )
+            self._fail(offset + done, error)
         return done
+
+    def _fail(self, offset: int, error: OSError) -> None:
+        """Report that nothing can be read at an offset; the next look tries again."""
+        message = f"cannot be read at byte {offset:,}: {error.strerror}; nothing after it"
+        self._problems.add(self.path, message, key="reading")
+        self._waiting = True
 
     def _advance(self, chunk: Chunk) -> Chunk:
         self.position = chunk.base + int(chunk.bounds[-1])
         self._problems.discard(self.path, ("damage", chunk.base))  # it was on its way
+        self._problems.discard(self.path, "reading")
         return chunk
 
     def _next_length(self) -> int | None:
@@ -218,17 +226,22 @@ class RecordFile:
         return length if self.position + _FRAME + length <= self.size else None
 
     def _header(self) -> bytes | None:
+        header = self._bytes_ahead(self.position, _HEADER)
+        return header if header is not None and len(header) == _HEADER else None
+
+    def _bytes_ahead(self, offset: int, size: int) -> bytes | None:
+        """Return up to `size` bytes at `offset`, on the way forward; None where that fails."""
         try:
-            header = self.bytes_at(self.position, _HEADER)
-        except OSError:
+            return self.bytes_at(offset, size)
+        except OSError as error:
+            self._fail(offset, error)
             return None
-        return header if len(header) == _HEADER else None
 
     def _go_on(self, buffer: ScanBuffer) -> None:
         """Skip what is at `position` and no record, or wait for more."""
         if self._is_on_its_way():
             self._waiting = True
-        elif self._is_torn() or not self._skip_damage(buffer):
+        elif (self._is_torn() or not self._skip_damage(buffer)) and not self._waiting:
             self._exhausted_at = (self.size, self.modified)
 
     def _is_torn(self) -> bool:
@@ -246,10 +259,11 @@ class RecordFile:
             self._hole = (self.position, time.monotonic())
         return time.monotonic() - self._hole[1] < _PATIENCE_SECONDS
 
-    def _read_one(self, buffer: ScanBuffer, length: int) -> Chunk:
+    def _read_one(self, buffer: ScanBuffer, length: int) -> Chunk | None:
         bounds = np.array([0, length + _FRAME], np.int64)
         if length + _FRAME <= buffer.size:
-            self._fill(buffer, self.position, length + _FRAME)
+            if self._fill(buffer, self.position, length + _FRAME) < length + _FRAME:
+                return None
             return self._advance(Chunk(self.position, buffer.data, bounds))
         payload = FileSlice(self.bytes_at, self.position + _HEADER, length)
         return self._advance(Chunk(self.position, buffer.data, bounds, payload))
@@ -270,6 +284,8 @@ class RecordFile:
                 break
             found = frames.find_header(buffer.data, 0, size)
             at += size - _HEADER if found is None else found
+        if self._waiting:
+            return False
         self._searched = at
         upto = "and nothing intact follows" if found is None else f"up to byte {at:,}"
         self._problems.add(

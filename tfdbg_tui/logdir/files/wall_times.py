@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,14 @@ def sane_time(seconds: float) -> float:
 def read_wall_times(file: RecordFile, offsets: Ints) -> npt.NDArray[np.float64]:
     """Return the wall time of the record at each offset, in seconds; 0.0 where it is gone."""
     times = np.zeros(len(offsets))
+    with contextlib.suppress(OSError):
+        _fill(times, file, offsets)
+    with np.errstate(invalid="ignore"):
+        sane = (times >= 0) & (times < _END_OF_TIME)
+    return np.where(sane, times, 0.0)
+
+
+def _fill(times: npt.NDArray[np.float64], file: RecordFile, offsets: Ints) -> None:
     order = np.argsort(offsets, kind="stable")
     ascending = offsets[order] + _AT
     # Groups of records that lie close together.
@@ -36,13 +45,10 @@ def read_wall_times(file: RecordFile, offsets: Ints) -> npt.NDArray[np.float64]:
     stops = np.append(starts[1:], len(ascending))
     alone = stops - starts == 1
     single = starts[alone]
-    doubles = [file.bytes_at(at, 8).ljust(8, b"\0") for at in ascending[single].tolist()]
+    doubles = [data.ljust(8, b"\0") for data in file.bytes_at_each(ascending[single].tolist(), 8)]
     times[order[single]] = np.frombuffer(b"".join(doubles), "<f8")
     for start, stop in zip(starts[~alone].tolist(), stops[~alone].tolist(), strict=True):
         times[order[start:stop]] = _read_group(file, ascending[start:stop])
-    with np.errstate(invalid="ignore"):
-        sane = (times >= 0) & (times < _END_OF_TIME)
-    return np.where(sane, times, 0.0)
 
 
 def _read_group(file: RecordFile, places: Ints) -> npt.NDArray[np.float64]:

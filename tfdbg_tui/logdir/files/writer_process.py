@@ -15,6 +15,7 @@ import re
 import socket
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.storage import storage_of
 from tfdbg_tui.wire import filesets, metadata
 
 if TYPE_CHECKING:
@@ -38,13 +39,16 @@ class WriterProcess:
     """
 
     def __init__(self, file_set: FileSet) -> None:
+        self._storage = storage_of(file_set.prefix)
+        here = self._storage.is_local
         paths = [file_set.path(suffix) for suffix in filesets.SUFFIXES]
         self._names = {os.path.basename(path) for path in paths}
         self._paths = {os.path.realpath(path) for path in paths}
         self._metadata_path = file_set.path(filesets.METADATA)
-        self.pid = _pid_of(file_set)
+        self.pid = _pid_of(file_set) if here else None
         self.is_ours = self.pid is not None
-        self._searches_left = _SEARCHES if _writer_of(file_set) == socket.gethostname() else 0
+        may_be_found = here and _writer_of(file_set) == socket.gethostname()
+        self._searches_left = _SEARCHES if may_be_found else 0
         self._ended = False
 
     def writing(self) -> bool | None:
@@ -64,10 +68,9 @@ class WriterProcess:
 
     def has_ended_in_order(self) -> bool:
         """Return whether the last word of the metadata file on the dump is that it has ended."""
-        if not os.path.isfile(self._metadata_path):  # opening a named pipe would wait for ever
-            return False
         try:
-            return metadata.has_ended(self._metadata_path)
+            start = self._storage.read_start(self._metadata_path, metadata.SIZE_LIMIT)
+            return metadata.says_ended(start)
         except (OSError, ValueError):  # it is gone, or damaged, which the reader tells
             return False
 

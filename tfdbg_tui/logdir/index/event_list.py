@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tfdbg_tui.logdir.files.wall_times import read_wall_times
 from tfdbg_tui.logdir.index.rows import Rows
+from tfdbg_tui.storage.interface import UnreachableError
 from tfdbg_tui.wire import events
 
 if TYPE_CHECKING:
@@ -83,15 +84,15 @@ class EventList(Sequence[Event]):
             raise IndexError(f"event {index} of {len(self)}")
         index %= len(self)
         log, _ = self._rows.locate(index)
-        return self._read(index, self._definitions[log].count)
+        try:
+            return self._read(index, self._definitions[log].count)
+        except UnreadableError as error:
+            return self._unreadable(index, str(error))
 
     def _read_event(self, index: int, _definitions: int) -> Event:
         """Read an event; the number of definitions tells whether it would say more by now."""
-        try:
-            with self._reading(index) as (log, event):
-                return self._decoded(index, log, event)
-        except UnreadableError as error:
-            return self._unreadable(index, str(error))
+        with self._reading(index) as (log, event):
+            return self._decoded(index, log, event)
 
     @abstractmethod
     def _decoded(self, index: int, log: int, event: events.DebugEvent) -> Event:
@@ -113,6 +114,9 @@ class EventList(Sequence[Event]):
         offset = self._offsets[log][row]
         try:
             yield log, events.DebugEvent.decode(self._files[log].record(offset))
+        except UnreachableError as error:
+            reason = f"{error.strerror}; it can be read again when the connection is back"
+            raise UnreadableError(reason) from None
         except (OSError, ValueError) as error:
             self._problems[log].add_record(self._files[log].path, offset, error)
             raise UnreadableError(str(error)) from None

@@ -1,4 +1,4 @@
-"""Files that are read from time to time: a bounded number of them is open at once.
+"""Files on disks of this machine: a bounded number of them is open at once.
 
 A run of 200 processes has 1,200 files, and a process may open 1,024.
 """
@@ -12,30 +12,27 @@ import stat
 import threading
 from collections import OrderedDict
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from tfdbg_tui.storage.interface import Fate, Listing, Look, NotRegularError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _MOST = 512
 
 # Reentrant, as collecting garbage can close a file at any time.
 _lock = threading.RLock()
-_open: OrderedDict[ReadFile, int] = OrderedDict()  # their descriptors, the last used one last
+_open: OrderedDict[LocalFile, int] = OrderedDict()  # their descriptors, the last used one last
 
 
-class NotRegularError(OSError):
-    """What has the name of a file is a directory, a named pipe or a device."""
-
-
-class ReadFile:
+class LocalFile:
     """A regular file that may be closed and opened again between two reads.
+
+    Only the file that was opened first is read, not another one that has its name now.
 
     Args:
         path: The file.
-
-    Attributes:
-        identity: Device and number of the file that was opened first: no other one is read.
 
     Raises:
         OSError: It cannot be opened.
@@ -44,22 +41,36 @@ class ReadFile:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self.identity: tuple[int, int] | None = None
+        self._identity: tuple[int, int] | None = None  # device and number
         with self._descriptor():
             pass
 
-    def status(self) -> os.stat_result | None:
-        """Return the status of the file; None where it has gone from its place and is closed."""
+    def look(self) -> Look:
+        """Return how the file that was opened is now."""
+        fate: Fate = "deleted"
+        try:
+            status = os.stat(self._path)
+            if (status.st_dev, status.st_ino) == self._identity:
+                return Look(status.st_size, status.st_mtime, "")
+            fate = "replaced"
+        except OSError:
+            pass
         try:
             with self._descriptor() as descriptor:
-                return os.fstat(descriptor)
+                status = os.fstat(descriptor)
         except OSError:
-            return None
+            return Look(None, None, fate)
+        return Look(status.st_size, status.st_mtime, fate)
 
     def read(self, size: int, offset: int) -> bytes:
         """Return up to `size` bytes at `offset`; raises OSError."""
         with self._descriptor() as descriptor:
             return os.pread(descriptor, size, offset)
+
+    def read_each(self, size: int, offsets: Sequence[int]) -> list[bytes]:
+        """Return up to `size` bytes at each of some offsets; raises OSError."""
+        with self._descriptor() as descriptor:
+            return [os.pread(descriptor, size, offset) for offset in offsets]
 
     def read_into(self, view: memoryview, offset: int) -> int:
         """Fill a view with what is at `offset`; return how much that was.  Raises OSError."""
@@ -102,10 +113,10 @@ class ReadFile:
         if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
             raise NotRegularError(errno.EINVAL, "not a regular file")
-        if self.identity not in (None, identity):
+        if self._identity not in (None, identity):
             os.close(descriptor)
             raise FileNotFoundError(errno.ENOENT, "another file has its name now")
-        self.identity = identity
+        self._identity = identity
         return descriptor
 
 
@@ -113,3 +124,44 @@ def _limit() -> int:
     """Return how many files may be open: half of what the process may, for the rest of it."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return _MOST if soft == resource.RLIM_INFINITY else max(1, min(_MOST, soft // 2))
+
+
+class LocalStorage:
+    """The disks of this machine; see `Storage`."""
+
+    is_local: Final = True
+    poll_seconds: Final = 0.0
+    trouble: Final = ""
+
+    def wait_for_connection(self) -> bool:
+        """Return that there is none to wait for."""
+        return False
+
+    def refresh(self) -> None:
+        """Do nothing: each look asks anew."""
+
+    def list(self, directory: str) -> Listing:
+        """Return what lies in a directory; raises OSError."""
+        with os.scandir(directory) as found:
+            entries = list(found)
+        directories = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        return Listing([entry.name for entry in entries], directories)
+
+    def exists(self, path: str) -> bool:
+        """Return whether there is anything of this name."""
+        return os.path.lexists(path)
+
+    def open(self, path: str) -> LocalFile:
+        """Open a regular file; raises OSError, NotRegularError."""
+        return LocalFile(path)
+
+    def read_start(self, path: str, size: int) -> bytes:
+        """Return up to `size` bytes from the start of a file; raises OSError."""
+        file = LocalFile(path)
+        try:
+            return file.read(size, 0)
+        finally:
+            file.close()
+
+
+LOCAL: Final = LocalStorage()

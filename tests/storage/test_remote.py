@@ -1,0 +1,193 @@
+"""Servers that fail: what is read is retried within bounds, told, and loses nothing."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tfdbg_tui
+from tests.logdir.synthetic import content
+from tests.storage import places
+from tfdbg_tui.cli import main
+from tfdbg_tui.logdir import LogdirError, RunReader, list_runs
+from tfdbg_tui.storage import connection, remote, storage_of, urls
+from tfdbg_tui.storage.blocks import Blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+fsspec = pytest.importorskip("fsspec")
+MemoryFiles: Any = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
+
+
+class Unsteady(MemoryFiles):
+    """A file system that fails as told.
+
+    Attributes:
+        failures: What the next calls raise; None for those that succeed.
+        reads: How many bytes each range that was read has.
+    """
+
+    protocol = "unsteady"
+    failures: Iterator[Exception | None] = iter(())
+    reads: tuple[int, ...] = ()
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> Any:
+        return super()._strip_protocol(path.replace("unsteady://user:pass%20word@", "memory://"))
+
+    def ls(self, path: str, **options: Any) -> Any:
+        self.fail()
+        return super().ls(path, **options)
+
+    def cat_ranges(
+        self, paths: Sequence[str], starts: Sequence[int], ends: Sequence[int], **options: Any
+    ) -> Any:
+        self.fail()
+        Unsteady.reads += tuple(end - start for start, end in zip(starts, ends, strict=True))
+        return super().cat_ranges(paths, starts, ends, **options)
+
+    def fail(self) -> None:
+        failure = next(self.failures, None)
+        if failure is not None:
+            raise failure
+
+
+fsspec.register_implementation("unsteady", Unsteady, clobber=True)
+
+DROPPED = ConnectionResetError("the peer said pass%20word or pass word, and hung up")
+
+
+@pytest.fixture
+def place(logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch) -> places.Place:
+    monkeypatch.setattr(connection, "_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(connection, "_REST_SECONDS", 0.0)
+    monkeypatch.setattr(remote.RemoteStorage, "poll_seconds", 0.0)
+    monkeypatch.setattr(Unsteady, "failures", iter(()))
+    monkeypatch.setattr(Unsteady, "reads", ())
+    remote.remote_storage.cache_clear()
+    made = places.memory()
+    made.fill(logdirs["mnist"])
+    made.url = made.url.replace("memory://", "unsteady://user:pass%20word@")
+    return made
+
+
+def test_two_of_three_calls_fail(
+    place: places.Place, logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Unsteady, "failures", itertools.cycle([DROPPED, DROPPED, None]))
+    assert content(tfdbg_tui.open_run(place.url)) == content(tfdbg_tui.open_run(logdirs["mnist"]))
+
+
+def test_an_outage_is_told_and_loses_nothing(
+    place: places.Place, logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (files,) = list_runs(place.url)
+    reader = RunReader(files)
+    storage = storage_of(files.directory)
+    first = reader.poll()
+    assert storage.trouble == ""
+    monkeypatch.setattr(Unsteady, "failures", itertools.repeat(DROPPED))
+    for _ in range(3):
+        run = reader.poll()
+    assert len(run.graph_executions) >= len(first.graph_executions)
+    assert "hung up" in storage.trouble
+    assert not run.state.deleted
+    monkeypatch.setattr(Unsteady, "failures", iter(()))
+    assert content(reader.read_all()) == content(tfdbg_tui.open_run(logdirs["mnist"]))
+    assert storage.trouble == ""
+
+
+def test_an_outage_that_lasts_is_no_clean_report(
+    place: places.Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_PATIENCE_SECONDS", 0.0)
+    (files,) = list_runs(place.url)
+    reader = RunReader(files)
+    reader._look(patient=False)
+    monkeypatch.setattr(Unsteady, "failures", itertools.repeat(DROPPED))
+    report = tfdbg_tui.diagnose(reader.read_all())
+    assert report.verdict == "incomplete"
+
+
+def test_a_value_that_could_not_be_read_is_read_later(
+    place: places.Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tfdbg_tui.open_run(place.url)
+    storage = storage_of(run.files.directory)
+    assert isinstance(storage, remote.RemoteStorage)
+    for file in run.graph_executions._files:
+        opened: Any = file._file
+        storage._blocks.drop(opened)
+    monkeypatch.setattr(Unsteady, "failures", itertools.repeat(DROPPED))
+    assert "connection" in run.graph_executions[3].unreadable
+    monkeypatch.setattr(Unsteady, "failures", iter(()))
+    assert not run.graph_executions[3].unreadable
+    assert not run.problems
+
+
+def test_what_is_refused_is_not_tried_again(
+    place: places.Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = iter([PermissionError(13, "Access Denied")])
+    monkeypatch.setattr(Unsteady, "failures", failures)
+    with pytest.raises(LogdirError, match="cannot be listed: Access Denied"):
+        list_runs(place.url)
+    assert next(failures, "all were raised") == "all were raised"
+
+
+def test_no_password_is_printed(
+    place: places.Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "pass" not in urls.without_secrets(place.url)
+    assert urls.with_secrets(urls.without_secrets(place.url)) == place.url
+    main(["info", place.url])
+    main(["info", "--json", place.url])
+    main(["diagnose", place.url])
+    main(["diagnose", f"{place.url}/nothing"])
+    monkeypatch.setattr(Unsteady, "failures", itertools.repeat(DROPPED))
+    main(["diagnose", place.url])
+    told = "".join(capsys.readouterr())
+    assert "hung up" in told
+    assert "pass word" not in told
+    assert "pass%20word" not in told
+
+
+def test_a_package_that_is_missing_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: str) -> None:
+        raise ImportError("no such module")
+
+    monkeypatch.setattr(fsspec, "get_filesystem_class", fail)
+    remote.remote_storage.cache_clear()
+    assert main(["diagnose", "s3://bucket/logs"]) == 2
+    assert capsys.readouterr().err.strip() == (
+        "tfdbg-tui: s3://bucket/logs: needs a package that is not installed: "
+        "pip install 'tfdbg-tui[s3]'"
+    )
+
+
+def test_what_is_fetched_is_bounded(place: places.Place) -> None:
+    """All bytes once, and what is asked for again comes from memory."""
+    run = tfdbg_tui.open_run(place.url)
+    total = sum(file.size for file in run.graph_executions._files + run.executions._files)
+    fetched = sum(Unsteady.reads)
+    assert fetched < 3 * total
+    for index in range(len(run.graph_executions)):
+        run.graph_executions[index]
+    assert sum(Unsteady.reads) == fetched
+
+
+def test_blocks_are_bounded() -> None:
+    blocks = Blocks(most_bytes=100)
+    for number in range(20):
+        blocks.put("a", number, bytes(10))
+    assert [bool(blocks.get("a", number)) for number in range(20)] == [False] * 10 + [True] * 10
+    blocks.put("a", 19, bytes(40))
+    assert sum(len(blocks.get("a", number)) for number in range(20)) == 100
+    blocks.drop("a")
+    assert not any(blocks.get("a", number) for number in range(20))

@@ -1,0 +1,190 @@
+"""One file behind a URL, read by ranges."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfdbg_tui.storage.blocks import BLOCK
+from tfdbg_tui.storage.interface import Fate, Look
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tfdbg_tui.storage.blocks import Blocks
+    from tfdbg_tui.storage.connection import Connection
+
+_HEAD_BYTES = 64
+_AHEAD_BYTES = 8 << 20
+
+
+class Status(NamedTuple):
+    """How a file is: its size in bytes, when it was written, and what tells its versions apart."""
+
+    size: int
+    modified: float | None
+    version: object
+
+
+class RemoteFile:
+    """A file that is read block by block; what was read last is kept.
+
+    An object that grows is another version each time; whether it is still the same file is told by
+    its first bytes, which its writer never changes.
+
+    Args:
+        connection: The server.
+        held: Takes the blocks that have been fetched.
+        path: What the server calls the file.
+        ask: Returns how the file is now.
+
+    Raises:
+        OSError: It is not there, or cannot be read.
+    """
+
+    def __init__(
+        self, connection: Connection, held: Blocks, path: str, ask: Callable[[], Status]
+    ) -> None:
+        self._connection = connection
+        self._held = held
+        self._path = path
+        self._ask = ask
+        self._status = ask()
+        self._head = b""
+        self._fate: Fate = ""
+        self._ahead: _Ahead | None = None
+        self._lock = threading.Lock()
+        self._take(self._status)
+
+    def look(self) -> Look:
+        """Return how the file is now; as it was, where that cannot be asked."""
+        if self._fate != "replaced":
+            try:
+                self._take(self._ask())
+            except FileNotFoundError:
+                self._fate = "deleted"
+            except OSError:
+                pass  # the connection tells its trouble
+        return Look(self._status.size, self._status.modified, self._fate)
+
+    def read(self, size: int, offset: int) -> bytes:
+        """Return up to `size` bytes at `offset`; raises OSError."""
+        end = min(offset + size, self._status.size)
+        if end <= offset:
+            return b""
+        first, last = offset // BLOCK, (end - 1) // BLOCK
+        blocks = self._blocks(range(first, last + 1))
+        data = b"".join(blocks[number] for number in range(first, last + 1))
+        return data[offset - first * BLOCK : end - first * BLOCK]
+
+    def read_each(self, size: int, offsets: Sequence[int]) -> list[bytes]:
+        """Return up to `size` bytes at each of some offsets, in one call; raises OSError."""
+        ends = [min(offset + size, self._status.size) for offset in offsets]
+        ranges = [(at, end) for at, end in zip(offsets, ends, strict=True) if at < end]
+        missing = [each for each in ranges if not self._is_held(*each)]
+        fetched = dict(zip(missing, self._connection.read(self._path, missing), strict=True))
+        return [
+            fetched[at, end] if (at, end) in fetched else self.read(size, at)
+            for at, end in zip(offsets, ends, strict=True)
+        ]
+
+    def read_into(self, view: memoryview, offset: int) -> int:
+        """Fill a view with what is at `offset`, and fetch what follows; raises OSError."""
+        data = self.read(len(view), offset)
+        view[: len(data)] = data
+        end = offset + len(data)
+        if end < self._status.size:
+            self._fetch_ahead(end)
+        return len(data)
+
+    def next_data(self, offset: int, size: int) -> int:
+        """Return `offset`: holes of remote files are zeros like others."""
+        return offset
+
+    def close(self) -> None:
+        """Give up what is held of the file."""
+        self._finish_ahead()
+        self._held.drop(self)
+
+    def _take(self, status: Status) -> None:
+        """Note how the file is now, and whether it is still the same."""
+        if status.version == self._status.version and len(self._head) == _HEAD_BYTES:
+            self._status, self._fate = status, ""
+            return
+        head = b""
+        if status.size:
+            head = self._connection.read(self._path, [(0, min(_HEAD_BYTES, status.size))])[0]
+        shared = min(len(head), len(self._head))
+        self._fate = "" if head[:shared] == self._head[:shared] else "replaced"
+        if not self._fate:
+            self._head, self._status = max(head, self._head, key=len), status
+
+    def _is_held(self, start: int, end: int) -> bool:
+        """Return whether some bytes, of two blocks at most, need not be fetched."""
+        places = (start, end - 1)
+        return all(len(self._held.get(self, at // BLOCK)) > at % BLOCK for at in places)
+
+    def _blocks(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Return blocks of the file by number."""
+        if self._ahead is not None and numbers and numbers[-1] >= self._ahead.numbers.start:
+            self._finish_ahead()
+        if self._fate == "replaced":
+            raise FileNotFoundError("another file has its name now")
+        held = {number: self._held.get(self, number) for number in numbers}
+        missing = [n for n in numbers if len(held[n]) < min(BLOCK, self._status.size - n * BLOCK)]
+        if missing:
+            held.update(self.fetch(missing))
+        return held
+
+    def fetch(self, numbers: Iterable[int]) -> dict[int, bytes]:
+        """Fetch blocks, adjoining ones together; raises OSError."""
+        size = self._status.size
+        runs = _runs(numbers)
+        ranges = [(run.start * BLOCK, min(run.stop * BLOCK, size)) for run in runs]
+        found = {}
+        for run, data in zip(runs, self._connection.read(self._path, ranges), strict=True):
+            for at, number in enumerate(run):
+                found[number] = data[at * BLOCK : (at + 1) * BLOCK]
+                self._held.put(self, number, found[number])
+        return found
+
+    def _fetch_ahead(self, start: int) -> None:
+        """Fetch what comes after `start`, unless that is being done for too many files."""
+        with self._lock:
+            if self._ahead is None and self._held.ahead.acquire(blocking=False):
+                end = min(start + _AHEAD_BYTES, self._status.size)
+                self._ahead = _Ahead(self, range(start // BLOCK, -(-end // BLOCK)))
+
+    def _finish_ahead(self) -> None:
+        with self._lock:
+            if self._ahead is not None:
+                self._ahead.join()
+                self._ahead = None
+                self._held.ahead.release()
+
+
+class _Ahead(threading.Thread):
+    """Fetches blocks that are likely to be asked for next; what fails is fetched when it is."""
+
+    def __init__(self, file: RemoteFile, numbers: range) -> None:
+        super().__init__(name="read-ahead", daemon=True)
+        self._file = file
+        self.numbers = numbers
+        self.start()
+
+    def run(self) -> None:
+        """Do the work; called by `start`."""
+        with contextlib.suppress(OSError):
+            self._file.fetch(self.numbers)
+
+
+def _runs(numbers: Iterable[int]) -> list[range]:
+    """Return ascending numbers as ranges of adjoining ones."""
+    runs: list[range] = []
+    for number in numbers:
+        if runs and runs[-1].stop == number:
+            runs[-1] = range(runs[-1].start, number + 1)
+        else:
+            runs.append(range(number, number + 1))
+    return runs
