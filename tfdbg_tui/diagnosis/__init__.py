@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import graph_id_of as graph_id_of
     from tfdbg_tui.diagnosis.events import name_of as name_of
     from tfdbg_tui.diagnosis.events import summary_of as summary_of
+    from tfdbg_tui.diagnosis.function_names import readable_function as readable_function
     from tfdbg_tui.diagnosis.locations import Location as Location
     from tfdbg_tui.diagnosis.locations import is_library_frame as is_library_frame
     from tfdbg_tui.diagnosis.locations import location_of as location_of
@@ -68,6 +69,7 @@ _NAMES = {
         "name_of",
         "summary_of",
     ),
+    "tfdbg_tui.diagnosis.function_names": ("readable_function",),
     "tfdbg_tui.diagnosis.locations": ("Location", "is_library_frame", "location_of", "user_frame"),
     "tfdbg_tui.diagnosis.recording": (
         "BUFFERING",

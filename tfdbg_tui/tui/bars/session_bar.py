@@ -18,3 +18,4 @@ class SessionBar(Bar):
         super().__init__(id=id)
         self.session = session
         self.charset = charset
+        self.ellipsis = charset.ellipsis

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tfdbg_tui.diagnosis import graph_id_of, name_of
+from tfdbg_tui.diagnosis import graph_id_of, readable_function
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
-from tfdbg_tui.tui.terminal.text import compact
+from tfdbg_tui.tui.terminal.text import compact, last_parts
 from tfdbg_tui.tui.widgets.cells import joined
 from tfdbg_tui.tui.widgets.chips import BRIEF, brief, flush_right
 
@@ -30,6 +30,7 @@ _COUNT = 7  # width of a cause's number of alerts
 _PLACE = 24  # width of a cause's line, where there is room
 _WIDE = 70
 _NARROW = 24  # without room for the graph of an alert
+_LEAST_GRAPH = 8
 _BEHIND = {"suspect": "suspect", "benign": "harmless"}
 
 
@@ -74,14 +75,22 @@ class Alerts(Pane):
         indent = "  " if found.group else ""
         number_width = len(str(len(snapshot.alerts)))
         room = width - len(indent) - number_width - BRIEF - 3
-        name_width = room if room < _NARROW else room * 3 // 5
+        name = self.charset.safe(snapshot.tensor_name(event))
+        name_width = self._name_width(name, room)
         cells: list[Cell] = [
             (f"{indent}{found.alert + 1:>{number_width}} ", "dim"),
-            (self.charset.fit_name(name_of(snapshot.run, event), name_width), ""),
+            (self.charset.fit_name(name, name_width), ""),
         ]
         if room > name_width:
             cells.append((" " + self.charset.fit(where, room - name_width - 1), "dim"))
         return (*cells, *brief(snapshot.summary(event), self.charset), (" ", ""))
+
+    def _name_width(self, name: str, room: int) -> int:
+        """Return the width of an alert's name: its graph gets what the last parts leave."""
+        if room < _NARROW:
+            return room
+        wide = max(room * 3 // 5, cell_len(last_parts(name)) + len(self.charset.ellipsis) + 1)
+        return wide if room - wide >= _LEAST_GRAPH else room
 
     def _cause(self, group: Group, width: int) -> Line:
         """Return the row of a cause: what happened, where, and how many alerts go back to it."""
@@ -135,14 +144,14 @@ class Alerts(Pane):
         if group is None:
             return ()
         finding = group.finding
-        name = self.charset.safe(f"{finding.op_name or finding.op_type}:{finding.event.slot}")
+        name = self.charset.safe(snapshot.tensor_name(finding.event))
         name = self.charset.fit_name(name, min(cell_len(name), max(12, width // 2)))
         place = _short(finding.location) if finding.location else ""
         facts = joined(
             [
                 (name, "strong"),
                 (self.charset.safe(place), "dim"),
-                (self.charset.safe(finding.graph or ""), "dim"),
+                (self.charset.safe(readable_function(finding.graph or "")), "dim"),
             ],
             f" {self.charset.dot} ",
         )
@@ -187,7 +196,7 @@ class Alerts(Pane):
             name_width = width - bar_width - 9
             lines.append(
                 (
-                    (" " + self.charset.fit_name(name, name_width), ""),
+                    (" " + self.charset.fit_name(readable_function(name), name_width), ""),
                     (f"{compact(count):>6} ", "dim"),
                     (bar, "bad"),
                 )

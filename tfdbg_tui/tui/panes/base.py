@@ -89,6 +89,7 @@ class Pane(VirtualList):
         self.spec = spec
         self.session = session
         self.charset = charset
+        self.ellipsis = charset.ellipsis
         if charset.ascii_only:
             self.vertical_scrollbar.renderer = AsciiScrollBar  # type: ignore[misc]  # as documented
         self._key = key

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.matching import find_number, matches, rows_from
 from tfdbg_tui.tui.panes.rows import Rows, index_within
+from tfdbg_tui.tui.panes.trace_columns import TraceColumns, TraceRow, choose_columns
 from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
 from tfdbg_tui.tui.terminal.text import compact, short_device
 from tfdbg_tui.tui.widgets import chips
@@ -21,11 +22,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
-_NAME_WIDTH = 16  # the least a tensor's name gets
 _TALL = 9
-# Optional columns, in the order in which they get room: title, width.
-_OPTIONAL = (("function", 14), ("op type", 14), ("size", 6), ("dtype", 9), ("rank", 5))
-_DEVICE = ("device", 13)  # comes first where there are several
 
 
 class GraphExecutionRows(Rows):
@@ -91,6 +88,7 @@ class GraphExecutionPane(Pane):
     EMPTY = "No graph executions recorded."
     _inputs: frozenset[int] = frozenset()
     _several_devices = False
+    _columns = TraceColumns()
 
     def forget_rows(self) -> None:
         """See `VirtualList`."""
@@ -102,6 +100,21 @@ class GraphExecutionPane(Pane):
         """See `VirtualList`."""
         self._inputs = self._input_rows()
         super().update()
+
+    def fit_columns(self, rows: range, width: int) -> None:
+        """See `VirtualList`."""
+        shown = [self._trace_row(self._trace(row)) for row in rows]
+        room = width - 3 - self._index_width(self.snapshot)
+        self._columns = choose_columns(
+            shown, room, self.charset, several_devices=self._several_devices
+        )
+
+    def _trace(self, row: int) -> GraphExecution:
+        snapshot = self.snapshot
+        return snapshot.graph_execution(ROWS.index(snapshot, self.session.focus, row))
+
+    def _trace_row(self, trace: GraphExecution) -> TraceRow:
+        return TraceRow(trace.tensor_name, self._facts(self.snapshot, trace), trace.summary)
 
     def _input_rows(self) -> frozenset[int]:
         """Return the graph executions that the focused tensor was computed from."""
@@ -115,11 +128,12 @@ class GraphExecutionPane(Pane):
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
         index = ROWS.index(self.snapshot, self.session.focus, row)
-        return index, index == self.session.focus.graph_execution, index in self._inputs
+        focused = index == self.session.focus.graph_execution
+        return index, focused, index in self._inputs, self._columns
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
-        snapshot = self.snapshot
+        snapshot, columns = self.snapshot, self._columns
         index = ROWS.index(snapshot, self.session.focus, row)
         mark, behind = " ", ""
         if index in self._inputs:
@@ -127,20 +141,21 @@ class GraphExecutionPane(Pane):
         if index == self.session.focus.graph_execution:
             mark, behind = self.charset.focus, "focus"
         trace = snapshot.graph_execution(index)
-        index_width = self._index_width(snapshot)
-        start: list[Cell] = [(mark + " ", ""), (f"{index:>{index_width}} ", "dim")]
-        name_width, optional, number = self._layout(width, index_width)
-        name = self.charset.fit_name(trace.tensor_name, name_width)
+        start: list[Cell] = [
+            (mark + " ", ""),
+            (f"{index:>{self._index_width(snapshot)}} ", "dim"),
+        ]
+        name = self.charset.fit_name(trace.tensor_name.removeprefix(columns.prefix), columns.name)
         if trace.unreadable is not None:
             reason = self.charset.safe(f" unreadable: {trace.unreadable}")
             return (*start, (name, ""), (reason, "dim")), behind
         facts = self._facts(snapshot, trace)
-        cells = [(" " + self.charset.fit(facts[title], w - 1), "dim") for title, w in optional]
+        cells = [(" " + self.charset.fit(facts[title], w - 1), "dim") for title, w in columns.facts]
         return (
             *start,
             (name, ""),
             *cells,
-            *chips.columns(trace.summary, self.charset, number),
+            *chips.columns(trace.summary, self.charset, columns.counts),
         ), behind
 
     def _facts(self, snapshot: Snapshot, trace: GraphExecution) -> dict[str, str]:
@@ -149,35 +164,26 @@ class GraphExecutionPane(Pane):
         rank = summary.rank if summary else None
         return {
             "device": self.charset.safe(short_device(trace.device)),
-            "function": snapshot.graph_name(trace.graph_id),
-            "op type": trace.op_type or "",
+            "function": self.charset.safe(snapshot.graph_name(trace.graph_id)),
+            "op type": self.charset.safe(trace.op_type or ""),
             "size": "" if size is None else f"{compact(size):>5}",
             "dtype": (summary.dtype or "") if summary else "",
             "rank": "" if rank is None else f"{rank}D",
+            "step": "" if trace.step is None else str(trace.step),
+            "iteration": "" if trace.iteration is None else str(trace.iteration),
         }
 
     def _index_width(self, snapshot: Snapshot) -> int:
         return max(3, len(str(len(snapshot.run.graph_executions))))
 
-    def _layout(self, width: int, index_width: int) -> tuple[int, list[tuple[str, int]], int]:
-        """Return the width of the name, the optional columns, and how many kinds of values fit."""
-        room = width - 3 - index_width - _NAME_WIDTH
-        number = max(0, min(chips.NUM_COLUMNS, room // chips.COLUMN))
-        room -= number * chips.COLUMN
-        chosen = []
-        for title, column in ((_DEVICE,) if self._several_devices else ()) + _OPTIONAL:
-            if room >= column:
-                chosen.append((title, column))
-                room -= column
-        return _NAME_WIDTH + max(0, min(room, 32)), chosen, number
-
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`."""
-        index_width = self._index_width(self.snapshot)
-        name_width, optional, number = self._layout(width, index_width)
-        titles = "".join(f" {title:{w - 1}}" for title, w in optional)
-        start = f"  {'':{index_width}} {'tensor':{name_width}}{titles}"
-        return (((start, "dim"), *chips.column_titles(self.charset, number)),)
+        columns = self._columns
+        titles = "".join(f" {title:{w - 1}}" for title, w in columns.facts)
+        name = f"tensor in {columns.prefix}" if columns.prefix else "tensor"
+        name = self.charset.fit(self.charset.fit_path(name, columns.name), columns.name)
+        start = f"  {'':{self._index_width(self.snapshot)}} {name}{titles}"
+        return (((start, "dim"), *chips.column_titles(self.charset, columns.counts)),)
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the focused tensor in full."""

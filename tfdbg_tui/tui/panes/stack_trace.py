@@ -6,7 +6,9 @@ import os.path
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis import is_library_frame
+from rich.cells import cell_len
+
+from tfdbg_tui.diagnosis import is_library_frame, readable_function
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import focus_frame
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _TALL = 6
+_LEAST_CODE = 16  # less of a line of code tells nothing
 
 
 class FrameRows(Rows):
@@ -71,12 +74,13 @@ class StackTrace(Pane):
     """The Stack Trace pane."""
 
     EMPTY = "Choose an execution or a graph op to see where the program made it."
+    _columns = (8, 8)  # widths of the function and of the place, with the space in front
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
         focus = self.session.focus
         state = focus.subject, focus.execution, focus.op, focus.library_frames, focus.sticky
-        return *state, row == self.cursor, self._file_of_focus()
+        return *state, row == self.cursor, self._file_of_focus(), self._columns
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
@@ -95,20 +99,37 @@ class StackTrace(Pane):
         return self._frame(frame, mark, selected=selected, width=width), behind
 
     def _frame(self, frame: StackFrame, mark: str, *, selected: bool, width: int) -> Line:
-        place = os.path.basename(frame.path) if frame.path else "not read yet"
-        where = f"{place}:{frame.line}"
-        if selected and self.session.focus.sticky:
-            where += f" {self.charset.sticky}"
-        function_width = max(8, (width - 3) * 2 // 5)
         style = "dim" if is_library_frame(frame) else ""
         if (frame.host, frame.path) == self._file_of_focus():
             style = "bold"
+        function_width, place_width = self._columns
+        sticky = f" {self.charset.sticky}" if selected and self.session.focus.sticky else ""
+        place = self.charset.fit_path(_place(frame), place_width - 1 - len(sticky)) + sticky
         cells: list[Cell] = [
             (mark + " ", ""),
             (self.charset.fit(frame.function, function_width), style or "call"),
-            (" " + self.charset.fit_path(where, width - 3 - function_width), style),
+            (" " + self.charset.fit(place, place_width - 1), style),
         ]
+        if width - 3 - function_width - place_width >= _LEAST_CODE:
+            cells.append((" " + self.charset.safe(self._code(frame)), "dim"))
         return tuple(cells)
+
+    def fit_columns(self, rows: range, width: int) -> None:
+        """See `VirtualList`: functions and places are as wide as they need, code gets the rest."""
+        frames = self.snapshot.frames(self.session.focus)
+        listed = [FRAMES.rows(self.snapshot, self.session.focus)[row] for row in rows]
+        alone = [frames[row.first] for row in listed if not row.folded]
+        room = width - 2
+        place = max((cell_len(self.charset.safe(_place(frame))) + 3 for frame in alone), default=8)
+        place = min(place, room * 3 // 5)
+        functions = (cell_len(self.charset.safe(frame.function)) for frame in alone)
+        self._columns = min(max(functions, default=8), max(8, room - place)), place
+
+    def _code(self, frame: StackFrame) -> str:
+        """Return the text of a frame's line, where the dump holds it."""
+        source = self.snapshot.source(frame.host, frame.path) if frame.path else None
+        lines = source.lines if source else ()
+        return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
 
     def _file_of_focus(self) -> tuple[str, str] | None:
         place = self.session.focus.place
@@ -123,7 +144,7 @@ class StackTrace(Pane):
         host = f" on {frames[0].host}" if frames and frames[0].host else ""
         if focus.subject == "execution" and focus.execution is not None:
             kind = snapshot.run.executions.kind(focus.execution)
-            start, name = f" Execution {focus.execution:,} ", kind.op_type
+            start, name = f" Execution {focus.execution:,} ", readable_function(kind.op_type)
         else:
             start, name = " Creation of ", focus.op.name if focus.op else ""
         room = width - len(start) - len(host)
@@ -142,6 +163,11 @@ class StackTrace(Pane):
         if not count or self.session.focus.frame is None:
             return ""
         return f"frame {self.session.focus.frame + 1} of {count}"
+
+
+def _place(frame: StackFrame) -> str:
+    name = os.path.basename(frame.path) if frame.path else "not read yet"
+    return f"{name}:{frame.line}"
 
 
 def _packages(frames: Sequence[StackFrame]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis import readable_function
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.matching import find_number, matches
 from tfdbg_tui.tui.panes.overview import overview
@@ -20,14 +21,13 @@ if TYPE_CHECKING:
 
     from textual import events
 
-    from tfdbg_tui.logdir import Execution, ExecutionKind, TensorSummary
+    from tfdbg_tui.logdir import Execution, TensorSummary
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _BOX = 2
 _HOST_WIDTH = 16
-_FUNCTION_PREFIXES = ("__inference_", "__forward_", "__backward_")
 
 
 class ExecutionRows(Rows):
@@ -137,7 +137,9 @@ class Timeline(Pane):
                 style = "chip-bad underline" if kind.is_function else "chip-bad"
             elif index in self._inputs:
                 style = "input"
-            letter = self.charset.safe(short_name(kind))[:1].upper() or "?"
+            letter = (
+                self.charset.safe(readable_function(kind.op_type).lstrip("_"))[:1].upper() or "?"
+            )
             if index == self.session.focus.execution:
                 cells += [(letter, "focus bold underline"), (self._pointer, "focus")]
             else:
@@ -171,7 +173,7 @@ class Timeline(Pane):
         if snapshot is None or index is None or not self.row_count or room <= 0:
             return ()
         execution = snapshot.execution(index)
-        lines = [self._facts(snapshot, execution, width)]
+        lines = [self._facts(snapshot, execution)]
         if execution.unreadable is not None:
             reason = self.charset.safe(f" unreadable: {execution.unreadable}")
             return (*lines, ((reason, "dim"),))
@@ -183,7 +185,7 @@ class Timeline(Pane):
         lines += [self._tensor(execution, number) for number in shown]
         return (*lines, *((),) * (room - len(lines)))
 
-    def _facts(self, snapshot: Snapshot, execution: Execution, width: int) -> Line:
+    def _facts(self, snapshot: Snapshot, execution: Execution) -> Line:
         count_in, count_out = len(execution.input_tensor_ids), execution.num_outputs
         device = next(iter(execution.output_devices), "")
         first = snapshot.execution(0)
@@ -200,8 +202,7 @@ class Timeline(Pane):
             ],
             f" {self.charset.dot} ",
         )
-        name_width = max(12, width - sum(len(text) for text, _ in facts) - 5)
-        name = self.charset.fit_name(execution.op_type, name_width).rstrip()
+        name = self.charset.safe(readable_function(execution.op_type))
         return ((" ", ""), (name, "strong"), (f" {self.charset.dot} ", "faint"), *facts)
 
     def _tensor(self, execution: Execution, number: int) -> Line:
@@ -245,14 +246,6 @@ class Timeline(Pane):
         index = row * self.stride + box
         if 0 <= box < self.stride and index < self._num_executions:
             self.post_message(VirtualList.RowClicked(self, index))
-
-
-def short_name(kind: ExecutionKind) -> str:
-    """Return an op type, or a function's name without what TensorFlow puts in front of it."""
-    name = kind.op_type
-    for prefix in _FUNCTION_PREFIXES:
-        name = name.removeprefix(prefix)
-    return name.lstrip("_") or name
 
 
 def _mode(execution: Execution) -> str:

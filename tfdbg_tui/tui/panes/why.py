@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis import PASS_THROUGH, device_of, name_of
+from tfdbg_tui.diagnosis import PASS_THROUGH, device_of, name_of, readable_function
 from tfdbg_tui.tui.panes.base import PaneSpec
 from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
 from tfdbg_tui.tui.panes.rows import Rows
@@ -194,7 +194,8 @@ class Why(ChainPane):
             return self._came_in(here)
         text, style = "", "dim"
         if title == "function":
-            text = link.graph or ("eager" if link.event.kind == "execution" else "main graph")
+            eager = "eager" if link.event.kind == "execution" else "main graph"
+            text = readable_function(link.graph) if link.graph else eager
             crossed = before is not None and before.graph != link.graph
             style = "call" if crossed else "dim"
         elif title == "came by":
@@ -231,7 +232,7 @@ class Why(ChainPane):
 
     def _values(self, link: Link, width: int) -> Line:
         if self._wide(width):
-            return chips.columns(link.summary, self.charset)
+            return chips.columns(link.summary, self.charset, chips.ALL_WIDTHS)
         summary = link.summary
         if summary is not None and summary.bad:
             return (*chips.brief(summary, self.charset), (" ", ""))
@@ -239,11 +240,11 @@ class Why(ChainPane):
         return (*chips.flush_right(text, chips.BRIEF, "good"), (" ", ""))
 
     def _wide(self, width: int) -> bool:
-        return width >= 3 + _NAME_WIDTH + chips.COLUMN * chips.NUM_COLUMNS
+        return width >= 3 + _NAME_WIDTH + sum(chips.ALL_WIDTHS)
 
     def _layout(self, width: int) -> tuple[int, list[tuple[str, int]]]:
         """Return the width of the name, and the optional columns that there is room for."""
-        counts = chips.COLUMN * chips.NUM_COLUMNS if self._wide(width) else chips.BRIEF + 1
+        counts = sum(chips.ALL_WIDTHS) if self._wide(width) else chips.BRIEF + 1
         room = width - 3 - counts - _NAME_WIDTH
         chosen = []
         for title, column in _OPTIONAL:
@@ -260,7 +261,8 @@ class Why(ChainPane):
         if any(title == "in" for title, _ in optional):
             titles += f"{'in':>{chips.BRIEF}}   "
         start: Cell = (f"   {'tensor':{name_width}}{titles}", "dim")
-        return ((start, *(chips.column_titles(self.charset) if self._wide(width) else ())),)
+        counts = chips.ALL_WIDTHS if self._wide(width) else ()
+        return ((start, *chips.column_titles(self.charset, counts)),)
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the chosen tensor in full, and what came in."""

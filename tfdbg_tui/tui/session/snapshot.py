@@ -19,6 +19,8 @@ from tfdbg_tui.diagnosis import (
     find_gaps,
     is_blind,
     location_of,
+    name_of,
+    readable_function,
     summary_of,
 )
 from tfdbg_tui.logdir import UnreadableError
@@ -149,11 +151,18 @@ class Snapshot:
         return None
 
     def graph_name(self, graph_id: str | None) -> str:
-        """Return a graph's name, or words for it."""
+        """Return a graph's name as its author knows it, or words for it."""
         graph = self.run.graphs.get(graph_id) if graph_id else None
         if graph is None:
             return "unknown graph"
-        return graph.name or "main graph"
+        return readable_function(graph.name) or "main graph"
+
+    def tensor_name(self, event: TensorEvent) -> str:
+        """Return ``op_name:slot``; of a call the function as its author knows it."""
+        if event.kind == "graph_execution":
+            return name_of(self.run, event)
+        kind = self.run.executions.kind(event.index)
+        return f"{readable_function(kind.op_type)}:{event.slot}"
 
     def summary(self, event: TensorEvent) -> TensorSummary | None:
         """Return what was recorded of a tensor's values; None where there is nothing."""

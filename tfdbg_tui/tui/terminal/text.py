@@ -104,11 +104,14 @@ class Charset:
         return set_cell_size(text, max(0, width))
 
     def fit_name(self, name: str, width: int) -> str:
-        """Return a scoped name in exactly `width` cells: its last scope is what stays longest."""
+        """Return a scoped name in exactly `width` cells.
+
+        Its last two parts stay whole as long as they fit, and then the end of them.
+        """
         name = self.safe(name)
         if cell_len(name) <= width:
             return set_cell_size(name, width)
-        tail = name[name.rfind("/", 0, -1) + 1 :]
+        tail = last_parts(name)
         room = width - len(self.ellipsis)
         if cell_len(tail) >= room:
             return self._cut_start(tail, width)
@@ -125,6 +128,11 @@ class Charset:
         while cell_len(text) > room:
             text = text[max(1, (len(text) - room) // 2) :]
         return set_cell_size(self.ellipsis + text, max(0, width))
+
+
+def last_parts(name: str) -> str:
+    """Return the last two parts of a scoped name, which tell what it is: ``dense_1/MatMul:0``."""
+    return "/".join(name.split("/")[-2:])
 
 
 UNICODE = Charset(

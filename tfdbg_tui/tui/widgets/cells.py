@@ -33,7 +33,13 @@ _ON_HIGHLIGHT = {
 
 
 class CellWidget(Widget):
-    """A widget that draws cells in the styles of `theme.cell_style`."""
+    """A widget that draws cells in the styles of `theme.cell_style`.
+
+    Attributes:
+        ellipsis: Stands at the end of a line that is longer than the widget is wide.
+    """
+
+    ellipsis = "…"
 
     def __init__(self, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -89,7 +95,11 @@ class CellWidget(Widget):
                     segments[-1] = Segment(before.text + text, style)
                     continue
             segments.append(Segment(text, style))
-        return Strip(segments).adjust_cell_length(self.line_width, base)
+        strip, width = Strip(segments), self.line_width
+        if strip.cell_length > width > 0:
+            cut = strip.crop(0, width - len(self.ellipsis))
+            return Strip([*cut, Segment(self.ellipsis, base + self.cell_style("faint"))])
+        return strip.adjust_cell_length(width, base)
 
 
 def _joins(one: Style, other: Style) -> bool:

@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.tui.terminal.text import Charset, compact
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfdbg_tui.logdir import TensorSummary
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
-COLUMN = 6
-"""Width of a column of `columns`, the space in front of it included."""
+NUM_BAD = 3
+"""How many of the kinds of values, the first ones, are bad."""
 
-NUM_COLUMNS = 6
+_COLUMN, _ZEROS = 6, 3  # width of a column with counts, and of one with nothing but zeros
+_WORDS = 19
+
+ALL_WIDTHS = (_COLUMN,) * 6
+"""Widths for `columns` that hold any counts of all kinds."""
 
 BRIEF = 12
 """Width of `brief`."""
@@ -36,29 +42,49 @@ def _kinds(charset: Charset) -> tuple[tuple[str, str, bool], ...]:
     )
 
 
-def column_titles(charset: Charset, number: int = NUM_COLUMNS) -> Line:
-    """Return the titles above `columns`."""
-    return tuple((f"{label:>{COLUMN}}", "dim") for _, label, _ in _kinds(charset)[:number])
+def column_widths(summaries: Sequence[TensorSummary | None], charset: Charset) -> tuple[int, ...]:
+    """Return how wide the column of each kind has to be for some tensors; 0 for an empty one.
+
+    Where none of them has counts, the first columns together have room for the words instead.
+    """
+    counted = [summary for summary in summaries if summary and summary.nan is not None]
+    if not counted:
+        return (_WORDS, 0, 0, 0, 0, 0)
+    widths = []
+    for field, label, _ in _kinds(charset):
+        counts = {getattr(summary, field) for summary in counted}
+        width = 0 if counts == {None} else _COLUMN if counts - {None, 0} else _ZEROS
+        widths.append(max(width, len(label) + 1) if width else 0)
+    return tuple(widths)
 
 
-def columns(summary: TensorSummary | None, charset: Charset, number: int = NUM_COLUMNS) -> Line:
-    """Return the counts of the first kinds, the bad ones first, in columns of `COLUMN` cells."""
-    width = COLUMN * number
+def column_titles(charset: Charset, widths: Sequence[int]) -> Line:
+    """Return the titles above `columns`; above words there is none."""
+    if widths and widths[0] == _WORDS:
+        return ((" " * _WORDS, "dim"),)
+    labels = zip(_kinds(charset), widths, strict=False)
+    return tuple((f"{label:>{width}}", "dim") for (_, label, _), width in labels if width)
+
+
+def columns(summary: TensorSummary | None, charset: Charset, widths: Sequence[int]) -> Line:
+    """Return the counts of the first kinds, the bad ones first, in columns of some widths."""
+    room = sum(widths)
     if summary is None:
-        return ((charset.fit("   no value recorded", width), "faint"),)
+        return ((charset.fit(" no value recorded", room), "faint"),)
     if summary.nan is None:
-        return (_words(summary, charset, width),)
+        return (_words(summary, charset, room),)
     return tuple(
         cell
-        for field, _, bad in _kinds(charset)[:number]
-        for cell in _column(getattr(summary, field), bad, charset)
+        for (field, _, bad), width in zip(_kinds(charset), widths, strict=False)
+        if width
+        for cell in _column(getattr(summary, field), bad, charset, width)
     )
 
 
-def _column(count: int | None, bad: bool, charset: Charset) -> Line:
+def _column(count: int | None, bad: bool, charset: Charset, width: int) -> Line:
     if not count:
-        return flush_right("" if count is None else charset.dot, COLUMN, "faint")
-    return flush_right(compact(count), COLUMN, "bad" if bad else "")
+        return flush_right("" if count is None else charset.dot, width, "faint")
+    return flush_right(compact(count), width, "bad" if bad else "")
 
 
 def flush_right(text: str, width: int, style: str) -> Line:
@@ -70,9 +96,9 @@ def _words(summary: TensorSummary, charset: Charset, width: int) -> Cell:
     """Say what a mode without counts says: health, or shape."""
     if summary.has_inf_or_nan is not None:
         if summary.has_inf_or_nan:
-            return (charset.fit(f"   NaN or {charset.inf}", width), "bad")
-        return (charset.fit("   all finite", width), "dim")
-    return (charset.fit("   " + shape(summary), width), "dim")
+            return (charset.fit(f" NaN or {charset.inf}", width), "bad")
+        return (charset.fit(" all finite", width), "dim")
+    return (charset.fit(" " + shape(summary), width), "dim")
 
 
 def shape(summary: TensorSummary) -> str:

@@ -31,7 +31,8 @@ _CACHED_STRIPS = 2048
 class VirtualList(CellWidget, ScrollView, can_focus=False):
     """Rows under a pinned head and above a pinned foot.
 
-    Subclasses say what there is: `count_rows`, `find_cursor`, `row`, `row_state`, `head`, `foot`.
+    Subclasses say what there is: `count_rows`, `find_cursor`, `row`, `row_state`, `head`, `foot`,
+    and choose columns for the rows in view: `fit_columns`.
 
     Attributes:
         row_count: Number of rows at the last `update`.
@@ -106,6 +107,14 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         """Return the lines pinned to the bottom."""
         return ()
 
+    def fit_columns(self, rows: range, width: int) -> None:
+        """Choose the columns for the rows in view: `row_state` has to tell when others are chosen.
+
+        Args:
+            rows: The rows in view; at least one.
+            width: Cells of a line.
+        """
+
     # ---- Changes
 
     def forget_rows(self) -> None:
@@ -124,7 +133,20 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         self._set_length(self.row_count + len(self._head) + len(self._foot))
         if self.cursor is not None:
             self.reveal(self.cursor)
+        self._fit_columns()
         self._repaint()
+
+    def _fit_columns(self) -> None:
+        top = self.scroll_offset.y
+        rows = range(top, min(self.row_count, top + self.page_rows))
+        if rows:
+            self.fit_columns(rows, self.line_width)
+            self._head = self.head(self.line_width, self._height)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """See Textual: other rows may need other columns."""
+        super().watch_scroll_y(old_value, new_value)
+        self._fit_columns()
 
     def _set_length(self, lines: int) -> None:
         """Adapt the scrollbar; without the layout of the whole screen that Textual would do."""

@@ -1,0 +1,46 @@
+"""Columns of Graph Execution: by need of the rows on screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfdbg_tui.logdir import TensorSummary
+from tfdbg_tui.tui.panes.trace_columns import TraceColumns, TraceRow, choose_columns
+from tfdbg_tui.tui.terminal.text import UNICODE
+
+SCOPE = "encoder_1/transformer_block_2/self_attention_1/"
+
+
+def row(name: str, *, device: str = "", **counts: Any) -> TraceRow:
+    summary = TensorSummary(4, has_inf_or_nan=False, nan=0, neg_inf=0, pos_inf=0, **counts)
+    facts = {"op type": "MatMul", "function": "one_step_on_data", "device": device, "step": ""}
+    return TraceRow(name, facts, summary)
+
+
+def choose(rows: list[TraceRow], room: int) -> TraceColumns:
+    return choose_columns(rows, room, UNICODE, several_devices=False)
+
+
+def test_columns_without_text_are_left_out() -> None:
+    columns = choose([row("a:0")], 200)
+    assert [title for title, _ in columns.facts] == ["op type", "function"]
+    assert columns.counts[3:] == (0, 0, 0), "no negative, zero and positive counts on record"
+    assert sum(choose([row("a:0", neg=1, zero=2, pos=3)], 200).counts[3:]) == 18
+
+
+def test_scopes_that_all_rows_share_are_left_out_where_names_would_be_cut() -> None:
+    rows = [row(f"{SCOPE}query_{i}/MatMul:0") for i in range(3)]
+    assert choose(rows, 60).prefix == SCOPE
+    assert choose(rows, 60).name >= len("query_0/MatMul:0")
+    assert choose(rows, 200).prefix == "", "there is room"
+    assert choose([*rows, row("adam/Cast:0")], 60).prefix == ""
+    assert choose(rows[:1], 60).prefix == ""
+
+
+def test_the_op_type_is_there_with_a_long_name_beside_it() -> None:
+    for room in range(60, 90):
+        columns = choose([row(f"{SCOPE}value_1/MatMul:0")], room)
+        assert dict(columns.facts)["op type"] > len("MatMul")
+        assert columns.name >= len("…/value_1/MatMul:0")
+        widths = [width for _, width in columns.facts]
+        assert columns.name + sum(widths) + sum(columns.counts) <= room

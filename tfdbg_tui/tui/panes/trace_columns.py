@@ -1,0 +1,147 @@
+"""Which columns Graph Execution has, and how wide: as much as the rows on screen need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from tfdbg_tui.tui.terminal.text import last_parts
+from tfdbg_tui.tui.widgets import chips
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tfdbg_tui.logdir import TensorSummary
+    from tfdbg_tui.tui.terminal.text import Charset
+
+_LEAST_NAME, _GOOD_NAME = 16, 36
+_TAIL = 28  # the last two parts of most names; more of them does not push the op type away
+_STEP = 2  # widths are multiples of this, so that few rows more or less change nothing
+_SPARE = 8  # more than its names need a column does not get
+_BESIDE_NAME = 60  # cells from which on there is room for the op type
+_WIDEST = {"op type": 17, "function": 28}
+_WIDEST_OTHER = 16
+_FIRST = ("device", "function")
+_LAST = ("size", "dtype", "rank", "step", "iteration")
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRow:
+    """What decides about the columns of one row.
+
+    Attributes:
+        name: The tensor's name.
+        facts: What else may be shown of it, by the title of its column; "" for nothing.
+        summary: Its values.
+    """
+
+    name: str
+    facts: Mapping[str, str]
+    summary: TensorSummary | None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceColumns:
+    """The columns of some rows, in cells; those without text in any row are left out.
+
+    Attributes:
+        name: Width of the tensor's name.
+        prefix: Scopes that all names begin with, where they are left out for lack of room.
+        facts: Title and width of each further column, the space in front of it included.
+        counts: Width of the column of each kind of value, as `chips.columns` takes them.
+    """
+
+    name: int = _LEAST_NAME
+    prefix: str = ""
+    facts: tuple[tuple[str, int], ...] = ()
+    counts: tuple[int, ...] = ()
+
+
+def choose_columns(
+    rows: Sequence[TraceRow], room: int, charset: Charset, *, several_devices: bool
+) -> TraceColumns:
+    """Return the columns for the rows on screen.
+
+    Args:
+        rows: The rows.
+        room: Cells for all columns.
+        charset: The characters to draw with.
+        several_devices: Whether the device tells anything.
+    """
+    counts = chips.column_widths([row.summary for row in rows], charset)
+    facts = _widths(rows, several_devices=several_devices)
+    names = [charset.safe(row.name) for row in rows]
+    columns = _share(names, facts, counts, room)
+    if columns.name >= _need(names):
+        return columns
+    prefix = _common_scopes(names)
+    names = [name.removeprefix(prefix) for name in names]
+    return replace(_share(names, facts, counts, room), prefix=prefix)
+
+
+def _share(
+    names: Sequence[str], facts: dict[str, int], counts: tuple[int, ...], room: int
+) -> TraceColumns:
+    """Share the room out, the most important first."""
+    full = _need(names)
+    tail = min(full, _need("…/" + last_parts(name) for name in names))
+    bad, others = counts[: chips.NUM_BAD], counts[chips.NUM_BAD :]
+    kinds = bad if sum(bad) <= room - _LEAST_NAME else ()
+    name = max(_LEAST_NAME, min(tail, _TAIL, room - sum(kinds)))
+    left = room - name - sum(kinds)
+    chosen: dict[str, int] = {}
+
+    def take(*titles: str) -> None:
+        nonlocal left
+        for title in titles:
+            if title not in chosen and 0 < facts.get(title, 0) <= left:
+                chosen[title] = facts[title]
+                left -= facts[title]
+
+    def widen(wanted: int) -> None:
+        nonlocal name, left
+        more = min(left, max(0, min(full, wanted) - name))
+        name, left = name + more, left - more
+
+    if room >= _BESIDE_NAME:
+        take("op type")
+    if kinds and sum(others) <= left:
+        kinds += others
+        left -= sum(others)
+    widen(max(tail, _GOOD_NAME))
+    take(*_FIRST)
+    widen(full)
+    take("op type", *_LAST)
+    titles = ("op type", *_FIRST, *_LAST)
+    ordered = tuple((title, chosen[title]) for title in titles if title in chosen)
+    return TraceColumns(name + min(left, _SPARE), "", ordered, kinds)
+
+
+def _widths(rows: Sequence[TraceRow], *, several_devices: bool) -> dict[str, int]:
+    """Return the width that each column needs, the space in front included; 0 for an empty one."""
+    widths: dict[str, int] = {}
+    for title in rows[0].facts if rows else ():
+        longest = max(cell_len(row.facts[title]) for row in rows)
+        limit = _WIDEST.get(title, _WIDEST_OTHER)
+        widths[title] = 1 + max(len(title), min(longest, limit)) if longest else 0
+    if not several_devices:
+        widths.pop("device", None)
+    return widths
+
+
+def _need(names: Iterable[str]) -> int:
+    longest = max(map(cell_len, names), default=0)
+    return max(_LEAST_NAME, -(-longest // _STEP) * _STEP)
+
+
+def _common_scopes(names: Sequence[str]) -> str:
+    """Return the scopes that all names begin with, with a slash behind; "" for none."""
+    if len(names) < 2:
+        return ""
+    first, last = min(names).split("/")[:-2], max(names).split("/")[:-2]
+    same = 0
+    while same < min(len(first), len(last)) and first[same] == last[same]:
+        same += 1
+    return "/".join(first[:same]) + "/" if same else ""
