@@ -31,7 +31,8 @@ for number in itertools.count():
 
 @pytest.mark.parametrize("size", [-1, 200])
 def test_kill_9(tmp_path: Path, size: int) -> None:
-    oracle = pytest.importorskip("dump_oracle")
+    from tests.dump import dump_oracle as oracle
+
     command = [sys.executable, "-c", PROGRAM, str(tmp_path), str(size)]
     seen: list[tuple[float, int]] = []
     with subprocess.Popen(

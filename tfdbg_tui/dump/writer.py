@@ -355,24 +355,21 @@ class DumpWriter:
     def _observe_function(self, graph: Any, body: FunctionBody, added: AddedGraph) -> None:
         """Add the ops that record a function, as far as it uses its graph."""
         with self._graph_lock:
-            unfed = body.unfed()
             ops = self._outside_v1_control_flow(graph, self._graphs.all_ops(graph))
-            ops = [recorded for recorded in ops if recorded.op.name not in unfed]
+            ops = [recorded for recorded in ops if body.runs(recorded.op)]
             if added.usage.compiled:
                 self._observe_compiled(added, graph, ops)
                 return
-            if self.options.adaptive:
-                # TensorFlow's own modes record what nothing uses too, and so have it computed.
-                used = body.used()
-                ops = [recorded for recorded in ops if recorded.op.name in used]
             sinks = self._add_groups(added, graph, ops)
             if sinks and (added.usage.stateless or internals.is_loop_condition(graph)):
                 # Nothing else makes them run.
                 outputs = added.outputs()
                 added.graph.outputs = instrument.add_waiting(added.graph, outputs, sinks)
             # A backward graph has no automatic control dependencies: once TensorFlow has inlined
-            # the calls in it, nothing would make the sinks of the called functions run.
-            added.finish(sinks, [recorded.op for recorded in ops if recorded.calls])
+            # the calls in it, nothing would make the sinks of the called functions run.  Those of a
+            # loop run with it; to require it would be to require all of its variables.
+            calls = [recorded.op for recorded in ops if recorded.calls]
+            added.finish(sinks, [op for op in calls if not internals.is_loop(op)])
 
     def _outside_v1_control_flow(self, graph: Any, ops: list[RecordedOp]) -> list[RecordedOp]:
         inside = v1_control_flow.names_inside(recorded.op for recorded in ops)
@@ -426,15 +423,22 @@ class DumpWriter:
                 }
                 earlier = {last_calls[i].name: last_calls[i] for i in runs if i in last_calls}
                 added.wait(recorded.op, earlier.values())
-                last_calls.update(dict.fromkeys(runs, recorded.op))
+                end_of_call = self._end_of(added, recorded.op)
+                last_calls.update(dict.fromkeys(runs, end_of_call))
             if recorded.may_raise or recorded.calls:
                 before = self._add_segment(added, graph, ops[start:end], after)
                 added.wait(recorded.op, before)
                 sinks += before
                 after = before[-1:] or after
-                after = [*after, added.op(recorded.op)] if recorded.calls else after
+                after = [*after, added.op(end_of_call)] if recorded.calls else after
                 start = end
         return sinks + self._add_segment(added, graph, ops[start:], after)
+
+    def _end_of(self, added: AddedGraph, call: Any) -> Any:
+        """Return the op to wait for until a call has ended: of a loop, for one of its variables."""
+        if not internals.is_loop(call):
+            return call
+        return instrument.add_waiting(added.graph, [added.tensor(call.outputs[0])], [])[0].op
 
     def _add_segment(
         self, added: AddedGraph, graph: Any, ops: list[RecordedOp], previous: list[Any]

@@ -216,15 +216,6 @@ def counts(array: Any) -> list[int]:
     return [array.size, *(int(np.count_nonzero(part)) for part in parts)]
 
 
-def test_adaptive_does_not_compute_what_nothing_uses(tmp_path: Path) -> None:
-    for mode in ("ADAPTIVE", "CONCISE_HEALTH"):
-        dump_chain(tmp_path / mode, mode, [WIDE])
-    used = vectors(tmp_path / "ADAPTIVE" / "healthy").keys()
-    concise = vectors(tmp_path / "CONCISE_HEALTH" / "healthy").keys()
-    assert {op for op, _ in concise - used} == {"Exp", "add/y", "add"}
-    assert not used - concise
-
-
 def test_gradients_make_use_of_what_nothing_used(tmp_path: Path) -> None:
     @tf.custom_gradient
     def doubled(x: Any) -> Any:

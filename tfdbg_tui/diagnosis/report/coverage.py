@@ -11,7 +11,6 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run
 
-_ADAPTIVE = "ADAPTIVE"
 _WITH_SIGNS = {TensorDebugMode.FULL_HEALTH, TensorDebugMode.FULL_TENSOR}
 
 
@@ -20,10 +19,10 @@ def looked_for(run: Run) -> str:
     modes = modes_of(run)
     if not run.num_events or is_blind(run):
         return ""
-    adaptive = run.files.mode_name == _ADAPTIVE
     mode = run.files.mode_name or names_of(modes)
     silent = " and values that only lead there" if modes and modes <= _WITH_SIGNS else ""
-    unseen = "tensors that nothing uses, " if adaptive else ""
+    is_ours = bool(run.files.mode_name)
+    unseen = "tensors that nothing uses, " if is_ours else ""
     return (
         f"NaN and ∞{silent} in the floating-point and complex tensors that TensorFlow "
         f"computed, in {mode}. Not looked at: {unseen}numbers of NumPy and Python."

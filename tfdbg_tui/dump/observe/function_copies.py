@@ -14,19 +14,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.observe.places import AddedGraph, Usage
-from tfdbg_tui.dump.tensorflow import internals
+from tfdbg_tui.dump.tensorflow import internals, pruning
 from tfdbg_tui.dump.tensorflow.function_defs import (
     FunctionBody,
     add_inputs,
     called_functions,
     function_attributes,
+    hands_on_inputs,
     set_captures,
-    takes_more_inputs,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfdbg_tui.dump.tensorflow.function_defs import Computed, Slots
 
 CANNOT_TAKE_VALUES = "XLA compiles it, and its caller cannot take its values"
 """Why a function that XLA compiles may have to run as it is."""
@@ -58,6 +59,7 @@ class _Source:
 
     arguments: list[str]
     num_ops: int
+    num_outputs: int
 
 
 class FunctionCopies:
@@ -85,7 +87,7 @@ class FunctionCopies:
     def add(self, name: str, graph: Any) -> None:
         """Take note of a function of the program that was just created."""
         placeholders = [tensor.op.name for tensor in graph.inputs]
-        source = _Source(placeholders, len(graph.get_operations()))
+        source = _Source(placeholders, len(graph.get_operations()), len(graph.outputs))
         self._graphs[name] = graph
         self._state(graph)[name] = source
 
@@ -94,9 +96,11 @@ class FunctionCopies:
         graph = self._graphs.get(name)
         if graph is None:
             return None
-        key = name, usage
         with self._lock:
             state = self._state(graph)
+            if usage.used == frozenset(range(state[name].num_outputs)):
+                usage = replace(usage, used=None)
+            key = name, usage
             if key not in state:
                 state[key] = None  # It calls itself, or fails.
                 try:
@@ -162,8 +166,10 @@ class FunctionCopies:
             return None  # XLA does not let it write anything.
         ops = graph.get_operations()[: source.num_ops]
         inputs = set(source.arguments)
-        body = FunctionBody(definition, source.arguments, (o for o in ops if o.name not in inputs))
-        children, captures = self._use_in_nodes(definition.node_def, usage)
+        others = (op for op in ops if op.name not in inputs)
+        computed = self._computed(name, usage.used)
+        body = FunctionBody(definition, source.arguments, others, computed)
+        children, captures = self._use_in_nodes(definition.node_def, usage, computed)
         added = AddedGraph(body, usage)
         self._observe(graph, body, added)
         if added.ops is not None:
@@ -177,18 +183,33 @@ class FunctionCopies:
         function = internals.make_function(definition, functions)
         return FunctionCopy(function, captures)
 
-    def _use_in_nodes(self, nodes: Any, usage: Usage) -> tuple[list[FunctionCopy], dict[str, Any]]:
-        """Let nodes call the copies; return these, and all that they capture."""
+    def _computed(self, name: str, used: Slots) -> Computed:
+        """Return what is computed of a function for some of its outputs."""
+        graph = self._graphs.get(name)
+        known = self._state(graph) if graph is not None else {}
+        key = name, used
+        if key not in known:
+            definition = internals.function_def(name)
+            known[key] = pruning.everything(definition)  # It calls itself.
+            known[key] = pruning.computed(definition, used, self._computed)
+        computed: Computed = known[key]
+        return computed
+
+    def _use_in_nodes(
+        self, nodes: Any, usage: Usage, computed: Computed
+    ) -> tuple[list[FunctionCopy], dict[str, Any]]:
+        """Let the nodes that run call the copies; return these, and all that they capture."""
         used: list[FunctionCopy] = []
         captures: dict[str, Any] = {}
-        for node in nodes:
-            inside = replace(usage, stateless=usage.stateless or _is_dataset(node.op))
+        for node in (node for node in nodes if node.name in computed.nodes):
+            stateless = usage.stateless or _is_dataset(node.op)
+            inside = replace(usage, stateless=stateless, used=computed.nodes[node.name])
             called = list(called_functions(node))
             copies = [self.of(function.name, inside) for function in called]
             passed = {
                 n: tensor for copy in filter(None, copies) for n, tensor in copy.captures.items()
             }
-            if passed and not takes_more_inputs(node):
+            if passed and not hands_on_inputs(node):
                 for function in called:
                     self._leave_out(function.name, CANNOT_TAKE_VALUES)
                 continue

@@ -11,7 +11,7 @@ from tfdbg_tui.dump.tensorflow.function_defs import CAPTURE, AddedOps
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
+    from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody, Slots
 
 
 class Place(Protocol):
@@ -51,11 +51,13 @@ class Usage:
             saved otherwise.
         compiled: XLA compiles it, so no Python can run inside of it.
         in_session: A session of TensorFlow 1 runs it, which has queues of its own.
+        used: The outputs that its caller uses; None for all.
     """
 
     stateless: bool = False
     compiled: bool = False
     in_session: bool = False
+    used: Slots = None
 
 
 class AddedGraph:
@@ -83,11 +85,11 @@ class AddedGraph:
         self.captures: dict[str, Any] = {}
 
     def has(self, tensor: Any) -> bool:
-        """Return whether the function has a tensor of its graph."""
+        """Return whether the function computes a tensor of its graph."""
         return self._body.reference(tensor) is not None
 
     def tensor(self, tensor: Any) -> Any:
-        """Return the input that stands for a tensor; None if the function does not have it."""
+        """Return the input that stands for a tensor; None if the function does not compute it."""
         reference = self._body.reference(tensor)
         if reference is None:
             return None
@@ -95,6 +97,8 @@ class AddedGraph:
 
     def op(self, op: Any) -> Any:
         """Return the op of an input that stands for an op; nothing but waiting makes sense."""
+        if op.graph is self.graph:
+            return op
         return self._stand_in(self._body.node_name(op.name), "bool").op
 
     def outputs(self) -> list[Any]:

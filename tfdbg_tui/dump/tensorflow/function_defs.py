@@ -28,12 +28,6 @@ def function_attributes(op_type: str) -> tuple[str, ...]:
     return tuple(a.name for a in attributes if a.type in ("func", "list(func)"))
 
 
-@functools.cache
-def _is_stateful(op_type: str) -> bool:
-    op_def = op_def_registry.get(op_type)
-    return op_def is None or bool(op_def.is_stateful)
-
-
 def called_functions(node: Any) -> Iterator[Any]:
     """Yield the NameAttrList of each function that a node calls; its name may be set."""
     for name in function_attributes(node.op):
@@ -50,8 +44,8 @@ _INPUT_TYPES = {
 """The attribute with the types of what an op hands to the functions that it calls."""
 
 
-def takes_more_inputs(node: Any) -> bool:
-    """Return whether a node hands all its inputs to the functions that it calls."""
+def hands_on_inputs(node: Any) -> bool:
+    """Return whether a node hands its inputs to functions, and returns what these return."""
     return node.op in _INPUT_TYPES
 
 
@@ -103,6 +97,23 @@ class AddedOps:
     waits: Sequence[tuple[str, Sequence[str]]]
 
 
+Slots = frozenset[int] | None
+"""The numbers of some outputs; None for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What TensorFlow computes of a function; see `pruning`.
+
+    Attributes:
+        arguments: The numbers of the arguments that are used.
+        nodes: The outputs that are computed of each node that runs, by its name.
+    """
+
+    arguments: frozenset[int]
+    nodes: dict[str, Slots]
+
+
 class FunctionBody:
     """A FunctionDef, and where the ops of the graph that it was made of are in it.
 
@@ -110,24 +121,35 @@ class FunctionBody:
         definition: The FunctionDef; `add` changes it.
         arguments: The names of the placeholders in the graph, in the order of arguments.
         ops: The other ops of the graph when it became the function, in order of creation.
+        computed: What TensorFlow computes of the function.
     """
 
-    def __init__(self, definition: Any, arguments: Sequence[str], ops: Iterable[Any]) -> None:
+    def __init__(
+        self, definition: Any, arguments: Sequence[str], ops: Iterable[Any], computed: Computed
+    ) -> None:
         self.definition = definition
         signature = definition.signature
         self._arguments: dict[str, str] = dict(
             zip(arguments, (a.name for a in signature.input_arg), strict=True)
         )
-        named = zip(ops, definition.node_def, strict=True)
-        self._nodes = {op.name: node for op, node in named}
+        self._nodes = {op.name: node for op, node in zip(ops, definition.node_def, strict=True)}
+        self._computed = computed.nodes
+        self._used_arguments = {arguments[number] for number in computed.arguments}
+
+    def runs(self, op: Any) -> bool:
+        """Return whether an op of the graph runs when the function does, or is a used argument."""
+        node = self._nodes.get(op.name)
+        is_computed = node is not None and node.name in self._computed
+        return is_computed or op.name in self._used_arguments
 
     def reference(self, tensor: Any) -> str | None:
-        """Return the name of a tensor of the graph, or None where the function does not have it."""
+        """Return the name of a tensor of the graph; None where the function does not compute it."""
         op_name, slot = tensor.op.name, tensor.value_index
         if op_name in self._arguments:
             return self._arguments[op_name]
         node = self._nodes.get(op_name)
-        if node is None:
+        slots = self._computed.get(node.name, ()) if node is not None else ()
+        if node is None or (slots is not None and slot not in slots):
             return None
         outputs = _output_names(node)
         return f"{node.name}:{outputs[slot]}" if slot < len(outputs) else None
@@ -136,49 +158,6 @@ class FunctionBody:
         """Return the names and the DataType numbers of the outputs."""
         outputs = self.definition.signature.output_arg
         return [(self.definition.ret[output.name], output.type) for output in outputs]
-
-    def used(self) -> set[str]:
-        """Return the names of the ops that TensorFlow would run without us; it prunes the others.
-
-        An op is used if an output of the function, or an op with a side effect, depends on it.
-        """
-        by_name = {node.name: node for node in self.definition.node_def}
-        todo = [_maker(ref) for ref in self.definition.ret.values()]
-        todo += self.definition.control_ret.values()
-        todo += (node.name for node in by_name.values() if _is_stateful(node.op))
-        seen: set[str] = set()
-        while todo:
-            name = todo.pop()
-            if name not in seen:
-                seen.add(name)
-                node = by_name.get(name)
-                inputs = node.input if node is not None else ()
-                todo += map(_maker, inputs)
-        return self._op_names(seen) | set(self._arguments)
-
-    def unfed(self) -> set[str]:
-        """Return the names of the ops that would fail: they need a placeholder that nobody feeds.
-
-        TensorFlow leaves such in functions that it cuts out of a graph, where nothing uses them.
-        """
-        nodes = self.definition.node_def
-        todo = [node.name for node in nodes if node.op == "Placeholder"]
-        if not todo:
-            return set()
-        takers: dict[str, list[str]] = {}
-        for node in nodes:
-            for ref in node.input:
-                takers.setdefault(_maker(ref), []).append(node.name)
-        seen: set[str] = set()
-        while todo:
-            name = todo.pop()
-            if name not in seen:
-                seen.add(name)
-                todo += takers.get(name, ())
-        return self._op_names(seen)
-
-    def _op_names(self, node_names: set[str]) -> set[str]:
-        return {op_name for op_name, node in self._nodes.items() if node.name in node_names}
 
     def add(self, ops: AddedOps) -> None:
         """Add ops, in place of whose arguments the function has tensors of its own."""
@@ -203,11 +182,6 @@ class FunctionBody:
         """Return the name of the node of an op of the graph, or that of an added op."""
         node = self._nodes.get(op_name)
         return str(node.name) if node is not None else op_name
-
-
-def _maker(reference: str) -> str:
-    """Return the name of the node that a tensor or a control input comes from."""
-    return reference.removeprefix("^").partition(":")[0]
 
 
 def _replaced(reference: str, own: dict[str, str]) -> str:

@@ -82,6 +82,11 @@ def is_loop_condition(graph: Any) -> bool:
     return isinstance(graph, control_flow_util_v2.WhileCondFuncGraph)
 
 
+def is_loop(op: Any) -> bool:
+    """Return whether an op is a While loop."""
+    return op.type in ("While", "StatelessWhile")
+
+
 def mark_as_own(graph: Any) -> None:
     """Keep a graph that the writer builds for itself from being recorded."""
     graph._tfdbg_tui_own = True

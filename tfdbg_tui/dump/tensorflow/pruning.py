@@ -1,0 +1,117 @@
+"""What TensorFlow computes of a function: it prunes what nothing uses, across calls too.
+
+A function computes what its control outputs depend on, which are its ops with side effects, and
+the outputs that its caller uses.  An op that nothing uses may raise or take long, and does neither,
+so an op that looks at its outputs must not be there.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.dump.tensorflow.function_defs import (
+    Computed,
+    Slots,
+    called_functions,
+    hands_on_inputs,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+OfFunction = Callable[[str, Slots], Computed]
+"""Returns what is computed of a function for some of its outputs, given its name."""
+
+
+def everything(definition: Any) -> Computed:
+    """Return that all of a FunctionDef is computed."""
+    arguments = frozenset(range(len(definition.signature.input_arg)))
+    return Computed(arguments, dict.fromkeys(node.name for node in definition.node_def))
+
+
+def computed(definition: Any, used: Slots, of_function: OfFunction) -> Computed:
+    """Return what is computed of a FunctionDef.
+
+    Args:
+        definition: The FunctionDef.
+        used: The outputs that its caller uses.
+        of_function: Tells the same of the functions that it calls.
+    """
+    search = _Search(definition, of_function)
+    for number, output in enumerate(definition.signature.output_arg):
+        if used is None or number in used:
+            search.use(definition.ret[output.name])
+    for name in definition.control_ret.values():
+        search.use(f"^{name}")
+    return search.run()
+
+
+class _Search:
+    """Goes from what is used to what that depends on.
+
+    The node that was created last comes first, as all that uses it is known by then; in a loop of
+    TensorFlow 1, which goes back, nodes come again.
+    """
+
+    def __init__(self, definition: Any, of_function: OfFunction) -> None:
+        self._nodes = definition.node_def
+        self._of_function = of_function
+        self._arguments = {a.name: n for n, a in enumerate(definition.signature.input_arg)}
+        self._numbers = {node.name: number for number, node in enumerate(self._nodes)}
+        self._used_arguments: set[int] = set()
+        self._used: dict[str, set[int]] = {}
+        self._todo: list[int] = []
+
+    def use(self, reference: str) -> None:
+        """Note that a tensor, or a control input, is used."""
+        name, _, output = reference.removeprefix("^").partition(":")
+        if name in self._arguments:
+            self._used_arguments.add(self._arguments[name])
+            return
+        slots = {int(output.rpartition(":")[2])} if output else set()
+        known = self._used.get(name)
+        if known is None or not slots <= known:
+            self._used[name] = slots | (known or set())
+            heapq.heappush(self._todo, -self._numbers[name])
+
+    def run(self) -> Computed:
+        """Follow all that is used to its end."""
+        while self._todo:
+            node = self._nodes[-heapq.heappop(self._todo)]
+            for reference in self._needed(node):
+                self.use(reference)
+        nodes = {name: self._computed_outputs(name) for name in self._used}
+        return Computed(frozenset(self._used_arguments), nodes)
+
+    def _computed_outputs(self, name: str) -> Slots:
+        calls = hands_on_inputs(self._nodes[self._numbers[name]])
+        return frozenset(self._used[name]) if calls else None
+
+    def _needed(self, node: Any) -> Iterable[str]:
+        """Return the inputs that a node needs for the outputs that are used."""
+        if not hands_on_inputs(node):
+            return list(node.input)
+        tensors = [reference for reference in node.input if not reference.startswith("^")]
+        waits = node.input[len(tensors) :]
+        is_loop, is_branch = "body" in node.attr, "f" not in node.attr
+        if is_loop:
+            self._used[node.name] |= self._variables(node)
+            return [*(tensors[number] for number in self._used[node.name]), *waits]
+        used = frozenset(self._used[node.name])
+        functions = [function.name for function in called_functions(node)]
+        numbers = {n for name in functions for n in self._of_function(name, used).arguments}
+        handed_on = tensors[1:] if is_branch else tensors
+        return [*tensors[:is_branch], *(handed_on[number] for number in numbers), *waits]
+
+    def _variables(self, loop: Any) -> frozenset[int]:
+        """Return the variables that a loop has to compute: what is used of one may use others.
+
+        The first counts the iterations, for the records.
+        """
+        condition, body = loop.attr["cond"].func.name, loop.attr["body"].func.name
+        needed = self._of_function(condition, None).arguments | self._used[loop.name] | {0}
+        while (more := needed | self._of_function(body, needed).arguments) != needed:
+            needed = more
+        return needed
