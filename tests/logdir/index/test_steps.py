@@ -9,12 +9,13 @@ from tfdbg_tui.logdir.events import ExecutionKind
 from tfdbg_tui.logdir.index.columns import Column, ColumnView
 from tfdbg_tui.logdir.index.steps import Steps, find_steps
 
-LOAD, ADD, TRAIN, EVALUATE = 0, 1, 2, 3
+LOAD, ADD, TRAIN, EVALUATE, BAD_TRAIN = 0, 1, 2, 3, 4
 KINDS = [
     ExecutionKind(0, "Load", None, 1, 2),
     ExecutionKind(0, "AddV2", None, 1, 2),
     ExecutionKind(0, "__inference_train_7", "graph", 1, 2),
     ExecutionKind(0, "__inference_evaluate_9", "other graph", 1, 2),
+    ExecutionKind(0, "__inference_train_7", "graph", 1, 4),  # as ADAPTIVE records a bad output
 ]
 
 
@@ -46,6 +47,11 @@ def test_the_function_called_most_often_is_called_once_a_step() -> None:
     steps = _steps([LOAD, ADD, TRAIN, ADD, TRAIN, EVALUATE, ADD, TRAIN])
     assert steps.counted_by == "__inference_train_7"
     assert _of_all(steps, 8) == [None, None, 0, 0, 1, 1, 1, 2]
+
+
+def test_a_call_that_is_recorded_in_another_mode_counts_as_well() -> None:
+    steps = _steps([LOAD, TRAIN, TRAIN, BAD_TRAIN, BAD_TRAIN])
+    assert _of_all(steps, 5) == [None, 0, 1, 2, 3]
 
 
 def test_without_functions_the_loop_with_the_most_lines_counts() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,7 +99,7 @@ def find_steps(
     marks = recorded[:] - 1
     if (marks >= 0).any() or not len(marks):
         return Steps(marks)
-    kind_of = kinds[:]
+    kind_of = _whatever_the_mode(kind_values)[kinds[:]]
     counts = np.bincount(kind_of, minlength=len(kind_values))
     functions = [i for i, kind in enumerate(kind_values[: len(counts)]) if kind.is_function]
     often = max(functions, key=lambda kind: counts[kind], default=None)
@@ -108,6 +109,16 @@ def find_steps(
     if repeated is None:
         return Steps(marks)
     return _counted(repeated, kind_values[int(kind_of[int(np.argmax(repeated))])].op_type)
+
+
+def _whatever_the_mode(kind_values: Sequence[ExecutionKind]) -> Int64Array:
+    """Return, of each kind, the first one that is like it but for the tensor debug mode.
+
+    In ADAPTIVE a call with a bad output is recorded in another mode than those before it.
+    """
+    first: dict[ExecutionKind, int] = {}
+    numbers = [first.setdefault(replace(kind, mode=0), i) for i, kind in enumerate(kind_values)]
+    return np.array(numbers, np.int64)
 
 
 def _counted(begins: Int64Array, counted_by: str) -> Steps:
