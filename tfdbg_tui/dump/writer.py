@@ -222,7 +222,13 @@ class DumpWriter:
         Returns:
             The name, and what the function takes after the arguments of the program's.
         """
-        copy = self._copies.of(name, Usage(stateless=stateless)) if self._records() else None
+        if not self._records():
+            return name, []
+        elsewhere = internals.remote_device()
+        if elsewhere is not None:
+            self.function_left_out(name, f"it runs on {elsewhere}, which is another process")
+            return name, []
+        copy = self._copies.of(name, Usage(stateless=stateless))
         if copy is not None and stateless and copy.captures:
             self.function_left_out(name, CANNOT_TAKE_VALUES)
             return name, []

@@ -41,6 +41,12 @@ class DebugMetadata(Message):
     # Extension: the tensor debug mode by the name that the user gave, such as ADAPTIVE.
     # TensorFlow's writer leaves none, which tells its files from ours.
     mode_name: str = pb(1005, Kind.STRING)
+    # Extension: the place of the process in a cluster, as TF_CONFIG tells it: type and number of
+    # its task, the number of tasks of that type, and what tells the cluster from others.
+    task_type: str = pb(1006, Kind.STRING)
+    task_index: int = pb(1007, Kind.INT)
+    num_tasks: int = pb(1008, Kind.INT)
+    cluster: str = pb(1009, Kind.STRING)
 
 
 @dataclass(slots=True)

@@ -26,6 +26,7 @@ import tensorflow as tf
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.encode import executions
 from tfdbg_tui.dump.errors import reason_of
+from tfdbg_tui.dump.record import cluster
 from tfdbg_tui.dump.record.files import (
     AppendedFile,
     FramedFile,
@@ -149,6 +150,7 @@ class Recorder:
             filters_dtypes=int(options.tensor_dtypes is not None),
             every=options.every,
             mode_name=options.mode_name,
+            **cluster.task_fields(),
         )
         event = events.DebugEvent(time.time(), debug_metadata=description.encode())
         self._files[filesets.METADATA].write(event.encode())

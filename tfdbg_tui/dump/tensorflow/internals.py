@@ -231,6 +231,17 @@ def full_device_name(device: str) -> str:
     return _full_name(device or "", context.context().host_address_space(), has_accelerator())
 
 
+def remote_device() -> str | None:
+    """Return the device that the program has chosen, if it is another process's; else None."""
+    device = context.context().device_name
+    if not device or "/job:" not in device:
+        return None
+    mine = DeviceSpec.from_string(context.context().host_address_space())
+    chosen = mine.make_merged_spec(DeviceSpec.from_string(device))
+    is_mine = (chosen.job, chosen.replica, chosen.task) == (mine.job, mine.replica, mine.task)
+    return None if is_mine else device
+
+
 @functools.lru_cache(maxsize=1024)
 def _full_name(device: str, address: str, accelerated: bool) -> str:
     spec = DeviceSpec.from_string(address).make_merged_spec(DeviceSpec.from_string(device))
