@@ -118,12 +118,14 @@ def neutral_copy(logdir: Path, destination: Path) -> None:
     this repository is left out.  All else is kept to the byte.
     """
     destination.mkdir(parents=True)
-    for file_set in filesets.find_file_sets(str(logdir)):
+    file_sets = filesets.find_file_sets(str(logdir))
+    for number, file_set in enumerate(file_sets):
         seconds = os.path.basename(file_set.prefix).split(".")[1]
+        process = f"-{number}" if len(file_sets) > 1 else ""
         for suffix in filesets.SUFFIXES:
             data = Path(file_set.path(suffix)).read_bytes()
             records = (tfrecord.frame(_neutral_event(p)) for _, p in tfrecord.records(data))
-            name = f"tfdbg_events.{seconds}.{HOST}.{suffix}"
+            name = f"tfdbg_events.{seconds}.{HOST}{process}.{suffix}"
             (destination / name).write_bytes(b"".join(records))
 
 
@@ -141,7 +143,8 @@ def _neutral_event(payload: bytes) -> bytes:
 def _neutral_source_file(message: bytes) -> bytes:
     path = next(value for number, _, value in codec.fields(message) if number == 1)
     assert isinstance(path, bytes)
-    ours = Path(path.decode()).is_relative_to(PROJECT)
+    generated = b"__autograph_generated_file" in path  # of a program of ours
+    ours = generated or Path(path.decode()).is_relative_to(PROJECT)
     out = codec.bytes_field(1, neutral_path(path.decode()).encode())
     out += codec.bytes_field(2, HOST.encode())
     for number, wire_type, value in codec.fields(message):

@@ -28,6 +28,15 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import graph_id_of as graph_id_of
     from tfdbg_tui.diagnosis.events import name_of as name_of
     from tfdbg_tui.diagnosis.events import summary_of as summary_of
+    from tfdbg_tui.diagnosis.fleet.joining import join as join
+    from tfdbg_tui.diagnosis.fleet.report import FleetReport as FleetReport
+    from tfdbg_tui.diagnosis.fleet.report import Unread as Unread
+    from tfdbg_tui.diagnosis.fleet.summarizing import summarize as summarize
+    from tfdbg_tui.diagnosis.fleet.summary import SummaryError as SummaryError
+    from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary as WorkerSummary
+    from tfdbg_tui.diagnosis.fleet.summary import summaries_from_json as summaries_from_json
+    from tfdbg_tui.diagnosis.fleet.summary import summaries_to_json as summaries_to_json
+    from tfdbg_tui.diagnosis.fleet.words import fleet_to_text as fleet_to_text
     from tfdbg_tui.diagnosis.function_names import readable_function as readable_function
     from tfdbg_tui.diagnosis.locations import Location as Location
     from tfdbg_tui.diagnosis.locations import is_library_frame as is_library_frame
@@ -69,6 +78,16 @@ _NAMES = {
         "name_of",
         "summary_of",
     ),
+    "tfdbg_tui.diagnosis.fleet.joining": ("join",),
+    "tfdbg_tui.diagnosis.fleet.report": ("FleetReport", "Unread"),
+    "tfdbg_tui.diagnosis.fleet.summarizing": ("summarize",),
+    "tfdbg_tui.diagnosis.fleet.summary": (
+        "SummaryError",
+        "WorkerSummary",
+        "summaries_from_json",
+        "summaries_to_json",
+    ),
+    "tfdbg_tui.diagnosis.fleet.words": ("fleet_to_text",),
     "tfdbg_tui.diagnosis.function_names": ("readable_function",),
     "tfdbg_tui.diagnosis.locations": ("Location", "is_library_frame", "location_of", "user_frame"),
     "tfdbg_tui.diagnosis.recording": (

@@ -42,6 +42,15 @@ VALUE_INPUTS: dict[str, tuple[int, ...]] = {
     "Conv2DBackpropInput": (1, 2),
     "Conv2DBackpropFilter": (0, 2),
     "SparseSoftmaxCrossEntropyWithLogits": (0,),
+    **dict.fromkeys(
+        (
+            "CollectiveAllToAllV2", "CollectiveAllToAllV3", "CollectiveBcastSend",
+            "CollectiveBcastSendV2", "CollectiveGather", "CollectiveGatherV2", "CollectiveReduce",
+            "CollectiveReduceScatterV2", "CollectiveReduceV2", "CollectiveReduceV3",
+        ),
+        (0,),
+    ),
+    **dict.fromkeys(("CollectiveBcastRecv", "CollectiveBcastRecvV2"), ()),
     "RandomUniform": (),
     "RandomStandardNormal": (),
     "TruncatedNormal": (),

@@ -13,7 +13,7 @@ those of a run.
 from __future__ import annotations
 
 from tfdbg_tui.logdir.definitions.graphs import Consumer, Graph, GraphOp, TensorRef
-from tfdbg_tui.logdir.discovery import EmptyLogdirError, LogdirError, RunFiles, list_runs
+from tfdbg_tui.logdir.discovery import EmptyLogdirError, LogdirError, RunFiles, Task, list_runs
 from tfdbg_tui.logdir.events import (
     Execution,
     ExecutionKind,
@@ -52,6 +52,7 @@ __all__ = [
     "SourceFile",
     "StackFrame",
     "Steps",
+    "Task",
     "TensorRef",
     "TensorSummary",
     "UnreadableError",

@@ -7,7 +7,6 @@ directories below it, are several runs.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -28,6 +27,9 @@ _METADATA_LIMIT = 1 << 16
 _SEARCH_DEPTH = 3
 _SEARCH_LIMIT = 2000
 
+_Member = tuple["FileSet", "DebugMetadata | None", float | None]
+"""The files of a process, its metadata, and when it started."""
+
 
 class LogdirError(Exception):
     """A logdir that cannot be opened; the message says what, where and what to do."""
@@ -35,6 +37,26 @@ class LogdirError(Exception):
 
 class EmptyLogdirError(LogdirError):
     """A directory without tfdbg_events files, which may still come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A place in a cluster.
+
+    Attributes:
+        kind: "worker", "chief", "ps" and so on.
+        index: Its number among those of its kind.
+        cluster: What tells the cluster from others; "" where that is not recorded.
+        size: Number of tasks of its kind in the cluster; None where that is not recorded.
+    """
+
+    kind: str
+    index: int
+    cluster: str = ""
+    size: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.index}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -52,6 +74,8 @@ class RunFiles:
         mode_name: The tensor debug mode as the user named it; "" where that is not recorded:
             TensorFlow's writer does not.
         file_sets: One for each process that wrote.
+        task: The place in a cluster of the process that wrote first; None where it has none, or it
+            is not recorded: TensorFlow's writer does not.
     """
 
     directory: str
@@ -62,6 +86,7 @@ class RunFiles:
     circular_buffer_size: int = 0
     filters: tuple[str, ...] = ()
     mode_name: str = ""
+    task: Task | None = None
 
     __repr__ = short_repr
 
@@ -89,7 +114,7 @@ def list_runs(logdir: str | os.PathLike[str]) -> list[RunFiles]:
     path = os.path.expanduser(urls.without_secrets(os.fspath(logdir)))
     try:
         storage_of(path).refresh()
-        found = _file_sets_below(path)
+        found = _file_sets_below(path, closed=[])
     except FileNotFoundError:
         raise LogdirError(
             f"{path}: no such directory; check the path given to the dump writer"
@@ -109,6 +134,21 @@ def list_runs(logdir: str | os.PathLike[str]) -> list[RunFiles]:
             f"tfdbg_tui.enable_dump_debug_info({path!r})"
         )
     return sorted(runs, key=lambda run: (run.started_at or 0.0, run.file_sets[0].prefix))
+
+
+def closed_directories(logdir: str | os.PathLike[str]) -> list[str]:
+    """Return the directories below a logdir that cannot be listed, so that `list_runs` cannot."""
+    closed: list[str] = []
+    _file_sets_below(os.path.expanduser(urls.without_secrets(os.fspath(logdir))), closed)
+    return closed
+
+
+def split(run: RunFiles) -> list[RunFiles]:
+    """Return each process of a run as a run of its own, to be read with ``alone=True``."""
+    return [
+        _run_files(run.directory, [(file_set, *_read_metadata(file_set.path(filesets.METADATA)))])
+        for file_set in run.file_sets
+    ]
 
 
 def new_file_sets(run: RunFiles, strangers: set[str]) -> list[FileSet]:
@@ -136,17 +176,25 @@ def new_file_sets(run: RunFiles, strangers: set[str]) -> list[FileSet]:
     return added
 
 
-def _file_sets_below(path: str) -> list[tuple[str, list[FileSet]]]:
-    """Return the file sets of a directory and of those below it; raises OSError for the first."""
+def _file_sets_below(path: str, closed: list[str]) -> list[tuple[str, list[FileSet]]]:
+    """Return the file sets of a directory and of those below it; raises OSError for the first.
+
+    Args:
+        path: The directory.
+        closed: Gets those below it that cannot be listed.
+    """
     file_sets, level = _listed(path)
     found = [(path, file_sets)]
     for _ in range(_SEARCH_DEPTH):
         below: list[str] = []
         for directory in level[: _SEARCH_LIMIT - len(found)]:
-            with contextlib.suppress(OSError):  # vanished, or not ours to read: the others count
+            try:
                 file_sets, directories = _listed(directory)
-                found.append((directory, file_sets))
-                below += directories
+            except OSError:  # vanished, or not ours to read: the others count
+                closed.append(directory)
+                continue
+            found.append((directory, file_sets))
+            below += directories
         level = below
     return found
 
@@ -159,28 +207,35 @@ def _listed(directory: str) -> tuple[list[FileSet], list[str]]:
 
 
 def _runs_of(directory: str, file_sets: Sequence[FileSet]) -> list[RunFiles]:
-    groups: dict[str, list[tuple[FileSet, DebugMetadata | None, float | None]]] = {}
+    groups: dict[str, list[_Member]] = {}
     for file_set in file_sets:
         metadata, started_at = _read_metadata(file_set.path(filesets.METADATA))
         run_id = metadata.tfdbg_run_id if metadata else ""
         groups.setdefault(run_id or file_set.prefix, []).append((file_set, metadata, started_at))
-    runs = []
-    for members in groups.values():
-        known = [(metadata, at) for _, metadata, at in members if metadata and at is not None]
-        first = min(known, key=lambda pair: pair[1], default=None)
-        runs.append(
-            RunFiles(
-                directory=directory,
-                run_id=first[0].tfdbg_run_id or None if first else None,
-                tensorflow_version=first[0].tensorflow_version or None if first else None,
-                started_at=first[1] if first else None,
-                file_sets=tuple(file_set for file_set, _, _ in members),
-                circular_buffer_size=first[0].circular_buffer_size if first else 0,
-                filters=_filters([metadata for metadata, _ in known]),
-                mode_name=first[0].mode_name if first else "",
-            )
-        )
-    return runs
+    return [_run_files(directory, members) for members in groups.values()]
+
+
+def _run_files(directory: str, members: Sequence[_Member]) -> RunFiles:
+    known = [(metadata, at) for _, metadata, at in members if metadata and at is not None]
+    first = min(known, key=lambda pair: pair[1], default=None)
+    return RunFiles(
+        directory=directory,
+        run_id=first[0].tfdbg_run_id or None if first else None,
+        tensorflow_version=first[0].tensorflow_version or None if first else None,
+        started_at=first[1] if first else None,
+        file_sets=tuple(file_set for file_set, _, _ in members),
+        circular_buffer_size=first[0].circular_buffer_size if first else 0,
+        filters=_filters([metadata for metadata, _ in known]),
+        mode_name=first[0].mode_name if first else "",
+        task=_task(first[0]) if first else None,
+    )
+
+
+def _task(metadata: DebugMetadata) -> Task | None:
+    if not metadata.task_type:
+        return None
+    size = metadata.num_tasks or None
+    return Task(metadata.task_type, metadata.task_index, metadata.cluster, size)
 
 
 def _filters(processes: Sequence[DebugMetadata]) -> tuple[str, ...]:

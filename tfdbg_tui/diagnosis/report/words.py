@@ -38,7 +38,7 @@ def to_text(report: Report) -> str:
     parts += [_note("missing", str(gap)) for gap in report.gaps]
     parts += [_note("note", problem) for problem in report.problems]
     if report.looked_for and not report.roots:
-        parts.append(_paragraph("looked for", report.looked_for))
+        parts.append(paragraph("looked for", report.looked_for))
     return "\n\n".join(parts)
 
 
@@ -51,7 +51,7 @@ def chain_to_text(chain: Chain) -> str:
 def _note(label: str, text: str) -> str:
     """Return a note, with the command to run, if there is one, in a line to be copied."""
     sentences, _, command = text.partition("\n")
-    note = _paragraph(label, sentences)
+    note = paragraph(label, sentences)
     return f"{note}\n\n      {printable(command)}" if command else note
 
 
@@ -72,6 +72,11 @@ def _alerts(count: int) -> str:
     return f"{count:,} alert{'s' * (count != 1)}"
 
 
+def card_of(finding: Finding, kind: GroupKind) -> list[str]:
+    """Return all that is known of a finding, line by line, the title first."""
+    return _finding(finding, kind, "").split("\n")
+
+
 def _finding(finding: Finding, kind: GroupKind, bullet: str) -> str:
     shown: list[Link | None] = list(finding.chain)
     if len(shown) > _CHAIN_HEAD + _CHAIN_TAIL + 1:
@@ -89,7 +94,7 @@ def _card(parts: Sequence[Part], finding: Finding | None, bullet: str = "") -> I
             continue
         if part.label == "op" and finding is not None:
             text += _recorded(finding)
-        yield _paragraph(part.label, text)
+        yield paragraph(part.label, text)
         if part.kind == "source" and finding and finding.location and finding.location.code:
             yield " " * (_LABEL + 2) + "    " + printable(finding.location.code)[:_WIDTH]
 
@@ -105,7 +110,7 @@ def _short(finding: Finding) -> str:
     place = finding.location
     where = f"  {place.file}:{place.line}" if place else ""
     text = f"{finding.title}: {finding.evidence}; {_alerts(finding.alerts)}.{where}"
-    return _paragraph("-", text)
+    return paragraph("-", text)
 
 
 def _links(links: Sequence[Link | None], number: int) -> Iterator[str]:
@@ -121,7 +126,8 @@ def _links(links: Sequence[Link | None], number: int) -> Iterator[str]:
         yield f"  {label:{_LABEL}}{printable(text)}"
 
 
-def _paragraph(label: str, text: str) -> str:
+def paragraph(label: str, text: str) -> str:
+    """Return a labelled paragraph of a report, its strings made safe to print."""
     first = f"  {label:{_LABEL}}"
     return textwrap.fill(
         printable(text),

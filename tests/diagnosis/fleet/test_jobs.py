@@ -1,0 +1,91 @@
+"""Recorded jobs of several processes with a known root: the right worker, op and line, in all."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.diagnosis.fleet.jobs import JOBS, Job
+from tests.diagnosis.fleet.pack import ARCHIVE
+from tfdbg_tui.diagnosis import (
+    WorkerSummary,
+    fleet_to_text,
+    join,
+    summaries_from_json,
+    summaries_to_json,
+    summarize,
+)
+from tfdbg_tui.logdir import list_runs
+from tfdbg_tui.logdir.processes import processes_of
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.fleet.report import JobReport
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("jobs")
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(directory, filter="data")
+    return directory
+
+
+def summaries_of(directory: Path) -> list[WorkerSummary]:
+    return [summarize(process) for process in processes_of(list_runs(directory))]
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_root_of_a_job(name: str, recorded: Path) -> None:
+    job = JOBS[name]
+    (found,) = join(summaries_of(recorded / name)).jobs
+    assert found.verdict == ("bad" if job.op else "clean")
+    assert len(found.roots) == bool(job.op)
+    for root in found.roots:
+        assert root.finding["op_type"] == job.op
+        assert "# BUG" in root.finding["location"]["code"]
+        assert root.finding["certainty"] == "proved"
+        assert root.finding["step"] == 3
+    if job.workers > 1:
+        check_workers(job, found)
+
+
+def check_workers(job: Job, found: JobReport) -> None:
+    """Checks who was first, and whom it reached."""
+    assert [str(member.task) for member in found.members] == [
+        f"worker {index}" for index in range(job.workers)
+    ]
+    guilty = tuple(int(task) for task in job.root.split(",") if task)
+    others = tuple(index for index in range(job.workers) if index not in guilty)
+    for root in found.roots:
+        assert root.workers == guilty
+        assert root.alike == (not others)
+        assert root.reached == others
+        assert root.alerts == found.alerts
+        in_step = {via.run for via in root.via if via.family}
+        assert in_step <= {3}
+
+
+def test_the_jobs_of_one_directory_are_told_apart(recorded: Path) -> None:
+    wanted = ["gather_0", "loop_1", "loop_healthy", "steps_1", "mirrored_1"]
+    summaries = [one for name in wanted for one in summaries_of(recorded / name)]
+    found = [
+        {Path(member.logdir).relative_to(recorded).parts[0] for member in job.members}
+        for job in join(reversed(summaries)).jobs
+    ]
+    assert sorted(map(sorted, found)) == sorted([name] for name in wanted)
+
+
+def test_a_summary_survives_its_file_and_is_small(recorded: Path) -> None:
+    summaries = summaries_of(recorded / "steps_1")
+    text = summaries_to_json(summaries)
+    assert summaries_from_json(text) == summaries
+    assert len(text) < 10_000 * len(summaries)
+
+
+def test_the_order_of_summaries_does_not_matter(recorded: Path) -> None:
+    summaries = summaries_of(recorded / "loop_1")
+    texts = {fleet_to_text(join(order)) for order in (summaries, summaries[::-1])}
+    assert len(texts) == 1

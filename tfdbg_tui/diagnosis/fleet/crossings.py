@@ -1,0 +1,150 @@
+"""Finds the collective ops of a run, and what came out of them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.events import op_type_of
+from tfdbg_tui.diagnosis.fleet.collectives import common_name, family_of
+from tfdbg_tui.diagnosis.fleet.summary import Crossing
+from tfdbg_tui.diagnosis.locations import location_of
+from tfdbg_tui.diagnosis.op_traits import value_inputs
+from tfdbg_tui.diagnosis.roots import Health
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfdbg_tui.diagnosis.events import Kind, TensorEvent
+    from tfdbg_tui.diagnosis.fleet.summary import Given
+    from tfdbg_tui.diagnosis.report.findings import Diagnosis
+    from tfdbg_tui.diagnosis.roots import Root
+    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.index.columns import Int64Array
+
+_TIMED = 32  # runs of an op whose times are kept
+
+
+@dataclass(frozen=True, slots=True)
+class _Op:
+    """A collective op and the rows of the events that it left."""
+
+    key: str
+    op_type: str
+    place: str
+    kind: Kind
+    rows: Int64Array
+
+
+def find_crossings(run: Run, diagnosis: Diagnosis, roots: Sequence[Root]) -> list[Crossing]:
+    """Return the collective ops of a run.
+
+    Args:
+        run: The run.
+        diagnosis: What is known of it.
+        roots: Its roots, in the order of `WorkerSummary.roots`.
+    """
+    first_bad: dict[tuple[Kind, int], tuple[int, TensorEvent]] = {}
+    for number, root in enumerate(roots):
+        for node in root.members:
+            event = node.site.first
+            first_bad.setdefault((event.kind, event.index), (number, event))
+    crossings = []
+    for op in (*_in_graphs(run), *_outside(run)):
+        crossing = _healthy_crossing(run, op)
+        bad = next((row for row in op.rows.tolist() if (op.kind, row) in first_bad), None)
+        if bad is not None:
+            number, event = first_bad[op.kind, bad]
+            crossing = replace(
+                crossing,
+                bad_run=int(op.rows.searchsorted(bad)),
+                given=_given(run, diagnosis, event),
+                root=number,
+                is_root=roots[number].event == event,
+            )
+        crossings.append(crossing)
+    return crossings
+
+
+def runs_before(crossings: Sequence[Crossing], wall_time: float) -> int:
+    """Return how many of the timed runs of collectives were recorded before a moment."""
+    return sum(time < wall_time for crossing in crossings for _, time in crossing.times)
+
+
+def _in_graphs(run: Run) -> Iterator[_Op]:
+    """Yield the collective ops of graphs; a function that was traced twice has each twice."""
+    traces = run.graph_executions
+    rows: dict[tuple[str, str], list[Int64Array]] = {}
+    for site, number in list(run.site_numbers.items()):
+        op = run.op(site.graph_id, site.op_name)
+        if op is not None and site.output_slot == 0 and family_of(op.op_type) is not None:
+            rows.setdefault((site.graph_id, site.op_name), []).append(
+                traces.site_ids.rows_equal(number)
+            )
+    traced: dict[str, int] = {}
+    for (graph_id, op_name), parts in rows.items():
+        op = run.op(graph_id, op_name)
+        assert op is not None
+        key = f"{run.graphs[graph_id].name}/{common_name(op_name)}"
+        traced[key] = traced.get(key, 0) + 1
+        yield _Op(
+            f"{key} #{traced[key]}",
+            op.op_type,
+            _place(run, op.stack_id),
+            "graph_execution",
+            np.sort(np.concatenate(parts)),
+        )
+
+
+def _outside(run: Run) -> Iterator[_Op]:
+    """Yield the collective ops that Python ran, line by line."""
+    executions = run.executions
+    lines: dict[tuple[str, str], list[int]] = {}
+    types: dict[tuple[str, str], str] = {}
+    for number in range(executions.num_kinds):
+        op_type = executions.kind_by_id(number).op_type
+        family = family_of(op_type)
+        if family is None:
+            continue
+        for row in executions.kinds.rows_equal(number).tolist():
+            line = family, _place(run, executions.stack_ids[row])
+            lines.setdefault(line, []).append(row)
+            types.setdefault(line, op_type)
+    for (family, place), rows in lines.items():
+        key = f"{family} at {place}"
+        yield _Op(key, types[family, place], place, "execution", np.sort(np.array(rows, np.int64)))
+
+
+def _place(run: Run, stack_id: int | None) -> str:
+    location = location_of(run, stack_id)
+    return f"{os.path.basename(location.file)}:{location.line}" if location else ""
+
+
+def _healthy_crossing(run: Run, op: _Op) -> Crossing:
+    """Return a collective op with no word on what was bad."""
+    family = family_of(op.op_type)
+    assert family is not None
+    events = run.graph_executions if op.kind == "graph_execution" else run.executions
+    timed = np.unique(np.linspace(0, len(op.rows) - 1, _TIMED).astype(np.int64))
+    times = events.wall_times(op.rows[timed]).tolist()
+    return Crossing(
+        key=op.key,
+        family=family,
+        op_type=op.op_type,
+        place=op.place,
+        runs=len(op.rows),
+        times=tuple(zip(timed.tolist(), times, strict=True)),
+    )
+
+
+def _given(run: Run, diagnosis: Diagnosis, event: TensorEvent) -> Given:
+    """Return what a process has put into a run of a collective op."""
+    producers = diagnosis.dataflow.producers(event)
+    slots = value_inputs(op_type_of(run, event), len(producers))
+    health = {diagnosis.causes.health(event, producers[slot]) for slot in slots}
+    if Health.BAD in health:
+        return "bad"
+    return "unknown" if Health.UNKNOWN in health else "finite"

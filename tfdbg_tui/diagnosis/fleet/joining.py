@@ -1,0 +1,159 @@
+"""From the summaries of processes to one report for each job."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.diagnosis.fleet import members as about
+from tfdbg_tui.diagnosis.fleet.across import explained
+from tfdbg_tui.diagnosis.fleet.jobs import group_jobs
+from tfdbg_tui.diagnosis.fleet.origins import Origin, find_origins
+from tfdbg_tui.diagnosis.fleet.report import FleetReport, FleetRoot, JobReport, Unread
+from tfdbg_tui.diagnosis.fleet.skew import clock_skew
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from tfdbg_tui.diagnosis.fleet.summary import LocalRoot, WorkerSummary
+    from tfdbg_tui.diagnosis.report.findings import Verdict
+
+_WITHOUT_PROGRAM = ("ps",)
+"""Tasks that only serve others: what occurs on every worker does not occur there."""
+
+
+def join(summaries: Iterable[WorkerSummary], unread: Iterable[Unread] = ()) -> FleetReport:
+    """Return the report on the jobs that some processes are of.
+
+    Args:
+        summaries: The processes, in any order.
+        unread: What could not be summarised.
+    """
+    jobs = tuple(map(_job, group_jobs(summaries)))
+    return FleetReport(jobs, tuple(sorted(unread, key=lambda one: one.path)))
+
+
+def _job(members: Sequence[WorkerSummary]) -> JobReport:
+    skew = clock_skew(members)
+    origins = sorted(find_origins(members, skew), key=lambda origin: _order(members, skew, origin))
+    alike: dict[Hashable, list[Origin]] = {}
+    for origin in origins:
+        alike.setdefault(_identity(_root(members, origin)), []).append(origin)
+    harmful = [group for group in alike.values() if _harms(members, group)]
+    harmless = [group for group in alike.values() if not _harms(members, group)]
+    suspects: dict[Hashable, list[tuple[int, LocalRoot]]] = {}
+    for number, member in enumerate(members):
+        for suspect in member.suspects:
+            suspects.setdefault(_identity(suspect), []).append((number, suspect))
+    gaps = _gaps(members)
+    notes = tuple(about.notes(members, skew))
+    return JobReport(
+        members=tuple(members),
+        verdict=_verdict(bool(harmful), bool(gaps), bool(suspects)),
+        roots=tuple(_fleet_root(members, group) for group in harmful),
+        harmless=tuple(_fleet_root(members, group) for group in harmless),
+        suspects=tuple(_suspect(members, found) for found in suspects.values()),
+        gaps=gaps,
+        notes=notes,
+        skew=skew,
+    )
+
+
+def _verdict(bad: bool, incomplete: bool, suspect: bool) -> Verdict:
+    if bad:
+        return "bad"
+    if incomplete:
+        return "incomplete"
+    return "suspect" if suspect else "clean"
+
+
+def _root(members: Sequence[WorkerSummary], origin: Origin) -> LocalRoot:
+    worker, number = origin.place
+    return members[worker].roots[number]
+
+
+def _order(
+    members: Sequence[WorkerSummary], skew: Sequence[float | None], origin: Origin
+) -> tuple[int, int, float]:
+    """Return a key by which origins sort in time: steps, then collectives, then clocks."""
+    root = _root(members, origin)
+    ahead = skew[origin.place[0]] or 0.0
+    return root.step or 0, root.crossings, root.wall_time - ahead
+
+
+def _identity(root: LocalRoot) -> Hashable:
+    """Return what two processes have alike where the same line does the same wrong."""
+    finding = root.finding
+    location = finding["location"] or {"line": None, "code": ""}
+    names = ("rule", "op_type", "op_name", "graph")
+    return *(finding[name] for name in names), location["line"], location["code"]
+
+
+def _harms(members: Sequence[WorkerSummary], group: Sequence[Origin]) -> bool:
+    """Whether a bad value got anywhere that matters, on any process.
+
+    Processes cannot tell by themselves that what came out of a collective had not gone in.
+    """
+    if any(origin.unseen is not None and origin.unseen[1] for origin in group):
+        return True
+    places = [place for origin in group for place, _ in origin.consequences]
+    places += [origin.place for origin in group]
+    return any(not members[worker].roots[number].harmless for worker, number in places)
+
+
+def _fleet_root(members: Sequence[WorkerSummary], group: Sequence[Origin]) -> FleetRoot:
+    first = group[0]
+    root = _root(members, first)
+    workers = tuple(sorted({origin.place[0] for origin in group}))
+    links = [link for origin in group for link in origin.consequences]
+    places = {origin.place for origin in group} | {place for place, _ in links}
+    found = [members[worker].roots[number].finding["alerts"] for worker, number in places]
+    reached = {worker for (worker, _), _ in links} - set(workers)
+    finding, card = explained(root, first, members)
+    return FleetRoot(
+        finding=finding,
+        card=card,
+        workers=workers,
+        alike=_all_have_it(members, workers),
+        reached=tuple(sorted(reached)),
+        via=tuple(dict.fromkeys(via for (worker, _), via in links if worker in reached)),
+        alerts=sum(found),
+        when=root.when,
+    )
+
+
+def _suspect(members: Sequence[WorkerSummary], found: Sequence[tuple[int, LocalRoot]]) -> FleetRoot:
+    root = found[0][1]
+    workers = tuple(worker for worker, _ in found)
+    alerts = sum(each.finding["alerts"] for _, each in found)
+    return FleetRoot(
+        root.finding,
+        root.card,
+        workers,
+        alike=_all_have_it(members, workers),
+        reached=(),
+        via=(),
+        alerts=alerts,
+        when=root.when,
+    )
+
+
+def _all_have_it(members: Sequence[WorkerSummary], workers: Sequence[int]) -> bool:
+    able = {
+        number
+        for number, member in enumerate(members)
+        if member.task is None or member.task.kind not in _WITHOUT_PROGRAM
+    }
+    return able <= set(workers) and (len(able) > 1 or members[workers[0]].task is None)
+
+
+def _gaps(
+    members: Sequence[WorkerSummary],
+) -> tuple[tuple[tuple[int, ...], dict[str, Any]], ...]:
+    """Return what is not on record, once for all processes that say the same of themselves."""
+    found: dict[str, list[int]] = {}
+    for number, member in enumerate(members):
+        for gap in member.gaps:
+            found.setdefault(json.dumps(gap), []).append(number)
+    own = [(tuple(workers), json.loads(gap)) for gap, workers in found.items()]
+    return (*own, *(((), gap) for gap in about.missing(members)))

@@ -1,0 +1,107 @@
+"""What there is to say of the processes of a job: who is missing, hangs behind, or is another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.diagnosis.fleet.jobs import programs_differ
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
+
+NO_DUMP = "no_dump"
+
+_WORTH_A_WORD = 1.0  # seconds that a clock is ahead
+
+
+def names(members: Sequence[WorkerSummary], numbers: Iterable[int]) -> str:
+    """Return some processes as in a sentence: ``workers 0 and 2 to 5``."""
+    kinds: dict[str, list[int]] = {}
+    for number in numbers:
+        task = members[number].task
+        kinds.setdefault(task.kind if task else "process", []).append(
+            task.index if task else number
+        )
+    parts = [f"{kind}{'s' * (len(its) > 1)} {ranges(its)}" for kind, its in kinds.items()]
+    return _listed(parts)
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Return numbers as in a sentence: ``0, 2 to 5 and 9``."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    words: list[str] = []
+    for part in parts:
+        words += map(str, part) if len(part) < 3 else [f"{part[0]} to {part[-1]}"]
+    return _listed(words)
+
+
+def notes(members: Sequence[WorkerSummary], skew: Sequence[float | None]) -> Iterator[str]:
+    """Yield what is remarkable about processes, a sentence each."""
+    for number in programs_differ(members):
+        yield f"{names(members, [number])} runs another program: {members[number].program}"
+    yield from _behind(members)
+    for number, ahead in enumerate(skew):
+        if ahead is not None and abs(ahead) >= _WORTH_A_WORD:
+            where = "ahead of" if ahead > 0 else "behind"
+            yield (
+                f"the clock of {names(members, [number])} is {abs(ahead):,.1f} s {where} that of "
+                f"{names(members, [0])}, as their collectives tell; steps and collectives give the "
+                "order here, not clocks"
+            )
+
+
+def missing(members: Sequence[WorkerSummary]) -> Iterator[dict[str, Any]]:
+    """Yield, as gaps, the tasks that left no dump: those between others, or known to exist."""
+    kinds: dict[str, list[WorkerSummary]] = {}
+    for member in members:
+        if member.task is not None:
+            kinds.setdefault(member.task.kind, []).append(member)
+    for kind, its in kinds.items():
+        there = {member.task.index for member in its if member.task}
+        sizes = [member.task.size for member in its if member.task and member.task.size]
+        absent = set(range(max([max(there) + 1, *sizes]))) - there
+        if absent:
+            who = f"{kind}{'s' * (len(absent) > 1)} {ranges(absent)}"
+            text = f"No dump of {who} was given: what happened there is not known."
+            yield {"kind": NO_DUMP, "text": text, "remedy": None}
+
+
+def _behind(members: Sequence[WorkerSummary]) -> Iterator[str]:
+    """Yield who has run a collective less often than others, or stands at an earlier step."""
+    keys = dict.fromkeys(c.key for member in members for c in member.crossings)
+    for key in keys:
+        mine = {
+            number: crossing
+            for number, member in enumerate(members)
+            for crossing in member.crossings
+            if crossing.key == key and member.whole
+        }
+        most = max((crossing.runs for crossing in mine.values()), default=0)
+        late = [number for number, crossing in mine.items() if crossing.runs < most - 1]
+        if late:
+            crossing = mine[late[0]]
+            at = f" at {crossing.place}" if crossing.place else ""
+            yield (
+                f"{names(members, late)} hang{'s' * (len(late) == 1)} behind: "
+                f"{crossing.runs:,} of {most:,} runs of the {crossing.family}{at}"
+            )
+            return
+    steps = {n: m.last_step for n, m in enumerate(members) if m.last_step is not None}
+    last = max(steps.values(), default=0)
+    late = [number for number, step in steps.items() if step < last - 1]
+    if late:
+        yield (
+            f"{names(members, late)} hang{'s' * (len(late) == 1)} behind: the last step on record "
+            f"is {min(steps[number] for number in late):,}, of others {last:,}"
+        )
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -1,0 +1,186 @@
+"""The report on the processes of one or several jobs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
+    from tfdbg_tui.diagnosis.report.findings import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Via:
+    """A collective by which a bad value got from one process to others.
+
+    Attributes:
+        family: What it does, as "all-reduce"; "" where it left no record.
+        op_type: Type of the op; "" where it left no record.
+        place: The user's line, as ``train.py:24``; "" where that is not known.
+        run: Which run of it, from 0; None where it left no record.
+    """
+
+    family: str
+    op_type: str
+    place: str
+    run: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the form of ``diagnose --json``."""
+        return {
+            "family": self.family,
+            "op_type": self.op_type,
+            "location": self.place,
+            "run": self.run,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FleetRoot:
+    """A root of a job, or what would be one.
+
+    Attributes:
+        finding: In the form of ``diagnose --json``: as the first of the workers has it.
+        card: In the form of ``diagnose``, line by line.
+        workers: Positions, in the job, of the processes that made it.
+        alike: Whether all processes that could have made it have.
+        reached: Positions of the processes that got it from others.
+        via: How it got there.
+        alerts: Number of alerts that go back to it, on all processes.
+        when: Training step of the first one, in words; "" where it is in none.
+    """
+
+    finding: dict[str, Any]
+    card: tuple[str, ...]
+    workers: tuple[int, ...]
+    alike: bool
+    reached: tuple[int, ...]
+    via: tuple[Via, ...]
+    alerts: int
+    when: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the form of ``diagnose --json``."""
+        return {
+            **self.finding,
+            "alerts": self.alerts,
+            "worker": None if self.alike else self.workers[0],
+            "workers": list(self.workers),
+            "workers_reached": list(self.reached),
+            "via": [via.to_json() for via in self.via],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """What is wrong with a job, or with a run that is of none.
+
+    Attributes:
+        members: Its processes on record, in order of their tasks.
+        verdict: As that of a single run.
+        roots: What made its alerts, in order of first occurrence.
+        harmless: What made alerts that do no harm.
+        suspects: Trouble that has not led to NaN or ∞.
+        gaps: What is not on record: positions of processes, and `Gap` in the form of JSON.
+        notes: What else there is to say of its processes, a sentence each.
+        skew: Seconds by which the clock of each process is ahead of that of the first; None where
+            they share no collective.
+    """
+
+    members: tuple[WorkerSummary, ...]
+    verdict: Verdict
+    roots: tuple[FleetRoot, ...]
+    harmless: tuple[FleetRoot, ...]
+    suspects: tuple[FleetRoot, ...]
+    gaps: tuple[tuple[tuple[int, ...], dict[str, Any]], ...]
+    notes: tuple[str, ...]
+    skew: tuple[float | None, ...]
+
+    @property
+    def alerts(self) -> int:
+        """Number of alerts on all processes."""
+        return sum(member.alerts for member in self.members)
+
+    @property
+    def events(self) -> int:
+        """Number of events on all processes."""
+        return sum(member.events for member in self.members)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the form of ``diagnose --json``."""
+        return {
+            "verdict": self.verdict,
+            "alerts": self.alerts,
+            "events": self.events,
+            "workers": [
+                _worker_json(number, member, skew)
+                for number, (member, skew) in enumerate(zip(self.members, self.skew, strict=True))
+            ],
+            "roots": [root.to_json() for root in self.roots],
+            "suspects": [root.to_json() for root in self.suspects],
+            "benign": [root.to_json() for root in self.harmless],
+            "gaps": [{"workers": list(workers), **gap} for workers, gap in self.gaps],
+            "notes": list(self.notes),
+        }
+
+
+def _worker_json(number: int, member: WorkerSummary, skew: float | None) -> dict[str, Any]:
+    return {
+        "worker": number,
+        "task": str(member.task) if member.task else None,
+        "host": member.host,
+        "logdir": member.logdir,
+        "run_id": member.run_id,
+        "devices": list(member.devices),
+        "verdict": member.verdict,
+        "alerts": member.alerts,
+        "events": member.events,
+        "last_step": member.last_step,
+        "clock_ahead": skew,
+        "problems": list(member.problems),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Something that could not be summarised.
+
+    Attributes:
+        path: What it is.
+        reason: Why, in one sentence.
+    """
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FleetReport:
+    """What is wrong with one or several jobs.
+
+    Attributes:
+        jobs: One report for each, the oldest job first.
+        unread: What could not be read.
+    """
+
+    jobs: tuple[JobReport, ...]
+    unread: tuple[Unread, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The gravest verdict of the jobs."""
+        verdicts: tuple[Verdict, ...] = ("bad", "incomplete", "suspect", "clean")
+        found = {job.verdict for job in self.jobs}
+        return next((verdict for verdict in verdicts if verdict in found), "incomplete")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the form of ``diagnose --json``."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "verdict": self.verdict,
+            "jobs": [job.to_json() for job in self.jobs],
+            "unread": [{"path": one.path, "reason": one.reason} for one in self.unread],
+        }

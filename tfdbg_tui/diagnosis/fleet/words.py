@@ -1,0 +1,166 @@
+"""Reports on jobs as plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.fleet.members import names
+from tfdbg_tui.diagnosis.report.words import paragraph
+from tfdbg_tui.logdir.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfdbg_tui.diagnosis.fleet.report import FleetReport, FleetRoot, JobReport, Unread, Via
+    from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
+
+_CLOCK = 0.1  # seconds that a clock differs by, to be told
+
+_MEMBERS = 16
+"""Processes of a job that are listed one by one."""
+
+
+def fleet_to_text(report: FleetReport) -> str:
+    """Return a report as text; strings of the logdirs are made safe to print."""
+    several = len(report.jobs) > 1
+    parts = ["\n".join(_contents(report.jobs))] if several else []
+    for number, job in enumerate(report.jobs, 1):
+        parts += [f"{number} of {len(report.jobs)}: {_title(job)}"] if several else []
+        parts += _job(job)
+    parts += _unread(report.unread)
+    return "\n\n".join(parts)
+
+
+def _contents(jobs: Sequence[JobReport]) -> Iterator[str]:
+    """Yield a line for each of several jobs."""
+    yield f"{len(jobs):,} jobs and runs that have nothing to do with each other"
+    for number, job in enumerate(jobs, 1):
+        yield f"  {number:>3}  {job.verdict:10} {_title(job)}"
+
+
+def _title(job: JobReport) -> str:
+    first = job.members[0]
+    kind = f"the job of {len(job.members):,} processes" if first.task else "the run"
+    return printable(f"{kind}: {first.program}, {first.logdir}")
+
+
+def _job(job: JobReport) -> Iterator[str]:
+    yield _verdict(job)
+    for number, root in enumerate(job.roots, 1):
+        yield _root(job, root, f"{number}. ")
+    if job.suspects:
+        yield "Suspects (no NaN or ∞ so far):"
+        for suspect in job.suspects:
+            yield _root(job, suspect, "- ")
+    if job.harmless:
+        yield "Harmless (not counted as trouble):"
+        for root in job.harmless:
+            title = f"{root.finding['title']}: {root.finding['evidence']}"
+            yield paragraph("-", f"{title}; {_whose(job, root.workers)}")
+    for workers, gap in job.gaps:
+        who = f"{_whose(job, workers)}: " if workers and _is_several(job) else ""
+        yield paragraph("missing", who + gap["text"]) + _command(gap["remedy"])
+    for note in job.notes:
+        yield paragraph("note", note)
+    yield from _problems(job)
+    if _is_several(job):
+        yield "\n".join(_members(job))
+
+
+def _verdict(job: JobReport) -> str:
+    alerts = f"{job.alerts:,} alert{'s' * (job.alerts != 1)}"
+    on = f" on {len(job.members):,} processes" if _is_several(job) else ""
+    words = {
+        "bad": f"{len(job.roots)} root{'s' * (len(job.roots) != 1)}",
+        "incomplete": "but not everything is on record",
+        "suspect": "but silent trouble",
+        "clean": "",
+    }
+    return ", ".join(filter(None, (f"{job.verdict}: {alerts}{on}", words[job.verdict])))
+
+
+def _root(job: JobReport, root: FleetRoot, bullet: str) -> str:
+    title, *lines = root.card
+    told = [bullet + title]
+    if _is_several(job):
+        told.append(paragraph("worker", _where(job, root)))
+        if root.reached:
+            ways = "; ".join(map(_way, root.via))
+            told.append(paragraph("reached", f"{_whose(job, root.reached)} {ways}"))
+        elif root.alike:
+            told.append(paragraph("", "All alike: it is in the program, not in one worker's data."))
+        if len(root.workers) == 1:
+            told.append(paragraph("", _alone(job, root)))
+    told.append(paragraph("alerts", f"{root.alerts:,} go back to this"))
+    return "\n".join((*told, *lines))
+
+
+def _where(job: JobReport, root: FleetRoot) -> str:
+    """Return which processes made a root, and when."""
+    when = f", {root.when}" if root.when else ""
+    who = f"{_whose(job, root.workers)} of {len(job.members):,}"
+    hosts = {job.members[number].host for number in root.workers} - {""}
+    where = f" ({', '.join(sorted(hosts))})" if len(root.workers) == 1 and hosts else ""
+    return f"{who}{where}{when}"
+
+
+def _way(via: Via) -> str:
+    if via.run is None:
+        return "through a collective that left no record, it seems"
+    at = f" at {via.place}" if via.place else ""
+    return f"through the {via.family}{at} ({via.op_type}), in its run {via.run + 1:,}"
+
+
+def _alone(job: JobReport, root: FleetRoot) -> str:
+    """Return what it means that one process alone has made a root."""
+    others = "No other worker on record has it"
+    if root.finding["certainty"] == "proved":
+        return f"{others}, and its own inputs account for it: look at its data."
+    return f"{others}, and its inputs do not prove it: look at its data, then at its hardware."
+
+
+def _problems(job: JobReport) -> Iterator[str]:
+    found: dict[str, list[int]] = {}
+    for number, member in enumerate(job.members):
+        for problem in member.problems:
+            found.setdefault(problem, []).append(number)
+    for problem, workers in found.items():
+        sentences, _, command = problem.partition("\n")
+        who = f"{_whose(job, workers)}: " if _is_several(job) else ""
+        yield paragraph("note", who + sentences) + _command(command)
+
+
+def _members(job: JobReport) -> Iterator[str]:
+    """Yield a line for each process, those without alerts last where there are many."""
+    yield "processes"
+    pairs = list(zip(job.members, job.skew, strict=True))
+    if len(pairs) > _MEMBERS:
+        pairs.sort(key=lambda pair: not pair[0].alerts)
+    for member, skew in pairs[:_MEMBERS]:
+        yield printable(_member(member, skew))
+    if len(pairs) > _MEMBERS:
+        yield f"  and {len(pairs) - _MEMBERS:,} more"
+
+
+def _member(member: WorkerSummary, skew: float | None) -> str:
+    step = f", step {member.last_step:,}" if member.last_step is not None else ""
+    clock = f", clock {skew:+.1f} s" if abs(skew or 0.0) >= _CLOCK else ""
+    counts = f"{member.events:,} events, {member.alerts:,} alerts{step}{clock}"
+    return f"  {member.task!s:11}{member.host}  {counts}  {member.logdir}"
+
+
+def _unread(unread: Sequence[Unread]) -> Iterator[str]:
+    for one in unread:
+        yield paragraph("unread", f"{one.path}: {one.reason}")
+
+
+def _command(command: str | None) -> str:
+    return f"\n\n      {printable(command)}" if command else ""
+
+
+def _whose(job: JobReport, workers: Sequence[int]) -> str:
+    return names(job.members, workers)
+
+
+def _is_several(job: JobReport) -> bool:
+    return len(job.members) > 1
