@@ -3,6 +3,10 @@
     tfdbg-tui diagnose LOGDIR
     tfdbg-tui diagnose LOGDIR --json | jq '.roots[0].location'
     tfdbg-tui diagnose LOGDIR --follow --until bad && echo "not reached"
+    tfdbg-tui diagnose worker-*/    # the processes of a job, together
+
+With several directories, or one that holds the processes of a distributed job, the report says
+which process was first and whom its bad values reached.
 
 With --follow it reports when the program ends. That can be told on the host it runs on; for a
 program on another host, or in another container, give --timeout.
@@ -17,16 +21,17 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.cli import exit_codes
-from tfdbg_tui.cli.options import add_logdir, add_run
+from tfdbg_tui.cli import exit_codes, fleet
+from tfdbg_tui.cli.options import add_logdirs, add_run
 from tfdbg_tui.cli.output import put, tell
 from tfdbg_tui.diagnosis import BUFFERING, Report, StatusTracker, diagnose, to_text
 from tfdbg_tui.logdir import LogdirError, RunReader, list_runs, open_run
+from tfdbg_tui.logdir.processes import are_of_a_cluster
 
 if TYPE_CHECKING:
     import argparse
 
-    from tfdbg_tui.diagnosis import RecordingStatus
+    from tfdbg_tui.diagnosis import FleetReport, RecordingStatus
     from tfdbg_tui.logdir import Run, RunFiles
 
 _LOOK_SECONDS = 0.2
@@ -41,9 +46,20 @@ _SILENT = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    add_logdir(parser)
+    add_logdirs(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_run(parser)
+    parser.add_argument(
+        "--summaries",
+        metavar="DIR",
+        help="instead of logdirs: join what run --headless --summary has written into DIR",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="with several logdirs: read N at once (default: as many as there are processors)",
+    )
     parser.add_argument(
         "--follow",
         action="store_true",
@@ -72,14 +88,41 @@ def run(args: argparse.Namespace) -> int:
         raise LogdirError("--until needs --follow: without it, the logdir is read once")
     if args.timeout is not None and not args.follow:
         raise LogdirError("--timeout needs --follow: without it, the logdir is read once")
-    if not args.follow and args.run is None and len(runs := list_runs(args.logdir)) > 1:
-        _Teller().say(f"{len(runs)} runs; this is about the newest, --run {runs[-1].label}")
-    report = _follow(args) if args.follow else diagnose(open_run(args.logdir, args.run))
+    if args.jobs is not None and args.jobs < 1:
+        raise LogdirError("--jobs takes a number from 1 on")
+    fleet_report = _of_fleet(args)
+    if fleet_report is not None:
+        fleet.tell(fleet_report, as_json=args.json)
+        return exit_codes.of_fleet(fleet_report)
+    report = _follow(args) if args.follow else diagnose(open_run(args.logdirs[0], args.run))
     if args.json:
         put(json.dumps(report.to_json(), indent=2))
     else:
         put(to_text(report))
     return exit_codes.of_report(report)
+
+
+def _of_fleet(args: argparse.Namespace) -> FleetReport | None:
+    """Return the report on several logdirs or a job; None for one run."""
+    if args.summaries:
+        if args.logdirs or args.follow or args.run:
+            raise LogdirError("--summaries takes neither logdirs nor --follow nor --run")
+        return fleet.diagnose_summaries(args.summaries)
+    if not args.logdirs:
+        raise LogdirError("give a LOGDIR, or several, or --summaries DIR")
+    logdirs = fleet.expanded(args.logdirs)
+    if len(args.logdirs) > 1 or logdirs != args.logdirs:
+        if args.follow or args.run:
+            raise LogdirError("--follow and --run take one LOGDIR")
+        return fleet.diagnose_logdirs(logdirs, args.jobs)
+    if args.follow or args.run is not None:
+        return None
+    runs = list_runs(args.logdirs[0])
+    if are_of_a_cluster(runs):
+        return fleet.diagnose_logdirs(args.logdirs, args.jobs)
+    if len(runs) > 1:
+        _Teller().say(f"{len(runs)} runs; this is about the newest, --run {runs[-1].label}")
+    return None
 
 
 def _follow(args: argparse.Namespace) -> Report:
@@ -150,7 +193,7 @@ class _Teller:
 def _wait_for_run(args: argparse.Namespace, teller: _Teller) -> RunFiles:
     while True:
         try:
-            runs = list_runs(args.logdir)
+            runs = list_runs(args.logdirs[0])
         except LogdirError as error:
             teller.say(f"waiting: {error}")
             runs = []

@@ -20,6 +20,18 @@ def add_logdir(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_logdirs(parser: argparse.ArgumentParser) -> None:
+    """Declare the directories that a command reads together."""
+    parser.add_argument(
+        "logdirs",
+        metavar="LOGDIR",
+        type=without_secrets,
+        nargs="*",
+        help="directory, or URL of one (s3://, gs://, sftp://, http://, ...), of a dump writer; "
+        "of a job several, or one above them",
+    )
+
+
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Declare the choice of a run."""
     parser.add_argument("--run", metavar="ID", help="which run, where the logdir holds several")

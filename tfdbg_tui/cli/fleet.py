@@ -1,0 +1,107 @@
+"""What `diagnose` does with several logdirs, or with the processes of a job."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.cli.output import put
+from tfdbg_tui.cli.pool import summarize_all
+from tfdbg_tui.diagnosis import (
+    SummaryError,
+    Unread,
+    fleet_to_text,
+    join,
+    summaries_from_json,
+    summaries_to_json,
+)
+from tfdbg_tui.logdir import LogdirError, list_runs
+from tfdbg_tui.logdir.discovery import closed_directories
+from tfdbg_tui.logdir.processes import processes_of
+from tfdbg_tui.storage.urls import is_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.diagnosis import FleetReport, WorkerSummary
+    from tfdbg_tui.logdir import RunFiles
+
+
+def expanded(paths: Sequence[str]) -> list[str]:
+    """Return paths with patterns, which a shell may have been kept from, replaced by what fits."""
+    found: list[str] = []
+    for path in paths:
+        is_pattern = not is_url(path) and glob.has_magic(path) and not os.path.exists(path)
+        found += sorted(glob.glob(os.path.expanduser(path))) if is_pattern else [path]
+    return list(dict.fromkeys(found))
+
+
+def diagnose_logdirs(paths: Sequence[str], jobs: int | None) -> FleetReport:
+    """Return the report on everything that some directories hold.
+
+    Raises:
+        LogdirError: None of them holds anything.
+    """
+    processes, unread = _find_processes(paths)
+    if not processes:
+        raise LogdirError("; ".join(one.reason for one in unread) or "no directory fits")
+    summaries, failed = summarize_all(processes, jobs)
+    return join(summaries, [*unread, *failed])
+
+
+def diagnose_summaries(directory: str) -> FleetReport:
+    """Return the report on the summaries that a directory holds.
+
+    Raises:
+        LogdirError: It holds none.
+    """
+    summaries: list[WorkerSummary] = []
+    unread = []
+    paths = sorted(Path(directory).glob("*.json"))
+    for path in paths:
+        try:
+            summaries += summaries_from_json(path.read_text("utf-8"))
+        except (OSError, UnicodeError, SummaryError) as error:
+            unread.append(Unread(str(path), str(error)))
+    if not paths:
+        raise LogdirError(f"{directory}: holds no *.json that run --summary has written")
+    return join(summaries, unread)
+
+
+def write_summary(logdir: str, path: str) -> None:
+    """Write the summaries of the processes that a logdir holds.
+
+    Raises:
+        LogdirError: Nothing was recorded, or the file cannot be written.
+    """
+    processes = processes_of(list_runs(logdir))
+    summaries, unread = summarize_all(processes, jobs=1)
+    if unread:
+        raise LogdirError(f"{path}: not written: {unread[0].reason}")
+    try:
+        Path(path).write_text(summaries_to_json(summaries), "utf-8")
+    except OSError as error:
+        raise LogdirError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def tell(report: FleetReport, *, as_json: bool) -> None:
+    """Print a report."""
+    put(json.dumps(report.to_json(), indent=2) if as_json else fleet_to_text(report))
+
+
+def _find_processes(paths: Sequence[str]) -> tuple[list[RunFiles], list[Unread]]:
+    found: dict[str, RunFiles] = {}
+    unread = []
+    for path in paths:
+        try:
+            runs = list_runs(path)
+        except LogdirError as error:
+            unread.append(Unread(path, str(error).removeprefix(f"{path}: ")))
+            continue
+        for process in processes_of(runs):
+            found.setdefault(os.path.realpath(process.file_sets[0].prefix), process)
+        unread += [Unread(closed, "cannot be listed") for closed in closed_directories(path)]
+    return list(found.values()), unread
