@@ -23,6 +23,8 @@ from tfdbg_tui.wire.events import DebugEvent, Omission
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tfdbg_tui.storage.spool import Spool
+
 _LOG_NAME = "program.log"
 _PATIENCE_SECONDS = 5.0
 
@@ -104,11 +106,13 @@ class Program:
         logdir: Where its dump goes.
         command: What follows ``python``: its options, the script and the script's arguments.
         options: Further arguments of `tfdbg_tui.enable_dump_debug_info`.
+        spool: What uploads its logdir, as long as the program runs; None where it stays.
     """
 
     logdir: str
     command: Sequence[str]
     options: Mapping[str, Any] = field(default_factory=dict)
+    spool: Spool | None = None
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     @property
@@ -133,6 +137,7 @@ class Program:
                 stderr=subprocess.STDOUT,
                 env=recording_environment(self.logdir, self.options),
                 start_new_session=True,
+                pass_fds=(self.spool.pipe,) if self.spool else (),
             )
 
     @property

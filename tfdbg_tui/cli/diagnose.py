@@ -178,7 +178,9 @@ class _Teller:
 
     def tell(self, run: Run, status: RecordingStatus) -> None:
         """Tell how a run is doing."""
-        if status.phase == "buffering":
+        if run.connection_trouble:
+            self.say("the connection to the logdir is lost; trying again")
+        elif status.phase == "buffering":
             self.say(BUFFERING)
         elif status.phase == "recording" and time.monotonic() >= self._next_count:
             self._next_count = time.monotonic() + _COUNT_SECONDS

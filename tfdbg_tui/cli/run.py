@@ -35,6 +35,8 @@ from tfdbg_tui.dump.options import validated
 from tfdbg_tui.logdir import LogdirError
 from tfdbg_tui.logdir.text import printable
 from tfdbg_tui.program import DEFAULTS, Program, new_logdir
+from tfdbg_tui.storage import urls
+from tfdbg_tui.storage.spool import Spool
 from tfdbg_tui.wire import filesets
 
 if TYPE_CHECKING:
@@ -47,7 +49,10 @@ _FOR_THE_PROGRAM = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT,
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments; those of the dump writer are named as its API names them."""
     parser.add_argument(
-        "--logdir", metavar="DIR", help="where to write (default: a new directory, printed)"
+        "--logdir",
+        metavar="DIR",
+        type=urls.without_secrets,
+        help="where to write: a directory, or a URL to upload to (default: a new one, printed)",
     )
     parser.add_argument("--headless", action="store_true", help="no app; diagnose at the end")
     parser.add_argument("--json", action="store_true", help="the headless diagnosis as JSON")
@@ -81,15 +86,20 @@ def run(args: argparse.Namespace) -> int:
     _check_python()
     options = _dump_options(args)
     try:
-        logdir = args.logdir or new_logdir(args.script)
+        spool = Spool(args.logdir) if urls.is_known(args.logdir or "") else None
+        logdir = spool.directory if spool else args.logdir or new_logdir(args.script)
         os.makedirs(logdir, mode=0o700, exist_ok=True)
     except OSError as error:
         raise LogdirError(f"{error.filename}: cannot be made: {error.strerror}") from None
-    tell(f"the program's logdir is {logdir}")
-    program = Program(logdir, _python_arguments(args), options)
-    if args.headless:
-        return _run_headless(program, as_json=args.json)
-    return _run_with_app(program, args)
+    tell(f"the program's logdir is {logdir}" + f", uploaded to {args.logdir}" * bool(spool))
+    program = Program(logdir, _python_arguments(args), options, spool)
+    try:
+        if args.headless:
+            return _run_headless(program, as_json=args.json)
+        return _run_with_app(program, args)
+    finally:
+        if spool is not None and not program.running:
+            spool.finish()
 
 
 def _check_program(args: argparse.Namespace) -> None:
@@ -132,10 +142,11 @@ def _run_with_app(program: Program, args: argparse.Namespace) -> int:
 
 def _report(program: Program) -> None:
     program.tell_failure()
+    logdir = program.spool.url if program.spool else program.logdir
     for line in (
         f"The program: {program.outcome}",
         f"What it printed: {program.log_path}",
-        f"Open its logdir again: tfdbg-tui {shlex.quote(program.logdir)}",
+        f"Open its logdir again: tfdbg-tui {shlex.quote(logdir)}",
     ):
         print(printable(line), file=sys.stderr)
 

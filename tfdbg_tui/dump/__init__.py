@@ -17,9 +17,11 @@ from tfdbg_tui.dump import options as _options
 from tfdbg_tui.dump.errors import BadTensorError, reason_of
 from tfdbg_tui.dump.exits import ExitCalls
 from tfdbg_tui.dump.steps import make_step_callback, step
+from tfdbg_tui.storage import urls
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.writer import DumpWriter
+    from tfdbg_tui.storage.spool import Spool
 
 __all__ = [
     "BadTensorError",
@@ -40,6 +42,9 @@ _fell_back = False
 
 _of_command: _options.Options | None = None
 """What `tfdbg-tui run` was told, which counts for the whole program."""
+
+_spools: dict[str, Spool] = {}
+"""Where what is dumped to a URL is recorded, until it is uploaded."""
 
 _stopped: list[DumpWriter] = []
 """Disabled writers: TensorFlow reads one file set a directory, so they go on in theirs."""
@@ -69,7 +74,9 @@ def enable_dump_debug_info(
     with the same arguments does nothing; with another `dump_root`, that one replaces the first.
 
     Args:
-        dump_root: Directory for the files; created if needed.
+        dump_root: Directory for the files; created if needed.  Where it is a URL (s3://, gs://,
+            sftp://, ...), they are written to a directory of this machine, in TFDBG_SPOOL_DIR if
+            that is set, and uploaded while the program runs.
         tensor_debug_mode: TensorFlow's NO_TENSOR, CURT_HEALTH, CONCISE_HEALTH, FULL_HEALTH, SHAPE
             or FULL_TENSOR; or ADAPTIVE: the counts of CONCISE_HEALTH for every tensor that
             the program uses, and for a tensor with NaN or infinity and the inputs of its op those
@@ -101,7 +108,7 @@ def enable_dump_debug_info(
     from tfdbg_tui.dump.tensorflow import hooks
 
     wanted = _options.validated(
-        dump_root,
+        _spooled(dump_root),
         tensor_debug_mode,
         circular_buffer_size,
         op_regex,
@@ -129,6 +136,18 @@ def enable_dump_debug_info(
     _writer = writer = _start(wanted)
     _exit_calls = ExitCalls(lambda: writer.num_executions)
     return _writer
+
+
+def _spooled(dump_root: str) -> str:
+    """Return where to record what is to be dumped to `dump_root`."""
+    url = urls.without_secrets(os.fspath(dump_root))
+    if _of_command is not None or not urls.is_known(url):
+        return dump_root
+    if url not in _spools:
+        from tfdbg_tui.storage.spool import Spool
+
+        _spools[url] = Spool(url)
+    return _spools[url].directory
 
 
 def enable_for_program(dump_root: str, **options: Any) -> None:
@@ -225,6 +244,8 @@ def disable_dump_debug_info() -> None:
         _writer = None
         while len(_stopped) > _MAX_STOPPED:
             _stopped.pop(0).close()
+    while _spools:
+        _spools.popitem()[1].finish()
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.logdir.events import RunState
+from tfdbg_tui.storage import storage_of
 from tfdbg_tui.wire import codec
 from tfdbg_tui.wire.events import CodeLocation
 
@@ -88,6 +89,11 @@ class Run:
         Some records turn out to be unreadable only when they are asked for.
         """
         return tuple(self._problems.snapshot())
+
+    @property
+    def connection_trouble(self) -> str:
+        """What is wrong at this moment with the connection to the files; "" where nothing is."""
+        return storage_of(self.files.directory).trouble
 
     @property
     def num_alerts(self) -> int:

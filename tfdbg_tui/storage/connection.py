@@ -27,11 +27,6 @@ _CONNECT_SECONDS = 10
 _SILENT_SECONDS = 30  # after which a server that sends nothing counts as lost
 _PIECE = 4 << 20  # larger ranges are fetched in several requests at once, where the backend can
 
-_EXTRAS = {
-    "s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "az": "az", "abfs": "az", "abfss": "az",
-    "hdfs": "hdfs", "sftp": "sftp", "ssh": "sftp", "http": "remote", "https": "remote",
-}  # fmt: skip
-
 
 class Connection:
     """A connection to a server, a bucket or the like; any thread may use it.
@@ -143,6 +138,8 @@ class Connection:
         """Return an error of any backend as one that says whether trying again may help."""
         if isinstance(error, FileNotFoundError) and isinstance(error.__cause__, Exception):
             error = error.__cause__  # fsspec's HTTP says so of whatever goes wrong
+        if isinstance(error, ImportError):
+            return _missing_package(self._server.partition("://")[0])
         status = getattr(error, "status", None)
         lines = str(getattr(error, "strerror", None) or getattr(error, "message", None) or error)
         reason = urls.scrubbed(lines.strip().split("\n")[0], self._server) or type(error).__name__
@@ -161,16 +158,20 @@ class NoRangesError(OSError):
     """A web server that sends whole files, whichever part of them is asked for."""
 
 
+def _missing_package(scheme: str) -> MissingPackageError:
+    extra = urls.EXTRAS.get(scheme, "remote")
+    text = f"needs a package that is not installed: pip install 'tfdbg-tui[{extra}]'"
+    return MissingPackageError(errno.ENOPKG, text)
+
+
 def _backend(scheme: str) -> type[AbstractFileSystem]:
     """Return what reads URLs of a kind; raises MissingPackageError."""
-    extra = _EXTRAS.get(scheme, "remote")
     try:
         from fsspec import get_filesystem_class
 
         backend: type[AbstractFileSystem] = get_filesystem_class(scheme)
     except ImportError:
-        text = f"needs a package that is not installed: pip install 'tfdbg-tui[{extra}]'"
-        raise MissingPackageError(errno.ENOPKG, text) from None
+        raise _missing_package(scheme) from None
     except ValueError:
         raise MissingPackageError(errno.EPROTONOSUPPORT, f"nothing reads {scheme}://") from None
     return backend

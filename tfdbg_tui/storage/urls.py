@@ -12,6 +12,12 @@ from urllib.parse import unquote
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<server>[^/]*)(?P<path>.*)", re.DOTALL)
 _WEB = ("http", "https")
 
+EXTRAS = {
+    "s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "az": "az", "abfs": "az", "abfss": "az",
+    "hdfs": "hdfs", "sftp": "sftp", "ssh": "sftp", "http": "remote", "https": "remote",
+}  # fmt: skip
+"""Extra of this package that reads each kind of URL."""
+
 _passwords: dict[str, str] = {}  # of servers, as they are shown
 _queries: dict[str, str] = {}
 
@@ -19,6 +25,11 @@ _queries: dict[str, str] = {}
 def is_url(path: str) -> bool:
     """Return whether a path names something that is not on this machine's disks."""
     return _URL.match(path) is not None
+
+
+def is_known(path: str) -> bool:
+    """Return whether a path is a URL of a kind that an extra of this package is for."""
+    return path.partition("://")[0].lower() in EXTRAS and is_url(path)
 
 
 def without_secrets(path: str) -> str:

@@ -42,6 +42,7 @@ class Recording:
     announcement: str = ""
     was_bad: bool = False
     newer_run: str = ""
+    _run: Run | None = None
     _generation: int = 0
     _suspended: bool = False
     _killed: bool = False
@@ -49,6 +50,7 @@ class Recording:
     def note(self, run: Run) -> None:
         """Take notice of the newest state of the run."""
         self.tracker.note(run)
+        self._run = run
         self._suspended = run.state.suspended
         self._killed = run.state.killed
         if run.state.generation != self._generation:
@@ -91,6 +93,8 @@ class Recording:
         mark = shown if shown is not None else self.mark
         if not following and self.growing and mark is not None and self.total > mark:
             cells.append((f"+{self.total - mark:,} new, F follows", "match"))
+        if self._run is not None and self._run.connection_trouble:
+            cells.append((f"{self._run.connection_trouble}; trying again", "match"))
         if self.newer_run:
             cells.append(("a newer run: R", "match"))
         if self.announcement:
