@@ -95,6 +95,17 @@ def test_json_is_of_its_schema(
     jsonschema.validate(content, closed(schema(command)))
 
 
+def test_json_of_several_logdirs_is_of_its_schema(
+    logdirs: RecordedLogdirs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    main(["diagnose", *(str(logdirs[name]) for name in LOGDIRS), "missing", "--json"])
+    content = json.loads(capsys.readouterr().out)
+    assert len(content["jobs"]) == len(LOGDIRS)
+    assert [one["path"] for one in content["unread"]] == ["missing"]
+    jsonschema.validate(content, closed(schema("fleet")))
+
+
 def closed(part: Any) -> Any:
     """Returns a schema that refuses fields it does not name, so that none is left out of it."""
     if isinstance(part, list):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis import FleetReport, WorkerSummary
     from tfdbg_tui.logdir import RunFiles
+    from tfdbg_tui.wire.filesets import FileSet
 
 
 def expanded(paths: Sequence[str]) -> list[str]:
@@ -58,26 +59,44 @@ def diagnose_summaries(directory: str) -> FleetReport:
     Raises:
         LogdirError: It holds none.
     """
-    summaries: list[WorkerSummary] = []
+    summaries: dict[tuple[str, str], WorkerSummary] = {}
     unread = []
     paths = sorted(Path(directory).glob("*.json"))
     for path in paths:
         try:
-            summaries += summaries_from_json(path.read_text("utf-8"))
+            for summary in summaries_from_json(path.read_text("utf-8")):
+                _keep_newest(summaries, summary)
         except (OSError, UnicodeError, SummaryError) as error:
             unread.append(Unread(str(path), str(error)))
     if not paths:
         raise LogdirError(f"{directory}: holds no *.json that run --summary has written")
-    return join(summaries, unread)
+    return join(summaries.values(), unread)
 
 
-def write_summary(logdir: str, path: str) -> None:
+def _keep_newest(summaries: dict[tuple[str, str], WorkerSummary], summary: WorkerSummary) -> None:
+    """Keep a summary, unless there is a later one of the same process.
+
+    Where workers share a logdir, each has summarised the others as far as they were then.
+    """
+    process = summary.logdir, summary.name
+    known = summaries.get(process)
+    if known is None or known.events < summary.events:
+        summaries[process] = summary
+
+
+def write_summary(logdir: str, path: str, others: set[FileSet]) -> None:
     """Write the summaries of the processes that a logdir holds.
+
+    Args:
+        logdir: The logdir.
+        path: The file.
+        others: File sets of other programs.
 
     Raises:
         LogdirError: Nothing was recorded, or the file cannot be written.
     """
-    processes = processes_of(list_runs(logdir))
+    found = processes_of(list_runs(logdir))
+    processes = [process for process in found if not others & set(process.file_sets)]
     summaries, unread = summarize_all(processes, jobs=1)
     if unread:
         raise LogdirError(f"{path}: not written: {unread[0].reason}")

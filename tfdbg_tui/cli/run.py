@@ -42,6 +42,8 @@ from tfdbg_tui.wire import filesets
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfdbg_tui.wire.filesets import FileSet
+
 _COPY_SECONDS = 0.1
 _FOR_THE_PROGRAM = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP
 
@@ -56,6 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--headless", action="store_true", help="no app; diagnose at the end")
     parser.add_argument("--json", action="store_true", help="the headless diagnosis as JSON")
+    parser.add_argument(
+        "--summary",
+        metavar="FILE",
+        help="with --headless: write there, as JSON, what diagnose --summaries joins for a job",
+    )
     parser.add_argument(
         "--stop-on-bad", action="store_true", help="stop the program at the first NaN or infinity"
     )
@@ -83,6 +90,7 @@ def run(args: argparse.Namespace) -> int:
             logdir cannot be made.
     """
     _check_program(args)
+    _check_summary(args)
     _check_python()
     options = _dump_options(args)
     try:
@@ -95,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     program = Program(logdir, _python_arguments(args), options, spool)
     try:
         if args.headless:
-            return _run_headless(program, as_json=args.json)
+            return _run_headless(program, args)
         return _run_with_app(program, args)
     finally:
         if spool is not None and not program.running:
@@ -173,13 +181,27 @@ def _python_arguments(args: argparse.Namespace) -> list[str]:
     return [*own, *module, args.script, *args.arguments]
 
 
-def _run_headless(program: Program, *, as_json: bool) -> int:
+def _check_summary(args: argparse.Namespace) -> None:
+    """Refuse what could only fail after hours."""
+    if args.summary is None:
+        return
+    if not args.headless:
+        raise LogdirError("--summary needs --headless")
+    directory = os.path.dirname(os.path.abspath(args.summary))
+    if os.path.isdir(args.summary) or not os.access(directory, os.W_OK):
+        raise LogdirError(f"{args.summary}: cannot be written; give a file in a directory of yours")
+
+
+def _run_headless(program: Program, args: argparse.Namespace) -> int:
+    others = set(filesets.find_file_sets(program.logdir))
     with _received_signals() as received:
         program.start(stdin=None)
         _copy_output(program, received)
     _report(program)
     recorded = os.path.isdir(program.logdir) and bool(filesets.find_file_sets(program.logdir))
-    verdict = _diagnose(program, as_json=as_json) if recorded else exit_codes.UNUSABLE
+    verdict = _diagnose(program, as_json=args.json) if recorded else exit_codes.UNUSABLE
+    if recorded and args.summary:
+        _write_summary(program, args.summary, others)
     if verdict == exit_codes.UNUSABLE:
         tell(f"nothing was recorded: {_why_nothing(program)}")
     return verdict if verdict == exit_codes.BAD else _shell_code(program) or verdict
@@ -193,6 +215,15 @@ def _diagnose(program: Program, *, as_json: bool) -> int:
     arguments = [program.logdir, *(["--json"] if as_json else [])]
     verdict: int = diagnose.run(parser.parse_args(arguments))
     return verdict
+
+
+def _write_summary(program: Program, path: str, others: set[FileSet]) -> None:
+    from tfdbg_tui.cli import fleet
+
+    try:
+        fleet.write_summary(program.logdir, path, others)
+    except LogdirError as error:  # The diagnosis has been printed: its exit code stays.
+        tell(str(error))
 
 
 def _shell_code(program: Program) -> int:

@@ -97,5 +97,11 @@ def _local(
         when=finding.when,
         counted_by=_SERIAL.sub("", run.executions.steps.counted_by or ""),
         crossings=runs_before(crossings, wall_time),
-        open=root is not None and root.node.open and finding.certainty != "proved",
+        open=root is not None and _may_have_come_in(root, finding),
     )
+
+
+def _may_have_come_in(root: Root, finding: Finding) -> bool:
+    """Whether an input left no record, or all that a function computed, and nothing is proved."""
+    unseen = root.node.open or finding.op_type.startswith("__")
+    return unseen and finding.certainty != "proved"

@@ -98,7 +98,7 @@ def _root(job: JobReport, root: FleetRoot, bullet: str) -> str:
 def _where(job: JobReport, root: FleetRoot) -> str:
     """Return which processes made a root, and when."""
     when = f", {root.when}" if root.when else ""
-    who = f"{_whose(job, root.workers)} of {len(job.members):,}"
+    who = f"{_whose(job, root.workers)} of {len(job.members):,} processes"
     hosts = {job.members[number].host for number in root.workers} - {""}
     where = f" ({', '.join(sorted(hosts))})" if len(root.workers) == 1 and hosts else ""
     return f"{who}{where}{when}"

@@ -124,11 +124,12 @@ def _unended(run: Run) -> Iterator[Gap]:
 def _damaged(run: Run) -> Iterator[Gap]:
     files = (filesets.METADATA, filesets.EXECUTION, filesets.GRAPH_EXECUTION_TRACES)
     suffixes = tuple(f".{suffix}" for suffix in files)
-    ours = run.files.is_of_our_writer  # which tells itself that it could not write to the end
+    # Of ours that runs, the last record may be under way: it tells itself what it could not write.
+    under_way = run.files.is_of_our_writer and not run.state.ended
     damaged = {
         problem.path
         for problem in run.problems
-        if problem.path.endswith(suffixes) and not (problem.passing and ours)
+        if problem.path.endswith(suffixes) and not (problem.passing and under_way)
     }
     if damaged:
         names = ", ".join(sorted(map(os.path.basename, damaged)))

@@ -1,0 +1,142 @@
+"""`diagnose` with several logdirs: exit codes, bad input, and what is told of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tarfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfdbg_tui.cli import main
+from tfdbg_tui.cli.fleet import write_summary
+
+if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
+
+ARCHIVE = Path(__file__).parents[1] / "diagnosis" / "fleet" / "jobs.tar.xz"
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("jobs")
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(directory, filter="data")
+    return directory
+
+
+def diagnosed(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    """Returns the exit code and what was printed."""
+    code = main(["diagnose", *map(str, arguments)])
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    return code, printed.out
+
+
+def test_a_job_is_one_however_its_logdirs_are_given(
+    recorded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = recorded / "loop_2_apart"
+    ways: list[list[object]] = [[job], [job / "worker*"], [*job.iterdir()], [job, job / "worker1"]]
+    ways += [[job, "--jobs", "2"]]
+    assert len({diagnosed(capsys, *way) for way in ways}) == 1
+    code, text = diagnosed(capsys, job)
+    assert code == 1
+    assert text.startswith("bad: 68 alerts on 3 processes, 1 root\n")
+    assert "worker 2 of 3 processes" in text
+    assert "workers 0 and 1 through the all-reduce at programs.py" in text
+
+
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [
+        (["loop_healthy"], 0),
+        (["loop_healthy", "loop_0"], 1),
+        (["loop_healthy", "missing"], 2),
+        (["loop_0", "missing"], 1),
+    ],
+)
+def test_bad_wins_over_unread(
+    names: list[str], code: int, recorded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found, text = diagnosed(capsys, *(recorded / name for name in names))
+    assert found == code
+    assert text.count("no such directory") == ("missing" in names)
+
+
+def test_members_that_are_damaged_or_missing_are_told(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = shutil.copytree(recorded / "loop_2_apart", tmp_path / "job")
+    shutil.rmtree(job / "worker1")
+    for path in (job / "worker0").glob("*traces"):
+        path.write_bytes(path.read_bytes()[:5000])
+    code, text = diagnosed(capsys, job)
+    assert code == 1
+    assert "Logarithm of zero" in text
+    assert "No dump of worker 1 was given" in text
+    assert "worker 0: Not all of" in text
+    assert "worker 0 hangs behind: 1 of 5 runs of the all-reduce at programs.py" in text
+    assert " 1 root" in text  # what worker 0 has left on record goes back to that of worker 2
+
+
+def test_the_guilty_one_is_not_on_record(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = shutil.copytree(recorded / "loop_1_tf", tmp_path / "job")
+    shutil.rmtree(job / "worker1")
+    code, text = diagnosed(capsys, job)
+    assert code == 1
+    assert "NaN or ∞ came from a worker that is not on record  [likely]" in text
+    assert "[proved]" not in text
+
+
+def test_summaries_give_the_report_of_the_logdirs(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for logdir in (recorded / "loop_2_apart").iterdir():
+        write_summary(str(logdir), str(tmp_path / f"{logdir.name}.json"), set())
+    (tmp_path / "other.json").write_text('{"summary_version": 99}')
+    code, text = diagnosed(capsys, "--summaries", tmp_path)
+    assert code == 1
+    *report, unread = text.strip().split("\n\n")
+    assert "\n\n".join(report) == diagnosed(capsys, recorded / "loop_2_apart")[1].strip()
+    assert "other.json: holds summaries of version 99" in " ".join(unread.split())
+
+
+def test_unrelated_runs_are_listed(
+    logdirs: RecordedLogdirs, recorded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = diagnosed(
+        capsys, logdirs["mnist"], recorded / "gather_0", recorded / "loop_healthy", "--json"
+    )
+    assert code == 1
+    jobs = json.loads(text)["jobs"]
+    assert sorted((job["verdict"], len(job["workers"])) for job in jobs) == [
+        ("bad", 1),
+        ("bad", 2),
+        ("clean", 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "give a LOGDIR"),
+        (["A", "B", "--follow"], "take one LOGDIR"),
+        (["A", "--jobs", "0"], "--jobs takes a number from 1 on"),
+        (["missing-*"], "no directory fits"),
+        (["--summaries", "missing"], "holds no *.json"),
+        (["A", "--summaries", "missing"], "takes neither"),
+    ],
+)
+def test_unusable_arguments_are_one_sentence(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diagnose", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert words in printed.err
+    assert printed.err.count("\n") == 1
