@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Step = Callable[[Node], tuple[Node, ...]]
 
-_UNFOLDED = 24
+_UNFOLDED = 16
 """Rows on either side that are there before the user unfolds any: a high pane is full then."""
 
 Path = tuple[int, ...]
