@@ -12,6 +12,7 @@ import pytest
 from tfdbg_tui.diagnosis.report.explanation import Explanation
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.app import TfdbgApp
+from tfdbg_tui.tui.navigation import first_focus
 from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -82,8 +83,9 @@ Open = Callable[..., AbstractAsyncContextManager[Opened]]
 
 @asynccontextmanager
 async def opened_app(
-    logdir: Path | str, size: tuple[int, int] = NORMAL, **options: object
+    logdir: Path | str, size: tuple[int, int] = NORMAL, *, at_root: bool = False, **options: object
 ) -> AsyncIterator[Opened]:
+    """Open the app and wait until it is read; on its first events, or where it opens of itself."""
     app = TfdbgApp(str(logdir), **options)  # type: ignore[arg-type]
     async with app.run_test(size=size) as pilot:
         for _ in range(400):
@@ -94,6 +96,8 @@ async def opened_app(
         else:
             raise AssertionError(f"{app.session.waiting}; {app.session.unexplained}")
         await pilot.pause()
+        if not at_root and "at" not in options:
+            app.session.focus = first_focus(snapshot)
         yield Opened(app, pilot)
 
 

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from tests.tui.conftest import Open
 
 
+def screen_lines(app: TfdbgApp) -> list[str]:
+    strips = app.screen._compositor.render_strips()
+    return ["".join(segment.text for segment in strip) for strip in strips]
+
+
 async def test_digits_tab_and_clicks_choose_panes(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         for number, pane in enumerate([spec.name for spec in numbered_panes()], 1):
@@ -253,12 +258,49 @@ async def test_several_runs_are_chosen_from(logdirs: RecordedLogdirs, tmp_path: 
             await pilot.pause(0.02)
             if len(app.screen_stack) > 1:
                 break
-        await pilot.press("j", "enter")
+        await pilot.press("down", "enter")
         for _ in range(100):
             await pilot.pause(0.02)
             if app.session.snapshot is not None:
                 break
         assert app.session.snapshot is not None
+
+
+async def test_runs_are_filtered_by_what_is_typed(logdirs: RecordedLogdirs, tmp_path: Path) -> None:
+    for name in ("session", "mnist"):
+        shutil.copytree(logdirs[name], tmp_path / name / "dump")
+    app = TfdbgApp(str(tmp_path))
+    async with app.run_test(size=(80, 24)) as pilot:
+        for _ in range(400):
+            await pilot.pause(0.02)
+            lines = screen_lines(app)
+            if any("mnist/dump" in line and "bad" in line for line in lines):
+                break
+        (line,) = [line for line in lines if "mnist/dump" in line]
+        assert "495 alerts" in line
+        assert any("session/dump" in line for line in lines)
+        await pilot.press(*"mnist bad")
+        assert not any("session/dump" in line for line in screen_lines(app))
+        await pilot.press("enter")
+        for _ in range(200):
+            await pilot.pause(0.02)
+            if app.session.snapshot is not None:
+                break
+        assert app.session.snapshot is not None
+        assert app.session.snapshot.run.files.directory.endswith("mnist/dump")
+
+
+async def test_opens_on_the_first_root_and_stays_where_the_user_goes(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], at_root=True) as opened:
+        assert (opened.focus.pane, opened.focus.graph_execution) == ("alerts", 141)
+        assert "183" in opened.screen()
+        assert "fix: " in opened.screen()
+        await opened.press("3", "g")
+        opened.app.parts.diagnoser.explain(opened.snapshot)
+        await opened.pilot.pause(0.1)
+        assert opened.focus.graph_execution == 0
 
 
 async def test_waits_for_a_run_and_grows_with_it(logdirs: RecordedLogdirs, tmp_path: Path) -> None:
@@ -269,6 +311,9 @@ async def test_waits_for_a_run_and_grows_with_it(logdirs: RecordedLogdirs, tmp_p
             if "tfdbg_events" in app.session.waiting:
                 break
         assert "tfdbg_events" in app.session.waiting
+        page = " ".join(" ".join(screen_lines(app)).replace("│", " ").split())
+        for command in ("tfdbg-tui run --logdir", "--follow", "tfdbg-tui demo"):
+            assert command in page
         for file in logdirs["session"].iterdir():
             shutil.copy(file, tmp_path)
         for _ in range(200):

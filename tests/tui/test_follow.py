@@ -275,7 +275,7 @@ async def test_a_newer_run_is_offered_elsewhere(writer: Writer, logdirs: Recorde
         labels = [files.label for files in list_runs(writer.logdir)]
         await live.press("R")
         assert all(label in live.screen() for label in labels)
-        await live.press("escape", "R", *(["j"] if labels[-1] == old else []), "enter")
+        await live.press("escape", "R", *(["down"] if labels[-1] == old else []), "enter")
         await live.until(lambda: live.session.snapshot.run.files.label != old)
         assert "a newer run" not in live.recording_line()
 

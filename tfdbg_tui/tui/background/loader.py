@@ -14,7 +14,7 @@ from tfdbg_tui.tui.background.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfdbg_tui.logdir import Run, RunFiles
+    from tfdbg_tui.logdir import LogdirError, Run, RunFiles
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 FAST, SLOW = 0.2, 0.5  # seconds between two snapshots at least
@@ -85,6 +85,7 @@ class Loader(Worker):
         super().__init__("loader")
         self._logdir = logdir
         self._run = run
+        self._directory: str | None = None  # of the run, where several may have its label
         self._post = post
         self._newest = newest
         self._interval = interval
@@ -95,9 +96,9 @@ class Loader(Worker):
         self._next_runs = 0.0
         self._first_seen = 0.0
 
-    def choose(self, label: str) -> None:
-        """Read the run with this label from now on."""
-        self._run = label
+    def choose(self, files: RunFiles) -> None:
+        """Read another run from now on."""
+        self._run, self._directory = files.label, files.directory
         self._chosen.set()
 
     def stop(self) -> None:
@@ -128,7 +129,7 @@ class Loader(Worker):
             runs = list_runs(self._logdir)
         except LogdirError as error:
             waiting = f"Waiting for a program to record into {self._logdir}"
-            self._post(Waiting(waiting if self._newest else str(error)))
+            self._post(Waiting(waiting if self._newest else self._nothing_here(error)))
             return None
         if self._run is None and len(runs) > 1 and not self._newest:
             self._post(RunsFound(runs))
@@ -138,11 +139,27 @@ class Loader(Worker):
             self._known = {_identity(files) for files in runs}
         return files
 
+    def _nothing_here(self, error: LogdirError) -> str:
+        """Say what to do about a directory that holds no run."""
+        from tfdbg_tui.logdir import EmptyLogdirError
+
+        if not isinstance(error, EmptyLogdirError):
+            return str(error)
+        return (
+            f"{self._logdir} holds no tfdbg_events files yet.\n"
+            "What a program records there shows up here.\n\n"
+            f"tfdbg-tui run --logdir {self._logdir} SCRIPT\nrecords a program\n\n"
+            f"tfdbg-tui {self._logdir} --follow\nstays at its newest event\n\n"
+            "tfdbg-tui demo\nopens a recorded example"
+        )
+
     def _pick(self, runs: list[RunFiles]) -> RunFiles | None:
         if self._run is not None:
             known = ", ".join(files.label for files in runs)
             self._post(Waiting(f"{self._logdir}: no run {self._run!r} yet; it holds {known}"))
-            return next((files for files in runs if files.label == self._run), None)
+            labelled = [files for files in runs if files.label == self._run]
+            here = [files for files in labelled if files.directory == self._directory]
+            return next(iter(here or labelled), None)
         if len(runs) > 1 and not self._newest:
             return None
         if runs[-1].run_id is None and self._newest:
@@ -202,7 +219,7 @@ class Loader(Worker):
                 continue
             self._known.add(_identity(found))
             if files.run_id is None and set(files.file_sets) <= set(found.file_sets):
-                self.choose(found.label)  # its first record has come: now it has a name
+                self.choose(found)  # its first record has come: now it has a name
             else:
                 self._post(NewRun(found))
 

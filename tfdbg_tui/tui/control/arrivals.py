@@ -63,6 +63,7 @@ class Arrivals:
             self._parts.say(message.reason)
             return
         self._session.explain(message.explanation)
+        self._navigator.open_on_root()
         if announce_first_bad(self._session, self._parts.charset):
             self._first_bad()
 

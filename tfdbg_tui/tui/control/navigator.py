@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.prompt import Prompt
 
+_ANY = ""  # in place of a run's label: before any has been read
+
 
 class Navigator:
     """Moves the focus, and says so where there is nothing to go to.
@@ -32,6 +34,7 @@ class Navigator:
         self._parts = parts
         self._session = parts.session
         self._target = target
+        self._touched: str | None = None if target is None else _ANY
 
     @contextlib.contextmanager
     def acting(self, *, by_moving: bool = True) -> Iterator[None]:
@@ -96,9 +99,20 @@ class Navigator:
     def drop_target(self) -> None:
         """Stay: the user goes somewhere else."""
         self._target = None
+        self._touched = self._run_label()
+
+    def open_on_root(self) -> None:
+        """Go to the first root of a run, where the user has gone nowhere, and follows nothing."""
+        if self._touched not in (_ANY, self._run_label()) and not self._session.following:
+            self.go(navigation.open_on_root, jump=False)
+
+    def _run_label(self) -> str:
+        snapshot = self._session.snapshot
+        return snapshot.run.files.label if snapshot else _ANY
 
     def show_pane(self, pane: str) -> None:
         """Go to a pane."""
+        self.drop_target()
         self._session.focus = navigation.show_pane(self._session.focus, pane)
 
     def click(self, pane: str, row: int) -> None:
@@ -107,6 +121,7 @@ class Navigator:
         def focus_row(snapshot: Snapshot, focus: Focus) -> Focus:
             return navigation.click(snapshot, replace(focus, pane=pane), row)
 
+        self.drop_target()
         self._parts.search.stop()
         with self.acting():
             self.go(focus_row, jump=True)

@@ -27,14 +27,15 @@ class Runs:
         """Show some runs and open the one that the user chooses."""
         from tfdbg_tui.tui.screens.runs import RunsScreen
 
-        def chosen(label: str | None) -> None:
-            if label is not None:
-                self._open(label)
+        def chosen(files: RunFiles | None) -> None:
+            if files is not None:
+                self._open(files)
 
         app = self._parts.app
         if not isinstance(app.screen, RunsScreen):
             can_close = self._parts.session.snapshot is not None
-            app.push_screen(RunsScreen(runs, self._parts.charset, can_close=can_close), chosen)
+            logdir, charset = self._parts.logdir, self._parts.charset
+            app.push_screen(RunsScreen(runs, logdir, charset, can_close=can_close), chosen)
 
     def choose_any(self) -> None:
         """Show all runs of the logdir and open the one that the user chooses."""
@@ -52,12 +53,12 @@ class Runs:
         session = self._parts.session
         at_newest = session.following and not session.paused
         if self._chosen is None and (at_newest or session.snapshot is None):
-            self._open(files.label)
+            self._open(files)
             self._parts.say(f"a new run has begun: {files.label}")
         else:
             session.recording.newer_run = files.label
             session.notify()
 
-    def _open(self, label: str) -> None:
+    def _open(self, files: RunFiles) -> None:
         self._parts.session.recording.newer_run = ""
-        self._parts.loader.choose(label)
+        self._parts.loader.choose(files)

@@ -25,7 +25,7 @@ from tfdbg_tui.tui.navigation.moving import (
     step_frame,
 )
 from tfdbg_tui.tui.navigation.repeats import step_computation
-from tfdbg_tui.tui.navigation.settling import first_focus, settle
+from tfdbg_tui.tui.navigation.settling import first_focus, open_on_root, settle
 from tfdbg_tui.tui.navigation.showing import (
     toggle_bad_branches,
     toggle_bad_only,
@@ -51,6 +51,7 @@ __all__ = [
     "looks_elsewhere",
     "move",
     "move_to",
+    "open_on_root",
     "search",
     "settle",
     "show_pane",

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.panes import PANES, pane_named
 from tfdbg_tui.tui.session.focus import Focus
-from tfdbg_tui.tui.session.focusing import focus_execution, focus_graph_execution
+from tfdbg_tui.tui.session.focusing import (
+    focus_execution,
+    focus_first_alert,
+    focus_graph_execution,
+)
 
 if TYPE_CHECKING:
     from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -24,6 +28,15 @@ def first_focus(snapshot: Snapshot) -> Focus:
         return focus
     panes = (spec.name for spec in PANES if spec.rows.count(snapshot, focus))
     return replace(focus, pane=next(panes, focus.pane))
+
+
+def open_on_root(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Return the focus on the first root, in the list of alerts; as it is where there is none."""
+    root = snapshot.explanation.root if snapshot.explanation else None
+    if root is None:
+        return focus
+    focus = focus_first_alert(snapshot, focus)
+    return replace(focus, cause=root, pane="alerts")
 
 
 def settle(snapshot: Snapshot, focus: Focus) -> Focus:

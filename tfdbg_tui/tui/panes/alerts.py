@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tfdbg_tui.diagnosis import graph_id_of, readable_function
+from tfdbg_tui.diagnosis import cards, graph_id_of, readable_function
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.terminal.text import compact, last_parts
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _MANY_LINES = 20  # a pane this tall has room for the op types as well
 _SOME_LINES = 5  # a pane this tall has room for a line about the chosen cause
+_ROWS = 3  # of causes that a low pane shows before it tells more of one
 _OP_TYPES = 10
 _COUNT = 7  # width of a cause's number of alerts
 _PLACE = 24  # width of a cause's line, where there is room
@@ -155,15 +156,19 @@ class Alerts(Pane):
             ],
             f" {self.charset.dot} ",
         )
-        if height < _MANY_LINES:
-            return (((" ", ""), *facts),)
         room = max(10, width - 2)
+        evidence = self._text(finding.evidence, room, "")
+        fix = self._text(f"fix: {cards.fix(finding)}", room, "good") if finding.fix else ()
+        if height < _MANY_LINES:
+            free = height - 1 - min(self.row_count, _ROWS)
+            return (((" ", ""), *facts), *evidence[:1], *fix)[: max(1, free)]
         return (
             (),
             *self._text(finding.title, room, "strong"),
             ((" ", ""), *facts),
-            *self._text(finding.evidence, room, ""),
-            ((" w", "key"), (" why, and the fix", "dim")),
+            *evidence,
+            *fix,
+            ((" w", "key"), (" why", "dim")),
         )
 
     def _text(self, text: str, width: int, style: str) -> tuple[Line, ...]:

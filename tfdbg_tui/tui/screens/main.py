@@ -18,6 +18,7 @@ from tfdbg_tui.tui.bars.recording_line import RecordingLine
 from tfdbg_tui.tui.bars.status_line import StatusLine
 from tfdbg_tui.tui.panes import PANES, key_of
 from tfdbg_tui.tui.screens.layout import LAYOUTS, layout_for, shown_panes
+from tfdbg_tui.tui.session.session import OPENING
 from tfdbg_tui.tui.widgets.cells import Bar
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.keys = KeyBar(session, charset, keymap, id="keys")
         self._recording_line = RecordingLine(session, charset, id="live")
         self._why_view = Container(id="why_view")
+        self._notice = Static(_TOO_SMALL, id="notice", markup=False)
+        self._noticed = _TOO_SMALL
         self._bars: list[Bar] = []
         self._known_keys = {key for action in ACTIONS for key in keymap.keys(action)}
         self._layout: Layout = "normal"
@@ -83,7 +86,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             yield from (pane for pane in self.panes.values() if not pane.spec.answers_why)
             with self._why_view:
                 yield from (pane for pane in self.panes.values() if pane.spec.answers_why)
-        yield Static(_TOO_SMALL, id="notice", markup=False)
+        yield self._notice
         yield self.keys
 
     def on_mount(self) -> None:
@@ -95,11 +98,22 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def show(self) -> None:
         """Make everything on screen show the session."""
+        self._show_notice()
         self._arrange()
         for pane in self.panes.values():
             pane.show()
         for bar in self._bars:
             bar.show()
+
+    def _show_notice(self) -> None:
+        """In place of the panes say why there is nothing to show, where that takes longer."""
+        waits = self._session.snapshot is None and self._session.waiting != OPENING
+        self.set_class(waits, "-waiting")
+        fits = self._layout != "nothing"
+        text = self._charset.safe_lines(self._session.waiting) if waits and fits else _TOO_SMALL
+        if text != self._noticed:
+            self._noticed = text
+            self._notice.update(text)
 
     def show_time(self) -> None:
         """Show what only time changes."""
@@ -124,6 +138,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _lay_out(self, size: Size) -> None:
         fitting = self._layout = layout_for(*size)
+        self._show_notice()
         self.update_classes({f"-{name}": name == fitting for name in LAYOUTS}, animate=False)
         self._arrange()
 

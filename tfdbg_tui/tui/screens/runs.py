@@ -1,66 +1,192 @@
-"""The choice of a run, where a logdir holds several."""
+"""The choice of a run, where a logdir holds several: where, since when, and what is wrong."""
 
 from __future__ import annotations
 
-from datetime import datetime
+import os
+import time
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
+from textual import on
 from textual.binding import Binding
+from textual.containers import Vertical
 from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input
+from textual.widgets.option_list import Option
 
-from tfdbg_tui.tui.screens.choice import ChoiceScreen
+from tfdbg_tui.diagnosis import duration
+from tfdbg_tui.tui.background.surveyor import Surveyed, Surveyor
+from tfdbg_tui.tui.screens.closing import ClosesOnce
+from tfdbg_tui.tui.screens.palette import Options
+from tfdbg_tui.tui.terminal.text import compact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from tfdbg_tui.diagnosis import Report
     from tfdbg_tui.logdir import RunFiles
     from tfdbg_tui.tui.terminal.text import Charset
 
+_WIDEST = 118
+_SCROLLBAR = 2
+_VERDICT, _ALERTS, _EVENTS, _AGE = 12, 14, 14, 9  # widths of columns
+_LABEL = 38  # of what tells the runs of a directory apart
+_STYLES = {"bad": "bold $bad", "clean": "$good"}
 
-class RunsScreen(ChoiceScreen[str]):
-    """A list of runs, the newest first; gives the label of the chosen one.
+
+class RunsScreen(ClosesOnce, ModalScreen["RunFiles"]):
+    """The runs, the newest first, and a line to filter them; gives the chosen one.
 
     Args:
         runs: The runs, oldest first.
+        logdir: The directory that they were found in.
         charset: The characters to draw with.
         can_close: Whether there is a run to stay with.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "app.quit", "quit"),
         Binding("escape", "close", "stay"),
+        Binding("up", "list('cursor_up')", show=False, priority=True),
+        Binding("down", "list('cursor_down')", show=False, priority=True),
+        Binding("pageup", "list('page_up')", show=False, priority=True),
+        Binding("pagedown", "list('page_down')", show=False, priority=True),
+        Binding("enter", "list('select')", show=False, priority=True),
     ]
 
     DEFAULT_CSS = """
-    RunsScreen > OptionList { width: 100; text-wrap: nowrap; text-overflow: ellipsis; }
+    RunsScreen { align: center middle; }
+    RunsScreen > Vertical {
+        width: 120;
+        max-width: 100%;
+        height: auto;
+        max-height: 90%;
+        border: round $rule-active;
+        background: $surface;
+    }
+    RunsScreen > Vertical.-ascii { border: ascii $rule-active; }
+    RunsScreen Input, RunsScreen Input:focus {
+        height: 1; border: none; padding: 0 1; background: $panel;
+    }
+    RunsScreen Options, RunsScreen Options:focus {
+        height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
+        text-wrap: nowrap; text-overflow: ellipsis;
+    }
     """
 
     def __init__(
-        self, runs: Sequence[RunFiles], charset: Charset, *, can_close: bool = False
+        self,
+        runs: Sequence[RunFiles],
+        logdir: str,
+        charset: Charset,
+        *,
+        can_close: bool = False,
     ) -> None:
-        super().__init__(
-            "The runs of this logdir: choose one",
-            [(_describe(files, charset), files.label) for files in reversed(runs)],
-            charset,
-            hint=f"Enter opens, {'Esc closes' if can_close else 'q quits'}",
-        )
+        super().__init__()
+        self._runs = list(reversed(runs))
+        self._top = os.path.expanduser(logdir)
+        self._charset = charset
         self._can_close = can_close
+        self._shown: list[RunFiles] = []
+        self._reports: dict[RunFiles, Report | None] = {}
+        self._surveyor = Surveyor(runs, self.post_message)
 
-    def action_close(self) -> None:
-        """Stay with the run that is shown; without one, a choice has to be made."""
+    def compose(self) -> ComposeResult:
+        """See Textual."""
+        with Vertical(classes="-ascii" if self._charset.ascii_only else "") as box:
+            box.border_title = f"{len(self._runs)} runs: choose one"
+            leave = "Esc closes" if self._can_close else "Esc quits"
+            box.border_subtitle = f"type to filter, Enter opens, {leave}"
+            yield Input(placeholder="filter: path, verdict, id", compact=True)
+            yield Options()
+
+    def on_mount(self) -> None:
+        """Show the runs, and look at each of them."""
+        self.query_one(Options).can_focus = False
+        self._list()
+        self._surveyor.start()
+
+    def on_unmount(self) -> None:
+        """Look at no more of them."""
+        self._surveyor.stop()
+
+    @on(Input.Changed)
+    def _list(self) -> None:
+        """List the runs that hold all words of the filter."""
+        words = self.query_one(Input).value.lower().split()
+        options = self.query_one(Options)
+        row = options.highlighted
+        chosen = self._shown[row] if row is not None else None
+        self._shown = [f for f in self._runs if all(word in self._text(f) for word in words)]
+        options.clear_options()
+        options.add_options(Option(self._line(files)) for files in self._shown)
+        if self._shown:
+            options.highlighted = self._shown.index(chosen) if chosen in self._shown else 0
+
+    def on_resize(self) -> None:
+        """Make the columns fit."""
+        self._list()
+
+    def on_surveyed(self, message: Surveyed) -> None:
+        """Show what has been found out about a run."""
+        self._reports[message.files] = message.report
+        self._list()
+
+    def _where(self, files: RunFiles) -> str:
+        """Return the directory of a run, as seen from the logdir."""
+        path = os.path.relpath(files.directory, self._top) if "://" not in self._top else ""
+        return self._charset.safe(path or files.directory)
+
+    def _text(self, files: RunFiles) -> str:
+        report = self._reports.get(files)
+        return f"{self._where(files)} {files.label} {report.verdict if report else ''}".lower()
+
+    def _line(self, files: RunFiles) -> Content:
+        fit = self._charset.fit
+        room = min(_WIDEST, self.app.size.width - 2) - _SCROLLBAR
+        label = _LABEL if room > 100 else 10
+        path = room - label - _VERDICT - _ALERTS - _AGE - (_EVENTS if room > 90 else 0)
+        verdict, alerts, events = self._found(files)
+        where = self._charset.fit_path(self._where(files), path - 1)
+        return Content.assemble(
+            (where + " " * (path - cell_len(where)), "bold"),
+            (fit(verdict, _VERDICT), _STYLES.get(verdict, "$dim")),
+            fit(alerts, _ALERTS),
+            (fit(events, _EVENTS) if room > 90 else "", "$dim"),
+            (fit(_age(files), _AGE), "$dim"),
+            (fit(files.label, label), "$dim"),
+        )
+
+    def _found(self, files: RunFiles) -> tuple[str, str, str]:
+        """Return verdict, alerts and events in words, as far as they are known."""
+        if files not in self._reports:
+            return self._charset.ellipsis, "", ""
+        report = self._reports[files]
+        if report is None:
+            return "open to see", "", ""
+        alerts = f"{compact(report.alerts)} alerts" if report.alerts else ""
+        return report.verdict, alerts, f"{compact(report.events)} events"
+
+    def action_list(self, action: str) -> None:
+        """Move in the list, or choose in it, while the line to filter has the keys."""
+        getattr(self.query_one(Options), f"action_{action}")()
+
+    def on_option_list_option_selected(self, event: Options.OptionSelected) -> None:
+        """Give the chosen run."""
+        self.dismiss(self._shown[event.option_index])
+
+    async def action_close(self) -> None:
+        """Stay with the run that is shown; without one, leave."""
         if self._can_close:
             self.dismiss(None)
+        else:
+            await self.app.action_quit()
 
 
-def _describe(files: RunFiles, charset: Charset) -> Content:
-    when = "unknown time"
-    if files.started_at:
-        when = datetime.fromtimestamp(files.started_at).strftime("%Y-%m-%d %H:%M:%S")
-    version = f"TensorFlow {files.tensorflow_version}" if files.tensorflow_version else ""
-    return Content.assemble(
-        (f"{when}  ", "bold"),
-        charset.safe(f"{files.label}  "),
-        (charset.safe(f"{version}  {files.directory}"), "dim"),
-    )
+def _age(files: RunFiles) -> str:
+    if not files.started_at:
+        return ""
+    return duration(max(0.0, time.time() - files.started_at))

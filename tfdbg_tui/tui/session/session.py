@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _HISTORY = 1000
+OPENING = "Opening the logdir"
+"""Why there is nothing to show at first."""
 
 
 class Session:
@@ -36,7 +38,7 @@ class Session:
     def __init__(self, settle: Callable[[Snapshot, Focus], Focus]) -> None:
         self._settle = settle
         self.snapshot: Snapshot | None = None
-        self.waiting = "Opening the logdir"
+        self.waiting = OPENING
         self.following = False
         self.paused = False
         self.held: Snapshot | None = None

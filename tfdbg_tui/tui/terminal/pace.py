@@ -14,15 +14,20 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from textual._compositor import CompositorUpdate
 from textual.app import App
 from textual.events import InputEvent
+
+from tfdbg_tui.tui.terminal.changes import ShownCells
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rich.console import RenderableType
     from textual.events import Event
+    from textual.screen import Screen
 
 QUERY = "\x1b[6n"
 
@@ -94,6 +99,7 @@ class PacedApp(App[int]):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.pace = Pace()
+        self._shown = ShownCells()
         self._holding = False
         self._missed = False
         self._exit_waiting: Callable[[], None] | None = None
@@ -104,6 +110,12 @@ class PacedApp(App[int]):
             self.set_interval(_LOOK_SECONDS, self._go_on)
             self.app_resume_signal.subscribe(self, self._resume)
             self._ask()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """See Textual, which has no public way to have a say in what is sent."""
+        if isinstance(renderable, CompositorUpdate):
+            renderable = cast("RenderableType", self._shown.changes(renderable))
+        super()._display(screen, renderable)
 
     def post_display_hook(self) -> None:
         """See Textual: a frame has been drawn, or left out while drawing is held back."""
@@ -127,6 +139,7 @@ class PacedApp(App[int]):
 
     def redraw(self) -> None:
         """Draw the whole screen anew, whatever the terminal shows now."""
+        self._shown.forget()
         self._missed = True
         if not self._holding:
             self._draw_missed()

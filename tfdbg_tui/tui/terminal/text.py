@@ -91,6 +91,10 @@ class Charset:
             return text.translate(_IN_ASCII).encode("ascii", "backslashreplace").decode()
         return text
 
+    def safe_lines(self, text: str) -> str:
+        """Return text of several lines without anything that could steer the terminal."""
+        return "\n".join(map(self.safe, text.split("\n")))
+
     def sentence(self, text: str) -> str:
         """Return words of diagnosis as this character set can show them."""
         text = text.replace("→", self.right).replace("-∞", self.minus + self.inf)
