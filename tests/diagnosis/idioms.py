@@ -385,6 +385,13 @@ def hmean() -> Any:
 
 
 @healthy
+def shown_and_masked() -> Any:
+    x = tf.math.log(c([0.0, 2.0]))
+    tf.print(x, output_stream="file:///dev/null")
+    return tf.exp(x)
+
+
+@healthy
 def sigmoid_by_hand() -> Any:
     return 1.0 / (1.0 + tf.exp(-c([-1000.0, 2.0])))
 
@@ -697,3 +704,15 @@ def round_nan() -> Any:
 @sick
 def argmax_nan() -> Any:
     return tf.argmax(tf.sqrt(c([-1.0, 4.0, 2.0])))
+
+
+@sick
+def only_shown() -> Any:
+    loss = tf.reduce_sum(tf.math.log(c([0.0, 2.0])))
+    tf.print("loss", loss, output_stream="file:///dev/null")
+
+
+@sick
+def continued_fraction() -> Any:
+    x = c([0.0, 2.0])
+    return 1.0 / (1.0 + 1.0 / x)

@@ -49,6 +49,8 @@ class Trait(Flag):
     """Multiplies or divides."""
     SELECTS = auto()
     """Takes ∞ like any other number: converts it, or takes the best of a segment."""
+    SHOWS = auto()
+    """Tells the user of the values: what the user makes of that leaves no record."""
     SOURCE = auto()
     """Brings values in from outside: it computes nothing that could go wrong."""
     UNRECORDED = auto()
@@ -70,7 +72,9 @@ TRAITS: dict[str, Trait] = {
     "Angle": T.COMPLEX_INPUT,
     "Any": T.COUNTS_ANSWERS,
     "ApproximateEqual": T.COMPARES,
+    "AsString": T.SHOWS,
     "Asin": T.ONE_TYPE,
+    "Assert": T.SHOWS,
     "Atan": T.LIMIT | T.MOVES,
     "Atanh": T.ONE_TYPE,
     "BatchMatMulV2": T.GROWS | T.ONE_TYPE,
@@ -147,6 +151,7 @@ TRAITS: dict[str, Trait] = {
     "GatherV2": T.LEAVES_OUT | T.MOVES,
     "Greater": T.COMPARES,
     "GreaterEqual": T.COMPARES,
+    "HistogramSummary": T.SHOWS,
     "IFFT": T.COMPLEX_INPUT,
     "IFFT2D": T.COMPLEX_INPUT,
     "IFFT3D": T.COMPLEX_INPUT,
@@ -212,6 +217,7 @@ TRAITS: dict[str, Trait] = {
     "PlaceholderWithDefault": T.SOURCE | T.UNRECORDED,
     "Pow": T.GROWS | T.ONE_TYPE,
     "PreventGradient": T.MOVES,
+    "PrintV2": T.SHOWS,
     "Prod": T.GROWS | T.ONE_TYPE,
     "PyFunc": T.SOURCE | T.UNRECORDED,
     "PyFuncStateless": T.SOURCE,
@@ -243,6 +249,7 @@ TRAITS: dict[str, Trait] = {
     "Roll": T.MOVES,
     "Round": T.MOVES,
     "Rsqrt": T.FLOAT,
+    "ScalarSummary": T.SHOWS,
     "ScatterNd": T.MOVES,
     "SegmentMax": T.SELECTS,
     "SegmentMin": T.SELECTS,
@@ -282,6 +289,7 @@ TRAITS: dict[str, Trait] = {
     "StopGradient": T.MOVES,
     "StridedSlice": T.LEAVES_OUT | T.MOVES | T.ONE_TYPE,
     "StridedSliceGrad": T.MOVES,
+    "StringFormat": T.SHOWS,
     "StringToNumber": T.SOURCE,
     "Sub": T.ADDS | T.GROWS | T.ONE_TYPE,
     "Sum": T.COUNTS_ANSWERS | T.GROWS | T.ONE_TYPE | T.REDUCES,
@@ -300,6 +308,7 @@ TRAITS: dict[str, Trait] = {
     "TensorScatterMin": T.MOVES,
     "TensorScatterUpdate": T.LEAVES_OUT | T.MOVES | T.WRITES,
     "TensorStridedSliceUpdate": T.MOVES,
+    "TensorSummaryV2": T.SHOWS,
     "Tile": T.MOVES | T.ONE_TYPE,
     "TopKV2": T.MOVES,
     "Transpose": T.MOVES | T.ONE_TYPE,
@@ -311,6 +320,9 @@ TRAITS: dict[str, Trait] = {
     "VarHandleOp": T.SOURCE | T.UNRECORDED,
     "Where": T.LEAVES_OUT | T.MOVES,
     "While": T.UNRECORDED,
+    "WriteHistogramSummary": T.SHOWS,
+    "WriteScalarSummary": T.SHOWS,
+    "WriteSummary": T.SHOWS,
     "Xdivy": T.LEAVES_OUT,
     "XlaLaunch": T.UNRECORDED,
     "Xlog1py": T.LEAVES_OUT,

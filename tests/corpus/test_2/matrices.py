@@ -10,18 +10,18 @@ from ..registry import buggy, healthy
 
 @buggy("Sqrt")
 def mahalanobis_with_collinear_columns():
-    """A nearly singular covariance: its inverse has the wrong signs, the square is negative."""
+    """Nearly singular covariances: rounding gives the inverse of some of them wrong signs."""
     rng = np.random.default_rng(0)
-    base = rng.normal(size=(30, 1)).astype("float32")
-    double = 2 * base + 1e-4 * rng.normal(size=(30, 1))
-    x = np.concatenate([base, double, base - 1], axis=1).astype("float32") + 10.0
+    base, other, noise = rng.normal(size=(3, 16, 30, 1))
+    double = 2 * base + 3e-4 * noise
+    x = np.concatenate([base, double, other], axis=2).astype("float32") + 10.0
 
     @tf.function
     def distances(x):
-        centred = x - tf.reduce_mean(x, axis=0)
+        centred = x - tf.reduce_mean(x, axis=1, keepdims=True)
         cov = tf.matmul(centred, centred, transpose_a=True) / 29.0
         inverse = tf.linalg.inv(cov)
-        squared = tf.reduce_sum(tf.matmul(centred, inverse) * centred, axis=1)
+        squared = tf.reduce_sum(tf.matmul(centred, inverse) * centred, axis=2)
         return tf.sqrt(squared)  # BUG
 
     distances(tf.constant(x))

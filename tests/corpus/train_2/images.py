@@ -26,7 +26,8 @@ def masked_average_pooling():
 @buggy("Sqrt")
 def local_contrast():
     """Local deviation by E[x²] - E[x]² is the root of a number below 0 in flat, bright parts."""
-    image = tf.fill([1, 8, 8, 1], 3333.3)
+    levels = tf.random.stateless_uniform([1, 16, 16, 1], [1, 2], 1000.0, 9000.0)
+    image = tf.repeat(tf.repeat(levels, 3, axis=1), 3, axis=2)  # rounding makes some of many < 0
 
     @tf.function
     def contrast(image):

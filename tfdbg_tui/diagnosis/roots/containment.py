@@ -9,38 +9,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.dataflow.calls import CONTROL
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
-from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.op_traits import (
     ASKS,
     BOUNDS,
-    COMPARES_AND_ADDS,
-    COMPARISONS,
     COUNTS_ANSWERS,
-    DIVISIONS,
-    LEAVES_OUT,
-    LIMITS,
-    NON_FLOAT_RESULT,
-    ONE_TYPE,
-    OUT_OF_LOGARITHMS,
-    REDUCES,
+    SHOWS,
     SMALL_TYPES,
-    SUMS,
     is_list_op,
     only_makes_floats,
-    unrecorded,
 )
 from tfdbg_tui.diagnosis.roots.tolerance import Tolerance, Tolerances
-from tfdbg_tui.diagnosis.values import total
+from tfdbg_tui.diagnosis.roots.uses import BadUse, does_no_harm, may_hold_nan
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
-    from tfdbg_tui.logdir import Run, TensorSummary
+    from tfdbg_tui.logdir import Run
 
 # Of these ops all outputs but the first are statistics, which are NaN for an empty batch; it is
 # their use that would do harm.  (tf.debugging.enable_check_numerics leaves them out as well.)
@@ -110,6 +98,7 @@ class Containment:
         uses = self._dataflow.consumers(event)
         if uses and self._leaves_pipeline(event, uses):
             return True  # what comes out of the pipeline is looked at by itself
+        uses = tuple(use for use in uses if use.op_type not in SHOWS)
         if event.kind == "execution":
             if self._guards_python(event, uses):
                 return True
@@ -122,7 +111,7 @@ class Containment:
             tolerance = Tolerance.ABSORBED
         recorded = any(use.event is not None for use in uses)
         return all(
-            self._harmless_use(event, use, tolerance) or (recorded and self._never_ran(event, use))
+            self._does_no_harm(event, use, tolerance) or (recorded and self._never_ran(event, use))
             for use in uses
         )
 
@@ -189,90 +178,18 @@ class Containment:
             return False
         return not self._dataflow.calls.may_call_unrecorded(op.graph_id)
 
-    def _harmless_use(self, event: TensorEvent, use: Use, tolerance: Tolerance) -> bool:
-        op_type = use.op_type or ""
-        if op_type in NON_FLOAT_RESULT:
-            return True
-        if op_type in COMPARISONS:
-            return tolerance is not Tolerance.LEFT_OUT or op_type_of(self._run, event) in BOUNDS
-        if assigns(op_type):
-            return tolerance is Tolerance.KEPT
-        if op_type in CONTROL or use.via == "argument" or self._goes_into_function(use):
-            return True  # what is done with it inside is looked at by itself
-        made = self._summaries(use.event) if use.event is not None else None
-        if use.event is None or made is None:
-            return self._harmless_unseen(event, use, tolerance)
-        if not self._same_call(event, use.event) or made.has_inf_or_nan is None:
-            return tolerance is Tolerance.KEPT
-        divides = op_type in DIVISIONS and use.input_slot == (op_type == "RealDiv")
-        if divides and self._loses_numerators(event, use.event):
-            return False
-        if made.has_inf_or_nan or op_type in LEAVES_OUT or self._bad_elsewhere(event, use.event):
-            return True  # bad again: an alert of its own, which is looked at as well
-        if op_type in LIMITS and not _has_nan(self._summaries(event)):
-            return True
-        if tolerance is Tolerance.DIVIDED_BY:
-            return divides
-        if tolerance is Tolerance.LOGARITHM:
-            return op_type in OUT_OF_LOGARITHMS | COMPARES_AND_ADDS | REDUCES
-        return tolerance is not Tolerance.LEFT_OUT
-
-    def _harmless_unseen(self, event: TensorEvent, use: Use, tolerance: Tolerance) -> bool:
-        """Whether a use does no harm of which it is not on record what number it has made, if any.
-
-        Of an eager op that makes an index, a sample or a condition only that it ran is on record.
-        """
-        op_type = use.op_type or ""
-        in_list = is_list_op(op_type) and self._list_is_read
-        again = tolerance is not Tolerance.LEFT_OUT and self._comes_again(event, use)
-        if in_list or again:
-            return True  # what is read from the list, or outside, is looked at by itself
-        if op_type in ONE_TYPE:
-            return tolerance in (Tolerance.KEPT, Tolerance.ABSORBED)
-        if self._not_any_more(event, use):
-            return True
-        if op_type and not unrecorded(op_type):
-            return tolerance is not Tolerance.LEFT_OUT  # it becomes an index, a sample, a condition
-        return tolerance is Tolerance.KEPT
-
-    def _loses_numerators(self, event: TensorEvent, quotient: TensorEvent) -> bool:
-        """Whether numbers are divided by a sum that is ∞, as which they are all lost.
-
-        The constant of a harmonic mean, 1 / (1/a + 1/b), is none to lose.
-        """
-        if op_type_of(self._run, event) not in SUMS:
-            return False
-        below, made = self._summaries(event), self._summaries(quotient)
-        if below is None or made is None or not below.size or not made.size:
-            return False
-        infinite = total(below, "pos_inf", "neg_inf") or 0
-        shown = total(made, "nan", "pos_inf", "neg_inf") or 0
-        if infinite * (made.size // below.size) <= shown:
-            return False
-        numerator = next(iter(self._dataflow.producers(quotient)), None)
-        return numerator is not None and numerator.op_type not in (None, "Const", "Reciprocal")
-
-    def _bad_elsewhere(self, event: TensorEvent, made: TensorEvent) -> bool:
-        """Whether a tensor may be what another, bad one was made from, in another run."""
-        timeline = self._dataflow.timeline
-        if not timeline.grouped or not timeline.overtaken(made, event):
-            return False
-        others = map(self._summaries, timeline.alternatives(made))
-        return any(other is not None and bool(other.has_inf_or_nan) for other in others)
-
-    def _goes_into_function(self, use: Use) -> bool:
-        """Whether Python gives a tensor to a function that has left a record of its inside."""
-        name = use.op_type or ""
-        calls, timeline = self._dataflow.calls, self._dataflow.timeline
-        return (use.via == "eager" and name.startswith("__")) and any(
-            timeline.recorded_whole(graph_id) for graph_id in calls.function_graphs(name)
+    def _does_no_harm(self, event: TensorEvent, use: Use, tolerance: Tolerance) -> bool:
+        taken = BadUse(
+            run=self._run,
+            dataflow=self._dataflow,
+            summaries=self._summaries,
+            unrecorded=self._unrecorded,
+            event=event,
+            use=use,
+            tolerance=tolerance,
+            list_is_read=self._list_is_read,
         )
-
-    def _comes_again(self, event: TensorEvent, use: Use) -> bool:
-        """Whether a use keeps ∞ for the gradient, or hands it out of a loop's body or a branch."""
-        if _has_nan(self._summaries(event)):
-            return False
-        return use.op_type == "TensorListPushBack" or self._unrecorded.goes_out(event, use)
+        return does_no_harm(taken)
 
     def _leaves_pipeline(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
         op = graph_op_of(self._run, event)
@@ -286,28 +203,4 @@ class Containment:
         """Whether the program sets a bound to ∞, and so reckons with it, also in the gradient."""
         made = [self._summaries(u.event) for u in uses if u.event and u.op_type in BOUNDS]
         finite = any(summary is not None and summary.has_inf_or_nan is False for summary in made)
-        return finite and not _has_nan(self._summaries(event))
-
-    def _not_any_more(self, event: TensorEvent, use: Use) -> bool:
-        """Whether an op that is recorded at other times has not used a tensor: the program ended.
-
-        Pipelines prepare data that nobody asks for any more.
-        """
-        op = graph_op_of(self._run, event)
-        calls, timeline = self._dataflow.calls, self._dataflow.timeline
-        return (
-            op is not None
-            and calls.in_pipeline(op.graph_id)
-            and bool(timeline.sites(op.graph_id, use.name))
-        )
-
-    def _same_call(self, event: TensorEvent, used: TensorEvent) -> bool:
-        if event.kind != "graph_execution" or used.kind != "graph_execution":
-            return True
-        timeline = self._dataflow.timeline
-        return timeline.execution_of(event.index) == timeline.execution_of(used.index)
-
-
-def _has_nan(summary: TensorSummary | None) -> bool:
-    """Whether a bad tensor may hold NaN, and not only ∞."""
-    return summary is None or summary.nan is None or summary.nan > 0
+        return finite and not may_hold_nan(self._summaries(event))

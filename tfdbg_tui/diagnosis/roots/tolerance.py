@@ -122,10 +122,16 @@ class Tolerances:
         return made is not None and made.has_inf_or_nan is True
 
     def _adds_up(self, root: TensorEvent, sites: list[AlertSite]) -> bool:
-        """Whether all that is done to ∞ is to add it up with other numbers."""
+        """Whether all that is done to ∞ is to add it up with other quotients."""
         others = [site for site in sites if site.first != root]
-        sums = [op_type_of(self._run, site.first) in SUMS | ADDS for site in others]
+        sums = [self._sums_quotients(site.first) for site in others]
         return any(sums) and all(self._passes_on(site, SUMS) for site in others)
+
+    def _sums_quotients(self, event: TensorEvent) -> bool:
+        op_type = op_type_of(self._run, event)
+        if op_type not in ADDS:
+            return op_type in SUMS
+        return all(p.op_type in DIVISIONS for p in self._dataflow.producers(event))
 
     def _passes_on(self, site: AlertSite, also: frozenset[str] = frozenset()) -> bool:
         """Whether a place only passes on ∞ as algorithms do that reckon with it."""

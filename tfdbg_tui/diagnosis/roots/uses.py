@@ -1,0 +1,319 @@
+"""What an op makes of a bad tensor: a table, of which the first row that fits decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.dataflow.calls import CONTROL
+from tfdbg_tui.diagnosis.dataflow.variables import assigns
+from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
+from tfdbg_tui.diagnosis.op_traits import (
+    BOUNDS,
+    COMPARES_AND_ADDS,
+    COMPARISONS,
+    DIVISIONS,
+    LEAVES_OUT,
+    LIMITS,
+    NON_FLOAT_RESULT,
+    ONE_TYPE,
+    OUT_OF_LOGARITHMS,
+    REDUCES,
+    SUMS,
+    is_list_op,
+    unrecorded,
+)
+from tfdbg_tui.diagnosis.roots.tolerance import Tolerance
+from tfdbg_tui.diagnosis.values import total
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
+    from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
+    from tfdbg_tui.logdir import Run, TensorSummary
+
+
+@dataclass(frozen=True)
+class BadUse:
+    """An op that takes a bad tensor.
+
+    Attributes:
+        event: The bad tensor.
+        use: Its use by the op.
+        tolerance: What may become of the tensor for it to count as harmless.
+        list_is_read: Whether the program reads the list again into which it is put.
+    """
+
+    run: Run
+    dataflow: Dataflow
+    summaries: Summaries
+    unrecorded: UnrecordedLinks
+    event: TensorEvent
+    use: Use
+    tolerance: Tolerance
+    list_is_read: bool
+
+    @property
+    def op_type(self) -> str:
+        """Type of the op; "" if it is not known."""
+        return self.use.op_type or ""
+
+    @property
+    def made(self) -> TensorSummary | None:
+        """What the op made of the tensor; None where that is not on record.
+
+        Of an eager op that makes an index, a sample or a condition only that it ran is on record.
+        """
+        return self.summaries(self.use.event) if self.use.event is not None else None
+
+    @property
+    def unseen(self) -> bool:
+        """Whether it is not on record what the op made."""
+        return self.made is None
+
+    @property
+    def may_be_nan(self) -> bool:
+        """Whether the tensor may hold NaN, and not only ∞."""
+        return may_hold_nan(self.summaries(self.event))
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the tensor is a bound that the program has set."""
+        return op_type_of(self.run, self.event) in BOUNDS
+
+    @property
+    def goes_into_function(self) -> bool:
+        """Whether the op is a call, and what happens inside is on record."""
+        if self.op_type in CONTROL or self.use.via == "argument":
+            return True
+        calls, timeline = self.dataflow.calls, self.dataflow.timeline
+        return (self.use.via == "eager" and self.op_type.startswith("__")) and any(
+            timeline.recorded_whole(graph_id) for graph_id in calls.function_graphs(self.op_type)
+        )
+
+    @property
+    def goes_into_read_list(self) -> bool:
+        """Whether the tensor is put into a list that the program reads again."""
+        return is_list_op(self.op_type) and self.list_is_read
+
+    @property
+    def comes_again(self) -> bool:
+        """Whether ∞ is kept for the gradient, or handed out of a loop's body or a branch."""
+        if self.tolerance is Tolerance.LEFT_OUT or self.may_be_nan:
+            return False
+        if self.op_type == "TensorListPushBack":
+            return True
+        return self.unrecorded.goes_out(self.event, self.use)
+
+    @property
+    def ended_before(self) -> bool:
+        """Whether the op is recorded at other times, but the program ended before it ran.
+
+        Pipelines prepare data that nobody asks for any more.
+        """
+        op = graph_op_of(self.run, self.event)
+        calls, timeline = self.dataflow.calls, self.dataflow.timeline
+        return (
+            op is not None
+            and calls.in_pipeline(op.graph_id)
+            and bool(timeline.sites(op.graph_id, self.use.name))
+        )
+
+    @property
+    def becomes_no_float(self) -> bool:
+        """Whether the op makes an index, a sample or a condition, of which there are no records."""
+        return bool(self.op_type) and not unrecorded(self.op_type)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it is not certain what the op made of the tensor in this very call."""
+        made = self.made
+        return made is None or made.has_inf_or_nan is None or not self._same_call
+
+    @property
+    def divides_by_it(self) -> bool:
+        """Whether the op divides by the tensor."""
+        return self.op_type in DIVISIONS and self.use.input_slot == (self.op_type == "RealDiv")
+
+    @property
+    def loses_numerators(self) -> bool:
+        """Whether numbers are divided by a sum that is ∞, as which they are all lost.
+
+        The constant of a harmonic mean, 1 / (1/a + 1/b), is none to lose.
+        """
+        if not self.divides_by_it or op_type_of(self.run, self.event) not in SUMS:
+            return False
+        below, made = self.summaries(self.event), self.made
+        if below is None or made is None or not below.size or not made.size:
+            return False
+        infinite = total(below, "pos_inf", "neg_inf") or 0
+        shown = total(made, "nan", "pos_inf", "neg_inf") or 0
+        if infinite * (made.size // below.size) <= shown or self.use.event is None:
+            return False
+        numerator = next(iter(self.dataflow.producers(self.use.event)), None)
+        return numerator is not None and numerator.op_type not in (None, "Const", "Reciprocal")
+
+    @property
+    def is_bad_again(self) -> bool:
+        """Whether the op has made a bad tensor of it, this time or in another run of its call."""
+        made = self.made
+        return (made is not None and bool(made.has_inf_or_nan)) or self._is_bad_elsewhere
+
+    @property
+    def _is_bad_elsewhere(self) -> bool:
+        timeline, made = self.dataflow.timeline, self.use.event
+        if made is None or not timeline.grouped or not timeline.overtaken(made, self.event):
+            return False
+        others = map(self.summaries, timeline.alternatives(made))
+        return any(other is not None and bool(other.has_inf_or_nan) for other in others)
+
+    @property
+    def _same_call(self) -> bool:
+        event, made = self.event, self.use.event
+        if made is None or event.kind != "graph_execution" or made.kind != "graph_execution":
+            return True
+        timeline = self.dataflow.timeline
+        return timeline.execution_of(event.index) == timeline.execution_of(made.index)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table.
+
+    Attributes:
+        id: Its name; `tests/diagnosis/roots/test_uses.py` has a program for each.
+        fits: Whether it decides about a use.
+        harmless: With what tolerance the use does no harm.
+        why: Why that is so.
+    """
+
+    id: str
+    fits: Callable[[BadUse], bool]
+    harmless: frozenset[Tolerance]
+    why: str
+
+
+_ALWAYS = frozenset(Tolerance)
+_NEVER = frozenset[Tolerance]()
+_UNLESS_NAN = _ALWAYS - {Tolerance.LEFT_OUT}
+_IF_ABSORBED = frozenset({Tolerance.ABSORBED, Tolerance.KEPT})
+_IF_KEPT = frozenset({Tolerance.KEPT})
+
+USES = (
+    # What is known of the op by its type.
+    Row(
+        "value-does-not-matter",
+        lambda use: use.op_type in NON_FLOAT_RESULT,
+        _ALWAYS,
+        "the result does not depend on the values, or tells whether they are finite",
+    ),
+    Row(
+        "bound-compared",
+        lambda use: use.op_type in COMPARISONS and use.is_bound,
+        _ALWAYS,
+        "the program has set the bound that it compares",
+    ),
+    Row(
+        "compared",
+        lambda use: use.op_type in COMPARISONS,
+        _UNLESS_NAN,
+        "∞ compares like any other number, NaN does not",
+    ),
+    Row("assigned", lambda use: assigns(use.op_type), _IF_KEPT, "it stays in the variable"),
+    Row(
+        "goes-into-function",
+        lambda use: use.goes_into_function,
+        _ALWAYS,
+        "what is done with it inside is looked at by itself",
+    ),
+    # What the op made is not on record.
+    Row(
+        "goes-into-list",
+        lambda use: use.unseen and use.goes_into_read_list,
+        _ALWAYS,
+        "what is read from the list is looked at by itself",
+    ),
+    Row(
+        "comes-again",
+        lambda use: use.unseen and use.comes_again,
+        _ALWAYS,
+        "what comes of it outside, or in the gradient, is looked at by itself",
+    ),
+    Row(
+        "unseen-number",
+        lambda use: use.unseen and use.op_type in ONE_TYPE,
+        _IF_ABSORBED,
+        "the op made a number of it, perhaps a finite one",
+    ),
+    Row(
+        "ended-before",
+        lambda use: use.unseen and use.ended_before,
+        _ALWAYS,
+        "the program ended before the op ran",
+    ),
+    Row(
+        "becomes-no-float",
+        lambda use: use.unseen and use.becomes_no_float,
+        _UNLESS_NAN,
+        "∞ gives an index, a sample or a condition as any large number does",
+    ),
+    Row("unseen", lambda use: use.unseen, _IF_KEPT, "nothing tells what became of it"),
+    # What the op made is on record.
+    Row(
+        "doubtful",
+        lambda use: use.doubtful,
+        _IF_KEPT,
+        "the record may be of another call, or does not tell whether it is bad",
+    ),
+    Row(
+        "loses-numerators",
+        lambda use: use.loses_numerators,
+        _NEVER,
+        "finite numbers that are divided by an infinite sum are all lost",
+    ),
+    Row(
+        "bad-again",
+        lambda use: use.is_bad_again,
+        _ALWAYS,
+        "the op's output is an alert of its own, which is looked at as well",
+    ),
+    Row(
+        "left-out",
+        lambda use: use.op_type in LEAVES_OUT,
+        _ALWAYS,
+        "a program leaves NaN out by such an op on purpose",
+    ),
+    Row(
+        "limit",
+        lambda use: use.op_type in LIMITS and not use.may_be_nan,
+        _ALWAYS,
+        "the op is asked for its limit at ∞",
+    ),
+    Row(
+        "divided-by",
+        lambda use: use.divides_by_it,
+        _IF_ABSORBED | {Tolerance.DIVIDED_BY},
+        "a number divided by ∞ is 0, as it is meant in 1 / (1/a + 1/b)",
+    ),
+    Row(
+        "out-of-logarithm",
+        lambda use: use.op_type in OUT_OF_LOGARITHMS | COMPARES_AND_ADDS | REDUCES,
+        _IF_ABSORBED | {Tolerance.LOGARITHM},
+        "log(0) is as good as any number to who takes its exponential, or adds or compares it",
+    ),
+    Row("absorbed", lambda _: True, _IF_ABSORBED, "the op has made finite numbers of ∞"),
+)
+
+
+def does_no_harm(use: BadUse) -> bool:
+    """Whether what an op has made of a bad tensor is as good as of a finite one."""
+    row = next(row for row in USES if row.fits(use))
+    return use.tolerance in row.harmless
+
+
+def may_hold_nan(summary: TensorSummary | None) -> bool:
+    """Whether a bad tensor may hold NaN, and not only ∞."""
+    return summary is None or summary.nan is None or summary.nan > 0
