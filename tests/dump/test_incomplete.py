@@ -18,7 +18,7 @@ from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
 from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
 from tfdbg_tui.dump.exits import ExitCalls  # noqa: E402
-from tfdbg_tui.dump.tensorflow.hooks import Listener  # noqa: E402
+from tfdbg_tui.dump.tensorflow.listener import Listener  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ _PLACES = [
     "observe.instrument.add_group",
     "encode.records.GroupRecords.encode",
     "observe.row_queue._Queue._hand_over",
-    "tensorflow.internals.doubt_shapes",
-    "tensorflow.internals.is_compiled",
-    "tensorflow.internals.on_custom_device",
+    "tensorflow.graph_state.doubt_shapes",
+    "tensorflow.functions.is_compiled",
+    "tensorflow.devices.is_custom",
     "observe.function_copies.FunctionCopies._make",
 ]
 

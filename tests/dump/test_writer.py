@@ -20,7 +20,7 @@ import tfdbg_tui  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
-from tfdbg_tui.dump.tensorflow import hooks, internals  # noqa: E402
+from tfdbg_tui.dump.tensorflow import graph_state, private  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 from tfdbg_tui.wire import codec, events, filesets, omissions, tfrecord  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
@@ -467,8 +467,8 @@ def test_a_wrong_shape_is_doubted_in_its_own_function_only(tmp_path: Path) -> No
         signature = [tf.TensorSpec(None)]
         doubtful = tf.function(program, input_signature=signature).get_concrete_function()
         other = tf.function(tf.math.log).get_concrete_function(tf.TensorSpec([3]))
-    assert internals.are_shapes_doubtful(doubtful.graph)
-    assert not internals.are_shapes_doubtful(other.graph)
+    assert graph_state.are_shapes_doubtful(doubtful.graph)
+    assert not graph_state.are_shapes_doubtful(other.graph)
 
 
 def test_an_error_in_a_thread_shows_no_frame_of_ours(
@@ -687,7 +687,7 @@ def test_an_error_of_the_writer_never_reaches_the_program(
 def test_missing_hooks_fall_back_to_tensorflow(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hooks, "missing_hook", lambda: "from_func_graph is gone")
+    monkeypatch.setattr(private, "missing", lambda: "from_func_graph is gone")
     with caplog.at_level(logging.WARNING, "tfdbg_tui"):
         tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     tf.add(1.0, 2.0)
@@ -699,7 +699,7 @@ def test_missing_hooks_fall_back_to_tensorflow(
 def test_where_tensorflow_has_to_write_an_unwritable_directory_is_one_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hooks, "missing_hook", lambda: "from_func_graph is gone")
+    monkeypatch.setattr(private, "missing", lambda: "from_func_graph is gone")
     (tmp_path / "file").write_text("")
     with caplog.at_level(logging.WARNING, "tfdbg_tui"), dumping(tmp_path / "file" / "root"):
         assert tf.add(1.0, 2.0).numpy() == 3.0

@@ -105,7 +105,7 @@ def enable_dump_debug_info(
     global _writer, _exit_calls
     import tensorflow  # noqa: F401 - under `tfdbg-tui run` this alone enables the dump
 
-    from tfdbg_tui.dump.tensorflow import hooks
+    from tfdbg_tui.dump.tensorflow import private
 
     wanted = _options.validated(
         _spooled(dump_root),
@@ -130,7 +130,7 @@ def enable_dump_debug_info(
         if _writer.options.dump_root == wanted.dump_root:
             return _writer
         disable_dump_debug_info()
-    missing = hooks.missing_hook()
+    missing = private.missing()
     if missing is not None:
         return _fall_back(wanted, op_regex, tensor_dtypes, missing)
     _writer = writer = _start(wanted)

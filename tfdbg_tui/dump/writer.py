@@ -25,8 +25,8 @@ from tfdbg_tui.dump.observe.places import Usage
 from tfdbg_tui.dump.observe.sessions import SessionPlans, SessionRun
 from tfdbg_tui.dump.record import stacks
 from tfdbg_tui.dump.record.recorder import Recorder
-from tfdbg_tui.dump.tensorflow import hooks, internals
-from tfdbg_tui.dump.tensorflow.fetched import FetchedTensor
+from tfdbg_tui.dump.tensorflow import devices, functions, graph_state, hooks, own
+from tfdbg_tui.dump.tensorflow.eager_tensor import FetchedTensor
 from tfdbg_tui.wire import omissions
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -224,7 +224,7 @@ class DumpWriter:
         """
         if not self._records():
             return name, []
-        elsewhere = internals.remote_device()
+        elsewhere = devices.remote()
         if elsewhere is not None:
             self.function_left_out(name, f"it runs on {elsewhere}, which is another process")
             return name, []
@@ -287,12 +287,12 @@ class DumpWriter:
             return None
         return (
             id(self),
-            internals.are_shapes_doubtful_now(),
+            graph_state.are_shapes_doubtful_now(),
         )
 
     def function_created(self, name: str, graph: Any, attrs: Any) -> None:
         """Record a graph that became a function."""
-        if not self.active or self._recorder.broken or internals.is_own(graph):
+        if not self.active or self._recorder.broken or own.is_graph(graph):
             return
         with self._graph_lock:
             try:
@@ -306,7 +306,7 @@ class DumpWriter:
         return self.active and self._sampled and not self._recorder.broken
 
     def _wants(self, graph: Any) -> bool:
-        return self._records() and not internals.is_own(graph)
+        return self._records() and not own.is_graph(graph)
 
     # ---- Sessions ------------------------------------------------------------------------------
 
@@ -353,7 +353,7 @@ class DumpWriter:
         buffers = [b for b in self._buffers.values() if b.graph_id in call.graphs]
         if not buffers:
             return
-        with internals.own_work():
+        with own.work():
             for buffer in buffers:
                 for values in buffer.take():
                     self._queue_traces(buffer.group, values, call.serial)
@@ -367,7 +367,7 @@ class DumpWriter:
                 self._observe_compiled(added, graph, ops)
                 return
             sinks = self._add_groups(added, graph, ops)
-            if sinks and (added.usage.stateless or internals.is_loop_condition(graph)):
+            if sinks and (added.usage.stateless or functions.is_loop_condition(graph)):
                 # Nothing else makes them run.
                 outputs = added.outputs()
                 added.graph.outputs = instrument.add_waiting(added.graph, outputs, sinks)
@@ -375,7 +375,7 @@ class DumpWriter:
             # the calls in it, nothing would make the sinks of the called functions run.  Those of a
             # loop run with it; to require it would be to require all of its variables.
             calls = [recorded.op for recorded in ops if recorded.calls]
-            added.finish(sinks, [op for op in calls if not internals.is_loop(op)])
+            added.finish(sinks, [op for op in calls if not functions.is_loop(op)])
 
     def _outside_v1_control_flow(self, graph: Any, ops: list[RecordedOp]) -> list[RecordedOp]:
         inside = v1_control_flow.names_inside(recorded.op for recorded in ops)
@@ -442,7 +442,7 @@ class DumpWriter:
 
     def _end_of(self, added: AddedGraph, call: Any) -> Any:
         """Return the op to wait for until a call has ended: of a loop, for one of its variables."""
-        if not internals.is_loop(call):
+        if not functions.is_loop(call):
             return call
         return instrument.add_waiting(added.graph, [added.tensor(call.outputs[0])], [])[0].op
 
@@ -558,7 +558,7 @@ class DumpWriter:
 
 def _loop_counter(graph: Any) -> Any:
     """Return the iteration counter of a loop's graph: its first argument."""
-    if internals.is_loop_graph(graph) and graph.inputs:
+    if functions.is_loop_graph(graph) and graph.inputs:
         first = graph.inputs[0]
         if first.dtype.is_integer and first.shape.rank == 0:
             return first

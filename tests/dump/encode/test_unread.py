@@ -19,7 +19,7 @@ np = pytest.importorskip("numpy")
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump.encode import eager_tensors, unread  # noqa: E402
-from tfdbg_tui.dump.tensorflow import internals  # noqa: E402
+from tfdbg_tui.dump.tensorflow import devices, eager_tensor  # noqa: E402
 from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Copies:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.waits = self.tensors = 0
-        to_host, elements = unread.to_host, eager_tensors.elements
+        to_host, elements = unread.to_host, eager_tensor.elements
 
         def counted_wait(vectors: Any) -> Any:
             self.waits += 1
@@ -42,12 +42,12 @@ class Copies:
             return elements(tensor)
 
         monkeypatch.setattr(unread, "to_host", counted_wait)
-        monkeypatch.setattr(eager_tensors, "elements", counted_tensor)
+        monkeypatch.setattr("tfdbg_tui.dump.encode.eager_tensors.elements", counted_tensor)
 
 
 @pytest.fixture
 def copies(monkeypatch: pytest.MonkeyPatch) -> Iterator[Copies]:
-    monkeypatch.setattr(internals, "has_accelerator", lambda: True)
+    monkeypatch.setattr(devices, "has_accelerator", lambda: True)
     monkeypatch.setattr(eager_tensors.EagerTensors, "_on_accelerator", lambda *_: True)
     # The writer thread would read at a time of its own.
     monkeypatch.setattr("tfdbg_tui.dump.record.recorder._INTERVAL_SECONDS", 3600.0)

@@ -15,6 +15,7 @@ import tfdbg_tui  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui.diagnosis.report.findings import Report, diagnose  # noqa: E402
 from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
+from tfdbg_tui.dump.tensorflow import graph_state  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def test_sinks_are_shared(dump: Path) -> None:
             before = session.graph.version
             session.run(y, {"Placeholder:0": [0.0, 1.0, 2.0]})
             added.append(session.graph.version - before)
-        sinks = max(session.graph._tfdbg_tui_sessions.sinks.values(), key=len)
+        sinks = max(graph_state.state_of(session.graph).sessions.sinks.values(), key=len)
     assert added[2] == added[3] < 20
     # Those of the first run; what the second has in common with it, and what is new in each.
     assert [len(shared.records) for shared in sinks] == [33, 31, 2, 2, 2]

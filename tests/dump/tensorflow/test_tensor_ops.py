@@ -28,7 +28,7 @@ from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump.encode import eager_tensors  # noqa: E402
 from tfdbg_tui.dump.observe import compiled, instrument  # noqa: E402
-from tfdbg_tui.dump.tensorflow import internals, tensor_ops  # noqa: E402
+from tfdbg_tui.dump.tensorflow import devices, tensor_ops  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def dumping(root: Path, mode: str) -> Iterator[None]:
 @pytest.fixture(autouse=True, scope="module")
 def _accelerator() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(internals, "has_accelerator", lambda: True)
+        patch.setattr(devices, "has_accelerator", lambda: True)
         yield
 
 

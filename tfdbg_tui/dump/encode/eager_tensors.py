@@ -5,14 +5,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from tensorflow.python.eager import core, record
-from tensorflow.python.ops import gen_array_ops
-
 from tfdbg_tui.dump.encode import summaries, traces
 from tfdbg_tui.dump.encode.executions import EagerValues
 from tfdbg_tui.dump.encode.unread import UnreadOutputs, UnreadValues
-from tfdbg_tui.dump.tensorflow import internals, tensor_ops
+from tfdbg_tui.dump.tensorflow import devices, own, tensor_ops
+from tfdbg_tui.dump.tensorflow.eager_tensor import (
+    datatype_enum,
+    elements,
+    num_elements,
+    rank,
+    tensor_id,
+)
 from tfdbg_tui.wire import codec, events
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
@@ -63,7 +66,7 @@ class EagerTensors:
 
         After that, devices and threads can no longer be configured.
         """
-        return internals.has_accelerator()
+        return devices.has_accelerator()
 
     def values(
         self, op_type: Any, inputs: Sequence[Any], outputs: Sequence[Any], location: bytes
@@ -101,7 +104,7 @@ class EagerTensors:
         if self._mode is TensorDebugMode.FULL_TENSOR:
             return traces.tensor_content_proto(number, elements(tensor))
         shape = tuple(tensor.shape)
-        vector = summaries.shape_vector(-1, number, shape, int(tensor._num_elements()))
+        vector = summaries.shape_vector(-1, number, shape, int(num_elements(tensor)))
         return _VECTOR_HEADS[TensorDebugMode.SHAPE] + vector
 
     def _look(self, op_type: str, tensor: Any) -> EagerValues | None:
@@ -110,7 +113,7 @@ class EagerTensors:
         Returns:
             None where only an accelerator can tell, in whose memory it is.
         """
-        number = tensor._datatype_enum()
+        number = datatype_enum(tensor)
         if number not in summaries.WATCHED:
             return self._ignored
         if self._filtered and not self._options.keeps(_text(op_type), tensor.dtype):
@@ -120,7 +123,7 @@ class EagerTensors:
         array = elements(tensor)
         if self._is_full:
             counts = summaries.health_counts(array)
-            return self._seen(summaries.full_vector(-1, number, tensor._rank(), counts), counts)
+            return self._seen(summaries.full_vector(-1, number, rank(tensor), counts), counts)
         if summaries.all_finite(array):
             return self._healthy.get(array.size) or self._seen_healthy(array.size)
         counts = summaries.count_bad(array)
@@ -206,28 +209,28 @@ class EagerTensors:
         if len(self._are_bad) >= _MAX_NOTED:
             self._are_bad.clear()
         for tensor, look in zip(outputs, looks, strict=True):
-            self._are_bad[tensor._id] = look.counts is not None
+            self._are_bad[tensor_id(tensor)] = look.counts is not None
 
     def _is_bad(self, tensor: Any) -> bool:
         """Whether an input is bad; most were outputs of a bad op before."""
-        found = self._are_bad.get(tensor._id)
+        found = self._are_bad.get(tensor_id(tensor))
         if found is None:
             dtype = tensor.dtype
             watched = dtype.is_floating or dtype.is_complex
             found = watched and not summaries.all_finite(elements(tensor))
-            self._are_bad[tensor._id] = found
+            self._are_bad[tensor_id(tensor)] = found
         return found
 
 
 def _vector_on_device(tensor: Any, mode: TensorDebugMode) -> Any:
     """Return a value vector, computed where the tensor is."""
     # No tape of the program's records what is done here.
-    with internals.own_work(), record.stop_recording():
+    with own.work():
         return tensor_ops.summary(tensor, mode)
 
 
 def _num_bytes(tensors: Sequence[Any]) -> int:
-    return sum(int(tensor._num_elements()) * (tensor.dtype.size or 0) for tensor in tensors)
+    return sum(int(num_elements(tensor)) * (tensor.dtype.size or 0) for tensor in tensors)
 
 
 def _details_of_inputs(inputs: Sequence[Any]) -> events.Execution:
@@ -249,21 +252,11 @@ def _details(tensors: Sequence[Any]) -> tuple[list[bytes], list[float], list[flo
         if dtype.is_floating or dtype.is_complex:
             counts = summaries.health_counts(elements(tensor), extremes=True)
             number = dtype.as_datatype_enum
-            proto = head + summaries.full_vector(-1, number, tensor._rank(), counts)
+            proto = head + summaries.full_vector(-1, number, rank(tensor), counts)
         protos.append(proto)
         minima.append(counts.minimum)
         maxima.append(counts.maximum)
     return protos, minima, maxima
-
-
-def elements(tensor: Any) -> Any:
-    """Return a tensor's elements; without a copy where they are in this process's memory."""
-    try:
-        elements = tensor._numpy_internal()
-    except core._NotOkStatusException:  # More dimensions than numpy can have.
-        with internals.own_work(), record.stop_recording():
-            elements = gen_array_ops.reshape(tensor, [-1])._numpy()
-    return np.array(elements, object) if isinstance(elements, bytes) else elements
 
 
 def _text(op_type: Any) -> str:

@@ -12,9 +12,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
-from tensorflow.python.eager import record
 
-from tfdbg_tui.dump.tensorflow import internals
+from tfdbg_tui.dump.tensorflow import own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,7 +101,7 @@ def to_host(vectors: Sequence[Any]) -> list[Any]:
         by_device.setdefault(vector.device, []).append(number)
     found: list[Any] = [None] * len(vectors)
     # No tape of the program's records what is done here.
-    with internals.own_work(), record.stop_recording():
+    with own.work():
         for device, numbers in by_device.items():
             with tf.device(device):
                 together = tf.raw_ops.Pack(values=[vectors[number] for number in numbers])

@@ -16,7 +16,7 @@ from weakref import WeakSet, WeakValueDictionary
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.tensorflow import internals, tensor_ops
+from tfdbg_tui.dump.tensorflow import devices, graph_ops, own, tensor_ops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,13 +41,13 @@ def number_of(group: Group) -> int:
 @functools.cache
 def _sink_token() -> str:
     """Return the token of the PyFunc that hands the values of a group to its `sink`."""
-    return internals.py_func_token(_sink)
+    return own.py_func_token(_sink)
 
 
 @functools.cache
 def _detail_token() -> str:
     """Return the token of the PyFunc that hands bad tensors of a group to its `detail`."""
-    return internals.py_func_token(_detail)
+    return own.py_func_token(_detail)
 
 
 def call_sink(inputs: Sequence[Any]) -> Any:
@@ -67,7 +67,7 @@ def with_details(condition: Any, row: Any, tensors: Sequence[Any]) -> Any:
         tensors: What tells which tensors are bad, and the tensors.
     """
     healthy, bad = tf.raw_ops.Switch(data=row, pred=condition)
-    if internals.has_accelerator():
+    if devices.has_accelerator():
         tensors = [_only_if(condition, tensor) for tensor in tensors]
     detailed = _py_func(_detail_token(), [bad, *tensors], [tf.int64]).outputs[0]
     detailed.set_shape(row.shape)
@@ -98,7 +98,7 @@ def _py_func(token: str, inputs: Sequence[Any], dtypes: Sequence[Any]) -> Any:
     It has a side effect for TensorFlow; what counts for a dataset is what its function says of
     itself, and that stays as it was.
     """
-    return internals.new_op("PyFunc", input=inputs, token=token, Tout=dtypes)
+    return graph_ops.new_op("PyFunc", input=inputs, token=token, Tout=dtypes)
 
 
 def _only_if(condition: Any, tensor: Any) -> Any:

@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework import ops
-from tensorflow.python.ops import resource_variable_ops
 
-from tfdbg_tui.dump.tensorflow import internals, tensor_ops
+from tfdbg_tui.dump.tensorflow import graph_ops, own, tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -59,9 +57,9 @@ class CompiledBuffer:
         self.graph_id = group.plan.graph_id
         self._runs = 1 if iteration is None else _LOOP_RUNS
         with (
-            internals.no_graph_callbacks(),
+            own.adding_ops(),
             graph.as_default(),
-            graph.name_scope(internals.OWN_SCOPE),
+            graph.name_scope(own.SCOPE),
         ):
             tensors = [_of_sure_shape(item, place.tensor(item.tensor)) for item in items]
             alike = _alike(tensors)
@@ -74,14 +72,12 @@ class CompiledBuffer:
             if iteration is not None:
                 number = tf.cast(place.tensor(iteration), tf.int64)
             values = tf.concat([tf.reshape(number + 1, [1]), *rows], axis=0)
-            with ops.init_scope(), internals.own_work():
+            with tf.init_scope(), own.work():
                 # Kept: where nothing else refers to the memory of a variable, XLA takes it over for
                 # the update, and TensorFlow frees it once more if the function then fails.
                 self._zeros = tf.zeros([self._runs, int(values.shape[0])], tf.int64)
                 # Not `tf.Variable`: functions forbid that one after their first trace.
-                self._variable = resource_variable_ops.ResourceVariable(
-                    self._zeros, trainable=False
-                )
+                self._variable = graph_ops.ResourceVariable(self._zeros, trainable=False)
             self.op = tf.raw_ops.ResourceScatterUpdate(
                 resource=self._variable.handle,
                 indices=tf.reshape(number % self._runs, [1]),

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.encode import eager_tensors, summaries
 from tfdbg_tui.dump.observe import skipped_ops
-from tfdbg_tui.dump.tensorflow import internals
+from tfdbg_tui.dump.tensorflow import functions
+from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
 from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
@@ -154,8 +155,8 @@ class EagerExecutions:
             (
                 head,
                 values,
-                tuple([tensor._id for tensor in inputs]),
-                tuple([tensor._id for tensor in outputs]),
+                tuple(map(tensor_id, inputs)),
+                tuple(map(tensor_id, outputs)),
                 tuple([self._devices.get(t.device) or self._device(t.device) for t in outputs]),
                 location,
                 serial,
@@ -173,7 +174,7 @@ class EagerExecutions:
         return None
 
     def _head(self, op_type: Any) -> bytes:
-        if internals.is_function_name(op_type):
+        if functions.is_function_name(op_type):
             return _SKIP  # Not noted below: there is no end of functions.
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
         head = _SKIP if name in skipped_ops.EAGER else events.Execution.field("op_type", name)

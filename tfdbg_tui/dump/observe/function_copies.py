@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.observe.places import AddedGraph, Usage
-from tfdbg_tui.dump.tensorflow import internals, pruning
+from tfdbg_tui.dump.tensorflow import functions, graph_state, own, pruning
 from tfdbg_tui.dump.tensorflow.function_defs import (
     FunctionBody,
     add_inputs,
@@ -50,7 +50,7 @@ class FunctionCopy:
     @property
     def name(self) -> str:
         """Name of the runtime function."""
-        return internals.function_name(self.function)
+        return functions.function_name(self.function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +115,12 @@ class FunctionCopies:
 
         An op that a session has run must not change, so this is for before each run.
         """
-        start, version = getattr(graph, "_tfdbg_tui_calls_copies", (0, 0))
+        kept = graph_state.state_of(graph)
+        start, version = kept.ops_with_copies
         if version == graph.version:
             return
         ops = graph.get_operations()
-        graph._tfdbg_tui_calls_copies = len(ops), graph.version
+        kept.ops_with_copies = len(ops), graph.version
         for op in ops[start:]:
             for attribute in function_attributes(op.type):
                 self._use_in_op(graph, op, attribute)
@@ -131,17 +132,17 @@ class FunctionCopies:
         copies = [self._of_graph(graph, name, usage) for name in names]
         for copy in copies:
             if copy is not None:
-                internals.add_to_graph(graph, copy.function)
+                functions.add_to_graph(graph, copy.function)
         if any(copies):
             called = [t.name if t else name for name, t in zip(names, copies, strict=True)]
-            internals.call_instead(op, attribute, called)
+            functions.call_instead(op, attribute, called)
 
     def _of_graph(self, graph: Any, name: str, usage: Usage) -> FunctionCopy | None:
         """Return the copy of a function of a v1 graph, if a session can run it.
 
         An imported graph brings its own functions, whose names may be those of others here.
         """
-        made_of = internals.function_graph(graph, name)
+        made_of = functions.function_graph(graph, name)
         if made_of is None:
             self._leave_out(name, "it came with a graph that was imported")
         if made_of is None or made_of is not self._graphs.get(name):
@@ -153,16 +154,14 @@ class FunctionCopies:
         return copy
 
     def _state(self, graph: Any) -> dict[Any, Any]:
-        """Return what is known of a graph; kept on the graph, so that it lives as long."""
-        states: dict[int, dict[Any, Any]] = getattr(graph, "_tfdbg_tui_copies", {})
-        graph._tfdbg_tui_copies = states
-        return states.setdefault(self._serial, {})
+        """Return what is known of a graph in this dump."""
+        return graph_state.state_of(graph).copies.setdefault(self._serial, {})
 
     def _make(self, graph: Any, name: str, source: _Source, usage: Usage) -> FunctionCopy | None:
-        definition = internals.function_def(name)
-        if internals.is_compiled(graph, definition.attr):
+        definition = functions.function_def(name)
+        if functions.is_compiled(graph, definition.attr):
             usage = replace(usage, compiled=True)
-        if usage.compiled and internals.is_loop_condition(graph):
+        if usage.compiled and functions.is_loop_condition(graph):
             return None  # XLA does not let it write anything.
         ops = graph.get_operations()[: source.num_ops]
         inputs = set(source.arguments)
@@ -177,10 +176,10 @@ class FunctionCopies:
             captures |= added.captures
         elif not children:
             return None
-        definition.signature.name = internals.copy_name(name)
+        definition.signature.name = own.copy_name(name)
         set_captures(definition, list(captures), returned=False)
-        functions = [child.function for child in children] + added.children
-        function = internals.make_function(definition, functions)
+        called = [child.function for child in children] + added.children
+        function = functions.make_function(definition, called)
         return FunctionCopy(function, captures)
 
     def _computed(self, name: str, used: Slots) -> Computed:
@@ -189,7 +188,7 @@ class FunctionCopies:
         known = self._state(graph) if graph is not None else {}
         key = name, used
         if key not in known:
-            definition = internals.function_def(name)
+            definition = functions.function_def(name)
             known[key] = pruning.everything(definition)  # It calls itself.
             known[key] = pruning.computed(definition, used, self._computed)
         computed: Computed = known[key]
@@ -232,11 +231,11 @@ def _with_captures(
     name: str, copy: FunctionCopy | None, captures: dict[str, Any], *, returned: bool
 ) -> FunctionCopy:
     """Return a copy that takes just these captures, and in a loop's body returns them too."""
-    definition = internals.function_def(copy.name if copy else name)
+    definition = functions.function_def(copy.name if copy else name)
     set_captures(definition, list(captures), returned=returned)
-    definition.signature.name = internals.copy_name(name)
+    definition.signature.name = own.copy_name(name)
     children = [copy.function] if copy else []
-    return FunctionCopy(internals.make_function(definition, children), captures)
+    return FunctionCopy(functions.make_function(definition, children), captures)
 
 
 def _is_dataset(op_type: str) -> bool:

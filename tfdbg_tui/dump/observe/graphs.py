@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from tfdbg_tui.dump.tensorflow import function_defs, internals
+from tfdbg_tui.dump.tensorflow import function_defs, functions, graph_ops, graph_state, own
+from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, tensor_id
 from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
@@ -89,13 +90,14 @@ class GraphDefinitions:
         return self._state(graph).graph_id
 
     def _state(self, graph: Any) -> _GraphState:
-        state: _GraphState | None = getattr(graph, "_tfdbg_tui_state", None)
+        kept = graph_state.state_of(graph)
+        state: _GraphState | None = kept.recorded
         if state is not None and state.owner is self:
             return state
-        outer = getattr(graph, "outer_graph", None)
+        outer = graph_state.outer_graph(graph)
         outer_id = self.graph_id(outer) if outer is not None else ""
         state = _GraphState(self, str(uuid.uuid4()))
-        graph._tfdbg_tui_state = self._states[state.graph_id] = state
+        kept.recorded = self._states[state.graph_id] = state
         name = getattr(graph, "name", None) or ""
         self._define(debugged_graph=events.DebuggedGraph(state.graph_id, name, outer_id).encode())
         return state
@@ -136,7 +138,7 @@ class GraphDefinitions:
 
     def are_shapes_doubtful(self, graph: Any) -> bool:
         """Return whether a graph's tensors may have other shapes than known while tracing."""
-        return self._state(graph).doubtful or internals.are_shapes_doubtful(graph)
+        return self._state(graph).doubtful or graph_state.are_shapes_doubtful(graph)
 
     def tensor_id(self, graph: Any, op_name: str, slot: int) -> int | None:
         """Return the number of an output of a recorded op."""
@@ -150,7 +152,7 @@ class GraphDefinitions:
         ops = graph.get_operations()
         if len(ops) == state.ops_seen:
             return []
-        new = [op for op in ops[state.ops_seen :] if not op.name.startswith(internals.OWN_SCOPE)]
+        new = [op for op in ops[state.ops_seen :] if not op.name.startswith(own.SCOPE)]
         state.ops_seen = len(ops)
         return [self._record_op(graph, state, op) for op in new]
 
@@ -164,8 +166,8 @@ class GraphDefinitions:
         ids = tuple(next(self._numbers) for _ in outputs)
         called = self._called_graphs(op)
         callees = [self._states[graph_id] for graph_id in called]
-        reference = any(map(internals.is_reference, outputs))
-        state.lasting |= reference or (op._is_stateful and not outputs)
+        reference = any(map(graph_ops.is_reference, outputs))
+        state.lasting |= reference or (graph_ops.is_stateful(op) and not outputs)
         may_raise = op.type in _RAISING_OPS or any(callee.may_raise for callee in callees)
         state.may_raise |= may_raise
         state.doubtful |= any(callee.doubtful for callee in callees)
@@ -196,7 +198,7 @@ class GraphDefinitions:
         for name in function_defs.function_attributes(op.type):
             value = op.get_attr(name)
             for function in value if isinstance(value, list) else [value]:
-                name = internals.original_name(function.name)
+                name = own.original_name(function.name)
                 graph_id = self.graph_of_function(name)
                 if graph_id is not None:
                     called.append(graph_id)
@@ -207,7 +209,7 @@ class GraphDefinitions:
         state = self._state(graph)
         state.doubtful = self.are_shapes_doubtful(graph)
         self._functions[name] = state
-        captures = [*graph.external_captures, *graph.deferred_external_captures]
+        captures = [*functions.captured_tensors(graph), *functions.deferred_captures(graph)]
         signature = events.GraphSignature(
             graph_id=state.graph_id,
             function_name=name,
@@ -232,20 +234,18 @@ class GraphDefinitions:
         self._define(graph_signature=signature.encode())
 
     def _forward_graph_id(self, graph: Any, attrs: Any) -> str:
-        if internals.forward_function_name(attrs) is None:
+        if functions.forward_function_name(attrs) is None:
             return ""
-        for tensor in graph.external_captures:
-            if _eager_tensor_id(tensor) < 0 and hasattr(tensor, "graph"):
+        for tensor in functions.captured_tensors(graph):
+            if not is_eager(tensor) and hasattr(tensor, "graph"):
                 return self.graph_id(tensor.graph)
         return ""
 
 
 def _eager_tensor_id(tensor: Any) -> int:
-    number = getattr(tensor, "_id", None)
-    return number if isinstance(number, int) and hasattr(tensor, "_numpy_internal") else -1
+    return tensor_id(tensor) if is_eager(tensor) else -1
 
 
 def _graph_tensor_name(tensor: Any) -> str:
-    if _eager_tensor_id(tensor) >= 0 or not hasattr(tensor, "graph"):
-        return ""
-    return str(tensor.name)
+    is_symbolic = not is_eager(tensor) and hasattr(tensor, "graph")
+    return str(tensor.name) if is_symbolic else ""

@@ -19,7 +19,7 @@ import tensorflow as tf
 
 from tfdbg_tui.dump.encode import summaries
 from tfdbg_tui.dump.observe import callbacks, coverage, row_queue
-from tfdbg_tui.dump.tensorflow import internals, tensor_ops
+from tfdbg_tui.dump.tensorflow import own, tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -108,10 +108,10 @@ def add_waiting(graph: Any, tensors: Sequence[Any], sinks: Sequence[Any]) -> lis
 @contextlib.contextmanager
 def _own_scope(graph: Any) -> Iterator[None]:
     with (
-        internals.no_graph_callbacks(),
+        own.adding_ops(),
         graph.as_default(),
         tf.control_dependencies(None),
-        graph.name_scope(internals.OWN_SCOPE),
+        graph.name_scope(own.SCOPE),
         graph.device(None),
     ):
         yield

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tfdbg_tui.dump.encode import summaries
 from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row
 from tfdbg_tui.dump.observe import references, skipped_ops
-from tfdbg_tui.dump.tensorflow import internals
+from tfdbg_tui.dump.tensorflow import devices
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def row_of(
         dtype=tensor.dtype.base_dtype.as_datatype_enum,
         shape=tuple(known) if known is not None and None not in known else None,
         rank=shape.rank,
-        device=internals.full_device_name(tensor.device),
+        device=devices.full_name(tensor.device),
         watched=options.keeps(op.type, tensor.dtype),
     )
 

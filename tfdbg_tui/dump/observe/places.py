@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tfdbg_tui.dump.tensorflow import internals, tensor_ops
+from tfdbg_tui.dump.tensorflow import functions, graph_ops, own, tensor_ops
+from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
 from tfdbg_tui.dump.tensorflow.function_defs import CAPTURE, AddedOps
+from tfdbg_tui.dump.tensorflow.functions import capture_inputs, captured_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,7 +81,7 @@ class AddedGraph:
         self._waits: list[tuple[str, list[str]]] = []
         self.usage = usage
         self.drained = not usage.in_session
-        self.graph = internals.own_graph()
+        self.graph = own.new_graph()
         self.ops: AddedOps | None = None
         self.children: list[Any] = []
         self.captures: dict[str, Any] = {}
@@ -109,7 +111,7 @@ class AddedGraph:
         found = self._inputs.get(reference)
         if found is None:
             name = f"input_{len(self._inputs)}"
-            found = internals.new_input(self.graph, name, dtype, shape, device)
+            found = graph_ops.new_input(self.graph, name, dtype, shape, device)
             self._inputs[reference] = found
         return found
 
@@ -127,9 +129,11 @@ class AddedGraph:
             calls: Ops of the function that have to run, for what they call holds sinks.
         """
         graph = self.graph
-        self.captures = {f"{CAPTURE}{tensor._id}": tensor for tensor in graph.external_captures}
-        graph.inputs = [*self._inputs.values(), *graph.internal_captures]
-        definition, self.children = internals.definition_of(graph)
+        self.captures = {
+            f"{CAPTURE}{tensor_id(tensor)}": tensor for tensor in captured_tensors(graph)
+        }
+        graph.inputs = [*self._inputs.values(), *capture_inputs(graph)]
+        definition, self.children = functions.definition_of(graph)
         references = [*self._inputs, *self.captures]
         required = [op.name for op in (*sinks, *calls)]
         self.ops = AddedOps(definition, references, required, self._waits)

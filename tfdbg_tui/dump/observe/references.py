@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump.tensorflow import internals
+from tfdbg_tui.dump.tensorflow import graph_ops
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,7 +83,7 @@ class VariableMemory:
         for variable in variables:
             writers |= self._writers.get(variable, 0)
         written = writers & self._written[tensor.op.name]
-        if internals.is_reference(tensor) and not written:
+        if graph_ops.is_reference(tensor) and not written:
             return When.NEVER  # maybe not initialised
         if written == writers:
             return When.RUNNING
@@ -96,7 +96,7 @@ class VariableMemory:
         written = 0
         for before in (*(tensor.op for tensor in inputs), *op.control_inputs):
             written |= self._written.get(before.name, 0)
-        references = [tensor for tensor in inputs if internals.is_reference(tensor)]
+        references = [tensor for tensor in inputs if graph_ops.is_reference(tensor)]
         variables: frozenset[str] = frozenset().union(*map(self._variables, references))
         if variables and _writes(op):
             bit = 1 << self._num_writers
@@ -121,7 +121,7 @@ class VariableMemory:
         op = output.op
         if output.name in self._fed:
             return frozenset()
-        if internals.is_reference(output):
+        if graph_ops.is_reference(output):
             return variables or frozenset((op.name,))
         shares = op.type in _COPIES_NOTHING or op.type in _SLICES
         return frozenset().union(
@@ -136,7 +136,7 @@ class VariableMemory:
         return (
             simple
             and num_computed == len(op.inputs)
-            and not internals.is_in_v1_control_flow(op)
+            and not graph_ops.is_in_v1_control_flow(op)
             and not op.type.endswith(("Call", "If", "Case", "While"))
             and all(tensor.op.name in self._repeatable for tensor in op.inputs)
             and all(before.name in self._repeatable for before in op.control_inputs)
@@ -145,7 +145,7 @@ class VariableMemory:
 
 def reads_variable(op: Any) -> bool:
     """Whether an op is the one that the program reads a reference variable by."""
-    return op.type == "Identity" and internals.is_reference(op.inputs[0])
+    return op.type == "Identity" and graph_ops.is_reference(op.inputs[0])
 
 
 def changes_shapes(op: Any) -> bool:

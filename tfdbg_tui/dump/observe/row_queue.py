@@ -30,7 +30,7 @@ from tfdbg_tui.dump.encode.queue_rows import (
 )
 from tfdbg_tui.dump.errors import BadTensorError
 from tfdbg_tui.dump.observe import callbacks
-from tfdbg_tui.dump.tensorflow import internals
+from tfdbg_tui.dump.tensorflow import queues
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.groups import Group
@@ -156,8 +156,8 @@ class _Queue:
             leaving.clear()
 
     def _taken(self) -> Rows | None:
-        handle = internals.eager_queue(_NAME, tf.int64, WIDTH, _CAPACITY)
-        rows: Rows | None = internals.dequeue_all(handle, tf.int64)
+        handle = queues.queue(_NAME, tf.int64, WIDTH, _CAPACITY)
+        rows: Rows | None = queues.dequeue_all(handle, tf.int64)
         return rows
 
     def _hand_over(self, rows: Rows) -> None:

@@ -9,22 +9,20 @@ branches made of Enter, Switch and Merge) are not observed: their tensors must n
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tensorflow import errors
-from tensorflow.compat.v1 import GraphKeys
+import tensorflow as tf
 
 from tfdbg_tui.dump.observe import instrument, observed, references
 from tfdbg_tui.dump.observe.groups import Dump, Group
 from tfdbg_tui.dump.observe.places import V1Graph
 from tfdbg_tui.dump.observe.references import VariableMemory, When
-from tfdbg_tui.dump.tensorflow import internals
+from tfdbg_tui.dump.tensorflow import graph_ops, graph_state, session_hooks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from tfdbg_tui.dump.encode.group_plan import Row
     from tfdbg_tui.dump.observe.eager import Call
@@ -32,7 +30,11 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.observed import Observed
     from tfdbg_tui.dump.options import Options
 
-_EXPECTED_ERRORS = (errors.OutOfRangeError, errors.CancelledError, errors.FailedPreconditionError)
+_EXPECTED_ERRORS = (
+    tf.errors.OutOfRangeError,
+    tf.errors.CancelledError,
+    tf.errors.FailedPreconditionError,
+)
 """What a session raises at the end of its data, when it is closed, before it is initialised."""
 
 _NAMED_FETCHES = 3
@@ -129,10 +131,11 @@ class SessionPlans:
             None where the run cannot be recorded, which then is on record.
         """
         graph = session.graph
-        if session.sess_str:
+        target = session_hooks.target_of(session)
+        if target:
             self.skip_once(
                 graph,
-                f"what the session of {session.sess_str.decode()} runs",
+                f"what the session of {target.decode()} runs",
                 "it may run in another process, which has no dump writer",
             )
             return None
@@ -144,7 +147,7 @@ class SessionPlans:
             key = wanted, fed, doubtful
             plan = state.plans.get(key)
             if plan is None:
-                with _unfinalized(graph):
+                with graph_ops.unfinalized(graph):
                     plan = self._make(graph, state, targets, fetches, fed, doubtful=doubtful)
                 state.plans[key] = plan
             return plan
@@ -165,9 +168,10 @@ class SessionPlans:
                 self._dump.skip(what, reason, graph)
 
     def _state(self, graph: Any) -> _GraphState:
-        state: _GraphState | None = getattr(graph, "_tfdbg_tui_sessions", None)
+        kept = graph_state.state_of(graph)
+        state: _GraphState | None = kept.sessions
         if state is None or state.owner is not self:
-            state = graph._tfdbg_tui_sessions = _GraphState(self)
+            state = kept.sessions = _GraphState(self)
         if state.version != graph.version:
             ops = self._graphs.all_ops(graph)
             new = ops[len(state.ops) :]
@@ -196,7 +200,7 @@ class SessionPlans:
         if state.serial is None:
             state.serial = instrument.add_serial(graph)
         ops = _reached(state, [*targets, *(tensor.op for tensor in fetches)], fed)
-        visible = [r for r in ops if not internals.is_in_v1_control_flow(r.op)]
+        visible = [r for r in ops if not graph_ops.is_in_v1_control_flow(r.op)]
         if len(visible) < len(ops):
             self.skip_once(
                 graph,
@@ -213,7 +217,7 @@ class SessionPlans:
             for when in (When.RUNNING, When.BEFORE)
         )
         unseen = [i.tensor for i in items if i.tensor.name not in running | before | fed]
-        if not all(map(internals.is_reference, unseen)):
+        if not all(map(graph_ops.is_reference, unseen)):
             self.skip_once(
                 graph,
                 "what runs read of a variable between two updates of it",
@@ -374,7 +378,7 @@ def _waits(graph: Any, state: _GraphState, ops: Sequence[RecordedOp]) -> list[An
 
 def _global_step(graph: Any, ops: Sequence[RecordedOp]) -> Any:
     """Return the global step of a run that counts it up, else None."""
-    for variable in graph.get_collection(GraphKeys.GLOBAL_STEP):
+    for variable in graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_STEP):
         step = graph.as_graph_element(variable)
         storage = variable.handle.op if hasattr(variable, "handle") else step.op
         for recorded in ops:
@@ -382,16 +386,3 @@ def _global_step(graph: Any, ops: Sequence[RecordedOp]) -> Any:
             if counts and recorded.op.inputs[0].op.name == storage.name:
                 return step
     return None
-
-
-@contextlib.contextmanager
-def _unfinalized(graph: Any) -> Iterator[None]:
-    """Let ops be added to a graph that the program has finalized."""
-    was_final = graph.finalized
-    if was_final:
-        graph._unsafe_unfinalize()
-    try:
-        yield
-    finally:
-        if was_final:
-            graph.finalize()

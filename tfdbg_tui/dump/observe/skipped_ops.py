@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tfdbg_tui.dump.tensorflow.internals import ops_tensorflow_skips
+from tfdbg_tui.dump.tensorflow.graph_ops import SKIPPED_BY_TENSORFLOW
 
-EAGER = ops_tensorflow_skips() - {"Identity"} | {"DebugNumericSummaryV2"}
+EAGER = SKIPPED_BY_TENSORFLOW - {"Identity"} | {"DebugNumericSummaryV2"}
 """TensorFlow's own list: control flow, and calls, whose ops are recorded instead.
 
 An eager Identity gives its tensor a new id, so it is on record: else nobody could follow it.
 """
 
-GRAPH = ops_tensorflow_skips() | {"PartitionedCall", "StatelessWhile", "NoOp"}
+GRAPH = SKIPPED_BY_TENSORFLOW | {"PartitionedCall", "StatelessWhile", "NoOp"}
 """The same for traces of graph tensors, and the other ops that pass on what inner ops made."""

@@ -9,13 +9,14 @@ import functools
 import logging
 from typing import TYPE_CHECKING, Any
 
-from tensorflow.python.data.ops import dataset_ops
-from tensorflow.python.eager import context
-from tensorflow.python.framework import ops
+import tensorflow as tf
+from tensorflow.python.eager.context import Context
+from tensorflow.python.eager.wrap_function import function_from_graph_def
 from tensorflow.python.ops import gen_experimental_dataset_ops
 
-from tfdbg_tui.dump.tensorflow import internals
+from tfdbg_tui.dump.tensorflow import functions, own
 from tfdbg_tui.dump.tensorflow.function_defs import called_functions
+from tfdbg_tui.dump.tensorflow.private import declare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,15 +30,9 @@ def keep_plain() -> None:
 
     It stays so until the process ends: they outlive the dump.
     """
-    ops.Graph._as_graph_def = _graph_plain(ops.Graph._as_graph_def)
-    ops.Graph.get_operations = _operations_plain(ops.Graph.get_operations)
-    dataset_ops.DatasetV2._as_serialized_graph = _dataset_plain(
-        dataset_ops.DatasetV2._as_serialized_graph
-    )
-    context.Context.export_run_metadata = _metadata_plain(context.Context.export_run_metadata)
-    for name in ("register_dataset_v2", "distributed_save"):
-        sender = getattr(gen_experimental_dataset_ops, name)
-        setattr(gen_experimental_dataset_ops, name, _sent_plain(sender))
+    for declaration, plain in _PLAIN:
+        original = getattr(declaration.owner, declaration.name)
+        setattr(declaration.owner, declaration.name, plain(original))
 
 
 def _graph_plain(original: Any) -> Any:
@@ -57,7 +52,7 @@ def _operations_plain(original: Any) -> Any:
         operations = original(graph)
         if graph.building_function:
             return operations
-        return [op for op in operations if not op.name.startswith(internals.OWN_SCOPE)]
+        return [op for op in operations if not op.name.startswith(own.SCOPE)]
 
     return get_operations
 
@@ -66,7 +61,7 @@ def _dataset_plain(original: Any) -> Any:
     @functools.wraps(original)
     def as_serialized_graph(dataset: Any, *args: Any, **kwargs: Any) -> Any:
         serialized = original(dataset, *args, **kwargs)
-        return _guarded(_plain_text, serialized) if context.executing_eagerly() else serialized
+        return _guarded(_plain_text, serialized) if tf.executing_eagerly() else serialized
 
     return as_serialized_graph
 
@@ -89,16 +84,36 @@ def _metadata_plain(original: Any) -> Any:
 def _sent_plain(original: Any) -> Any:
     @functools.wraps(original)
     def send(dataset: Any, *args: Any, **kwargs: Any) -> Any:
-        plain = _guarded(_plain_dataset, dataset) if context.executing_eagerly() else dataset
+        plain = _guarded(_plain_dataset, dataset) if tf.executing_eagerly() else dataset
         return original(plain, *args, **kwargs)
 
     return send
 
 
+def _dataset_graph(variant: Any) -> Any:
+    """Return the GraphDef of a dataset, whatever state it depends on."""
+    ignore = tf.data.experimental.ExternalStatePolicy.IGNORE.value
+    serialized = tf.raw_ops.DatasetToGraphV2(input_dataset=variant, external_state_policy=ignore)
+    return tf.compat.v1.GraphDef.FromString(serialized.numpy())
+
+
+def _changed_graph(serialized: Any, change: Callable[[Any], None]) -> Any:
+    """Return a serialized GraphDef, which is a string tensor, after a change."""
+    graph_def = tf.compat.v1.GraphDef.FromString(serialized.numpy())
+    change(graph_def)
+    return tf.convert_to_tensor(graph_def.SerializeToString())
+
+
+def _dataset_of(graph_def: Any) -> Any:
+    """Return the variant tensor of a new dataset with a GraphDef."""
+    (output,) = (node.input[0] for node in graph_def.node if node.op == "_Retval")
+    return function_from_graph_def(graph_def, [], output + ":0")()
+
+
 def _guarded(change: Callable[[Any], Any], subject: Any) -> Any:
     """Return what a function makes of a subject; the subject itself where it fails."""
     try:
-        with internals.own_work():
+        with own.work():
             return change(subject)
     except Exception as error:
         _log.warning("tfdbg-tui: what is exported here may hold ops that record (%s)", error)
@@ -107,55 +122,66 @@ def _guarded(change: Callable[[Any], Any], subject: Any) -> Any:
 
 def _plain_text(serialized: Any) -> Any:
     """Return the serialized GraphDef of a dataset; both are string tensors."""
-    return internals.changed_graph(serialized, _make_plain)
+    return _changed_graph(serialized, _make_plain)
 
 
 def _plain_dataset(variant: Any) -> Any:
     """Return the variant tensor of a dataset that does the same and records nothing."""
-    graph_def = internals.dataset_graph(variant)
+    graph_def = _dataset_graph(variant)
     if not _holds_ours(graph_def):
         return variant
     _make_plain(graph_def)
-    return internals.dataset_of(graph_def)
+    return _dataset_of(graph_def)
 
 
 def _make_plain(graph_def: Any) -> None:
     """Make a GraphDef what it would be without us."""
     if not _holds_ours(graph_def):
         return
-    functions = list(_plain_functions(graph_def.library.function))
+    plain = list(_plain_functions(graph_def.library.function))
     del graph_def.library.function[:]
-    graph_def.library.function.extend(functions)
-    nodes = [node for node in graph_def.node if internals.OWN_SCOPE not in node.name]
+    graph_def.library.function.extend(plain)
+    nodes = [node for node in graph_def.node if own.SCOPE not in node.name]
     for node in nodes:
         kept = [name for name in node.input if not _waits_for_ours(name)]
         if len(kept) < len(node.input):
             node.input[:] = kept
         for function in called_functions(node):
-            function.name = internals.original_name(function.name)
+            function.name = own.original_name(function.name)
     del graph_def.node[:]
     graph_def.node.extend(nodes)
 
 
 def _waits_for_ours(reference: str) -> bool:
-    return reference.startswith("^") and internals.OWN_SCOPE in reference
+    return reference.startswith("^") and own.SCOPE in reference
 
 
 def _holds_ours(graph_def: Any) -> bool:
-    return any(internals.OWN_SCOPE in node.name for node in graph_def.node) or any(
-        function.signature.name != internals.original_name(function.signature.name)
+    return any(own.SCOPE in node.name for node in graph_def.node) or any(
+        function.signature.name != own.original_name(function.signature.name)
         for function in graph_def.library.function
     )
 
 
-def _plain_functions(functions: Any) -> Iterator[Any]:
+def _plain_functions(definitions: Any) -> Iterator[Any]:
     """Yield FunctionDefs, the program's in place of those that run instead of them."""
-    names = {function.signature.name for function in functions}
-    for function in functions:
+    names = {function.signature.name for function in definitions}
+    for function in definitions:
         name = function.signature.name
-        plain = internals.original_name(name)
-        if plain == name and not name.startswith(internals.OWN_NAME):
+        plain = own.original_name(name)
+        if plain == name and not name.startswith(own.NAME):
             yield function
         elif plain != name and plain not in names:
             names.add(plain)
-            yield internals.function_def(plain)
+            yield functions.function_def(plain)
+
+
+_PLAIN = (
+    (declare(tf.Graph, "_as_graph_def"), _graph_plain),
+    (declare(tf.Graph, "get_operations"), _operations_plain),
+    (declare(tf.data.Dataset, "_as_serialized_graph"), _dataset_plain),
+    (declare(Context, "export_run_metadata"), _metadata_plain),
+    (declare(gen_experimental_dataset_ops, "register_dataset_v2"), _sent_plain),
+    (declare(gen_experimental_dataset_ops, "distributed_save"), _sent_plain),
+)
+"""What hands graphs out, and what makes it hand out plain ones."""

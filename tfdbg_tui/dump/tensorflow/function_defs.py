@@ -9,12 +9,14 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tensorflow.core.framework import types_pb2
-from tensorflow.python.framework import op_def_registry
+import tensorflow as tf
+from tensorflow.python.framework.op_def_registry import get as op_def_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+
+_RESOURCE = tf.resource.as_datatype_enum
 
 CAPTURE = "tfdbg_tui_capture_"
 """What the names of our arguments begin with."""
@@ -23,7 +25,7 @@ CAPTURE = "tfdbg_tui_capture_"
 @functools.cache
 def function_attributes(op_type: str) -> tuple[str, ...]:
     """Return the attributes of an op type that name functions."""
-    op_def = op_def_registry.get(op_type)
+    op_def = op_def_of(op_type)
     attributes = op_def.attr if op_def is not None else ()
     return tuple(a.name for a in attributes if a.type in ("func", "list(func)"))
 
@@ -55,7 +57,7 @@ def add_inputs(node: Any, resources: Sequence[str]) -> None:
     tensors = [name for name in node.input if not name.startswith("^")]
     node.input[:] = [*tensors, *resources, *waits]
     types = node.attr[_INPUT_TYPES[node.op]].list.type
-    types.extend([types_pb2.DT_RESOURCE] * len(resources))
+    types.extend([_RESOURCE] * len(resources))
     if node.op.endswith("While") and node.attr["output_shapes"].list.shape:
         for _ in resources:
             node.attr["output_shapes"].list.shape.add()
@@ -74,9 +76,9 @@ def set_captures(definition: Any, names: Sequence[str], *, returned: bool) -> No
     del signature.input_arg[:]
     signature.input_arg.extend(arguments)
     for name in names:
-        signature.input_arg.add(name=name, type=types_pb2.DT_RESOURCE)
+        signature.input_arg.add(name=name, type=_RESOURCE)
         if returned:
-            signature.output_arg.add(name=f"{name}_out", type=types_pb2.DT_RESOURCE)
+            signature.output_arg.add(name=f"{name}_out", type=_RESOURCE)
             definition.ret[f"{name}_out"] = name
 
 
@@ -192,7 +194,7 @@ def _replaced(reference: str, own: dict[str, str]) -> str:
 
 
 def _output_names(node: Any) -> list[str]:
-    op_def = op_def_registry.get(node.op)
+    op_def = op_def_of(node.op)
     if op_def is None:
         return []
     return [

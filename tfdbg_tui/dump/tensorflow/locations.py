@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from tensorflow.python.util import tf_stack
+from tensorflow.python.util.tf_stack import extract_stack as _extract_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import FrameType
 
 _LOCATION = "_tfdbg_tui_location"
+
+_TRUSTED = tuple(
+    os.path.join(os.path.dirname(spec.origin), "")
+    for name in ("tensorflow", "keras", "tfdbg_tui")
+    if (spec := importlib.util.find_spec(name)) and spec.origin
+)
+_AUTOGRAPH_CALL = os.path.join("autograph", "impl", "api.py")
 
 
 class Location(NamedTuple):
@@ -55,7 +64,7 @@ def noted_location(op: Any) -> Location | None:
 
 def extract_stack() -> Iterable[Any]:
     """Return the frames of the current stack, AutoGraph's mapped to the user's, outermost first."""
-    frames: Iterable[Any] = tf_stack.extract_stack()
+    frames: Iterable[Any] = _extract_stack()
     return frames
 
 
@@ -77,6 +86,16 @@ def is_text(frame: FrameType | None) -> bool:
                 return False
         frame = frame.f_back
     return True
+
+
+def is_users(frame: Any) -> bool:
+    """Return whether a stack frame, or what AutoGraph ran for it, is of code outside of libraries.
+
+    Those are TensorFlow, Keras and this package.
+    """
+    while frame.f_back is not None and frame.f_code.co_filename.endswith(_AUTOGRAPH_CALL):
+        frame = frame.f_back
+    return not frame.f_code.co_filename.startswith(_TRUSTED)
 
 
 def as_text(name: str) -> str:

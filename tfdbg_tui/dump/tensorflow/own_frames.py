@@ -9,6 +9,9 @@ from typing import Any
 OWN_DIRECTORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """That of the package `dump`."""
 
+EXCLUDED_PATHS = "_EXCLUDED_PATHS"
+"""The name under which TensorFlow, and maybe Keras, keeps whose frames it leaves out."""
+
 
 def excluded_too(paths: tuple[str, ...]) -> tuple[str, ...]:
     """Return the paths whose frames are left out, with those of the dump writer."""
@@ -18,5 +21,5 @@ def excluded_too(paths: tuple[str, ...]) -> tuple[str, ...]:
 def exclude_in_keras(keras: Any) -> None:
     """Let the module `keras`, or `tf_keras`, leave them out as it does its own."""
     utils: Any = sys.modules.get(f"{keras.__name__}.src.utils.traceback_utils")
-    if hasattr(utils, "_EXCLUDED_PATHS"):
-        utils._EXCLUDED_PATHS = excluded_too(utils._EXCLUDED_PATHS)
+    if hasattr(utils, EXCLUDED_PATHS):
+        setattr(utils, EXCLUDED_PATHS, excluded_too(getattr(utils, EXCLUDED_PATHS)))

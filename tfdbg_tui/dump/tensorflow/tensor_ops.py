@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.ops import gen_debug_ops
 
-from tfdbg_tui.dump.tensorflow import internals
+from tfdbg_tui.dump.tensorflow import devices, graph_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -67,14 +66,14 @@ def summary(tensor: Any, mode: TensorDebugMode) -> Any:
     with beside(tensor):
         # There is no kernel of the summary op for others on GPUs.
         real = tensor if tensor.dtype == tf.float16 else as_real(tensor)
-        return gen_debug_ops.debug_numeric_summary_v2(
-            real, tensor_id=-1, tensor_debug_mode=int(mode), output_dtype=tf.float64
+        return tf.raw_ops.DebugNumericSummaryV2(
+            input=real, tensor_id=-1, tensor_debug_mode=int(mode), output_dtype=tf.float64
         )
 
 
 def dereferenced(tensor: Any) -> Any:
     """Return a tensor, or that which a reference refers to."""
-    if not internals.is_reference(tensor):
+    if not graph_ops.is_reference(tensor):
         return tensor
     with beside(tensor):
         return tf.identity(tensor)
@@ -86,11 +85,11 @@ def curt_summary(tensor: Any) -> Any:
     with beside(tensor):
         if dtype.is_complex:
             tensor = tf.raw_ops.Bitcast(input=tensor, type=dtype.real_dtype)
-        elif dtype == tf.bfloat16 and internals.has_accelerator():
+        elif dtype == tf.bfloat16 and devices.has_accelerator():
             # There is no bfloat16 kernel of the summary op for GPUs.
             tensor = tf.raw_ops.Cast(x=tensor, DstT=tf.float32)
-        return gen_debug_ops.debug_numeric_summary_v2(
-            tensor,
+        return tf.raw_ops.DebugNumericSummaryV2(
+            input=tensor,
             tensor_id=0,
             tensor_debug_mode=int(TensorDebugMode.CURT_HEALTH),
             output_dtype=tf.float64,

@@ -1,0 +1,149 @@
+"""One door to TensorFlow: what is used of its insides is used here, and is looked for first."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import logging
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui import dump  # noqa: E402
+from tfdbg_tui.dump.tensorflow import private  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DUMP = Path(dump.__file__).parent
+ROOM = Path(private.__file__).parent
+PUBLIC_OF_NAMEDTUPLES = {"_fields", "_replace"}
+PRIVATE_OF_PYTHON = {"_getframe"}
+
+
+def nodes(path: Path) -> Iterator[ast.AST]:
+    return ast.walk(ast.parse(path.read_text("utf-8"), str(path)))
+
+
+def imports(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the modules and names that a file imports from inside of TensorFlow."""
+    for node in nodes(path):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tensorflow."):
+            yield from ((str(node.module), alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.startswith("tensorflow."):
+                    yield alias.name, ""
+
+
+def private_attributes(path: Path) -> Iterator[str]:
+    """Yield the private attributes that a file takes of objects that are not its own."""
+    defined = {node.name for node in nodes(path) if isinstance(node, ast.FunctionDef)}
+    for node in nodes(path):
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store):
+            base, name = node.value, node.attr
+            is_own = isinstance(base, ast.Name) and base.id in ("self", "cls")
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "setattr"):
+            literal = node.args[1]
+            name = str(literal.value) if isinstance(literal, ast.Constant) else ""
+            is_own = False
+        else:
+            continue
+        is_private = name.startswith("_") and not name.startswith("__")
+        allowed = PUBLIC_OF_NAMEDTUPLES | PRIVATE_OF_PYTHON | defined
+        if is_private and not is_own and name not in allowed:
+            yield f"{path.name}: {ast.unparse(node)}"
+
+
+def test_only_this_room_knows_the_inside_of_tensorflow() -> None:
+    others = [path for path in DUMP.rglob("*.py") if ROOM not in path.parents]
+    assert [found for path in others for found in imports(path)] == []
+    assert [found for path in DUMP.rglob("*.py") for found in private_attributes(path)] == []
+
+
+def test_modules_of_tensorflow_are_imported_only_to_be_wrapped() -> None:
+    """What is used of a module is imported by its name, or declared: both are looked for."""
+    assert private.missing() is None
+    owners = [declaration.owner for declaration in private.declarations.values()]
+    for path in ROOM.glob("*.py"):
+        for module, name in imports(path):
+            found = getattr(importlib.import_module(module), name)
+            assert not _is_module(found) or found in owners, (path.name, name)
+
+
+def _is_module(found: object) -> bool:
+    return isinstance(found, type(sys))
+
+
+IMPORTED = sorted({found for path in ROOM.glob("*.py") for found in imports(path)})
+
+
+@contextlib.contextmanager
+def without_attribute(declaration: private.Declaration) -> Iterator[None]:
+    owner, name = declaration.owner, declaration.name
+    kinds = owner.__mro__ if isinstance(owner, type) else (owner, *type(owner).__mro__)
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in kinds:
+            if name in vars(kind):
+                patch.delattr(kind, name)
+        yield
+
+
+@contextlib.contextmanager
+def without_import(module: str, name: str) -> Iterator[None]:
+    """Take a name out of a module of TensorFlow's; the modules of the room are imported anew."""
+    found = sys.modules[module]
+    with pytest.MonkeyPatch.context() as patch:
+        if _is_module(getattr(found, name)):
+            patch.setitem(sys.modules, f"{module}.{name}", None)
+        patch.delattr(found, name)
+        for path in ROOM.glob("*.py"):
+            room_module = f"{private.__package__}.{path.stem}"
+            if path.stem != "private" and room_module in sys.modules:
+                patch.delitem(sys.modules, room_module)
+                patch.delattr(sys.modules[str(private.__package__)], path.stem)
+        yield
+
+
+def program() -> Any:
+    """Return what a small program computes."""
+    function = tf.function(lambda x: tf.math.log(x) + 1.0, autograph=False)
+    return tf.add(function(tf.constant([0.0, 1.0])), 1.0).numpy()
+
+
+@pytest.mark.parametrize("kind", ["attributes", "imports"])
+def test_with_any_of_it_missing_tensorflow_itself_records(
+    kind: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert private.missing() is None
+    missing, expected = private.missing, program()
+    cases = {
+        "attributes": [(d.name, without_attribute(d)) for d in private.declarations.values()],
+        "imports": [(name, without_import(module, name)) for module, name in IMPORTED],
+    }
+    for number, (name, absence) in enumerate(cases[kind]):
+        root = tmp_path / str(number)
+
+        def look(absence: Any = absence) -> str | None:
+            with absence:
+                return missing()
+
+        caplog.clear()
+        monkeypatch.setattr(private, "missing", look)
+        with caplog.at_level(logging.WARNING, "tfdbg_tui"):
+            tfdbg_tui.enable_dump_debug_info(str(root), "CURT_HEALTH", -1)
+        np.testing.assert_array_equal(program(), expected)
+        dump.disable_dump_debug_info()
+        (warning,) = (r.getMessage() for r in caplog.records if r.name == "tfdbg_tui")
+        assert name in warning
+        assert "TensorFlow's own dump instrumentation is used instead" in warning
+        assert list(root.glob("*.execution"))
+    assert len(cases[kind]) > 20

@@ -1,0 +1,149 @@
+"""Hooks into functions: that a graph becomes one, and that one is called or used in a dataset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+from tensorflow.core.function.polymorphism.function_cache import FunctionContext
+from tensorflow.python.data.ops.structured_function import StructuredFunctionWrapper
+from tensorflow.python.eager import execute
+from tensorflow.python.eager.polymorphic_function import atomic_function, function_context
+from tensorflow.python.eager.polymorphic_function.function_context import EagerContext
+
+from tfdbg_tui.dump.tensorflow import devices, functions, own
+from tfdbg_tui.dump.tensorflow.private import attribute, declare
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.tensorflow.eager_hooks import EagerHooks
+    from tfdbg_tui.dump.tensorflow.listener import SafeListener
+    from tfdbg_tui.dump.tensorflow.private import Wrappers
+
+_QUICK_EXECUTE = declare(
+    execute, "quick_execute", "op_name", "num_outputs", "inputs", "attrs", "ctx", "name"
+)
+_EXECUTE_WITH_CANCELLATION = declare(
+    execute,
+    "execute_with_cancellation",
+    *("op_name", "num_outputs", "inputs", "attrs", "ctx", "cancellation_manager", "name"),
+)
+_FROM_FUNC_GRAPH = declare(atomic_function, "from_func_graph", "name", "graph", "attrs")
+_DATASET_FUNCTION = declare(StructuredFunctionWrapper, "function")
+_MAKE_FUNCTION_CONTEXT = declare(function_context, "make_function_context")
+_eager_context = attribute(FunctionContext, "context")
+_xla_context_id = attribute(EagerContext, "xla_context_id")
+
+_CALLS = "calls of functions"
+
+
+class _Renamed:
+    """A function of the program that is known to TensorFlow by another name."""
+
+    def __init__(self, function: Any, name: str) -> None:
+        self._function = function
+        self.name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(self._function, attribute)
+
+
+class CallHooks:
+    """Tells of functions and their calls.
+
+    Args:
+        listener: Who is told.
+        eager: Knows whether calls are to be told.
+    """
+
+    def __init__(self, listener: SafeListener, eager: EagerHooks) -> None:
+        self._listener = listener
+        self._eager = eager
+
+    def wrappers(self) -> Wrappers:
+        """Return what to wrap, and how."""
+        return (
+            (_QUICK_EXECUTE, self._quick_execute),
+            (_EXECUTE_WITH_CANCELLATION, self._execute_with_cancellation),
+            (_FROM_FUNC_GRAPH, self._from_func_graph),
+            (_DATASET_FUNCTION, self._dataset_function),
+            (_MAKE_FUNCTION_CONTEXT, self._make_function_context),
+        )
+
+    def _quick_execute(self, original: Any) -> Any:
+        def quick_execute(
+            op_name: Any, num_outputs: Any, inputs: Any, attrs: Any, ctx: Any, name: Any = None
+        ) -> Any:
+            if not self._listener.attempt(_CALLS, self._eager.watches_call, op_name):
+                return original(op_name, num_outputs, inputs, attrs, ctx, name)
+            return self._recorded_call(original, op_name, num_outputs, inputs, attrs, ctx, name)
+
+        return quick_execute
+
+    def _execute_with_cancellation(self, original: Any) -> Any:
+        def execute_with_cancellation(
+            op_name: Any,
+            num_outputs: Any,
+            inputs: Any,
+            attrs: Any,
+            ctx: Any,
+            cancellation_manager: Any,
+            name: Any = None,
+        ) -> Any:
+            rest = (num_outputs, inputs, attrs, ctx, cancellation_manager, name)
+            if not self._listener.attempt(_CALLS, self._eager.watches_call, op_name):
+                return original(op_name, *rest)
+            return self._recorded_call(original, op_name, *rest)
+
+        return execute_with_cancellation
+
+    def _from_func_graph(self, original: Any) -> Any:
+        def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
+            function = original(name, graph, attrs, *args, **kwargs)
+            text = name.decode() if isinstance(name, bytes) else name
+            self._listener.tell("function_created", text, graph, attrs)
+            return function
+
+        return from_func_graph
+
+    def _dataset_function(self, original: Any) -> Any:
+        def function(this: Any) -> Any:
+            made = original.fget(this)
+            if not tf.executing_eagerly():
+                return made
+            name = functions.function_name(made)
+            to_run, _ = self._listener.tell("function_to_run", name, stateless=True) or (name, [])
+            return made if to_run == name else _Renamed(made, to_run)
+
+        return property(function)
+
+    def _make_function_context(self, original: Any) -> Any:
+        def with_variant(made: Any, variant: Any) -> Any:
+            key = _eager_context(made)
+            told_apart = variant, _xla_context_id(key)
+            return made._replace(context=key._replace(xla_context_id=told_apart))
+
+        def make_function_context(*args: Any, **kwargs: Any) -> Any:
+            made = original(*args, **kwargs)
+            variant = self._listener.tell("function_variant")
+            return (variant and self._listener.attempt(_CALLS, with_variant, made, variant)) or made
+
+        return make_function_context
+
+    def _recorded_call(
+        self, original: Any, op_name: str, num_outputs: int, inputs: Any, *rest: Any
+    ) -> Any:
+        """Call a function; its outputs are recorded by the op callback where there is one."""
+        call = self._listener.tell("call_begins", op_name)
+        function, captures = op_name, []
+        if self._listener.attempt(_CALLS, devices.is_custom, inputs):
+            self._listener.tell("function_left_out", op_name, "its arguments are DTensors")
+        else:
+            function, captures = self._listener.tell("function_to_run", op_name) or (op_name, [])
+        try:
+            outputs = original(function, num_outputs, [*inputs, *captures], *rest)
+        except BaseException as error:
+            own.restore_names(error)
+            self._listener.tell("call_fails", call, inputs, error)
+            raise
+        self._listener.tell("call_ends", call, inputs, outputs)
+        return outputs

@@ -1,0 +1,55 @@
+"""Devices: their full names, and whether there is more than the CPU."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+from tensorflow.python.eager.context import Context, context
+
+from tfdbg_tui.dump.tensorflow.private import attribute, method
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_device_name = attribute(Context, "device_name")
+_host_address_space = method(Context, "host_address_space")
+
+
+def has_accelerator() -> bool:
+    """Return whether this process computes on anything but CPUs."""
+    return any(d.device_type != "CPU" for d in tf.config.list_logical_devices())
+
+
+def is_custom(tensors: Iterable[Any]) -> bool:
+    """Return whether eager tensors are on a device like that of DTensor, which knows no Python."""
+    return any("device:CUSTOM:" in tensor.device for tensor in tensors)
+
+
+def full_name(device: str) -> str:
+    """Return the name of a device with job, replica, task and index.
+
+    An op without a device is placed by TensorFlow at run time, on the first accelerator where
+    there is one; the name given here is that default.
+    """
+    return _full_name(device or "", _host_address_space(context()), has_accelerator())
+
+
+def remote() -> str | None:
+    """Return the device that the program has chosen, if it is another process's; else None."""
+    device = _device_name(context())
+    if not device or "/job:" not in device:
+        return None
+    mine = tf.DeviceSpec.from_string(_host_address_space(context()))
+    chosen = mine.make_merged_spec(tf.DeviceSpec.from_string(device))
+    is_mine = (chosen.job, chosen.replica, chosen.task) == (mine.job, mine.replica, mine.task)
+    return None if is_mine else device
+
+
+@functools.lru_cache(maxsize=1024)
+def _full_name(device: str, address: str, accelerated: bool) -> str:
+    spec = tf.DeviceSpec.from_string(address).make_merged_spec(tf.DeviceSpec.from_string(device))
+    if spec.device_type is None:
+        spec = spec.replace(device_type="GPU" if accelerated else "CPU", device_index=0)
+    return str(spec.replace(device_index=spec.device_index or 0).to_string())

@@ -1,0 +1,163 @@
+"""Hooks into eager ops, which belong to a thread: TensorFlow calls back a list for each."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from tensorflow.python.eager import context as context_module
+from tensorflow.python.eager import execute
+from tensorflow.python.eager.context import Context, context, context_safe
+from tensorflow.python.framework import op_callbacks
+from tensorflow.python.ops.script_ops import FuncRegistry
+
+from tfdbg_tui.dump.tensorflow import functions, own
+from tfdbg_tui.dump.tensorflow.listener import SafeListener, subject
+from tfdbg_tui.dump.tensorflow.private import attribute, declare
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.tensorflow.listener import Listener
+    from tfdbg_tui.dump.tensorflow.private import Declaration, Wrappers
+
+_EXECUTE = declare(execute, "execute")
+_EXECUTE_WITH_CALLBACKS = declare(execute, "execute_with_callbacks")
+_QUICK_EXECUTE = declare(execute, "quick_execute")
+_SHOULD_INVOKE = declare(op_callbacks, "should_invoke_op_callbacks")
+_SET_CONTEXT = declare(context_module, "_set_context_locked", "ctx")
+_GET_PYTHON_FUNCTION = declare(FuncRegistry, "get", "self", "token")
+_BOOTSTRAP = declare(threading.Thread, "_bootstrap_inner", "self")
+_op_callbacks = attribute(Context, "op_callbacks")
+
+
+class _Thread(threading.local):
+    """Attributes: watched: Whether the op callback of the thread was added."""
+
+    watched = False
+
+
+class EagerHooks:
+    """Tells of eager ops.
+
+    Threads started later get an op callback when they start; those that run already when they next
+    call a function or an op outside of the fast path.
+
+    Attributes:
+        installed: Whether threads that start are watched.
+    """
+
+    def __init__(self, listener: Listener) -> None:
+        self.installed = False
+        self._listener = listener
+        self._safe = SafeListener(listener)
+        self._callback_lists: dict[int, list[Any]] = {}
+        self._thread = _Thread()
+        self._on = False
+
+    def wrappers(self) -> Wrappers:
+        """Return what to wrap, and how."""
+        return (
+            (_BOOTSTRAP, self._thread_bootstrap),
+            (_GET_PYTHON_FUNCTION, self._get_python_function),
+            (_SET_CONTEXT, self._set_context),
+            (_SHOULD_INVOKE, self._should_invoke_op_callbacks),
+        )
+
+    def restore(self) -> None:
+        """Let eager ops take the way that they took before."""
+        current = context_safe()
+        others = current is not None and _op_callbacks(current)
+        _use(_EXECUTE_WITH_CALLBACKS if others else _QUICK_EXECUTE)
+
+    def watch(self, on: bool) -> None:
+        """Switch the op callbacks of all threads on or off; off restores TensorFlow's speed."""
+        self._on = on
+        if on:
+            if context_safe() is not None:
+                self.watch_this_thread()
+            for callbacks in list(self._callback_lists.values()):
+                if self._op_callback not in callbacks:
+                    callbacks.append(self._op_callback)
+            _use(_EXECUTE_WITH_CALLBACKS)
+            return
+        for callbacks in list(self._callback_lists.values()):
+            if self._op_callback in callbacks:
+                callbacks.remove(self._op_callback)
+
+    def watch_this_thread(self) -> None:
+        """Add the op callback of the current thread."""
+        callbacks = _op_callbacks(context())
+        self._callback_lists[threading.get_ident()] = callbacks
+        self._thread.watched = True
+        if self._on and self._op_callback not in callbacks:
+            callbacks.append(self._op_callback)
+
+    def _op_callback(
+        self,
+        op_type: str,
+        inputs: Any,
+        attrs: Any,
+        outputs: Any,
+        op_name: str | None = None,
+        graph: Any = None,
+    ) -> Any:
+        if graph is None:
+            if own.is_at_work():
+                return None
+            try:
+                self._listener.eager_op(op_type, inputs, outputs)
+            except Exception as error:
+                self._listener.hook_failed(error, subject("eager_op", (op_type,)))
+            return None
+        return list(outputs)  # handed to the next callback, and then to the program
+
+    def watches_call(self, op_name: Any) -> bool:
+        """Whether an eager execution is the call of a function that is to be told."""
+        if not self._on:
+            return False
+        if not self._thread.watched:
+            self.watch_this_thread()
+        return functions.is_function_name(op_name)
+
+    def _should_invoke_op_callbacks(self, original: Any) -> Any:
+        """Only graphs ask: telling our callback of an op would take a fifth of making the op."""
+
+        def should_invoke_op_callbacks() -> Any:
+            return _op_callbacks(context()) != [self._op_callback] and original()
+
+        return should_invoke_op_callbacks
+
+    def _set_context(self, original: Any) -> Any:
+        """Watch the thread that makes the context: the program may still choose its options."""
+
+        def set_context(made: Any) -> None:
+            original(made)
+            self._safe.attempt("eager ops of a thread", self.watch_this_thread)
+
+        return set_context
+
+    def _get_python_function(self, original: Any) -> Any:
+        """Watch the thread that a `tf.py_function` or a generator of a dataset runs in."""
+
+        def get(registry: Any, token: Any, default: Any = None) -> Any:
+            if not own.is_py_func(token):
+                self._safe.attempt("eager ops of a Python function", self.watch_this_thread)
+            return original(registry, token, default)
+
+        return get
+
+    def _thread_bootstrap(self, original: Any) -> Any:
+        # Not around `run`, where a traceback of the thread would show it.
+        def bootstrap(thread: threading.Thread) -> None:
+            if self.installed:
+                self._safe.attempt("eager ops of a thread", self.watch_this_thread)
+            try:
+                original(thread)
+            finally:
+                self._callback_lists.pop(threading.get_ident(), None)
+
+        return bootstrap
+
+
+def _use(function: Declaration) -> None:
+    """Let TensorFlow execute eager ops by one of its functions."""
+    setattr(_EXECUTE.owner, _EXECUTE.name, getattr(function.owner, function.name))

@@ -1,0 +1,132 @@
+"""The functions of TensorFlow's runtime, and the graphs that they are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+from tensorflow.python.eager.context import Context, context
+from tensorflow.python.eager.polymorphic_function.atomic_function import (
+    AtomicFunction,
+    from_func_graph,
+    from_function_def,
+)
+from tensorflow.python.eager.polymorphic_function.attributes import FORWARD_FUNCTION, XLA_COMPILE
+from tensorflow.python.framework.func_graph import FuncGraph
+from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext
+from tensorflow.python.ops.control_flow_util_v2 import (
+    WhileBodyFuncGraph,
+    WhileCondFuncGraph,
+    unique_fn_name,
+)
+
+from tfdbg_tui.dump.tensorflow import own
+from tfdbg_tui.dump.tensorflow.private import attribute, declare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_PREFIXES = ("__inference_", "__forward_", "__backward_")
+
+_get_function_def = attribute(Context, "get_function_def")
+_name = attribute(AtomicFunction, "name")
+_definition = attribute(AtomicFunction, "definition")
+_children = attribute(AtomicFunction, "children")
+_CHILDREN = declare(AtomicFunction, "_children").name
+_get_function = attribute(tf.Graph, "_get_function")
+_add_function_recursive = attribute(tf.Graph, "_add_function_recursive")
+_set_func_attr = attribute(tf.Operation, "_set_func_attr")
+_set_func_list_attr = attribute(tf.Operation, "_set_func_list_attr")
+
+captured_tensors = attribute(FuncGraph, "external_captures")
+"""Returns what a function takes from outside, besides its arguments."""
+capture_inputs = attribute(FuncGraph, "internal_captures")
+"""Returns the inputs of the function's graph that stand for these."""
+deferred_captures = attribute(FuncGraph, "deferred_external_captures")
+"""Returns what it takes from outside that is known at each call only."""
+
+
+def is_function_name(op_type: str | bytes) -> bool:
+    """Return whether an eager op type is the name of a traced function.
+
+    TensorFlow's generated Python names ops in bytes, but functions in str.
+    """
+    return isinstance(op_type, str) and op_type.startswith(_PREFIXES)
+
+
+def function_name(function: Any) -> str:
+    """Return the name of a runtime function."""
+    name = _name(function)
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def forward_function_name(attrs: Any) -> str | None:
+    """Return the name of the forward function that a backward function's attributes give."""
+    value = (attrs or {}).get(FORWARD_FUNCTION)
+    if value is None:
+        return None
+    name = getattr(value, "s", value)
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def is_compiled(graph: Any, attributes_of_function: Any) -> bool:
+    """Return whether XLA compiles a function by itself, whoever calls it."""
+    value = attributes_of_function.get(XLA_COMPILE)
+    return bool(value is not None and value.b) or bool(GraphOrParentsInXlaContext(graph))
+
+
+def is_loop_graph(graph: Any) -> bool:
+    """Return whether a graph is the condition or body of a While loop."""
+    return isinstance(graph, (WhileCondFuncGraph, WhileBodyFuncGraph))
+
+
+def is_loop_condition(graph: Any) -> bool:
+    """Return whether a graph is the condition of a While loop."""
+    return isinstance(graph, WhileCondFuncGraph)
+
+
+def is_loop(op: Any) -> bool:
+    """Return whether an op is a While loop."""
+    return op.type in ("While", "StatelessWhile")
+
+
+def definition_of(graph: Any) -> tuple[Any, list[Any]]:
+    """Return the FunctionDef of a graph of ours, and the runtime functions that it calls."""
+    function = from_func_graph(unique_fn_name(own.NAME, "added"), graph, {})
+    return _definition(function), _children(function)
+
+
+def function_def(name: str) -> Any:
+    """Return a copy of the FunctionDef of a runtime function."""
+    return _get_function_def(context())(name)
+
+
+def make_function(definition: Any, children: Iterable[Any]) -> Any:
+    """Return a new runtime function, which is there as long as this object.
+
+    Args:
+        definition: Its FunctionDef.
+        children: The runtime functions that it calls, themselves made here or of graphs.
+    """
+    function = from_function_def(definition, None)
+    called = {_name(child): child for made in children for child in (made, *_children(made))}
+    setattr(function, _CHILDREN, list(called.values()))
+    return function
+
+
+def call_instead(op: Any, attribute_name: str, names: list[str]) -> None:
+    """Let an op of a v1 graph, which no session has run, call other functions."""
+    if isinstance(op.get_attr(attribute_name), list):
+        _set_func_list_attr(op)(attribute_name, names)
+    else:
+        _set_func_attr(op)(attribute_name, names[0])
+
+
+def add_to_graph(graph: Any, function: Any) -> None:
+    """Add a runtime function to a v1 graph."""
+    _add_function_recursive(graph)(function)
+
+
+def function_graph(graph: Any, name: str) -> Any:
+    """Return the FuncGraph that a function of a v1 graph was made of; None for an imported one."""
+    return getattr(_get_function(graph)(name), "graph", None)

@@ -1,0 +1,73 @@
+"""Ops of graphs: how they are made, and what TensorFlow says of them."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+from tensorflow.core.framework.node_def_pb2 import NodeDef
+from tensorflow.python.debug.lib.op_callbacks_common import OP_CALLBACK_SKIP_OPS
+from tensorflow.python.framework.op_def_library import _apply_op_helper
+from tensorflow.python.framework.ops import _create_c_op
+from tensorflow.python.ops.resource_variable_ops import ResourceVariable as ResourceVariable
+
+from tfdbg_tui.dump.tensorflow.private import attribute, method
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_from_c_op = attribute(tf.Operation, "_from_c_op")
+_control_flow_context = method(tf.Operation, "_get_control_flow_context")
+_unsafe_unfinalize = method(tf.Graph, "_unsafe_unfinalize")
+_is_ref_dtype = attribute(tf.DType, "_is_ref_dtype")
+
+is_stateful = attribute(tf.Operation, "_is_stateful")
+"""Returns whether an op has a state or a side effect."""
+
+SKIPPED_BY_TENSORFLOW = frozenset(name.decode() for name in OP_CALLBACK_SKIP_OPS)
+"""The op types that TensorFlow's own instrumentation does not record as events."""
+
+
+MAKES_OP = _create_c_op.__name__
+"""The function that extracts the stack of a new op, whose `_init` comes next."""
+
+
+def new_input(graph: Any, name: str, dtype: Any, shape: Any, device: str) -> Any:
+    """Return a new placeholder in a graph of ours.
+
+    A training step has thousands, which take a third of the time that `tf.placeholder` does.
+    """
+    node = NodeDef(op="Placeholder", name=name, device=device)
+    node.attr["dtype"].type = tf.as_dtype(dtype).base_dtype.as_datatype_enum
+    node.attr["shape"].shape.CopyFrom(tf.TensorShape(shape).as_proto())
+    made = _create_c_op(graph, node, [], [], extract_traceback=False)
+    return _from_c_op(tf.Operation)(made, graph).outputs[0]
+
+
+def new_op(op_type: str, **arguments: Any) -> Any:
+    """Return a new op of the current graph, also where it has no outputs."""
+    return _apply_op_helper(op_type, **arguments)[2]
+
+
+def is_reference(tensor: Any) -> bool:
+    """Return whether a tensor is the memory of a variable, maybe not initialised yet."""
+    return bool(_is_ref_dtype(tensor.dtype))
+
+
+def is_in_v1_control_flow(op: Any) -> bool:
+    """Return whether an op is inside of a v1 loop or branch."""
+    return _control_flow_context(op) is not None
+
+
+@contextlib.contextmanager
+def unfinalized(graph: Any) -> Iterator[None]:
+    """Let ops be added to a graph that the program has finalized."""
+    was_final = graph.finalized
+    if was_final:
+        _unsafe_unfinalize(graph)
+    try:
+        yield
+    finally:
+        if was_final:
+            graph.finalize()

@@ -1,0 +1,83 @@
+"""What the dump writer knows of a graph: kept on the graph, so that it lives as long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.framework.func_graph import FuncGraph
+
+from tfdbg_tui.dump.tensorflow.private import declare
+
+_STATE = "_tfdbg_tui"
+_OUTER_GRAPH = declare(FuncGraph, "outer_graph").name
+
+
+@dataclass(slots=True)
+class GraphState:
+    """What is known of one graph.
+
+    Attributes:
+        is_own: Whether it was made for ops of ours.
+        has_doubtful_shapes: Whether a shape was set by hand in it, or in a graph inside of it.
+        recorded: What `observe.graphs` knows of it.
+        sessions: What `observe.sessions` has added to it.
+        copies: What `observe.function_copies` has made of its functions, by the number of the dump.
+        ops_with_copies: How many of its ops call copies, and its version then.
+    """
+
+    is_own: bool = False
+    has_doubtful_shapes: bool = False
+    recorded: Any = None
+    sessions: Any = None
+    copies: dict[int, dict[Any, Any]] = field(default_factory=dict)
+    ops_with_copies: tuple[int, int] = (0, 0)
+
+
+def state_of(graph: Any) -> GraphState:
+    """Return what is known of a graph."""
+    state = known_state(graph)
+    if state is None:
+        state = GraphState()
+        setattr(graph, _STATE, state)
+    return state
+
+
+def known_state(graph: Any) -> GraphState | None:
+    """Return what is known of a graph, or None where that is nothing."""
+    state: GraphState | None = getattr(graph, _STATE, None)
+    return state
+
+
+def outer_graph(graph: Any) -> Any:
+    """Return the graph around that of a function; None outside of functions."""
+    return getattr(graph, _OUTER_GRAPH, None)
+
+
+def doubt_shapes(graph: Any) -> None:
+    """Note that a shape was set by hand in a graph: what the graph returns may have others."""
+    # Outermost of all, where the program runs eagerly, is a graph that stays empty.
+    while graph is not None and graph.version:
+        state_of(graph).has_doubtful_shapes = True
+        graph = outer_graph(graph)
+
+
+def are_shapes_doubtful(graph: Any) -> bool:
+    """Return whether tensors of a graph may have other shapes at run time than while tracing.
+
+    Nothing checks a `set_shape`, nor what one function of a `tf.data` pipeline hands to the next.
+    """
+    while graph is not None:
+        state = known_state(graph)
+        if state is not None and state.has_doubtful_shapes:
+            return True
+        if (getattr(graph, "name", None) or "").startswith("Dataset_"):
+            return True
+        graph = outer_graph(graph)
+    return False
+
+
+def are_shapes_doubtful_now() -> bool:
+    """Return whether a function that is called now may get other shapes than it is traced for."""
+    return not tf.executing_eagerly() and are_shapes_doubtful(tf.compat.v1.get_default_graph())

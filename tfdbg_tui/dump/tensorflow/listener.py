@@ -1,0 +1,118 @@
+"""Who is told what the program does, and how: nothing that goes wrong there reaches the program."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Protocol
+
+import tensorflow as tf
+
+from tfdbg_tui.dump.tensorflow import own
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Listener(Protocol):
+    """What the hooks tell of the program."""
+
+    def eager_op(self, op_type: str, inputs: Any, outputs: Any) -> None:
+        """An eager op or function returned."""
+
+    def call_begins(self, name: str) -> Any:
+        """A function is about to be called; the result is handed to the next two."""
+
+    def call_ends(self, call: Any, inputs: Any, outputs: Any) -> None:
+        """The function returned."""
+
+    def call_fails(self, call: Any, inputs: Any, error: BaseException) -> None:
+        """The function raised."""
+
+    def function_to_run(self, name: str, *, stateless: bool = False) -> tuple[str, list[Any]]:
+        """A function is about to be called, or used in a dataset.
+
+        Returns the name of the one to run, and what it takes after the arguments.
+        """
+
+    def function_left_out(self, name: str, reason: str) -> None:
+        """A function runs in a way that is not recorded."""
+
+    def session_run_begins(self, session: Any, targets: Any, fetches: Any, feeds: Any) -> Any:
+        """A v1 session is about to run; returns what to run along, or None."""
+
+    def session_counted(self, run: Any, steps: Any) -> None:
+        """The global step that a run counts up is known: the one element of `steps`."""
+
+    def session_run_ends(self, run: Any, fetches: Any, outputs: Any) -> None:
+        """The run returned the values of its fetches."""
+
+    def session_run_fails(self, session: Any, run: Any, error: BaseException) -> None:
+        """The run raised."""
+
+    def session_skipped(self, session: Any, what: str) -> None:
+        """A session runs in a way that is not recorded."""
+
+    def function_created(self, name: str, graph: Any, attrs: Any) -> None:
+        """A graph became a runtime function."""
+
+    def hook_failed(self, error: Exception, what: str) -> None:
+        """Telling one of the above has raised; raises again what is meant for the program.
+
+        Args:
+            error: What was raised.
+            what: What is not on record because of it.
+        """
+
+    def function_variant(self) -> Any:
+        """What tells apart the traces of one function, besides TensorFlow's own reasons."""
+
+
+class SafeListener:
+    """Tells a listener what the hooks see."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+
+    def tell(self, hook: str, *args: Any, **kwargs: Any) -> Any:
+        """Tell the listener; what goes wrong there must not reach the program."""
+        if own.is_at_work():
+            return None
+        try:
+            return getattr(self._listener, hook)(*args, **kwargs)
+        except Exception as error:
+            self._listener.hook_failed(error, subject(hook, args))
+            return None
+
+    def attempt(self, what: str, function: Callable[..., Any], *args: Any) -> Any:
+        """Call what finds something out about the program; the same holds.
+
+        Args:
+            what: What may not be on record where it fails.
+            function: What to call.
+            *args: Its arguments.
+        """
+        try:
+            return function(*args)
+        except Exception as error:
+            self._listener.hook_failed(error, what)
+            return None
+
+
+def subject(hook: str, args: tuple[Any, ...]) -> str:
+    """Say what is not on record where a hook has failed with some arguments."""
+    first = args[0] if args else None
+    if hook == "eager_op":
+        return f"the eager op {_name(first)}"
+    if hook == "function_to_run" or hook.startswith("call_"):
+        return f"a call of {_name(getattr(first, 'name', first))}"
+    found = (getattr(arg, "graph", arg) for arg in args)
+    graph = next((graph for graph in found if isinstance(graph, tf.Graph)), None)
+    if graph is None:
+        return "functions that are traced"
+    return f"the graph {getattr(graph, 'name', None) or 'of the program'}"
+
+
+def _name(name: Any) -> str:
+    """Return the name of an op type, or that of a function without what TensorFlow adds."""
+    text = name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
+    return re.sub(r"^__(?:inference|forward|backward)_(.+)_\d+$", r"\1", text)

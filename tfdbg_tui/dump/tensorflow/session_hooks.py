@@ -1,0 +1,104 @@
+"""Hooks into the sessions of TensorFlow 1."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+from tensorflow.python.client.session import BaseSession
+
+from tfdbg_tui.dump.tensorflow.private import attribute, declare
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.tensorflow.listener import SafeListener
+    from tfdbg_tui.dump.tensorflow.private import Wrappers
+
+_DO_RUN = declare(
+    BaseSession,
+    "_do_run",
+    *("self", "handle", "target_list", "fetch_list", "feed_dict", "options", "run_metadata"),
+)
+_MAKE_CALLABLE = declare(
+    BaseSession, "make_callable", "self", "fetches", "feed_list", "accept_options"
+)
+_MAKE_CALLABLE_FROM_OPTIONS = declare(
+    BaseSession, "_make_callable_from_options", "self", "callable_options"
+)
+
+target_of = attribute(BaseSession, "sess_str")
+"""Returns the address of the process that a session computes in; empty for this one."""
+
+
+class SessionHooks:
+    """Tells of runs of sessions."""
+
+    def __init__(self, listener: SafeListener) -> None:
+        self._listener = listener
+
+    def wrappers(self) -> Wrappers:
+        """Return what to wrap, and how."""
+        return (
+            (_DO_RUN, self._do_run),
+            (_MAKE_CALLABLE, self._make_callable),
+            (_MAKE_CALLABLE_FROM_OPTIONS, self._make_callable_from_options),
+        )
+
+    def _do_run(self, original: Any) -> Any:
+        def do_run(
+            this: Any,
+            handle: Any,
+            targets: Any,
+            fetches: Any,
+            feeds: Any,
+            options: Any,
+            run_metadata: Any,
+        ) -> Any:
+            if handle is not None:
+                self._listener.tell("session_skipped", this, "Session.partial_run")
+                return original(this, handle, targets, fetches, feeds, options, run_metadata)
+            run = self._listener.tell("session_run_begins", this, targets, fetches, feeds)
+            if run is None:
+                return original(this, None, targets, fetches, feeds, options, run_metadata)
+            plan, feeds = run.plan, {**feeds, **run.feeds}
+            if plan.before or plan.step is not None:
+                steps = [plan.step] if plan.step is not None else []
+                # What it cannot read the program's run cannot either, which says so itself.
+                with contextlib.suppress(tf.errors.OpError):
+                    values = original(this, None, plan.before, steps, feeds, None, None)
+                    self._listener.tell("session_counted", run, values)
+            try:
+                outputs = original(
+                    this, None, [*targets, *plan.along], fetches, feeds, options, run_metadata
+                )
+            except BaseException as error:
+                self._listener.tell("session_run_fails", this, run, error)
+                raise
+            self._listener.tell("session_run_ends", run, fetches, outputs)
+            return outputs
+
+        return do_run
+
+    def _make_callable(self, original: Any) -> Any:
+        def make_callable(
+            this: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False
+        ) -> Any:
+            made = original(this, fetches, feed_list, accept_options)
+            if feed_list is not None:
+                return made  # TensorFlow itself makes that a call of `run`.
+
+            def call(*args: Any, **kwargs: Any) -> Any:
+                if args or (kwargs and not accept_options):
+                    return made(*args, **kwargs)  # raises
+                return this.run(fetches, **kwargs)
+
+            return call
+
+        return make_callable
+
+    def _make_callable_from_options(self, original: Any) -> Any:
+        def make_callable_from_options(this: Any, callable_options: Any) -> Any:
+            self._listener.tell("session_skipped", this, "Session._make_callable_from_options")
+            return original(this, callable_options)
+
+        return make_callable_from_options
