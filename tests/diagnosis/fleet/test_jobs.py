@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,6 +84,33 @@ def test_a_summary_survives_its_file_and_is_small(recorded: Path) -> None:
     text = summaries_to_json(summaries)
     assert summaries_from_json(text) == summaries
     assert len(text) < 10_000 * len(summaries)
+
+
+def later(summary: WorkerSummary, seconds: float) -> WorkerSummary:
+    """Returns a summary as a process whose clock is ahead would have left it."""
+    return replace(
+        summary,
+        started_at=(summary.started_at or 0.0) + seconds,
+        ended_at=summary.ended_at + seconds,
+        roots=tuple(replace(root, wall_time=root.wall_time + seconds) for root in summary.roots),
+        crossings=tuple(
+            replace(crossing, times=tuple((run, time + seconds) for run, time in crossing.times))
+            for crossing in summary.crossings
+        ),
+    )
+
+
+@pytest.mark.parametrize("seconds", [-120.0, 120.0])
+@pytest.mark.parametrize("name", ["loop_1", "eager_0_tf"])
+def test_clocks_that_differ_change_nothing(name: str, seconds: float, recorded: Path) -> None:
+    first, *others = summaries_of(recorded / name)
+    (plain,) = join([first, *others]).jobs
+    (found,) = join([first, *(later(other, seconds) for other in others)]).jobs
+    assert [root.to_json() for root in found.roots] == [root.to_json() for root in plain.roots]
+    number = found.members.index(first)
+    ahead = [skew - (found.skew[number] or 0.0) for skew in found.skew if skew is not None]
+    assert sorted(round(one, -1) for one in ahead) == sorted([0.0, *[seconds] * len(others)])
+    assert any("clocks of" in note for note in found.notes)
 
 
 def test_the_order_of_summaries_does_not_matter(recorded: Path) -> None:

@@ -52,9 +52,11 @@ def _merged(jobs: Iterable[Job], slack: float) -> list[Job]:
 def _fit(job: Job, other: Job, slack: float) -> bool:
     """Whether two groups of processes may be of one job."""
     pairs = [(mine, theirs) for mine in job for theirs in other]
-    return all(_may_be_colleagues(*pair) for pair in pairs) and any(
-        _at_the_same_time(*pair, slack) for pair in pairs
-    )
+    if not all(_may_be_colleagues(*pair) for pair in pairs):
+        return False
+    if any(_at_the_same_time(*pair, slack) for pair in pairs):
+        return True
+    return bool(slack) and any(_same_cluster(*pair) for pair in pairs)
 
 
 def _may_be_colleagues(one: WorkerSummary, other: WorkerSummary) -> bool:
@@ -63,9 +65,14 @@ def _may_be_colleagues(one: WorkerSummary, other: WorkerSummary) -> bool:
     if (one.task.kind, one.task.index) == (other.task.kind, other.task.index):
         return False
     if one.task.cluster and other.task.cluster:
-        return one.task.cluster == other.task.cluster
+        return _same_cluster(one, other)
     keys = [{crossing.key for crossing in process.crossings} for process in (one, other)]
     return bool(keys[0] & keys[1]) or not all(keys)
+
+
+def _same_cluster(one: WorkerSummary, other: WorkerSummary) -> bool:
+    clusters = [process.task.cluster if process.task else "" for process in (one, other)]
+    return bool(clusters[0]) and clusters[0] == clusters[1]
 
 
 def _at_the_same_time(one: WorkerSummary, other: WorkerSummary, slack: float) -> bool:

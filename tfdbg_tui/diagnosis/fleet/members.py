@@ -47,14 +47,14 @@ def notes(members: Sequence[WorkerSummary], skew: Sequence[float | None]) -> Ite
     for number in programs_differ(members):
         yield f"{names(members, [number])} runs another program: {members[number].program}"
     yield from _behind(members)
-    for number, ahead in enumerate(skew):
-        if ahead is not None and abs(ahead) >= _WORTH_A_WORD:
-            where = "ahead of" if ahead > 0 else "behind"
-            yield (
-                f"the clock of {names(members, [number])} is {abs(ahead):,.1f} s {where} that of "
-                f"{names(members, [0])}, as their collectives tell; steps and collectives give the "
-                "order here, not clocks"
-            )
+    differing = [number for number, ahead in enumerate(skew) if abs(ahead or 0.0) >= _WORTH_A_WORD]
+    if differing:
+        most = max((skew[number] or 0.0 for number in differing), key=abs)
+        yield (
+            f"clocks of {names(members, differing)} differ from that of {names(members, [0])}, by "
+            f"{most:+,.1f} s at most, as their collectives tell; steps and collectives give the "
+            "order here, not clocks"
+        )
 
 
 def missing(members: Sequence[WorkerSummary]) -> Iterator[dict[str, Any]]:

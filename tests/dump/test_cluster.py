@@ -1,0 +1,70 @@
+"""A process of a cluster: its place is on record, and what it runs on others is left alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfdbg_tui.logdir import Task, open_run
+from tfdbg_tui.wire import omissions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.tensorflow
+pytest.importorskip("tensorflow")
+
+_CLUSTER = {"worker": ["host-a:2222", "host-b:2222"], "ps": ["host-c:2222"]}
+_PROGRAM = """
+import sys
+import tensorflow as tf
+import tfdbg_tui
+
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], tensor_debug_mode="ADAPTIVE")
+server = tf.distribute.Server.create_local_server()
+tf.config.experimental_connect_to_host(server.target.removeprefix("grpc://"))
+
+@tf.function
+def log(x):
+    return tf.math.log(x)
+
+print(log(tf.constant(1.0)).numpy())
+with tf.device("/job:worker/replica:0/task:0/device:CPU:0"):
+    print(log(tf.constant(0.0)).numpy())
+print(log(tf.constant(1.0)).numpy())
+"""
+
+
+def test_a_function_that_runs_in_another_process_is_left_alone_and_told(tmp_path: Path) -> None:
+    config = {"cluster": _CLUSTER, "task": {"type": "worker", "index": 1}}
+    result = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, str(tmp_path)],
+        env={**os.environ, "TF_CONFIG": json.dumps(config), "CUDA_VISIBLE_DEVICES": "-1"},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.stdout.split() == [b"0.0", b"-inf", b"0.0"], result.stderr.decode()[-2000:]
+    run = open_run(tmp_path)
+    (omission,) = run.omissions
+    assert omission.kind == omissions.SKIPPED
+    assert "log" in omission.what
+    assert "/job:worker/replica:0/task:0/device:CPU:0" in omission.reason
+    recorded = {trace.execution_index for trace in run.graph_executions}
+    functions = [e.index for e in run.executions if e.op_type.startswith("__inference_log_")]
+    assert len(functions) == 3
+    assert recorded == {functions[0], functions[2]}
+    check_place(run.files.task)
+
+
+def check_place(task: Task | None) -> None:
+    """Checks the place in the cluster, which does not tell its addresses."""
+    assert task is not None
+    assert (task.kind, task.index, task.size) == ("worker", 1, 2)
+    assert task.cluster
+    assert "host" not in task.cluster
