@@ -15,6 +15,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.ma  # else np.unique imports it, when there may be no descriptor left
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode.queue_rows import (
@@ -117,17 +118,23 @@ class _Queue:
         self.leaving: list[Group] = []
         self.lock = threading.RLock()
         self._thread: threading.Thread | None = None
+        self._runs = threading.Event()
         self._ends = threading.Event()
         self._rest: Rows = np.zeros((0, WIDTH), np.int64)
 
     def watch(self) -> None:
-        """Start the thread that takes rows out, if it does not run."""
+        """Start the thread that takes rows out, if it does not run.
+
+        For the first op of a thread TensorFlow opens a file, and crashes where there is no
+        descriptor left; so that op comes now.
+        """
         with self.lock:
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._run, name="tfdbg-tui-rows", daemon=True
                 )
                 self._thread.start()
+        self._runs.wait()
 
     def end(self) -> None:
         """Stop the thread: TensorFlow goes before threads do when the process ends."""
@@ -136,7 +143,8 @@ class _Queue:
             self._thread.join()
 
     def _run(self) -> None:
-        while not self._ends.wait(_INTERVAL_SECONDS):
+        ends = False
+        while not ends:
             try:
                 self.drain()
             except BadTensorError:
@@ -144,6 +152,8 @@ class _Queue:
             except Exception as error:
                 for dump in list(callbacks.dumps):
                     dump.hook_failed(error, "graph executions")
+            self._runs.set()
+            ends = self._ends.wait(_INTERVAL_SECONDS)
 
     def drain(self) -> None:
         if self._thread is None:

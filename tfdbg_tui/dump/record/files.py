@@ -7,9 +7,11 @@ every file system TensorFlow knows a possible dump root.
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import errno
 import os
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import tensorflow as tf
 
@@ -69,38 +71,90 @@ class RecordSink(Protocol):
         """Flush and close the file."""
 
 
+class _Open:
+    """An open file of TensorFlow's, and whether its descriptor still belongs to it.
+
+    A program may close all descriptors, as daemons do, and open files of its own: what we wrote to
+    the descriptor would be in one of these, which closing it would close.  So nothing is written
+    or closed without a look, and no destructor does: the object stays until the process has ended.
+
+    Attributes:
+        file: The object of TensorFlow's.
+    """
+
+    def __init__(self, path: str, file: Any) -> None:
+        self.file = file
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(file))
+        local = _local(path)
+        self._status = os.stat(local) if local is not None else None
+        self._number = next(filter(self._is_own, _descriptors()), None)
+
+    def _is_own(self, number: int) -> bool:
+        with contextlib.suppress(OSError):
+            return self._status is not None and os.path.samestat(os.stat(number), self._status)
+        return False
+
+    @property
+    def lost(self) -> bool:
+        """Whether the program has closed it."""
+        return self._number is not None and not self._is_own(self._number)
+
+    def checked(self) -> Any:
+        """Return the object of TensorFlow's, to write to.
+
+        Raises:
+            OSError: The program has closed the file.
+        """
+        if self.lost:
+            raise OSError(errno.EBADF, "the program has closed the descriptors of the dump")
+        return self.file
+
+
+def _descriptors() -> list[int]:
+    """Return the numbers of all open files of this process, where the system tells them."""
+    try:
+        return [int(name) for name in os.listdir("/dev/fd")]
+    except OSError:
+        return []
+
+
 class PayloadFile:
     """A TFRecord file; its items are the payloads of records."""
 
     def __init__(self, path: str) -> None:
         create_private(path)
-        self._writer = tf.io.TFRecordWriter(path)
+        self._open = _Open(path, tf.io.TFRecordWriter(path))
 
     def write(self, item: bytes) -> None:
         """Append an item."""
-        self._writer.write(item)
+        self._open.checked().write(item)
 
     def write_all(self, items: Iterable[bytes]) -> None:
         """Append items."""
         for item in items:
-            self._writer.write(item)
+            self._open.checked().write(item)
 
     def flush(self) -> None:
         """Hand what was written to the operating system."""
-        self._writer.flush()
+        self._open.checked().flush()
 
     def close(self) -> None:
         """Flush and close the file."""
-        self._writer.close()
+        self._open.checked().close()
 
 
 class AppendedFile:
-    """A TFRecord file that is opened for each record, so that other processes can append too."""
+    """A TFRecord file that other processes append to as well."""
 
     def __init__(self, path: str) -> None:
         create_private(path)
         self._path = path
-        self._append(b"")  # Creates the file.
+        self._open = self._opened()
+
+    def _opened(self) -> _Open:
+        file = tf.io.gfile.GFile(self._path, "ab")
+        file.write(b"")  # Opens the file.
+        return _Open(self._path, file)
 
     def write(self, item: bytes) -> None:
         """Append the payload of a record and hand it to the operating system."""
@@ -111,14 +165,18 @@ class AppendedFile:
         self._append(b"".join(map(tfrecord.frame, items)))
 
     def _append(self, data: bytes) -> None:
-        with tf.io.gfile.GFile(self._path, "ab") as file:
-            file.write(data)
+        if self._open.lost:
+            self._open = self._opened()
+        file = self._open.checked()
+        file.write(data)
+        file.flush()
 
     def flush(self) -> None:
         """Do nothing: `write` has done it."""
 
     def close(self) -> None:
-        """Do nothing: it is not open."""
+        """Close the file."""
+        self._open.checked().close()
 
 
 class Reserve:
@@ -144,24 +202,25 @@ class FramedFile:
 
     def __init__(self, path: str) -> None:
         create_private(path)
-        self._file = tf.io.gfile.GFile(path, "wb")
-        self._file.write(b"")  # Creates the file.
+        file = tf.io.gfile.GFile(path, "wb")
+        file.write(b"")  # Creates the file.
+        self._open = _Open(path, file)
 
     def write(self, item: bytes) -> None:
         """Append an item."""
-        self._file.write(item)
+        self._open.checked().write(item)
 
     def write_all(self, items: Iterable[bytes]) -> None:
         """Append items."""
-        self._file.write(b"".join(items))
+        self._open.checked().write(b"".join(items))
 
     def flush(self) -> None:
         """Hand what was written to the operating system."""
-        self._file.flush()
+        self._open.checked().flush()
 
     def close(self) -> None:
         """Flush and close the file."""
-        self._file.close()
+        self._open.checked().close()
 
 
 class StraightFile:

@@ -287,7 +287,6 @@ class Recorder:
         """Forget everything without touching the files: this process is a fork of their owner."""
         self.broken = self._stopped = self._forked = True
         self._discard()
-        _abandoned.append(self)
 
     def tell_fork(self) -> None:
         """Tell in the owner's files, once, that this fork of it computes something."""
@@ -405,10 +404,6 @@ class Recorder:
     def _commit(self) -> None:
         self._execution_file.commit()
         self._trace_file.commit()
-
-
-_abandoned: list[Recorder] = []
-"""Recorders of a parent process: kept, so that no destructor flushes the parent's files."""
 
 
 _Item = TypeVar("_Item")
