@@ -21,7 +21,7 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.cli import exit_codes, fleet
+from tfdbg_tui.cli import colours, exit_codes, fleet
 from tfdbg_tui.cli.options import add_logdirs, add_run
 from tfdbg_tui.cli.output import put, tell
 from tfdbg_tui.diagnosis import BUFFERING, Report, StatusTracker, diagnose, to_text
@@ -98,7 +98,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         put(json.dumps(report.to_json(), indent=2))
     else:
-        put(to_text(report))
+        text = to_text(report)
+        put(colours.coloured(text) if colours.wanted() else text)
     return exit_codes.of_report(report)
 
 

@@ -143,6 +143,34 @@ async def test_without_colours_the_frame_tells_which_pane_has_the_keys(
         assert "Graph Execution" in heavy
 
 
+async def test_in_ascii_without_colours_the_title_tells_it(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    options = {"theme_name": WITHOUT_COLOR, "charset": ASCII}
+    async with open_app(logdirs["mnist"], **options) as opened:
+        opened.app.no_color = True
+        await opened.press("3")
+        titles = [line for line in opened.screen().splitlines() if "Graph Execution" in line]
+        assert "> 3 Graph Execution" in titles[0]
+        await opened.press("4")
+        assert "> 3 Graph Execution" not in opened.screen()
+        assert "> 4 Graph Structure" in opened.screen()
+
+
+@pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
+async def test_a_terminals_own_colours_do_not_stand_on_one_another(
+    open_app: Open, logdirs: RecordedLogdirs, theme: str
+) -> None:
+    async with open_app(logdirs["mnist"], theme_name=theme) as opened:
+        await opened.press("a", "4")
+        pane = opened.app.query_one("#graph_structure", Pane)
+        names = ("key", "faint", "call", "match", "number", "input", "live", "")
+        for behind in ("focus", "mark"):
+            strip = pane.strip(tuple((f"{name}.", name) for name in names), behind)
+            colours = {segment.style.color for segment in strip if segment.style}
+            assert len(colours) == 1
+
+
 @pytest.mark.parametrize("theme", [*known_themes()[:3], "ansi-dark", "nord"])
 async def test_every_kind_of_theme_works(
     open_app: Open, logdirs: RecordedLogdirs, theme: str

@@ -146,7 +146,10 @@ class Pane(VirtualList):
 
     def _show_title(self) -> None:
         summary = self.charset.safe(self.summary())
+        has_keys = self.session.focus.pane == self.spec.name
+        told = has_keys and self.charset.ascii_only and self.app.no_color  # no frame tells it
         title = Content.assemble(
+            (f" {self.charset.focus}" if told else "", "bold"),
             (f" {self._key} " if self._key else " ", "bold $rule-active"),
             (f"{self.spec.title} ", "bold $foreground"),
             (f" {summary} " if summary else "", "$dim"),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Line
 
 _LABEL = 10
+_FRAME = 2  # lines of its frame
 _LINES_AROUND = 1  # of the source line, above and below
 _ROOMY = 16  # a pane this tall has room for them, and for space between the parts
 
@@ -96,7 +97,14 @@ class Cause(ChainPane):
         """See `VirtualList`: a part is several lines."""
         chain = self.found_chain
         self._lines = self._lay_out(chain, self.line_width) if chain else []
+        alone = self.screen.has_class("-zoomed") or not self._lines
+        self.styles.max_height = None if alone else len(self._lines) + _FRAME
         return len(self._lines)
+
+    @property
+    def _room(self) -> int:
+        """How many lines the pane may have: what it does not need, the chain gets."""
+        return self.container_size.height * 3 // 5
 
     def find_cursor(self) -> int | None:
         """See `VirtualList`: the last line of the chosen part, the first one being near."""
@@ -130,7 +138,7 @@ class Cause(ChainPane):
     def _lay_out(self, chain: Chain, width: int) -> list[CardLine]:
         lines: list[CardLine] = []
         for number, part in enumerate(cards.parts(chain)):
-            if number and self.size.height >= _ROOMY + 4 and part.label:
+            if number and self._room >= _ROOMY + 4 and part.label:
                 lines.append(CardLine(number - 1, ()))
             found = list(self._part(chain, part, max(10, width - 3)))
             for position, (cells, behind) in enumerate(found):
@@ -166,7 +174,7 @@ class Cause(ChainPane):
             return
         place = snapshot.find_place(location.file, location.line)
         source = snapshot.source(place.host, place.path) if place else None
-        around = _LINES_AROUND if self.size.height >= _ROOMY else 0
+        around = _LINES_AROUND if self._room >= _ROOMY else 0
         first = max(1, location.line - around)
         lines = source.lines[first - 1 : location.line + around] if source else ()
         if len(lines) <= location.line - first:

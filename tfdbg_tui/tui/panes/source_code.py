@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len, set_cell_size
 from textual.message import Message
 
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _TAB = 4
 _FILES = 16
 _LONGEST = 1_000_000  # characters of a file that are coloured; more takes seconds
+_ROOT = "root"
 
 
 class SourceRows(Rows):
@@ -115,9 +117,11 @@ class SourceCode(Pane):
         bad = self._bad_line(row + 1)
         sign = " " if bad is None else self.charset.root if bad.is_root else self.charset.bad
         margin: Cell = (sign + " ", "bad-mark")
-        text = self._text(row)
-        room = width - digits - 3 - width_of(text)
-        return (number, margin, *text, *self._told(bad, room)), "focus" if focused else ""
+        text, room = self._text(row), width - digits - 3
+        if bad is not None and bad.is_root:
+            text = _cut(text, room - len(_ROOT) - 3, self.charset.ellipsis)
+        told = self._told(bad, room - width_of(text))
+        return (number, margin, *text, *told), "focus" if focused else ""
 
     def _bad_line(self, number: int) -> BadLine | None:
         snapshot, place = self.session.snapshot, self.session.focus.place
@@ -129,7 +133,7 @@ class SourceCode(Pane):
         """Return what stands at the end of a line whose ops made bad tensors, if it fits."""
         if bad is None:
             return ()
-        root = "root" if bad.is_root else ""
+        root = _ROOT if bad.is_root else ""
         count = f"{compact(bad.tensors)} bad" if bad.tensors else ""
         for words in ((root, count), (root or count,)):
             text = f" {', '.join(filter(None, words))} "
@@ -215,6 +219,18 @@ class SourceCode(Pane):
             return ""
         name = place.path.replace("\\", "/").rpartition("/")[2]
         return f"{name}:{place.line}"
+
+
+def _cut(line: Line, width: int, ellipsis: str) -> Line:
+    """Return what fits into a width, so that there is room for what is said at the end."""
+    if width_of(line) <= width:
+        return line
+    cut: list[Cell] = []
+    room = width - len(ellipsis)
+    for text, style in line:
+        cut.append((set_cell_size(text, min(cell_len(text), max(0, room))), style))
+        room -= cell_len(text)
+    return (*cut, (ellipsis, "dim"))
 
 
 def _scrolled(cells: Sequence[Cell], columns: int) -> Line:

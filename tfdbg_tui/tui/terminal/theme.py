@@ -129,6 +129,21 @@ _TERMINAL = {
     "builtin": "ansi_cyan",
 }
 
+# On light backgrounds the bright colours, yellow above all, cannot be read.
+_LIGHT_TERMINAL = {
+    **_TERMINAL,
+    "bad": "ansi_magenta",
+    "input": "ansi_default",
+    "call": "ansi_blue",
+    "match": "ansi_blue",
+    "rule-active": "ansi_blue",
+    "focus": "ansi_bright_white",
+    "focus-back": "ansi_blue",
+    "mark-back": "ansi_white",
+    "number": "ansi_blue",
+    "builtin": "ansi_magenta",
+}
+
 DARK = Theme(
     name="tfdbg-dark",
     primary="#ff9f43",
@@ -186,7 +201,7 @@ def known_themes() -> list[str]:
 def variables_for(theme: Theme) -> dict[str, str]:
     """Return our variables for a theme that is not one of ours."""
     if theme.ansi:
-        return _TERMINAL
+        return _TERMINAL if theme.dark else _LIGHT_TERMINAL
     return _DARK if theme.dark else _LIGHT
 
 

@@ -32,6 +32,11 @@ _ON_HIGHLIGHT = {
 }
 
 
+# A terminal's own sixteen colours are legible on its own background, and not on one another.
+_ANSI_HIGHLIGHTS = _HIGHLIGHTS | {"mark"}
+_KEPT = frozenset({"chip-bad", "bold", "underline"})
+
+
 class CellWidget(Widget):
     """A widget that draws cells in the styles of `theme.cell_style`.
 
@@ -78,13 +83,14 @@ class CellWidget(Widget):
         change of style costs some 35 bytes.
         """
         base = (self._base or self.rich_style) + self.cell_style(behind)
-        highlighted = behind in _HIGHLIGHTS
+        ansi = self.app.current_theme.ansi
+        highlighted = behind in (_ANSI_HIGHLIGHTS if ansi else _HIGHLIGHTS)
         segments: list[Segment] = []
         for text, names in cells:
             if not text:
                 continue
             if highlighted:
-                names = _ON_HIGHLIGHT.get(names, names)
+                names = _ON_HIGHLIGHT.get(names, "" if ansi and names not in _KEPT else names)
             style = base + self.cell_style(names) if names else base
             before = segments[-1] if segments else None
             if before is not None and before.style is not None and _joins(before.style, style):

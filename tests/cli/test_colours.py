@@ -1,0 +1,43 @@
+"""Colours of a report: on a terminal only, and never a change of its text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfdbg_tui.cli import colours
+from tfdbg_tui.diagnosis import diagnose, to_text
+from tfdbg_tui.logdir import open_run
+
+if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
+
+
+def test_colours_change_no_text(logdirs: RecordedLogdirs) -> None:
+    text = to_text(diagnose(open_run(logdirs["mnist"])))
+    shown = colours.coloured(text)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", shown) == text
+    assert shown.startswith("\x1b[1;35mbad\x1b[0m: ")
+    assert "\x1b[31m- tf.math.log(probs)\x1b[0m" in shown
+    assert "\x1b[32m+ " in shown
+
+
+@pytest.mark.parametrize(
+    ("terminal", "environment", "wanted"),
+    [
+        (True, {"TERM": "xterm"}, True),
+        (True, {"TERM": "xterm", "NO_COLOR": "1"}, False),
+        (True, {"TERM": "dumb"}, False),
+        (False, {"TERM": "xterm"}, False),
+    ],
+)
+def test_colours_are_for_terminals_of_users_who_want_them(
+    monkeypatch: pytest.MonkeyPatch, terminal: bool, environment: dict[str, str], wanted: bool
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
+    assert colours.wanted() is wanted

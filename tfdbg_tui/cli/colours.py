@@ -1,0 +1,52 @@
+"""Colours of a report on a terminal; the text stays the same, and goes into pipes without them.
+
+Only the sixteen colours that users choose themselves, so that they suit dark and light terminals.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+_BOLD, _DIM, _RED, _GREEN, _MAGENTA = "1", "2", "31", "32", "1;35"
+_VERDICTS = {"bad": _MAGENTA, "suspect": _BOLD, "incomplete": _BOLD, "clean": "1;32"}
+_TITLE = re.compile(r"(?:\d+\.|-) ")
+_LABELLED = re.compile(r"(  [a-z ]{10} )(.*)")
+_CHANGES = {"- ": _RED, "+ ": _GREEN}  # what a fix takes out, and puts in
+
+
+def wanted() -> bool:
+    """Whether standard output is a terminal whose user wants colours."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
+    return sys.stdout.isatty() and not plain
+
+
+def coloured(report: str) -> str:
+    """Return a report with the codes of colours in it."""
+    first, *lines = report.split("\n")
+    verdict = first.partition(":")[0]
+    return "\n".join([_verdict(verdict) + first[len(verdict) :], *map(_line, lines)])
+
+
+def _verdict(word: str) -> str:
+    return _set(word, _VERDICTS.get(word, _BOLD))
+
+
+def _line(line: str) -> str:
+    if _TITLE.match(line):
+        return _set(line, _BOLD)
+    labelled = _LABELLED.fullmatch(line)
+    if labelled is None:
+        return line
+    label, text = labelled.groups()
+    return (_set(label, _DIM) if label.strip() else label) + _change(text)
+
+
+def _change(text: str) -> str:
+    code = _CHANGES.get(text[:2])
+    return _set(text, code) if code else text
+
+
+def _set(text: str, code: str) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m"
