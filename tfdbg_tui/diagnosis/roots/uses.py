@@ -184,7 +184,7 @@ class Row:
     """A row of the table.
 
     Attributes:
-        id: Its name; `tests/diagnosis/roots/test_uses.py` has a program for each.
+        id: Its name; `tests/diagnosis/roots/test_uses.py` has an example of each.
         fits: Whether it decides about a use.
         harmless: With what tolerance the use does no harm.
         why: Why that is so.
@@ -260,14 +260,13 @@ USES = (
         _UNLESS_NAN,
         "∞ gives an index, a sample or a condition as any large number does",
     ),
-    Row("unseen", lambda use: use.unseen, _IF_KEPT, "nothing tells what became of it"),
-    # What the op made is on record.
     Row(
         "doubtful",
         lambda use: use.doubtful,
         _IF_KEPT,
-        "the record may be of another call, or does not tell whether it is bad",
+        "there is no record, or it may be of another call, or does not tell whether it is bad",
     ),
+    # What the op made is on record.
     Row(
         "loses-numerators",
         lambda use: use.loses_numerators,
