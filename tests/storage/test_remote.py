@@ -14,6 +14,7 @@ from tfdbg_tui.cli import main
 from tfdbg_tui.logdir import LogdirError, RunReader, list_runs
 from tfdbg_tui.storage import connection, remote, storage_of, urls
 from tfdbg_tui.storage.blocks import Blocks
+from tfdbg_tui.tui.session.recording import Recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -88,14 +89,22 @@ def test_an_outage_is_told_and_loses_nothing(
     (files,) = list_runs(place.url)
     reader = RunReader(files)
     storage = storage_of(files.directory)
+    assert isinstance(storage, remote.RemoteStorage)
     first = reader.poll()
     assert storage.trouble == ""
     monkeypatch.setattr(Unsteady, "failures", itertools.repeat(DROPPED))
+    failed_at = set()
     for _ in range(3):
         run = reader.poll()
+        failed_at.add(storage._connection._failed_at)
+    assert len(failed_at) == 1  # since when
     assert len(run.graph_executions) >= len(first.graph_executions)
     assert "hung up" in storage.trouble
     assert not run.state.deleted
+    recording = Recording(attached=True)
+    recording.note(run)
+    ((said, _),) = recording.facts(following=True, shown=None)
+    assert said.startswith("trying again, no connection for 0 s: the peer said")
     monkeypatch.setattr(Unsteady, "failures", iter(()))
     assert content(reader.read_all()) == content(tfdbg_tui.open_run(logdirs["mnist"]))
     assert storage.trouble == ""

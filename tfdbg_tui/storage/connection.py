@@ -55,7 +55,7 @@ class Connection:
         since = self._failed_at
         if since is None:
             return ""
-        return f"no answer from {self._server} for {time.monotonic() - since:.0f} s: {self._reason}"
+        return f"no connection for {time.monotonic() - since:.0f} s: {self._reason}"
 
     def wait(self) -> bool:
         """Wait a second for a connection that is lost; return whether to try once more."""

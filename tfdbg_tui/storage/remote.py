@@ -15,6 +15,8 @@ from tfdbg_tui.storage.remote_file import RemoteFile, Status
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fsspec import AbstractFileSystem
+
 _POLL_SECONDS = 1.0
 _TIMES = "LastModified", "last_modified", "mtime", "updated", "modified", "created"
 
@@ -114,9 +116,8 @@ class RemoteStorage:
 
     def _listed(self, directory: str) -> dict[str, Mapping[str, Any]]:
         path = self._connection.path(directory)
-        self._connection.call(lambda files: files.invalidate_cache())
         try:
-            entries = self._connection.call(lambda files: files.ls(path, detail=True))
+            entries = self._connection.call(lambda files: _fresh(files, path))
         except FileNotFoundError:  # which SFTP says of files too
             entries = [self._connection.call(lambda files: files.info(path))]
         if len(entries) == 1 and _same(entries[0]["name"], path) and _is_file(entries[0]):
@@ -134,6 +135,13 @@ class RemoteStorage:
         if info.get("size") is None:
             raise OSError(errno.EINVAL, "the server does not tell how long the file is")
         return info
+
+
+def _fresh(files: AbstractFileSystem, path: str) -> list[dict[str, Any]]:
+    """Return what lies in a directory, not what a backend remembers of it."""
+    files.invalidate_cache()
+    entries: list[dict[str, Any]] = files.ls(path, detail=True)
+    return entries
 
 
 def _same(one: str, other: str) -> bool:

@@ -84,6 +84,9 @@ class Recording:
             following: Whether the view stands at the newest event.
             shown: Number of events that the view stops at, while it is paused.
         """
+        trouble = self._run.connection_trouble if self._run else ""
+        if trouble:  # then nobody knows more
+            return [(f"trying again, {trouble}", "match")]
         status = self.tracker.status()
         cells = []
         if status is not None and (self.attached or self.growing or self.program):
@@ -93,8 +96,6 @@ class Recording:
         mark = shown if shown is not None else self.mark
         if not following and self.growing and mark is not None and self.total > mark:
             cells.append((f"+{self.total - mark:,} new, F follows", "match"))
-        if self._run is not None and self._run.connection_trouble:
-            cells.append((f"{self._run.connection_trouble}; trying again", "match"))
         if self.newer_run:
             cells.append(("a newer run: R", "match"))
         if self.announcement:
