@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import device_of as device_of
     from tfdbg_tui.diagnosis.events import graph_id_of as graph_id_of
     from tfdbg_tui.diagnosis.events import name_of as name_of
+    from tfdbg_tui.diagnosis.events import op_type_of as op_type_of
     from tfdbg_tui.diagnosis.events import summary_of as summary_of
     from tfdbg_tui.diagnosis.fleet.joining import join as join
     from tfdbg_tui.diagnosis.fleet.report import FleetReport as FleetReport
@@ -76,6 +77,7 @@ _NAMES = {
         "device_of",
         "graph_id_of",
         "name_of",
+        "op_type_of",
         "summary_of",
     ),
     "tfdbg_tui.diagnosis.fleet.joining": ("join",),

@@ -15,6 +15,7 @@ from tfdbg_tui.tui.actions.keys import shown_key
 from tfdbg_tui.tui.actions.registry import ACTIONS
 from tfdbg_tui.tui.background.chain_finder import ChainFinder
 from tfdbg_tui.tui.background.diagnoser import Diagnosed, Diagnoser
+from tfdbg_tui.tui.background.filtering import Filtering
 from tfdbg_tui.tui.background.loader import FAST, SLOW, Loaded, Loader, NewRun, RunsFound, Waiting
 from tfdbg_tui.tui.background.search import Search
 from tfdbg_tui.tui.control.actor import Actor
@@ -115,6 +116,7 @@ class TfdbgApp(PacedApp):
             diagnoser=Diagnoser(self.post_message),
             search=Search(self.session, self.post_message),
             chain_finder=ChainFinder(self.session, self.post_message),
+            filtering=Filtering(self.session, self.post_message),
         )
         self._navigator = Navigator(self.parts, at)
         self._runs = Runs(self.parts, run)
@@ -122,6 +124,7 @@ class TfdbgApp(PacedApp):
         self._actor = Actor(self.parts, self._navigator, self._commands)
         self._arrivals = Arrivals(self.parts, self._navigator, until_bad=until_bad, bell=bell)
         self.session.listen(self._navigator.find_chain)
+        self.session.listen(self._navigator.find_filtered)
 
     def get_default_screen(self) -> Screen[Any]:
         """See Textual."""
@@ -154,6 +157,7 @@ class TfdbgApp(PacedApp):
         self.parts.diagnoser.stop()
         self.parts.search.close()
         self.parts.chain_finder.close()
+        self.parts.filtering.close()
 
     # ---- Messages
 
@@ -201,10 +205,13 @@ class TfdbgApp(PacedApp):
         self.action_act(message.action_id)
 
     def on_prompt_answered(self, message: Prompt.Answered) -> None:
-        """Search, or go there."""
+        """Search, filter, or go there."""
         self.query("Prompt").remove()
-        if message.text:
-            self._navigator.answer(message)
+        self._navigator.answer(message)
+
+    def on_prompt_typed(self, message: Prompt.Typed) -> None:
+        """See `Navigator`."""
+        self._navigator.typed(message)
 
     # ---- Actions
 

@@ -72,15 +72,19 @@ class Commands:
         """Ask what to search for."""
         self._ask("search")
 
+    def do_filter(self) -> None:
+        """Ask what to list."""
+        self._ask("filter", self._navigator.begin_filter())
+
     def do_goto(self) -> None:
         """Ask where to go."""
         self._ask("goto")
 
-    def _ask(self, purpose: Purpose) -> None:
+    def _ask(self, purpose: Purpose, text: str = "") -> None:
         from tfdbg_tui.tui.widgets.prompt import Prompt
 
         if not self._app.query("Prompt"):
-            prompt = Prompt(purpose)
+            prompt = Prompt(purpose, text)
             self._parts.main.mount(prompt)
             prompt.focus()
 

@@ -35,6 +35,7 @@ class Navigator:
         self._session = parts.session
         self._target = target
         self._touched: str | None = None if target is None else _ANY
+        self._focus_before_filter = parts.session.focus
 
     @contextlib.contextmanager
     def acting(self, *, by_moving: bool = True) -> Iterator[None]:
@@ -126,13 +127,42 @@ class Navigator:
         with self.acting():
             self.go(focus_row, jump=True)
 
+    def begin_filter(self) -> str:
+        """Note the filter that there is, for who gives up typing another; return it."""
+        focus = self._focus_before_filter = self._session.focus
+        return focus.filter_of(navigation.pane_to_filter(focus))
+
+    def typed(self, typed: Prompt.Typed) -> None:
+        """Show what a filter selects as it is typed, where it can be understood already."""
+        if typed.purpose == "filter":
+            with contextlib.suppress(navigation.NowhereError):
+                self._session.focus = navigation.set_filter(self._session.focus, typed.text)
+
     def answer(self, answered: Prompt.Answered) -> None:
-        """Search for what has been typed, or go there."""
+        """Search for what has been typed, list only that, or go there."""
+        text, command = answered.text, answered.text.split(maxsplit=1)[:1]
         with self.acting():
-            if answered.purpose == "goto":
-                self.go(partial(navigation.goto, target=answered.text), jump=True)
-            else:
-                self._parts.search.begin(answered.text)
+            if answered.purpose == "filter":
+                self._end_filter(answered)
+            elif answered.purpose == "search" and text:
+                self._parts.search.begin(text)
+            elif command == ["filter"]:
+                text = text.strip().removeprefix("filter")
+                self.go(lambda _, focus: navigation.set_filter(focus, text), jump=True)
+            elif text:
+                self.go(partial(navigation.goto, target=text), jump=True)
+
+    def _end_filter(self, answered: Prompt.Answered) -> None:
+        self._session.focus = self._focus_before_filter
+        if not answered.given_up:
+            self.go(lambda _, focus: navigation.set_filter(focus, answered.text), jump=True)
+
+    def find_filtered(self) -> None:
+        """Have what filters select found, before anything shows the session."""
+        try:
+            self._parts.filtering.look()
+        except navigation.NowhereError as nowhere:
+            self._parts.say(str(nowhere))
 
     def find_chain(self) -> None:
         """Have the chain found that Why is to show, before anything shows the session."""
@@ -145,5 +175,7 @@ class Navigator:
         """Show what has been found meanwhile."""
         with self.acting():
             self._parts.search.task_done(message.task)
+            if self._parts.filtering.task_done(message.task):
+                self._session.notify()
             if self._parts.chain_finder.task_done(message.task):
                 self._session.notify()

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.actions.keymap import Keymap
     from tfdbg_tui.tui.background.chain_finder import ChainFinder
     from tfdbg_tui.tui.background.diagnoser import Diagnoser
+    from tfdbg_tui.tui.background.filtering import Filtering
     from tfdbg_tui.tui.background.loader import Loader
     from tfdbg_tui.tui.background.search import Search
     from tfdbg_tui.tui.screens.main import MainScreen
@@ -32,6 +33,7 @@ class Parts:
         diagnoser: Diagnoses what has been read.
         search: Searches lists.
         chain_finder: Finds the chain that `w` asks for.
+        filtering: Finds what filters select.
     """
 
     app: PacedApp
@@ -44,6 +46,7 @@ class Parts:
     diagnoser: Diagnoser
     search: Search
     chain_finder: ChainFinder
+    filtering: Filtering
 
     def say(self, message: str) -> None:
         """Show a message in place of the keys for some seconds."""

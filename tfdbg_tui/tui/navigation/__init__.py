@@ -1,9 +1,9 @@
 """What keys and clicks do: functions from a snapshot and a focus to the next focus.
 
 `moving` within lists and between panes, `drilling` deeper, `links` along the numbers, `repeats` of
-the same op, `training_steps`, `alerts`, `asking_why`, `finding` by name or text, `showing` more or
-less, `copying`, `settling` when a run opens.  What differs from pane to pane is a method of the
-pane's `Rows`.
+the same op, `training_steps`, `alerts`, `asking_why`, `finding` by name or text, `filtering` lists,
+`showing` more or less, `copying`, `settling` when a run opens.  What differs from pane to pane is a
+method of the pane's `Rows`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,15 @@ from tfdbg_tui.tui.navigation.alerts import first_alert, step_alert
 from tfdbg_tui.tui.navigation.asking_why import close_why, stand_on_root, why
 from tfdbg_tui.tui.navigation.copying import copy_text, diagnosis_text
 from tfdbg_tui.tui.navigation.drilling import click, enter, step_sideways
+from tfdbg_tui.tui.navigation.filtering import (
+    close,
+    pane_to_filter,
+    set_filter,
+    tensors_of_function,
+    tensors_of_line,
+    tensors_of_type,
+    toggle_bad_only,
+)
 from tfdbg_tui.tui.navigation.finding import goto, search
 from tfdbg_tui.tui.navigation.links import to_consumer, to_producer
 from tfdbg_tui.tui.navigation.moving import (
@@ -28,7 +37,6 @@ from tfdbg_tui.tui.navigation.repeats import step_computation
 from tfdbg_tui.tui.navigation.settling import first_focus, open_on_root, settle
 from tfdbg_tui.tui.navigation.showing import (
     toggle_bad_branches,
-    toggle_bad_only,
     toggle_in_time,
     toggle_library_frames,
 )
@@ -38,6 +46,7 @@ from tfdbg_tui.tui.session.nowhere import NowhereError
 __all__ = [
     "NowhereError",
     "click",
+    "close",
     "close_why",
     "copy_text",
     "cycle_pane",
@@ -52,7 +61,9 @@ __all__ = [
     "move",
     "move_to",
     "open_on_root",
+    "pane_to_filter",
     "search",
+    "set_filter",
     "settle",
     "show_pane",
     "stand_on_root",
@@ -61,6 +72,9 @@ __all__ = [
     "step_frame",
     "step_sideways",
     "step_training",
+    "tensors_of_function",
+    "tensors_of_line",
+    "tensors_of_type",
     "to_consumer",
     "to_producer",
     "toggle_bad_branches",

@@ -70,6 +70,6 @@ def looks_elsewhere(before: Focus, after: Focus) -> bool:
         before,
         pane=after.pane,
         library_frames=after.library_frames,
-        bad_only=after.bad_only,
+        filters=after.filters,
         in_time=after.in_time,
     )

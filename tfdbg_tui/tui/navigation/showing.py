@@ -1,4 +1,4 @@
-"""What lists show: library frames or not, all or only what is bad, by root or by time."""
+"""What lists show: library frames or not, by root or by time."""
 
 from __future__ import annotations
 
@@ -32,14 +32,3 @@ def toggle_library_frames(focus: Focus) -> Focus:
 def toggle_bad_branches(focus: Focus) -> Focus:
     """Leave out of Graph Structure what does not lead to NaN and ∞, or show all again."""
     return replace(focus, bad_branches=not focus.bad_branches)
-
-
-def toggle_bad_only(snapshot: Snapshot, focus: Focus) -> Focus:
-    """List only tensors with NaN or ∞ in Graph Execution, or all again.
-
-    Raises:
-        NowhereError: There are none.
-    """
-    if not focus.bad_only and not len(snapshot.run.graph_executions.alert_rows):
-        raise NowhereError("no graph execution with NaN or ∞ has been recorded")
-    return replace(focus, bad_only=not focus.bad_only)

@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.scrollbar import ScrollBarRender
 
 from tfdbg_tui.diagnosis import BUFFERING
+from tfdbg_tui.tui.session.snapshot import NOTHING_YET
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
@@ -128,6 +129,18 @@ class Pane(VirtualList):
         cursor = self.cursor
         return f"{count:,}" if cursor is None else f"{cursor:,} of {count:,}"
 
+    def filter_words(self) -> str:
+        """Return what the title says of the pane's filter; "" where it has none."""
+        session, charset = self.session, self.charset
+        text = session.focus.filter_of(self.spec.name)
+        if not text or session.snapshot is None:
+            return ""
+        keys = self.spec.rows.selections(session.focus)
+        found = [session.snapshot.listed.get(key, NOTHING_YET) for key in keys]
+        count = self.spec.rows.count(session.snapshot, session.focus)
+        more = "" if all(listed.complete for listed in found) else charset.ellipsis
+        return f" {charset.dot} {text}: {count:,}{more}"
+
     def show(self) -> None:
         """Show the session's present state; called after each change of it."""
         snapshot = self.session.snapshot
@@ -172,6 +185,8 @@ class Pane(VirtualList):
             return self.session.waiting
         if self.session.recording.phase == "buffering":
             return BUFFERING
+        if self.filter_words():
+            return "Nothing fits the filter. Esc ends it."
         if not snapshot.run.progress.complete:
             return f"Reading{self.charset.ellipsis}"
         return self.EMPTY

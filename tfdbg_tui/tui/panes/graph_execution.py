@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.matching import find_number, matches, rows_from
-from tfdbg_tui.tui.panes.rows import Rows, index_within
+from tfdbg_tui.tui.panes.rows import EventRows, index_within
 from tfdbg_tui.tui.panes.trace_columns import TraceColumns, TraceRow, choose_columns
 from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
 from tfdbg_tui.tui.terminal.text import compact, short_device
@@ -25,30 +25,23 @@ if TYPE_CHECKING:
 _TALL = 9
 
 
-class GraphExecutionRows(Rows):
-    """The graph executions, or those of them that hold a NaN or an infinity."""
+class GraphExecutionRows(EventRows):
+    """The graph executions."""
 
-    LISTS_EVENTS = True
+    PANE = "graph_execution"
+    KIND = "graph_execution"
 
-    def count(self, snapshot: Snapshot, focus: Focus) -> int:
-        """See `Rows`."""
-        executions = snapshot.run.graph_executions
-        return len(executions.alert_rows) if focus.bad_only else len(executions)
+    def total(self, snapshot: Snapshot) -> int:
+        """See `EventRows`."""
+        return len(snapshot.run.graph_executions)
 
-    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
-        """See `Rows`: the last row at or before the focus, where that is not listed."""
-        if focus.graph_execution is None or not focus.bad_only:
-            return focus.graph_execution
-        rows = snapshot.run.graph_executions.alert_rows
-        return max(0, int(rows.searchsorted(focus.graph_execution, side="right")) - 1)
+    def focused(self, focus: Focus) -> int | None:
+        """See `EventRows`."""
+        return focus.graph_execution
 
     def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
         """See `Rows`."""
         return focus_graph_execution(snapshot, focus, self.index(snapshot, focus, row))
-
-    def index(self, snapshot: Snapshot, focus: Focus, row: int) -> int:
-        """Return which graph execution is in a row."""
-        return int(snapshot.run.graph_executions.alert_rows[row]) if focus.bad_only else row
 
     def find(
         self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
@@ -56,9 +49,10 @@ class GraphExecutionRows(Rows):
         """See `Rows`."""
         executions = snapshot.run.graph_executions
         wanted = [self._matches(snapshot, text, i) for i in range(executions.num_sites)]
-        if not focus.bad_only:
+        listed = self.listed(snapshot, focus)
+        if listed is None:
             return find_number(executions.site_ids, wanted, start, step)
-        sites = executions.site_ids.take(executions.alert_rows[:])
+        sites = executions.site_ids.take(listed.rows)
         rows = rows_from(start, step, len(sites))
         return next((row for row in rows if wanted[int(sites[row])]), None)
 
@@ -75,7 +69,8 @@ class GraphExecutionRows(Rows):
 
     def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus:
         """See `Rows`."""
-        focus = replace(focus, bad_only=False)
+        index_within(number, self.total(snapshot))
+        focus = focus.filtered(self.PANE, "")
         return self.select(snapshot, focus, index_within(number, self.count(snapshot, focus)))
 
 
@@ -213,10 +208,7 @@ class GraphExecutionPane(Pane):
         snapshot, index = self.session.snapshot, self.session.focus.graph_execution
         if snapshot is None or index is None:
             return ""
-        text = f"{index:,} of {len(snapshot.run.graph_executions):,}"
-        if self.session.focus.bad_only:
-            text += f" {self.charset.dot} only NaN/{self.charset.inf}: {self.row_count:,}"
-        return text
+        return f"{index:,} of {len(snapshot.run.graph_executions):,}{self.filter_words()}"
 
 
 SPEC = PaneSpec(
@@ -227,7 +219,7 @@ SPEC = PaneSpec(
     view=GraphExecutionPane,
     tile=3,
     companion="graph_structure",
-    keys=("first_alert", "why", "next_alert", "producer", "consumer", "bad_only"),
+    keys=("first_alert", "why", "next_alert", "producer", "consumer", "bad_only", "filter"),
     prefix="trace",
     total=lambda snapshot: len(snapshot.run.graph_executions),
     beside_why=frozenset({"wide"}),

@@ -12,13 +12,15 @@ from tfdbg_tui.diagnosis import name_of
 from tfdbg_tui.tui.panes.matching import first_match, rows_from
 from tfdbg_tui.tui.session.focusing import focus_newest, focused_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
+from tfdbg_tui.tui.session.snapshot import NOTHING_YET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.diagnosis import TensorEvent
+    from tfdbg_tui.query import Kind
     from tfdbg_tui.tui.session.focus import Focus
-    from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.tui.session.snapshot import Listed, Snapshot
 
 
 class Rows(ABC):
@@ -44,6 +46,10 @@ class Rows(ABC):
     @abstractmethod
     def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
         """Focus a row."""
+
+    def selections(self, focus: Focus) -> Sequence[tuple[Kind, str]]:
+        """Return the lists of the run that a filter of the pane selects from, and the filters."""
+        return ()
 
     def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
         """Return what a search looks at, of each row."""
@@ -116,6 +122,56 @@ class Rows(ABC):
     def go_to_name(self, snapshot: Snapshot, focus: Focus, name: str) -> Focus | None:
         """Go to what a typed name means; None where nothing here is called so."""
         return None
+
+
+class EventRows(Rows):
+    """The events of one list of the run, or those of them that a filter selects.
+
+    Attributes:
+        PANE: Name of the pane.
+        KIND: Which list it is.
+    """
+
+    LISTS_EVENTS = True
+    PANE: ClassVar[str]
+    KIND: ClassVar[Kind]
+
+    @abstractmethod
+    def total(self, snapshot: Snapshot) -> int:
+        """Return how many events there are, listed or not."""
+
+    @abstractmethod
+    def focused(self, focus: Focus) -> int | None:
+        """Return the focused event."""
+
+    def selections(self, focus: Focus) -> Sequence[tuple[Kind, str]]:
+        """See `Rows`."""
+        text = focus.filter_of(self.PANE)
+        return ((self.KIND, text),) if text else ()
+
+    def listed(self, snapshot: Snapshot, focus: Focus) -> Listed | None:
+        """Return what the filter has selected so far; None where there is no filter."""
+        keys = self.selections(focus)
+        return snapshot.listed.get(keys[0], NOTHING_YET) if keys else None
+
+    def count(self, snapshot: Snapshot, focus: Focus) -> int:
+        """See `Rows`."""
+        listed = self.listed(snapshot, focus)
+        return self.total(snapshot) if listed is None else len(listed.rows)
+
+    def index(self, snapshot: Snapshot, focus: Focus, row: int) -> int:
+        """Return which event is in a row."""
+        listed = self.listed(snapshot, focus)
+        return row if listed is None else int(listed.rows[row])
+
+    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
+        """See `Rows`: the last row at or before the focus, where that is not listed."""
+        listed, focused = self.listed(snapshot, focus), self.focused(focus)
+        if listed is None or focused is None:
+            return focused
+        if not len(listed.rows):
+            return None
+        return max(0, int(listed.rows.searchsorted(focused, side="right")) - 1)
 
 
 def index_within(number: int, count: int) -> int:

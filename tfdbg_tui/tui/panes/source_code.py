@@ -253,6 +253,6 @@ SPEC = PaneSpec(
     view=SourceCode,
     tile=5,
     companion="stack_trace",
-    keys=("frame_up", "frame_down", "edit"),
+    keys=("frame_up", "frame_down", "edit", "tensors_of_line"),
     beside_why=frozenset({"wide", "normal"}),
 )

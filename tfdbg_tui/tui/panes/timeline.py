@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import readable_function
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
-from tfdbg_tui.tui.panes.matching import find_number, matches
+from tfdbg_tui.tui.panes.matching import find_number, matches, rows_from
 from tfdbg_tui.tui.panes.overview import overview
-from tfdbg_tui.tui.panes.rows import Rows, index_within
+from tfdbg_tui.tui.panes.rows import EventRows, index_within
 from tfdbg_tui.tui.session.focusing import focus_execution, focus_newest, focused_event
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
@@ -17,7 +17,7 @@ from tfdbg_tui.tui.widgets.cells import joined
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     from textual import events
 
@@ -30,22 +30,23 @@ _BOX = 2
 _HOST_WIDTH = 16
 
 
-class ExecutionRows(Rows):
+class ExecutionRows(EventRows):
     """The executions."""
 
-    LISTS_EVENTS = True
+    PANE = "timeline"
+    KIND = "execution"
 
-    def count(self, snapshot: Snapshot, focus: Focus) -> int:
-        """See `Rows`."""
+    def total(self, snapshot: Snapshot) -> int:
+        """See `EventRows`."""
         return len(snapshot.run.executions)
 
-    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
-        """See `Rows`."""
+    def focused(self, focus: Focus) -> int | None:
+        """See `EventRows`."""
         return focus.execution
 
     def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
         """See `Rows`."""
-        return focus_execution(snapshot, focus, row)
+        return focus_execution(snapshot, focus, self.index(snapshot, focus, row))
 
     def find(
         self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
@@ -55,7 +56,12 @@ class ExecutionRows(Rows):
         wanted = [
             matches(text, executions.kind_by_id(i).op_type) for i in range(executions.num_kinds)
         ]
-        return find_number(executions.kinds, wanted, start, step)
+        listed = self.listed(snapshot, focus)
+        if listed is None:
+            return find_number(executions.kinds, wanted, start, step)
+        kinds = executions.kinds.take(listed.rows)
+        rows = rows_from(start, step, len(kinds))
+        return next((row for row in rows if wanted[int(kinds[row])]), None)
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: to the stack trace of the execution."""
@@ -65,10 +71,10 @@ class ExecutionRows(Rows):
 
     def step_sideways(self, snapshot: Snapshot, focus: Focus, step: int) -> Focus:
         """See `Rows`: to the next box."""
-        if focus.execution is None:
+        position, last = self.position(snapshot, focus), self.count(snapshot, focus) - 1
+        if position is None:
             return focus
-        last = self.count(snapshot, focus) - 1
-        return self.select(snapshot, focus, min(max(0, focus.execution + step), last))
+        return self.select(snapshot, focus, min(max(0, position + step), last))
 
     def newest(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`."""
@@ -76,7 +82,11 @@ class ExecutionRows(Rows):
 
     def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus:
         """See `Rows`."""
-        return self.select(snapshot, focus, index_within(number, self.count(snapshot, focus)))
+        index = index_within(number, self.total(snapshot))
+        return self.select(snapshot, focus.filtered(self.PANE, ""), index)
+
+
+ROWS = ExecutionRows()
 
 
 class Timeline(Pane):
@@ -97,40 +107,44 @@ class Timeline(Pane):
 
     @property
     def _label_width(self) -> int:
-        return max(4, len(str(self._num_executions)) + 1)
-
-    @property
-    def _num_executions(self) -> int:
         snapshot = self.session.snapshot
-        return len(snapshot.run.executions) if snapshot else 0
+        return max(4, len(str(ROWS.total(snapshot) if snapshot else 0)) + 1)
 
     def count_rows(self) -> int:
         """See `VirtualList`: the number of lines of boxes."""
-        return -(-self._num_executions // self.stride)
+        return -(-super().count_rows() // self.stride)
 
     def find_cursor(self) -> int | None:
         """See `VirtualList`: the line with the focused execution."""
-        focused = self.session.focus.execution
-        return None if focused is None else focused // self.stride
+        position = super().find_cursor()
+        return None if position is None else position // self.stride
+
+    def _boxes(self, row: int) -> range | Sequence[int]:
+        """Return the executions of a line; none where lines have become longer since `update`."""
+        snapshot, focus = self.snapshot, self.session.focus
+        first = row * self.stride
+        boxes = range(first, min(first + self.stride, ROWS.count(snapshot, focus)))
+        listed = ROWS.listed(snapshot, focus)
+        return boxes if listed is None else listed.rows[boxes.start : boxes.stop].tolist()
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        first = row * self.stride
+        boxes = self._boxes(row)
         focused = self.session.focus.execution
-        here = focused is not None and first <= focused < first + self.stride
-        inputs = tuple(i for i in self._inputs if first <= i < first + self.stride)
-        return focused if here else None, inputs
+        inputs = tuple(i for i in self._inputs if i in boxes)
+        return tuple(boxes[:1]), len(boxes), focused if focused in boxes else None, inputs
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
         snapshot = self.snapshot
         executions = snapshot.run.executions
-        first = row * self.stride
-        last = min(first + self.stride, len(executions))
-        low, high = executions.alert_rows.searchsorted([first, last])
+        boxes = self._boxes(row)
+        if not boxes:
+            return (), ""
+        low, high = executions.alert_rows.searchsorted([boxes[0], boxes[-1] + 1])
         bad = set(executions.alert_rows[low:high].tolist())
-        cells: list[Cell] = [(f"{first:>{self._label_width}} ", "faint")]
-        for index in range(first, last):
+        cells: list[Cell] = [(f"{boxes[0]:>{self._label_width}} ", "faint")]
+        for index in boxes:
             kind = executions.kind(index)
             style = "call-box underline" if kind.is_function else "box"
             if index in bad:
@@ -233,8 +247,10 @@ class Timeline(Pane):
 
     def summary(self) -> str:
         """See `Pane`."""
-        total, index = self._num_executions, self.session.focus.execution
-        return f"{total:,}" if index is None or not total else f"{index:,} of {total:,}"
+        snapshot, index = self.session.snapshot, self.session.focus.execution
+        total = ROWS.total(snapshot) if snapshot else 0
+        text = f"{total:,}" if index is None or not total else f"{index:,} of {total:,}"
+        return text + self.filter_words()
 
     def on_click(self, event: events.Click) -> None:
         """Tell which box was clicked on."""
@@ -243,9 +259,8 @@ class Timeline(Pane):
         if offset is None or row is None:
             return
         box = (offset.x - self._label_width - 1) // _BOX
-        index = row * self.stride + box
-        if 0 <= box < self.stride and index < self._num_executions:
-            self.post_message(VirtualList.RowClicked(self, index))
+        if 0 <= box < len(self._boxes(row)):
+            self.post_message(VirtualList.RowClicked(self, row * self.stride + box))
 
 
 def _mode(execution: Execution) -> str:
@@ -258,11 +273,11 @@ SPEC = PaneSpec(
     name="timeline",
     title="Python Execution Timeline",
     short_title="Exec",
-    rows=ExecutionRows(),
+    rows=ROWS,
     view=Timeline,
     tile=2,
     companion="graph_execution",
-    keys=("first_alert", "why", "next_alert", "producer", "consumer"),
+    keys=("first_alert", "why", "next_alert", "producer", "consumer", "filter"),
     prefix="exec",
     total=lambda snapshot: len(snapshot.run.executions),
     beside_why=frozenset({"wide"}),

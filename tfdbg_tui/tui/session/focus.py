@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Focus:
         sticky: Whether the source file stays the same when another stack trace is shown.
         place: The focused source line.
         library_frames: Whether frames of libraries are unfolded.
-        bad_only: Whether Graph Execution lists nothing but tensors with NaN or ∞.
+        filters: The filter of each pane that has one, by the pane's name.
         in_time: Whether Alerts lists each alert in order of time, rather than causes.
         cause: The cause chosen in Alerts, by its tensor; None where an alert was chosen.
         open_causes: The causes whose alerts are listed, by their tensors.
@@ -89,7 +89,7 @@ class Focus:
     sticky: bool = field(default=False, metadata=KEPT)
     place: Place | None = field(default=None, metadata=KEPT)
     library_frames: bool = field(default=False, metadata=KEPT)
-    bad_only: bool = field(default=False, metadata=KEPT)
+    filters: tuple[tuple[str, str], ...] = field(default=(), metadata=KEPT)
     in_time: bool = field(default=False, metadata=KEPT)
     cause: TensorEvent | None = field(default=None, metadata=TENSOR)
     open_causes: frozenset[TensorEvent] = field(default=frozenset(), metadata=TENSORS)
@@ -98,3 +98,12 @@ class Focus:
     link: TensorEvent | None = field(default=None, metadata=TENSOR)
     open_copies: frozenset[TensorEvent] = field(default=frozenset(), metadata=TENSORS)
     part: int = field(default=0, metadata=KEPT)
+
+    def filter_of(self, pane: str) -> str:
+        """Return the filter of a pane; "" for none."""
+        return dict(self.filters).get(pane, "")
+
+    def filtered(self, pane: str, text: str) -> Focus:
+        """Return the focus with another filter of a pane; "" for none."""
+        others = tuple(item for item in self.filters if item[0] != pane)
+        return replace(self, filters=(*others, (pane, text)) if text else others)

@@ -39,6 +39,12 @@ def is_same_run(before: Run, after: Run) -> bool:
     )
 
 
+def keeps_rows(before: Run, after: Run) -> bool:
+    """Whether all rows of a run have the same places in a later state of it."""
+    same = before.state.generation == after.state.generation
+    return same and is_same_run(before, after) and len(after.files.file_sets) == 1
+
+
 def remapped(focus: Focus, before: Run, after: Run) -> Focus:
     """Return the focus of one state of a run as it is in a later one.
 

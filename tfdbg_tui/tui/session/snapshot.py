@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os.path
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tfdbg_tui.diagnosis import (
     RUNNING,
@@ -29,7 +32,7 @@ from tfdbg_tui.tui.session.folding import FoldedRow, fold_library_frames
 from tfdbg_tui.tui.session.tree import Path, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import numpy.typing as npt
 
@@ -39,10 +42,29 @@ if TYPE_CHECKING:
         StackFrame,
         TensorSummary,
     )
+    from tfdbg_tui.query import Kind
     from tfdbg_tui.tui.session.focus import Focus, OpName
 
 _RECORDS = 4096
 _COUNTED_ALERTS = 5_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """What a filter has selected so far.
+
+    Attributes:
+        rows: Rows of the run's list, ascending.
+        next_row: The first row that has not been looked at.
+        complete: Whether there are no more.
+    """
+
+    rows: npt.NDArray[np.int64]
+    next_row: int
+    complete: bool
+
+
+NOTHING_YET = Listed(np.zeros(0, np.int64), 0, complete=False)
 
 
 class Snapshot:
@@ -63,10 +85,12 @@ class Snapshot:
         is_blind: Whether it says nothing about NaN and ∞, having been recorded so.
         gaps: What is not on record; that the program still runs is shown elsewhere.
         dataflow: Where its tensors come from and go to.
+        listed: What filters have selected so far, by the list and the filter.
         explanation: What diagnosis says of it, or of an earlier state of the run; None until then.
     """
 
     explanation: Explanation | None = None
+    listed: Mapping[tuple[Kind, str], Listed] = MappingProxyType({})
 
     def __init__(self, run: Run, previous: Snapshot | None = None) -> None:
         self.run = run
@@ -105,6 +129,12 @@ class Snapshot:
             return self
         twin = copy(self)
         twin.explanation = explanation
+        return twin
+
+    def listing(self, listed: Mapping[tuple[Kind, str], Listed]) -> Snapshot:
+        """Return the same snapshot with what filters have selected."""
+        twin = copy(self)
+        twin.listed = MappingProxyType(dict(listed))
         return twin
 
     @property

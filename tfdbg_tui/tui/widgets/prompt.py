@@ -11,10 +11,11 @@ from textual.widgets import Input
 if TYPE_CHECKING:
     from textual import events
 
-Purpose = Literal["search", "goto"]
+Purpose = Literal["search", "goto", "filter"]
 
 _PLACEHOLDERS: dict[Purpose, str] = {
     "search": "search in this pane",
+    "filter": "type=Relu fn=loss line=train.py:19 step=6..9 zero>90% nan bad !word /regex/",
     "goto": "index, trace:88, exec:12, alert:3, op name, file.py:120",
 }
 
@@ -24,13 +25,24 @@ class Prompt(Input):
 
     @dataclass
     class Answered(Message):
-        """The user has typed an answer; an empty one for Escape."""
+        """The user has typed an answer, or given up, with an empty one."""
+
+        purpose: Purpose
+        text: str
+        given_up: bool = False
+
+    @dataclass
+    class Typed(Message):
+        """The user has typed a part of an answer."""
 
         purpose: Purpose
         text: str
 
-    def __init__(self, purpose: Purpose) -> None:
-        super().__init__(placeholder=_PLACEHOLDERS[purpose], id="prompt", compact=True)
+    def __init__(self, purpose: Purpose, text: str = "") -> None:
+        placeholder = _PLACEHOLDERS[purpose]
+        super().__init__(
+            text, placeholder=placeholder, id="prompt", compact=True, select_on_focus=False
+        )
         self._purpose: Purpose = purpose
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -38,8 +50,13 @@ class Prompt(Input):
         event.stop()
         self.post_message(self.Answered(self._purpose, event.value))
 
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Tell what has been typed so far."""
+        event.stop()
+        self.post_message(self.Typed(self._purpose, event.value))
+
     def on_key(self, event: events.Key) -> None:
         """Give up on Escape."""
         if event.key == "escape":
             event.stop()
-            self.post_message(self.Answered(self._purpose, ""))
+            self.post_message(self.Answered(self._purpose, "", given_up=True))

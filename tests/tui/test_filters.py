@@ -1,0 +1,83 @@
+"""Filters of the lists: typed, by one key, ended by Esc."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui.bars.key_bar import KeyBar
+from tfdbg_tui.tui.panes import pane_named
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.tui.conftest import Open, Opened
+
+
+def listed(opened: Opened, pane: str) -> int:
+    return pane_named(pane).rows.count(opened.snapshot, opened.focus)
+
+
+async def test_a_filter_is_shown_as_it_is_typed_and_ended_by_escape(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("3", "backslash", *"type=Log")
+        assert "type=Log: 8" in opened.screen(), "before Enter"
+        await opened.press("escape")
+        assert listed(opened, "graph_execution") == 320, "given up"
+        await opened.press("ampersand", *"type=Log", "enter", "g", "j")
+        run, second = opened.snapshot.run, opened.focus.graph_execution
+        assert second is not None
+        assert run.graph_executions[second].op_type == "Log"
+        await opened.press("backslash", *" !bad", "enter")
+        assert opened.focus.filter_of("graph_execution") == "type=Log !bad", "edited, not replaced"
+        await opened.press("escape")
+        assert listed(opened, "graph_execution") == 320
+        assert opened.focus.graph_execution == second
+
+
+async def test_what_is_no_filter_is_told_and_changes_nothing(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("3", "colon", *"filter nan", "enter")
+        assert "nan: 165" in opened.screen()
+        await opened.press("colon", *"filter typ=Log", "enter")
+        assert "did you mean type?" in opened.app.query_one(KeyBar).message
+        assert opened.focus.filter_of("graph_execution") == "nan"
+        await opened.press("colon", *"filter step=99", "enter")
+        assert "Nothing fits the filter" in opened.screen()
+        await opened.press("j", "G", "slash", *"Log", "enter")
+        assert "not found" in opened.app.query_one(KeyBar).message
+
+
+async def test_one_key_lists_the_tensors_of_a_type_a_function_or_a_line(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("a", "T")
+        assert "type=Log: 8" in opened.screen()
+        await opened.press("D")
+        assert "fn=loss: 32" in opened.screen()
+        await opened.press("5", "L")
+        assert opened.focus.pane == "graph_execution"
+        assert "line=debug_mnist.py:183: 24" in opened.screen()
+        await opened.press("backspace", "backspace")
+        assert "type=Log: 8" in opened.screen()
+
+
+async def test_boxes_of_executions_are_filtered_too(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("2", "f")
+        assert listed(opened, "timeline") == len(
+            set(opened.snapshot.run.executions.alert_rows[:].tolist())
+        )
+        await opened.press("g", "l")
+        alerts = opened.snapshot.run.executions.alert_rows[:].tolist()
+        assert opened.focus.execution == sorted(set(alerts))[1]
+        await opened.press("slash", *"assign", "enter")
+        assert opened.focus.execution in alerts
+        await opened.press("f")
+        assert listed(opened, "timeline") == 1062

@@ -1,0 +1,99 @@
+"""What the terms of a filter look at, of an event and of what many events have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.function_names import readable_function
+from tfdbg_tui.diagnosis.locations import user_frame
+from tfdbg_tui.wire.dtypes import dtype_name
+
+if TYPE_CHECKING:
+    from tfdbg_tui.logdir import ExecutionKind, Run, Site, TensorSummary
+
+Texts = dict[str, Sequence[str]]
+Numbers = dict[str, float | None]
+
+
+def texts_of_site(run: Run, site: Site) -> Texts:
+    """Return the texts, by field, of all computations of a tensor of a graph."""
+    op = run.op(site.graph_id, site.op_name)
+    graph = run.graphs.get(site.graph_id)
+    dtypes = op.output_dtypes if op else ()
+    return {
+        "name": (site.tensor_name, site.op_name),
+        "type": (op.op_type,) if op else (),
+        "fn": _function(graph.name) if graph else (),
+        "dtype": (
+            (dtype_name(dtypes[site.output_slot]),) if site.output_slot < len(dtypes) else ()
+        ),
+        "device": _device(site.device),
+        "line": places_of_stack(run, op.stack_id) if op else (),
+    }
+
+
+def texts_of_kind(kind: ExecutionKind) -> Texts:
+    """Return the texts of all executions of an op or function."""
+    names = _function(kind.op_type) if kind.is_function else (kind.op_type,)
+    return {"name": names, "type": (kind.op_type,), "fn": names if kind.is_function else ()}
+
+
+def texts_of_execution(run: Run, index: int) -> Texts:
+    """Return the texts that only the record of an execution has."""
+    execution = run.executions[index]
+    devices = [text for name in execution.output_devices for text in _device(name)]
+    dtypes = [summary.dtype for summary in execution.outputs if summary and summary.dtype]
+    return {"device": devices, "dtype": dtypes}
+
+
+def places_of_stack(run: Run, stack_id: int) -> Sequence[str]:
+    """Return ``path:line`` of each frame, the user's innermost first."""
+    frames = run.stack(stack_id)
+    position = user_frame(frames)
+    ordered = [*frames[position : position + 1], *frames] if position is not None else frames
+    return [f"{frame.path}:{frame.line}" for frame in ordered if frame.path]
+
+
+def numbers_of(run: Run, kind: str, index: int) -> list[Numbers]:
+    """Return the numbers, by field, of each tensor of an event."""
+    if kind == "graph_execution":
+        trace = run.graph_executions[index]
+        step, caller = trace.step, trace.execution_index
+        if step is None and caller is not None:
+            step = run.executions.steps.of(caller)
+        return [_numbers(trace.summary, step)]
+    execution = run.executions[index]
+    step = execution.step if execution.step is not None else run.executions.steps.of(index)
+    return [_numbers(summary, step) for summary in execution.outputs or (None,)]
+
+
+def _numbers(summary: TensorSummary | None, step: int | None) -> Numbers:
+    if summary is None:
+        return {"step": step}
+    infinities = (summary.neg_inf, summary.pos_inf)
+    return {
+        "step": step,
+        "size": summary.size,
+        "rank": summary.rank,
+        "nan": summary.nan,
+        "-inf": summary.neg_inf,
+        "+inf": summary.pos_inf,
+        "inf": None if None in infinities else sum(filter(None, infinities)),
+        "neg": summary.neg,
+        "zero": summary.zero,
+        "pos": summary.pos,
+        "min": summary.minimum,
+        "max": summary.maximum,
+    }
+
+
+def _function(name: str) -> tuple[str, ...]:
+    """Return what a function may be called: with its kind, without, and by TensorFlow's name."""
+    readable = readable_function(name)
+    return tuple(dict.fromkeys((readable, readable.partition(" (")[0], name)))
+
+
+def _device(name: str) -> tuple[str, ...]:
+    """Return what a device may be called: in full, or ``GPU:1``."""
+    return (name, name.rpartition("device:")[2]) if name else ()

@@ -1,0 +1,122 @@
+"""What lists are narrowed to: a filter as it is typed, or one made of what is focused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis import graph_id_of, op_type_of
+from tfdbg_tui.query import QueryError, parse
+from tfdbg_tui.tui.navigation.asking_why import close_why
+from tfdbg_tui.tui.panes import PANES, pane_named
+from tfdbg_tui.tui.session.focusing import focused_event
+from tfdbg_tui.tui.session.nowhere import NowhereError
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis import TensorEvent
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+
+_BAD = "bad"
+_USUAL_PANE = "graph_execution"  # where the focused pane has no filter
+
+
+def pane_to_filter(focus: Focus) -> str:
+    """Return the name of the pane that a filter narrows: the focused one, if it can have one."""
+    filtered = focus.filtered(focus.pane, _BAD)
+    can = pane_named(focus.pane).rows.selections(filtered)
+    return focus.pane if can else _USUAL_PANE
+
+
+def set_filter(focus: Focus, text: str) -> Focus:
+    """List only what a filter selects; all again for "".
+
+    Raises:
+        NowhereError: It cannot be understood.
+    """
+    text = " ".join(text.split())
+    try:
+        parse(text)
+    except QueryError as error:
+        raise NowhereError(str(error)) from error
+    pane = pane_to_filter(focus)
+    return replace(focus.filtered(pane, text), pane=pane)
+
+
+def toggle_bad_only(snapshot: Snapshot, focus: Focus) -> Focus:
+    """List only what holds NaN or ∞ in the pane, or all again.
+
+    Raises:
+        NowhereError: There is nothing.
+    """
+    pane = pane_to_filter(focus)
+    if focus.filter_of(pane) == _BAD:
+        return focus.filtered(pane, "")
+    run = snapshot.run
+    events = run.graph_executions if pane == _USUAL_PANE else run.executions
+    if not len(events.alert_rows):
+        raise NowhereError("nothing with NaN or ∞ has been recorded here")
+    return focus.filtered(pane, _BAD)
+
+
+def close(snapshot: Snapshot, focus: Focus) -> Focus:
+    """End the filter of the focused pane, or close Why."""
+    if focus.filter_of(focus.pane):
+        return focus.filtered(focus.pane, "")
+    return close_why(snapshot, focus)
+
+
+def tensors_of_line(snapshot: Snapshot, focus: Focus) -> Focus:
+    """List all tensors that the focused source line computes.
+
+    Raises:
+        NowhereError: No line is focused.
+    """
+    if focus.place is None:
+        raise NowhereError("no line is focused")
+    name = focus.place.path.replace("\\", "/").rpartition("/")[2]
+    return _only(snapshot, focus, f"line={_quoted(name)}:{focus.place.line}")
+
+
+def tensors_of_type(snapshot: Snapshot, focus: Focus) -> Focus:
+    """List all tensors that ops of the focused one's type compute.
+
+    Raises:
+        NowhereError: No tensor is focused, or the type of its op is not on record.
+    """
+    op_type = op_type_of(snapshot.run, _focused(snapshot, focus))
+    if not op_type:
+        raise NowhereError("the type of its op is not on record")
+    return _only(snapshot, focus, f"type={_quoted(op_type)}")
+
+
+def tensors_of_function(snapshot: Snapshot, focus: Focus) -> Focus:
+    """List all tensors computed in the function of the focused one.
+
+    Raises:
+        NowhereError: No tensor of a function is focused.
+    """
+    graph_id = graph_id_of(snapshot.run, _focused(snapshot, focus))
+    graph = snapshot.run.graphs.get(graph_id) if graph_id else None
+    if graph is None or not graph.name:
+        raise NowhereError("it was not computed in a function")
+    return _only(snapshot, focus, f"fn={_quoted(snapshot.graph_name(graph_id))}")
+
+
+def _focused(snapshot: Snapshot, focus: Focus) -> TensorEvent:
+    event = focused_event(snapshot, focus)
+    if event is None:
+        raise NowhereError("no tensor is focused")
+    return event
+
+
+def _only(snapshot: Snapshot, focus: Focus, text: str) -> Focus:
+    """Filter the list of tensors of graphs, or that of executions where that is empty."""
+    lists = [spec for spec in PANES if spec.rows.selections(focus.filtered(spec.name, _BAD))]
+    names = [spec.name for spec in lists]
+    pane = _USUAL_PANE if len(snapshot.run.graph_executions) else names[0]
+    return replace(focus.filtered(pane, text), pane=pane)
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if any(map(str.isspace, text)) else text
