@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 import threading
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -15,20 +12,18 @@ from tfdbg_tui.dump.encode import batches, queue_rows
 from tfdbg_tui.dump.encode.batches import HealthyBatch
 from tfdbg_tui.dump.encode.records import Batch
 from tfdbg_tui.dump.errors import BadTensorError
-from tfdbg_tui.dump.observe import callbacks, instrument, observed, row_queue, v1_control_flow
-from tfdbg_tui.dump.observe.compiled import CompiledBuffer
+from tfdbg_tui.dump.observe import callbacks, row_queue
 from tfdbg_tui.dump.observe.eager import BadTensor, EagerExecutions
 from tfdbg_tui.dump.observe.function_copies import CANNOT_TAKE_VALUES, FunctionCopies
+from tfdbg_tui.dump.observe.function_ops import FunctionOps
 from tfdbg_tui.dump.observe.graphs import GraphDefinitions
-from tfdbg_tui.dump.observe.groups import Group
 from tfdbg_tui.dump.observe.places import Usage
 from tfdbg_tui.dump.observe.sessions import SessionPlans, SessionRun
 from tfdbg_tui.dump.record import stacks
 from tfdbg_tui.dump.record.recorder import Recorder
-from tfdbg_tui.dump.tensorflow import devices, functions, graph_state, hooks, own
+from tfdbg_tui.dump.tensorflow import devices, graph_state, hooks, own
 from tfdbg_tui.dump.tensorflow.eager_tensor import FetchedTensor
 from tfdbg_tui.wire import omissions
-from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +32,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.queue_rows import QueueRows
     from tfdbg_tui.dump.encode.records import GroupRecords
     from tfdbg_tui.dump.observe.eager import Call
-    from tfdbg_tui.dump.observe.graphs import RecordedOp
+    from tfdbg_tui.dump.observe.groups import Group
     from tfdbg_tui.dump.observe.places import AddedGraph
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
@@ -65,9 +60,7 @@ class DumpWriter:
             self._observe_function, self._not_observed, self.function_left_out
         )
         self._sessions = SessionPlans(self, options, self._graphs)
-        # In the order in which the graphs were traced: called ones before those that call them.
-        self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
-        self._buffer_numbers = itertools.count()
+        self._function_ops = FunctionOps(self, options, self._graphs)
         self._graph_lock = threading.RLock()
         self._freezes = options.keep_after_bad is not None
         self._watches_bad = options.watches_bad
@@ -244,8 +237,7 @@ class DumpWriter:
         self._eager.calls.pop(call.serial, None)
         if self._recorder.broken:
             return
-        if self._buffers:
-            self._read_buffers(call)
+        self._read_buffers(call)
         bad = self._eager.end_call(call, inputs, outputs)
         if not self._watches_bad:
             return
@@ -350,7 +342,7 @@ class DumpWriter:
 
     def _read_buffers(self, call: Call) -> None:
         """Take what the compiled functions of a call left behind."""
-        buffers = [b for b in self._buffers.values() if b.graph_id in call.graphs]
+        buffers = self._function_ops.buffers(call.graphs)
         if not buffers:
             return
         with own.work():
@@ -359,47 +351,8 @@ class DumpWriter:
                     self._queue_traces(buffer.group, values, call.serial)
 
     def _observe_function(self, graph: Any, body: FunctionBody, added: AddedGraph) -> None:
-        """Add the ops that record a function, as far as it uses its graph."""
         with self._graph_lock:
-            ops = self._outside_v1_control_flow(graph, self._graphs.all_ops(graph))
-            ops = [recorded for recorded in ops if body.runs(recorded.op)]
-            if added.usage.compiled:
-                self._observe_compiled(added, graph, ops)
-                return
-            sinks = self._add_groups(added, graph, ops)
-            if sinks and (added.usage.stateless or functions.is_loop_condition(graph)):
-                # Nothing else makes them run.
-                outputs = added.outputs()
-                added.graph.outputs = instrument.add_waiting(added.graph, outputs, sinks)
-            # A backward graph has no automatic control dependencies: once TensorFlow has inlined
-            # the calls in it, nothing would make the sinks of the called functions run.  Those of a
-            # loop run with it; to require it would be to require all of its variables.
-            calls = [recorded.op for recorded in ops if recorded.calls]
-            added.finish(sinks, [op for op in calls if not functions.is_loop(op)])
-
-    def _outside_v1_control_flow(self, graph: Any, ops: list[RecordedOp]) -> list[RecordedOp]:
-        inside = v1_control_flow.names_inside(recorded.op for recorded in ops)
-        if inside:
-            what = f"{len(inside)} ops in loops and branches of TensorFlow 1 in {graph.name}"
-            self.skip(what, "their tensors cannot leave them", graph)
-        return [recorded for recorded in ops if recorded.op.name not in inside]
-
-    def _observe_compiled(self, added: AddedGraph, graph: Any, ops: list[RecordedOp]) -> None:
-        options = self.options
-        if options.mode is TensorDebugMode.FULL_TENSOR:
-            options = dataclasses.replace(options, mode=TensorDebugMode.CONCISE_HEALTH)
-        graph_id = self._graphs.graph_id(graph)
-        doubtful = self._graphs.are_shapes_doubtful(graph)
-        found = observed.observed_tensors(ops, graph_id, options, shapes_doubtful=doubtful)
-        items = [item for item in found if added.has(item.tensor)]
-        if items:
-            counter = _loop_counter(graph)
-            plan = observed.plan_of(items, self.options, options.mode, iterated=counter is not None)
-            group = Group(plan, self)
-            buffer = CompiledBuffer(added, items, group, counter)
-            self._buffers[next(self._buffer_numbers)] = buffer
-            self._graphs.keep(graph, buffer)
-            added.finish([buffer.op], [])
+            self._function_ops.add(graph, body, added)
 
     def function_left_out(self, name: str, reason: str) -> None:
         """Say in the dump that a function of the program runs as it is."""
@@ -408,70 +361,6 @@ class DumpWriter:
 
     def _not_observed(self, graph: Any, error: Exception) -> None:
         self.hook_failed(error, f"the graph {graph.name}", self._graphs.graph_id(graph))
-
-    def _add_groups(self, added: AddedGraph, graph: Any, ops: list[RecordedOp]) -> list[Any]:
-        """Add the ops that record the outputs of some ops; return the sinks.
-
-        An op that may stop the graph waits for the sinks of what was created before it, so that
-        the tensors that made it raise are on record; one that calls a graph does, so that records
-        follow the flow of data into that graph, and the sinks after it wait for it, so that they
-        follow it out again.  It also waits for earlier ones that run a graph which it runs too:
-        the records of its runs then come in the order of the calls.
-        """
-        sinks: list[Any] = []
-        start = 0
-        after: list[Any] = []
-        last_calls: dict[str, Any] = {}
-        for end, recorded in enumerate(ops):
-            if recorded.calls:
-                runs = {
-                    inner for called in recorded.calls for inner in self._graphs.reachable(called)
-                }
-                earlier = {last_calls[i].name: last_calls[i] for i in runs if i in last_calls}
-                added.wait(recorded.op, earlier.values())
-                end_of_call = self._end_of(added, recorded.op)
-                last_calls.update(dict.fromkeys(runs, end_of_call))
-            if recorded.may_raise or recorded.calls:
-                before = self._add_segment(added, graph, ops[start:end], after)
-                added.wait(recorded.op, before)
-                sinks += before
-                after = before[-1:] or after
-                after = [*after, added.op(end_of_call)] if recorded.calls else after
-                start = end
-        return sinks + self._add_segment(added, graph, ops[start:], after)
-
-    def _end_of(self, added: AddedGraph, call: Any) -> Any:
-        """Return the op to wait for until a call has ended: of a loop, for one of its variables."""
-        if not functions.is_loop(call):
-            return call
-        return instrument.add_waiting(added.graph, [added.tensor(call.outputs[0])], [])[0].op
-
-    def _add_segment(
-        self, added: AddedGraph, graph: Any, ops: list[RecordedOp], previous: list[Any]
-    ) -> list[Any]:
-        graph_id = self._graphs.graph_id(graph)
-        doubtful = self._graphs.are_shapes_doubtful(graph)
-        found = observed.observed_tensors(ops, graph_id, self.options, shapes_doubtful=doubtful)
-        tensors = [item for item in found if added.has(item.tensor)]
-        counter = _loop_counter(graph)
-        sinks: list[Any] = []
-
-        def input_row(tensor: Any) -> Row | None:
-            number = self._graphs.tensor_id(graph, tensor.op.name, tensor.value_index)
-            if number is None or not observed.fits_numpy(tensor):
-                return None
-            return observed.row_of(tensor, graph_id, number, self.options, shapes_doubtful=doubtful)
-
-        for items in observed.groups_of(tensors):
-            plan = observed.plan_of(
-                items, self.options, self.options.mode, iterated=counter is not None
-            )
-            group = Group(plan, self)
-            self._graphs.keep(graph, row_queue.Kept(group))
-            # The sinks wait for each other: records come in order of creation.
-            after = sinks[-1:] or previous
-            sinks.append(instrument.add_group(added, items, group, counter, input_row, after))
-        return sinks
 
     def traces_taken(self, group: Group, values: Values) -> None:
         """Queue what the sink of a group got from one execution of its graph."""
@@ -554,15 +443,6 @@ class DumpWriter:
         # The sinks of a function run in order, those of a session do not.
         elif call.bad is None or (group.plan.run_in_no_order and row.tensor_id < call.bad[0]):
             call.bad = row.tensor_id, message
-
-
-def _loop_counter(graph: Any) -> Any:
-    """Return the iteration counter of a loop's graph: its first argument."""
-    if functions.is_loop_graph(graph) and graph.inputs:
-        first = graph.inputs[0]
-        if first.dtype.is_integer and first.shape.rank == 0:
-            return first
-    return None
 
 
 def _describe(what: str, counts: Any, line: str) -> str:

@@ -103,7 +103,7 @@ def forked() -> None:
     _queue = _Queue()
 
 
-class Kept:
+class KeepAlive:
     """Keeps a group until its last rows have been taken, though its graph may be gone by then."""
 
     def __init__(self, group: Group) -> None:

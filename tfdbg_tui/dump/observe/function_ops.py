@@ -1,0 +1,169 @@
+"""The ops that are added to a function: for which of its tensors, and in which order they run."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from tfdbg_tui.dump.observe import instrument, observed, row_queue, v1_control_flow
+from tfdbg_tui.dump.observe.compiled import CompiledBuffer
+from tfdbg_tui.dump.observe.groups import Group
+from tfdbg_tui.dump.tensorflow import functions
+from tfdbg_tui.wire.modes import TensorDebugMode
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.encode.group_plan import Row
+    from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
+    from tfdbg_tui.dump.observe.groups import Dump
+    from tfdbg_tui.dump.observe.places import AddedGraph
+    from tfdbg_tui.dump.options import Options
+    from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
+
+
+class FunctionOps:
+    """Adds the ops that record functions.
+
+    Args:
+        dump: Takes the values, and says what is not on record.
+        options: The user's.
+        graphs: Records the ops of the program.
+    """
+
+    def __init__(self, dump: Dump, options: Options, graphs: GraphDefinitions) -> None:
+        self._dump = dump
+        self._options = options
+        self._graphs = graphs
+        # In the order in which the graphs were traced: called ones before those that call them.
+        self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
+        self._buffer_numbers = itertools.count()
+
+    def buffers(self, graph_ids: frozenset[str]) -> list[CompiledBuffer]:
+        """Return where the compiled ones among some graphs leave their values."""
+        return [buffer for buffer in self._buffers.values() if buffer.graph_id in graph_ids]
+
+    def add(self, graph: Any, body: FunctionBody, added: AddedGraph) -> None:
+        """Add the ops that record a function, as far as it uses its graph.
+
+        Args:
+            graph: What the function was made of.
+            body: The function.
+            added: Takes the ops.
+        """
+        ops = self._outside_v1_control_flow(graph, self._graphs.all_ops(graph))
+        ops = [recorded for recorded in ops if body.runs(recorded.op)]
+        if added.usage.compiled:
+            self._add_compiled(added, graph, ops)
+            return
+        sinks = self._add_groups(added, graph, ops)
+        if sinks and (added.usage.stateless or functions.is_loop_condition(graph)):
+            # Nothing else makes them run.
+            outputs = added.outputs()
+            added.graph.outputs = instrument.add_waiting(added.graph, outputs, sinks)
+        # A backward graph has no automatic control dependencies: once TensorFlow has inlined
+        # the calls in it, nothing would make the sinks of the called functions run.  Those of a
+        # loop run with it; to require it would be to require all of its variables.
+        calls = [recorded.op for recorded in ops if recorded.calls]
+        added.finish(sinks, [op for op in calls if not functions.is_loop(op)])
+
+    def _outside_v1_control_flow(self, graph: Any, ops: list[RecordedOp]) -> list[RecordedOp]:
+        inside = v1_control_flow.names_inside(recorded.op for recorded in ops)
+        if inside:
+            what = f"{len(inside)} ops in loops and branches of TensorFlow 1 in {graph.name}"
+            self._dump.skip(what, "their tensors cannot leave them", graph)
+        return [recorded for recorded in ops if recorded.op.name not in inside]
+
+    def _add_compiled(self, added: AddedGraph, graph: Any, ops: list[RecordedOp]) -> None:
+        options = self._options
+        if options.mode is TensorDebugMode.FULL_TENSOR:
+            options = dataclasses.replace(options, mode=TensorDebugMode.CONCISE_HEALTH)
+        graph_id = self._graphs.graph_id(graph)
+        doubtful = self._graphs.are_shapes_doubtful(graph)
+        found = observed.observed_tensors(ops, graph_id, options, shapes_doubtful=doubtful)
+        items = [item for item in found if added.has(item.tensor)]
+        if items:
+            counter = _loop_counter(graph)
+            plan = observed.plan_of(
+                items, self._options, options.mode, iterated=counter is not None
+            )
+            group = Group(plan, self._dump)
+            buffer = CompiledBuffer(added, items, group, counter)
+            self._buffers[next(self._buffer_numbers)] = buffer
+            self._graphs.keep(graph, buffer)
+            added.finish([buffer.op], [])
+
+    def _add_groups(self, added: AddedGraph, graph: Any, ops: list[RecordedOp]) -> list[Any]:
+        """Add the ops that record the outputs of some ops; return the sinks.
+
+        An op that may stop the graph waits for the sinks of what was created before it, so that
+        the tensors that made it raise are on record; one that calls a graph does, so that records
+        follow the flow of data into that graph, and the sinks after it wait for it, so that they
+        follow it out again.  It also waits for earlier ones that run a graph which it runs too:
+        the records of its runs then come in the order of the calls.
+        """
+        sinks: list[Any] = []
+        start = 0
+        after: list[Any] = []
+        last_calls: dict[str, Any] = {}
+        for end, recorded in enumerate(ops):
+            if recorded.calls:
+                runs = {
+                    inner for called in recorded.calls for inner in self._graphs.reachable(called)
+                }
+                earlier = {last_calls[i].name: last_calls[i] for i in runs if i in last_calls}
+                added.wait(recorded.op, earlier.values())
+                end_of_call = self._end_of(added, recorded.op)
+                last_calls.update(dict.fromkeys(runs, end_of_call))
+            if recorded.may_raise or recorded.calls:
+                before = self._add_segment(added, graph, ops[start:end], after)
+                added.wait(recorded.op, before)
+                sinks += before
+                after = before[-1:] or after
+                after = [*after, added.op(end_of_call)] if recorded.calls else after
+                start = end
+        return sinks + self._add_segment(added, graph, ops[start:], after)
+
+    def _end_of(self, added: AddedGraph, call: Any) -> Any:
+        """Return the op to wait for until a call has ended: of a loop, for one of its variables."""
+        if not functions.is_loop(call):
+            return call
+        return instrument.add_waiting(added.graph, [added.tensor(call.outputs[0])], [])[0].op
+
+    def _add_segment(
+        self, added: AddedGraph, graph: Any, ops: list[RecordedOp], previous: list[Any]
+    ) -> list[Any]:
+        graph_id = self._graphs.graph_id(graph)
+        doubtful = self._graphs.are_shapes_doubtful(graph)
+        found = observed.observed_tensors(ops, graph_id, self._options, shapes_doubtful=doubtful)
+        tensors = [item for item in found if added.has(item.tensor)]
+        counter = _loop_counter(graph)
+        sinks: list[Any] = []
+
+        def input_row(tensor: Any) -> Row | None:
+            number = self._graphs.tensor_id(graph, tensor.op.name, tensor.value_index)
+            if number is None or not observed.fits_numpy(tensor):
+                return None
+            return observed.row_of(
+                tensor, graph_id, number, self._options, shapes_doubtful=doubtful
+            )
+
+        for items in observed.groups_of(tensors):
+            plan = observed.plan_of(
+                items, self._options, self._options.mode, iterated=counter is not None
+            )
+            group = Group(plan, self._dump)
+            self._graphs.keep(graph, row_queue.KeepAlive(group))
+            # The sinks wait for each other: records come in order of creation.
+            after = sinks[-1:] or previous
+            sinks.append(instrument.add_group(added, items, group, counter, input_row, after))
+        return sinks
+
+
+def _loop_counter(graph: Any) -> Any:
+    """Return the iteration counter of a loop's graph: its first argument."""
+    if functions.is_loop_graph(graph) and graph.inputs:
+        first = graph.inputs[0]
+        if first.dtype.is_integer and first.shape.rank == 0:
+            return first
+    return None
