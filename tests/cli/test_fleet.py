@@ -140,3 +140,25 @@ def test_unusable_arguments_are_one_sentence(
     assert printed.out == ""
     assert words in printed.err
     assert printed.err.count("\n") == 1
+
+
+def test_a_cluster_gives_the_same_report(
+    recorded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    job = recorded / "loop_2_apart"
+    with distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as cluster:
+        there = diagnosed(capsys, job, "--json", "--scheduler", cluster.scheduler_address)
+    assert there == diagnosed(capsys, job, "--json")
+
+
+def test_a_scheduler_that_is_not_there_is_one_sentence(
+    recorded: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("tfdbg_tui.cli.cluster._CONNECT_SECONDS", "1s")
+    job = recorded / "loop_1"
+    assert main(["diagnose", str(job), "--scheduler", "tcp://127.0.0.1:9"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "tcp://127.0.0.1:9: no scheduler can be reached" in printed.err

@@ -61,6 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with several logdirs: read N at once (default: as many as there are processors)",
     )
     parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="with several logdirs: let a Dask cluster read them, as tcp://host:8786",
+    )
+    parser.add_argument(
         "--follow",
         action="store_true",
         help="keep reading while the program writes; report when it ends, or on Ctrl-C",
@@ -115,12 +120,12 @@ def _of_fleet(args: argparse.Namespace) -> FleetReport | None:
     if len(args.logdirs) > 1 or logdirs != args.logdirs:
         if args.follow or args.run:
             raise LogdirError("--follow and --run take one LOGDIR")
-        return fleet.diagnose_logdirs(logdirs, args.jobs)
+        return fleet.diagnose_logdirs(logdirs, args.jobs, args.scheduler)
     if args.follow or args.run is not None:
         return None
     runs = list_runs(args.logdirs[0])
     if are_of_a_cluster(runs):
-        return fleet.diagnose_logdirs(args.logdirs, args.jobs)
+        return fleet.diagnose_logdirs(args.logdirs, args.jobs, args.scheduler)
     if len(runs) > 1:
         _Teller().say(f"{len(runs)} runs; this is about the newest, --run {runs[-1].label}")
     return None

@@ -40,16 +40,23 @@ def expanded(paths: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def diagnose_logdirs(paths: Sequence[str], jobs: int | None) -> FleetReport:
+def diagnose_logdirs(
+    paths: Sequence[str], jobs: int | None, scheduler: str | None = None
+) -> FleetReport:
     """Return the report on everything that some directories hold.
 
+    Args:
+        paths: The directories.
+        jobs: How many processes' files to read at once; None for a number that suits.
+        scheduler: Address of a Dask scheduler whose workers read them instead.
+
     Raises:
-        LogdirError: None of them holds anything.
+        LogdirError: None of them holds anything, or the scheduler cannot be reached.
     """
     processes, unread = _find_processes(paths)
     if not processes:
         raise LogdirError("; ".join(one.reason for one in unread) or "no directory fits")
-    summaries, failed = summarize_all(processes, jobs)
+    summaries, failed = summarize_all(processes, jobs, scheduler)
     return join(summaries, [*unread, *failed])
 
 

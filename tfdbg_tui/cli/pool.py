@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis import Unread, summarize
-from tfdbg_tui.logdir import LogdirError
+from tfdbg_tui.cli.cluster import results_of_cluster
+from tfdbg_tui.cli.summarizing import summarized
+from tfdbg_tui.diagnosis import Unread
 from tfdbg_tui.logdir.processes import size_of
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ _TOLD_SECONDS = 0.2
 
 
 def summarize_all(
-    processes: Sequence[RunFiles], jobs: int | None
+    processes: Sequence[RunFiles], jobs: int | None, scheduler: str | None = None
 ) -> tuple[list[WorkerSummary], list[Unread]]:
     """Return the summaries of some processes, and what could not be summarised.
 
@@ -33,13 +35,19 @@ def summarize_all(
         processes: Runs with one file set each.
         jobs: How many to read at once; None for as many as this machine has processors, if there
             is so much to read that it pays.
+        scheduler: Address of a Dask scheduler whose workers read them instead.
+
+    Raises:
+        LogdirError: The scheduler cannot be reached.
     """
     sizes = {process: size_of(process) for process in processes}
     if jobs is None:
         jobs = (os.cpu_count() or 1) if sum(sizes.values()) > _SMALL else 1
     progress = _Progress(sizes)
     summaries, unread = [], []
-    for process, result in _results(processes, min(jobs, len(processes))):
+    here = _results(processes, min(jobs, len(processes)))
+    results = results_of_cluster(processes, scheduler) if scheduler else here
+    for process, result in results:
         if isinstance(result, Unread):
             unread.append(result)
         else:
@@ -54,7 +62,7 @@ def _results(
 ) -> Iterator[tuple[RunFiles, WorkerSummary | Unread]]:
     """Yield the result for each process, as it comes."""
     if jobs < 2:
-        yield from ((process, _summarized(process)) for process in processes)
+        yield from ((process, summarized(process)) for process in processes)
         return
     lost = []
     for process, result in _in_pool(processes, jobs):
@@ -73,9 +81,9 @@ def _in_pool(
 ) -> Iterator[tuple[RunFiles, WorkerSummary | Unread | None]]:
     """Yield the result for each process; None where its reader, or one beside it, was killed."""
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+    with ProcessPoolExecutor(jobs, context, _ignore_interrupts) as pool:
         try:
-            futures = {pool.submit(_summarized, process): process for process in processes}
+            futures = {pool.submit(summarized, process): process for process in processes}
             waiting = set(futures)
             while waiting:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -89,19 +97,9 @@ def _in_pool(
             raise
 
 
-def _summarized(process: RunFiles) -> WorkerSummary | Unread:
-    """Return the summary of a process, or why there is none."""
-    path = process.file_sets[0].prefix
-    try:
-        return summarize(process)
-    except KeyboardInterrupt:
-        return Unread(path, "interrupted")
-    except (LogdirError, OSError) as error:
-        return Unread(path, str(error))
-    except Exception as error:
-        if "TFDBG_TUI_TRACEBACK" in os.environ:
-            raise
-        return Unread(path, f"cannot be diagnosed: {type(error).__name__}: {error}")
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C to the process that has asked: it ends this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class _Progress:

@@ -1,0 +1,65 @@
+"""Summarises the processes of a job on a Dask cluster: where the files are, instead of here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.cli.summarizing import summarized
+from tfdbg_tui.diagnosis import Unread
+from tfdbg_tui.logdir import LogdirError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfdbg_tui.diagnosis import WorkerSummary
+    from tfdbg_tui.logdir import RunFiles
+
+_RETRIES = 1
+_CONNECT_SECONDS = "10s"
+
+
+def results_of_cluster(
+    processes: Sequence[RunFiles], scheduler: str
+) -> Iterator[tuple[RunFiles, WorkerSummary | Unread]]:
+    """Yield the result for each process, as it comes.
+
+    Args:
+        processes: Runs with one file set each, at paths that the cluster's workers know.
+        scheduler: Address of the scheduler, as ``tcp://host:8786``.
+
+    Raises:
+        LogdirError: Dask is not installed, or the scheduler cannot be reached.
+    """
+    with _client(scheduler) as client:
+        from distributed import as_completed
+
+        futures = {
+            client.submit(summarized, process, pure=False, retries=_RETRIES): process
+            for process in processes
+        }
+        try:
+            for future in as_completed(futures):
+                yield futures[future], _result(future, futures[future])
+        except BaseException:
+            client.cancel(list(futures))
+            raise
+
+
+def _client(scheduler: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise LogdirError("--scheduler needs Dask: pip install 'tfdbg-tui[fleet]'") from None
+    try:
+        return Client(scheduler, timeout=_CONNECT_SECONDS)
+    except (OSError, ValueError) as error:
+        raise LogdirError(f"{scheduler}: no scheduler can be reached: {error}") from None
+
+
+def _result(future: Any, process: RunFiles) -> WorkerSummary | Unread:
+    error = future.exception()
+    if error is not None:
+        reason = f"the cluster could not read it: {type(error).__name__}: {error}"
+        return Unread(process.file_sets[0].prefix, reason)
+    result: WorkerSummary | Unread = future.result()
+    return result
