@@ -21,8 +21,8 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.cli import colours, exit_codes, fleet
-from tfdbg_tui.cli.options import add_logdirs, add_run
+from tfdbg_tui.cli import colours, exit_codes
+from tfdbg_tui.cli.options import add_logdirs, add_run, expanded
 from tfdbg_tui.cli.output import put, tell
 from tfdbg_tui.diagnosis import BUFFERING, Report, StatusTracker, diagnose, to_text
 from tfdbg_tui.logdir import LogdirError, RunReader, list_runs, open_run
@@ -31,7 +31,7 @@ from tfdbg_tui.logdir.processes import are_of_a_cluster
 if TYPE_CHECKING:
     import argparse
 
-    from tfdbg_tui.diagnosis import FleetReport, RecordingStatus
+    from tfdbg_tui.diagnosis import RecordingStatus
     from tfdbg_tui.logdir import Run, RunFiles
 
 _LOOK_SECONDS = 0.2
@@ -95,10 +95,8 @@ def run(args: argparse.Namespace) -> int:
         raise LogdirError("--timeout needs --follow: without it, the logdir is read once")
     if args.jobs is not None and args.jobs < 1:
         raise LogdirError("--jobs takes a number from 1 on")
-    fleet_report = _of_fleet(args)
-    if fleet_report is not None:
-        fleet.tell(fleet_report, as_json=args.json)
-        return exit_codes.of_fleet(fleet_report)
+    if _is_of_fleet(args):
+        return _run_fleet(args)
     report = _follow(args) if args.follow else diagnose(open_run(args.logdirs[0], args.run))
     if args.json:
         put(json.dumps(report.to_json(), indent=2))
@@ -108,27 +106,37 @@ def run(args: argparse.Namespace) -> int:
     return exit_codes.of_report(report)
 
 
-def _of_fleet(args: argparse.Namespace) -> FleetReport | None:
-    """Return the report on several logdirs or a job; None for one run."""
+def _is_of_fleet(args: argparse.Namespace) -> bool:
+    """Whether the report is to be on several logdirs or a job, rather than on one run."""
     if args.summaries:
         if args.logdirs or args.follow or args.run:
             raise LogdirError("--summaries takes neither logdirs nor --follow nor --run")
-        return fleet.diagnose_summaries(args.summaries)
+        return True
     if not args.logdirs:
         raise LogdirError("give a LOGDIR, or several, or --summaries DIR")
-    logdirs = fleet.expanded(args.logdirs)
-    if len(args.logdirs) > 1 or logdirs != args.logdirs:
+    if len(args.logdirs) > 1 or expanded(args.logdirs) != args.logdirs:
         if args.follow or args.run:
             raise LogdirError("--follow and --run take one LOGDIR")
-        return fleet.diagnose_logdirs(logdirs, args.jobs, args.scheduler)
+        return True
     if args.follow or args.run is not None:
-        return None
+        return False
     runs = list_runs(args.logdirs[0])
     if are_of_a_cluster(runs):
-        return fleet.diagnose_logdirs(args.logdirs, args.jobs, args.scheduler)
+        return True
     if len(runs) > 1:
         _Teller().say(f"{len(runs)} runs; this is about the newest, --run {runs[-1].label}")
-    return None
+    return False
+
+
+def _run_fleet(args: argparse.Namespace) -> int:
+    from tfdbg_tui.cli import fleet  # A single run needs none of it.
+
+    if args.summaries:
+        report = fleet.diagnose_summaries(args.summaries)
+    else:
+        report = fleet.diagnose_logdirs(expanded(args.logdirs), args.jobs, args.scheduler)
+    fleet.tell(report, as_json=args.json)
+    return exit_codes.of_fleet(report)
 
 
 def _follow(args: argparse.Namespace) -> Report:

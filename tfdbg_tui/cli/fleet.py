@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 from pathlib import Path
@@ -21,7 +20,6 @@ from tfdbg_tui.diagnosis import (
 from tfdbg_tui.logdir import LogdirError, list_runs
 from tfdbg_tui.logdir.discovery import closed_directories
 from tfdbg_tui.logdir.processes import processes_of
-from tfdbg_tui.storage.urls import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,15 +27,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis import FleetReport, WorkerSummary
     from tfdbg_tui.logdir import RunFiles
     from tfdbg_tui.wire.filesets import FileSet
-
-
-def expanded(paths: Sequence[str]) -> list[str]:
-    """Return paths with patterns, which a shell may have been kept from, replaced by what fits."""
-    found: list[str] = []
-    for path in paths:
-        is_pattern = not is_url(path) and glob.has_magic(path) and not os.path.exists(path)
-        found += sorted(glob.glob(os.path.expanduser(path))) if is_pattern else [path]
-    return list(dict.fromkeys(found))
 
 
 def diagnose_logdirs(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import glob
+import os
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.storage.urls import without_secrets
+from tfdbg_tui.storage.urls import is_url, without_secrets
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
 
 def add_logdir(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +33,15 @@ def add_logdirs(parser: argparse.ArgumentParser) -> None:
         help="directory, or URL of one (s3://, gs://, sftp://, http://, ...), of a dump writer; "
         "of a job several, or one above them",
     )
+
+
+def expanded(paths: Sequence[str]) -> list[str]:
+    """Return paths with patterns, which a shell may have been kept from, replaced by what fits."""
+    found: list[str] = []
+    for path in paths:
+        is_pattern = not is_url(path) and glob.has_magic(path) and not os.path.exists(path)
+        found += sorted(glob.glob(os.path.expanduser(path))) if is_pattern else [path]
+    return list(dict.fromkeys(found))
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
