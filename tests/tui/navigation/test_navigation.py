@@ -219,3 +219,15 @@ def test_following_numbers_through_loops_always_leads_on(control_flow: Snapshot)
         for action in (navigation.to_producer, navigation.to_consumer):
             with contextlib.suppress(NowhereError):
                 assert action(control_flow, focus) != focus
+
+
+def test_going_to_a_step_and_to_a_file(mnist: Snapshot, start: Focus) -> None:
+    steps = mnist.run.executions.steps
+    focus = navigation.goto(mnist, start, "step:2")
+    assert focus.pane == "timeline"
+    assert focus.execution == steps.first_execution(2)
+    with pytest.raises(NowhereError, match="nothing of step 999,999"):
+        navigation.goto(mnist, start, "step:999999")
+    focus = navigation.goto(mnist, start, "debug_mnist.py")
+    assert focus.place is not None
+    assert (focus.pane, focus.place.line) == ("source_code", 1)

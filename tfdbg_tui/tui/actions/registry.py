@@ -348,7 +348,7 @@ ACTIONS: tuple[Action, ...] = (
         "goto",
         ("colon",),
         "go to",
-        "go to an index, trace:88, exec:12, alert:3, an op's name, or file.py:120",
+        "go to an index, trace:88, exec:12, alert:3, step:6, an op's name, file.py, or file.py:120",
         _FIND,
         in_every_footer=True,
     ),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.panes import PANES, pane_named
+from tfdbg_tui.tui.session.focusing import focus_execution
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def goto(snapshot: Snapshot, focus: Focus, target: str) -> Focus:
         snapshot: The run.
         focus: The focus.
         target: ``trace:88``, ``exec:12``, ``alert:3``, a number in the focused pane's list,
-            ``file.py:120``, or a part of the name of an op.  Alerts and lines count from 1.
+            ``step:6``, ``file.py:120``, ``file.py``, or a part of the name of an op.
+            Alerts and lines count from 1.
 
     Raises:
         NowhereError: There is no such thing.
@@ -57,11 +59,22 @@ def goto(snapshot: Snapshot, focus: Focus, target: str) -> Focus:
     prefixes = "|".join(spec.prefix for spec in PANES if spec.prefix)
     if match := re.fullmatch(rf"(?:({prefixes}):)?(\d[\d,_]*)", target):
         return _goto_number(snapshot, focus, match[1], int(re.sub(r"\D", "", match[2])[:18]))
+    if match := re.fullmatch(r"step:(\d[\d,_]*)", target):
+        return _goto_step(snapshot, focus, int(re.sub(r"\D", "", match[1])[:18]))
     for spec in reversed(PANES):  # files before ops: both may have a colon and a number
         found = spec.rows.go_to_name(snapshot, focus, target) if target else None
         if found is not None:
             return replace(found, pane=spec.name)
     raise NowhereError(f"no op, line or index is called {target!r}")
+
+
+def _goto_step(snapshot: Snapshot, focus: Focus, number: int) -> Focus:
+    """Go to the first execution of a training step."""
+    found = snapshot.run.executions.steps.first_execution(number)
+    if found is None:
+        raise NowhereError(f"nothing of step {number:,} has been recorded")
+    focus = focus_execution(snapshot, focus.filtered("timeline", ""), found)
+    return replace(focus, pane="timeline")
 
 
 def _goto_number(snapshot: Snapshot, focus: Focus, prefix: str | None, number: int) -> Focus:

@@ -74,10 +74,10 @@ class SourceRows(Rows):
         return self.select(snapshot, focus, min(max(0, number - 1), last)) if last >= 0 else focus
 
     def go_to_name(self, snapshot: Snapshot, focus: Focus, name: str) -> Focus | None:
-        """See `Rows`: ``file.py:120``."""
+        """See `Rows`: ``file.py:120``, or ``file.py`` for its first line."""
         path, _, line = name.rpartition(":")
-        if not path or not line.isdecimal():
-            return None
+        if not (path and line.isdecimal()):
+            path, line = name, "1"
         place = snapshot.find_place(path, int(line[:9]))
         return replace(focus, place=place) if place else None
 

@@ -16,7 +16,7 @@ Purpose = Literal["search", "goto", "filter"]
 _PLACEHOLDERS: dict[Purpose, str] = {
     "search": "search in this pane",
     "filter": "type=Relu fn=loss line=train.py:19 step=6..9 zero>90% nan bad !word /regex/",
-    "goto": "index, trace:88, exec:12, alert:3, op name, file.py:120",
+    "goto": "index, trace:88, exec:12, alert:3, step:6, op name, file.py:120",
 }
 
 
