@@ -104,6 +104,8 @@ class Connection:
             UnreachableError: The connection fails.
             OSError: They cannot be read.
         """
+        if not ranges:  # which is no sign of life
+            return []
         pieces = [_pieces(start, end) for start, end in ranges]
         data = iter(self.call(lambda files: _read(files, path, list(chain(*pieces)))))
         return [b"".join(islice(data, len(parts))) for parts in pieces]
