@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import logging
 import os
 import threading
@@ -92,6 +93,21 @@ def test_errors_are_those_of_tensorflow(tmp_path: Path) -> None:
         enable(str(tmp_path), "SHAPE", 11)
     with pytest.raises(ValueError, match="different tensor-debug mode"):
         enable(str(tmp_path), "NO_TENSOR", 10)
+
+
+def test_functions_of_tensorflow_are_called_what_they_were(tmp_path: Path) -> None:
+    def described() -> tuple[Any, ...]:
+        function = tf.Tensor.set_shape
+        return (
+            function.__module__,
+            function.__qualname__,
+            function.__doc__,
+            inspect.signature(function),
+        )
+
+    plain = described()
+    with dumping(tmp_path):
+        assert described() == plain
 
 
 def test_another_directory_replaces_the_first(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,8 @@ class Hooks:
         for hook, make in self._wrappers:
             original = inspect.getattr_static(hook.owner, hook.name)
             wrapper = make(original)
+            if inspect.isfunction(wrapper):
+                functools.update_wrapper(wrapper, original)
             setattr(hook.owner, hook.name, wrapper)
             self._originals.append((hook, original, wrapper))
         self.watch_eager_ops(True)
