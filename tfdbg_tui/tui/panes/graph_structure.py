@@ -148,11 +148,28 @@ class GraphStructure(Pane):
 
     EMPTY = "Nothing selected. Choose a tensor to see what it was computed from, and what takes it."
     _middle: Node | None = None
+    _shown_tree: Tree | None = None  # at the last update: each row asks for it
+
+    @property
+    def shown_tree(self) -> Tree:
+        """What is shown, where there are rows."""
+        assert self._shown_tree is not None
+        return self._shown_tree
+
+    def count_rows(self) -> int:
+        """See `VirtualList`."""
+        snapshot = self.session.snapshot
+        self._shown_tree = snapshot.tree(self.session.focus) if snapshot else None
+        return len(self._shown_tree.rows) if self._shown_tree else 0
+
+    def find_cursor(self) -> int | None:
+        """See `VirtualList`: the chosen row."""
+        return self._shown_tree.place(self.session.focus.branch) if self._shown_tree else None
 
     def update(self) -> None:
         """See `VirtualList`: what is focused anew stands in the middle of the pane."""
         super().update()
-        tree = self.snapshot.tree(self.session.focus) if self.row_count else None
+        tree = self._shown_tree
         middle = tree.rows[tree.centre].node if tree else None
         if tree is not None and middle != self._middle:
             top = min(tree.centre - self.page_rows // 2, self.max_scroll_y)
@@ -164,7 +181,7 @@ class GraphStructure(Pane):
         return self._row(row), row == self.cursor
 
     def _row(self, row: int) -> TreeRow:
-        return _tree(self.snapshot, self.session.focus).rows[row]
+        return self.shown_tree.rows[row]
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
@@ -221,7 +238,7 @@ class GraphStructure(Pane):
         return shown.path[-1] > 0 or not self._is_only_branch(shown)
 
     def _is_only_branch(self, shown: TreeRow) -> bool:
-        rows = _tree(self.snapshot, self.session.focus).rows
+        rows = self.shown_tree.rows
         return all(row.path != (*shown.path[:-1], 1) for row in rows)
 
     def _shape(self, node: Node) -> str:
@@ -243,7 +260,7 @@ class GraphStructure(Pane):
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`: the graph and those that it was built in, and what it has around the op."""
         snapshot = self.snapshot
-        middle = _tree(snapshot, self.session.focus)
+        middle = self.shown_tree
         node = middle.rows[middle.centre].node
         names = ["Python"]
         if node.graph_id is not None:
