@@ -122,7 +122,8 @@ class RunsScreen(ClosesOnce, ModalScreen["RunFiles"]):
         chosen = self._shown[row] if row is not None else None
         self._shown = [f for f in self._runs if all(word in self._text(f) for word in words)]
         options.clear_options()
-        options.add_options(Option(self._line(files)) for files in self._shown)
+        for files in self._shown:
+            options.add_option(Option(self._line(files), id=str(self._runs.index(files))))
         if self._shown:
             options.highlighted = self._shown.index(chosen) if chosen in self._shown else 0
 
@@ -175,8 +176,8 @@ class RunsScreen(ClosesOnce, ModalScreen["RunFiles"]):
         getattr(self.query_one(Options), f"action_{action}")()
 
     def on_option_list_option_selected(self, event: Options.OptionSelected) -> None:
-        """Give the chosen run."""
-        self.dismiss(self._shown[event.option_index])
+        """Give the chosen run: the list may show others by now."""
+        self.dismiss(self._runs[int(event.option_id or 0)])
 
     async def action_close(self) -> None:
         """Stay with the run that is shown; without one, leave."""
