@@ -233,8 +233,7 @@ class DumpWriter:
         """Record the execution of a function that returned."""
         if call is None:
             return
-        row_queue.drain()
-        self._eager.calls.pop(call.serial, None)
+        self._take_rows_of(call)
         if self._recorder.broken:
             return
         self._read_buffers(call)
@@ -255,11 +254,17 @@ class DumpWriter:
         """Record the execution of a function that raised."""
         if call is None:
             return
-        row_queue.drain()
-        self._eager.calls.pop(call.serial, None)
+        self._take_rows_of(call)
         self._bad_message = None
         if not self._recorder.broken:
             self._eager.end_call(call, inputs, None, error)
+
+    def _take_rows_of(self, call: Call) -> None:
+        """Take what a call put into the queue; from then on it is not in progress."""
+        try:
+            row_queue.drain()
+        finally:
+            self._eager.calls.pop(call.serial, None)
 
     def _bad_eager(self, bad: BadTensor) -> None:
         self._recorder.bad_tensor_seen()

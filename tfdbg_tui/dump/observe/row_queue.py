@@ -108,6 +108,7 @@ class KeepAlive:
 
     def __init__(self, group: Group) -> None:
         self._group = group
+        _kept.add(group)
 
     def __del__(self) -> None:
         _queue.leaving.append(self._group)
@@ -156,14 +157,15 @@ class _Queue:
             ends = self._ends.wait(_INTERVAL_SECONDS)
 
     def drain(self) -> None:
-        if self._thread is None:
-            return
         with self.lock:
-            leaving, self.leaving = self.leaving, []
-            rows = self._taken()
-            if rows is not None:
-                self._hand_over(rows)
-            leaving.clear()
+            leaving = self.leaving.copy()
+            rows = self._taken() if self._thread is not None else None
+            try:
+                if rows is not None:
+                    self._hand_over(rows)
+            finally:
+                _kept.difference_update(leaving)
+                del self.leaving[: len(leaving)]
 
     def _taken(self) -> Rows | None:
         handle = queues.queue(_NAME, tf.int64, WIDTH, _CAPACITY)
@@ -184,6 +186,10 @@ class _Queue:
             taken = np.array([group is not None for group in own])[which[:end]]
             dump.rows_taken(own, QueueRows(which[:end][taken], rows[:end][taken]))
 
+
+_kept: set[Group] = set()
+"""The groups of `KeepAlive`s.  Without it, garbage collection would clear the weak references by
+which groups are looked up before it calls `__del__`."""
 
 _queue = _Queue()
 atexit.register(lambda: _queue.end())
