@@ -41,6 +41,7 @@ class Timeline:
         self._callers: dict[str, Int64Array] = {}
         self.execution = lru_cache(maxsize=8192)(run.executions.__getitem__)
         self._output_slots = lru_cache(maxsize=1024)(self._read_output_slots)
+        self.execution_of = lru_cache(maxsize=8192)(self._find_execution)
         self._input_ids = lru_cache(maxsize=1 << 16)(self._read_input_ids)
         self.grouped = self._calls_of.recorded
 
@@ -180,7 +181,7 @@ class Timeline:
                 later = self._rows.first_after(site_id, later)
         return found
 
-    def execution_of(self, row: int) -> int | None:
+    def _find_execution(self, row: int) -> int | None:
         """Return the execution that caused a graph execution, or None.
 
         TensorFlow does not record it: it is the first one of the outermost function around the op

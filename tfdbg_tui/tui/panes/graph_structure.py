@@ -166,15 +166,16 @@ class GraphStructure(Pane):
         """See `VirtualList`: the chosen row."""
         return self._shown_tree.place(self.session.focus.branch) if self._shown_tree else None
 
-    def update(self) -> None:
+    def reveal(self, row: int, *, centre: bool = False) -> None:
         """See `VirtualList`: what is focused anew stands in the middle of the pane."""
-        super().update()
-        tree = self._shown_tree
-        middle = tree.rows[tree.centre].node if tree else None
-        if tree is not None and middle != self._middle:
-            top = min(tree.centre - self.page_rows // 2, self.max_scroll_y)
-            self.scroll_to(y=max(0, top), animate=False)
+        tree = self.shown_tree
+        middle = tree.rows[tree.centre].node
+        if middle == self._middle:
+            super().reveal(row, centre=centre)
+            return
         self._middle = middle
+        top = min(tree.centre - self.page_rows // 2, self.max_scroll_y)
+        self.scroll_to(y=max(0, top), animate=False)
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""

@@ -184,18 +184,18 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         """Refresh the lines that would now look different, those next to each other at once."""
         width, start = self.line_width, None
         for y in range(self._height + 1):
-            changed = y < self._height and self._looks_different(y)
+            changed = y < self._height and self._looks_different(y, width)
             if changed and start is None:
                 start = y
             elif not changed and start is not None:
                 self.refresh(Region(0, start, width, y - start))
                 start = None
 
-    def _looks_different(self, y: int) -> bool:
+    def _looks_different(self, y: int, width: int) -> bool:
         key = self._line_key(y)
         if self._painted.get(y, self) == key:
             return False
-        if self._drawn.get(y) != self._strip(y, key):
+        if self._drawn.get(y) != self._strip(y, key, width):
             return True
         self._painted[y] = key
         return False
@@ -216,11 +216,10 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
     def render_line(self, y: int) -> Strip:
         """Draw line `y` of the widget."""
         key = self._painted[y] = self._line_key(y)
-        strip = self._drawn[y] = self._strip(y, key)
+        strip = self._drawn[y] = self._strip(y, key, self.line_width)
         return strip
 
-    def _strip(self, y: int, key: Hashable) -> Strip:
-        width = self.line_width
+    def _strip(self, y: int, key: Hashable, width: int) -> Strip:
         strip = self._strips.get((key, width))
         if strip is None:
             strip = self._draw(y, width)
