@@ -72,12 +72,20 @@ class Program:
         record = events.DebuggedGraph(graph_id, name, outer)
         self._add("graphs", debugged_graph=record.encode())
 
-    def function(self, graph_id: str, name: str) -> None:
-        """Records a graph without arguments and outputs as a function, as our own writer does."""
-        record = events.GraphSignature(graph_id, name)
+    def function(self, graph_id: str, name: str, *arguments: str) -> None:
+        """Records a graph without outputs as a function, as our own writer does."""
+        record = events.GraphSignature(graph_id, name, [f"{name}:0" for name in arguments])
         self._add("graphs", graph_signature=record.encode())
 
-    def op(self, graph_id: str, op_type: str, name: str, *inputs: str, outputs: int = 1) -> None:
+    def op(
+        self,
+        graph_id: str,
+        op_type: str,
+        name: str,
+        *inputs: str,
+        outputs: int = 1,
+        calls: tuple[str, ...] = (),
+    ) -> None:
         record = events.GraphOpCreation(
             op_type=op_type,
             op_name=name,
@@ -85,6 +93,7 @@ class Program:
             input_names=list(inputs),
             num_outputs=outputs,
             output_tensor_ids=list(range(outputs)),
+            called_graph_ids=list(calls),
         )
         self._add("graphs", graph_op_creation=record.encode())
 
@@ -97,6 +106,7 @@ class Program:
         mode: int = TensorDebugMode.FULL_HEALTH,
         serial: int | None = None,
         extremes: bool = False,
+        iteration: int | None = None,
     ) -> None:
         record = events.GraphExecutionTrace(
             tfdbg_context_id=graph_id,
@@ -106,6 +116,7 @@ class Program:
             tensor_proto=_proto(value, mode),
             device_name=DEVICE,
             execution_serial=serial,
+            iteration=iteration,
             minimum_bits=_bits(value.min()) if extremes else None,
             maximum_bits=_bits(value.max()) if extremes else None,
         )

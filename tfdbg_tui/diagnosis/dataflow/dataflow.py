@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.call_rows import At
 from tfdbg_tui.diagnosis.dataflow.calls import Calls
 from tfdbg_tui.diagnosis.dataflow.crossings import Crossings
-from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH, Producer, Use
+from tfdbg_tui.diagnosis.dataflow.links import MAX_DEPTH, PASS_THROUGH, Producer, Use
 from tfdbg_tui.diagnosis.dataflow.neighbours import Neighbours
-from tfdbg_tui.diagnosis.dataflow.resolve import MAX_DEPTH, Resolver
+from tfdbg_tui.diagnosis.dataflow.resolve import Resolver
 from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
 from tfdbg_tui.diagnosis.dataflow.uses import Uses
 from tfdbg_tui.diagnosis.dataflow.variables import Variables, assigns
@@ -124,10 +124,10 @@ class Dataflow:
                 )
             )
         if execution.op_type == "ReadVariableOp" and execution.input_tensor_ids:
-            found = self.variables.last_eager_assignment(execution.input_tensor_ids[0], index)
-            made_by = op_type_of(self._run, found) if found else None
-            op_type = made_by if assigns(made_by or "") else "VarHandleOp"
-            return (Producer(0, producers[0].name, found, False, "variable", op_type),)
+            handle, name = execution.input_tensor_ids[0], producers[0].name
+            found = self._resolver.assigned.before(handle, index, name)
+            made_by = op_type_of(self._run, found.event) if found.event else None
+            return (replace(found, op_type=made_by) if assigns(made_by or "") else found,)
         return tuple(producers)
 
     def _copied(self, given: TensorSummary, tensor_id: int, before: int) -> TensorEvent | None:

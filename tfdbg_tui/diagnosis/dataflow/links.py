@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import TensorRef, TensorSummary
 
+MAX_DEPTH = 40
+"""How many boundaries a value is followed across."""
+
 PASS_THROUGH = frozenset(
     {"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics"}
 )

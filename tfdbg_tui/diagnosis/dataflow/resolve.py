@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.dataflow.assigned import Assigned
 from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, CONTROL, LOOPS
-from tfdbg_tui.diagnosis.dataflow.links import LIST_VALUES, PASS_THROUGH, GraphTensor, Producer
+from tfdbg_tui.diagnosis.dataflow.links import (
+    LIST_VALUES,
+    MAX_DEPTH,
+    PASS_THROUGH,
+    GraphTensor,
+    Producer,
+)
 from tfdbg_tui.diagnosis.events import graph_op_of
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
@@ -18,18 +25,20 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import GraphOp, Run
 
-MAX_DEPTH = 40
-"""How many boundaries a value is followed across."""
-
 
 class Resolver:
-    """Finds what made tensors of graphs."""
+    """Finds what made tensors of graphs.
+
+    Attributes:
+        assigned: Finds what variables hold.
+    """
 
     def __init__(self, run: Run, calls: Calls, timeline: Timeline, variables: Variables) -> None:
         self._run = run
         self._calls = calls
         self._timeline = timeline
         self._variables = variables
+        self.assigned = Assigned(run, timeline, variables, self.resolve)
 
     def producers(self, event: TensorEvent) -> tuple[Producer, ...]:
         """Return the inputs of the op that made a tensor, in order."""
@@ -40,7 +49,7 @@ class Resolver:
         if op.op_type == "Placeholder":
             return (self._argument(op, at, MAX_DEPTH),)
         if self._variables.reads(op):
-            return (self._variable(event, op, at),)
+            return (self.assigned.read_by(event, op, at),)
         if op.op_type in CONTROL and self._calls.called_graphs(op):
             unknown = Producer(0, str(TensorRef(op.name, event.slot)), None, False, "call")
             return (self._inside(op, event.slot, at, MAX_DEPTH, unknown, like=event.index),)
@@ -295,33 +304,6 @@ class Resolver:
 
     def _is_resource(self, graph_id: str, op_name: str) -> bool:
         return self._variables.is_resource(graph_id, op_name)
-
-    def _variable(self, event: TensorEvent, op: GraphOp, at: At) -> Producer:
-        """Return what was last assigned to the variable that an op reads."""
-        name = str(op.inputs[0]) if op.inputs else f"{op.name}:0"
-        unknown = Producer(0, name, None, False, "variable", "VarHandleOp")
-        for ref, earlier in self._variables.assigned(op):
-            made = self._assigned_value(op.graph_id, ref, at, earlier=earlier)
-            if made is not None and made != event:
-                made_by = graph_op_of(self._run, made)
-                op_type = made_by.op_type if made_by else None
-                return Producer(0, str(ref), made, False, "variable", op_type)
-        index = self._timeline.execution_of(at.row)
-        if index is None or not op.inputs:
-            return unknown
-        handle = self._variables.handles(op.graph_id, index).get(op.inputs[0].op_name)
-        if handle is None:
-            return unknown
-        found = self._variables.last_eager_assignment(handle[0], index)
-        return replace(unknown, event=found, inferred=handle[1])
-
-    def _assigned_value(
-        self, graph_id: str, ref: TensorRef, at: At, *, earlier: bool
-    ) -> TensorEvent | None:
-        """Return the value last assigned: in this call, if that came first, or in one before."""
-        if not self._timeline.grouped or earlier:
-            return self._timeline.find(graph_id, ref, at)
-        return self._timeline.before_call(graph_id, ref, at)
 
 
 def _nearness(event: TensorEvent | None, at: At) -> tuple[bool, int]:

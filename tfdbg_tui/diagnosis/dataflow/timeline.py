@@ -42,7 +42,7 @@ class Timeline:
         self.execution = lru_cache(maxsize=8192)(run.executions.__getitem__)
         self._output_slots = lru_cache(maxsize=1024)(self._read_output_slots)
         self.execution_of = lru_cache(maxsize=8192)(self._find_execution)
-        self._input_ids = lru_cache(maxsize=1 << 16)(self._read_input_ids)
+        self.input_ids = lru_cache(maxsize=1 << 16)(self._read_input_ids)
         self.grouped = self._calls_of.recorded
 
     def sites(self, graph_id: str, op_name: str) -> list[tuple[Site, int]]:
@@ -269,7 +269,7 @@ class Timeline:
     def users(self, tensor_id: int, after: int) -> Iterator[tuple[int, int]]:
         """Yield (execution, input slot) of the uses of an eager tensor soon after an execution."""
         for index in range(after + 1, min(len(self._run.executions), after + 1 + _AHEAD)):
-            for slot, used in enumerate(self._input_ids(index)):
+            for slot, used in enumerate(self.input_ids(index)):
                 if used == tensor_id:
                     yield index, slot
 

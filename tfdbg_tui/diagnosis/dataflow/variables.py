@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES
+from tfdbg_tui.diagnosis.dataflow.call_rows import At
+from tfdbg_tui.diagnosis.dataflow.captures import Captured, Captures
+from tfdbg_tui.diagnosis.dataflow.links import GraphTensor
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfdbg_tui.diagnosis.dataflow.calls import Calls, CallSite
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
-    from tfdbg_tui.logdir import GraphOp, Run
+    from tfdbg_tui.logdir import ExecutionKind, GraphOp, Run
 
 _ASSIGNS = re.compile(
     r"^(Assign(Add|Sub)?(VariableOp)?|Resource\w*(Apply|Update|Add|Sub|Mul|Div)\w*"
     r"|(Sparse)?Apply[A-Z]\w*|Scatter(Nd)?(Add|Div|Max|Min|Mul|Sub|Update))$"
 )
 _REFERENCES = frozenset({"VariableV2", "Variable"})
-_DEEPEST = 100  # calls inside of one another: how far a variable is followed out of them
 _LOOK_BACK = 2000  # assignments: how far back one to a certain variable is looked for
 
 
@@ -42,6 +45,25 @@ def _changes(op_type: str) -> bool:
     return assigns(op_type) and op_type not in ("Assign", "AssignVariableOp")
 
 
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Something that assigned a variable, or may have, as it is not told which.
+
+    Attributes:
+        execution: The execution that it was, or was a part of.
+        value: The tensor that was assigned, of a graph; with `made` None where it is not known.
+        made: What made the value that an eager op assigned.
+        inferred: Whether it is a conclusion that it was this variable.
+        conditional: Whether it may not have happened.
+    """
+
+    execution: int
+    value: GraphTensor | None = None
+    made: TensorEvent | None = None
+    inferred: bool = False
+    conditional: bool = False
+
+
 class Variables:
     """The assignments to the variables of a run."""
 
@@ -50,6 +72,7 @@ class Variables:
         self._calls = calls
         self._timeline = timeline
         self._assignments: dict[str, dict[str, list[GraphOp]]] = {}
+        self._captures = Captures(run, calls, timeline, self._in_graph, self.is_resource)
 
     @cached_property
     def trained(self) -> bool:
@@ -70,75 +93,6 @@ class Variables:
             for op in uses
         )
 
-    def handles(self, graph_id: str, execution: int) -> dict[str, tuple[int, bool]]:
-        """Return the variables that a function's arguments are, in one execution of it.
-
-        Each is given as the eager tensor id of its handle, with whether that is a conclusion: where
-        call ops were not recorded, functions are taken to get their caller's variables in turn.
-        """
-        callers = self._callers(graph_id)
-        outermost = callers[-1].caller_id if callers else graph_id
-        found = self._given_by_python(outermost, execution)
-        inner = [graph_id, *(site.caller_id for site in callers)]
-        for called, site in reversed([*zip(inner, callers, strict=False)]):
-            found = self._handed_on(called, site, found)
-        return found
-
-    def _callers(self, graph_id: str) -> list[CallSite]:
-        """Return where a graph is called, where the graph of that is called, and so on."""
-        found: list[CallSite] = []
-        while len(found) < _DEEPEST and (site := self._calls.call_site(graph_id)) is not None:
-            found.append(site)
-            graph_id = site.caller_id
-        return found
-
-    def _given_by_python(self, graph_id: str, execution: int) -> dict[str, tuple[int, bool]]:
-        inputs = self._timeline.execution(execution).input_tensor_ids
-        names = self._calls.arguments(graph_id)
-        return {
-            name: (tensor_id, False)
-            for name, tensor_id in zip(names, inputs, strict=False)
-            if self._is_handle(tensor_id, execution)
-        }
-
-    def _handed_on(
-        self, graph_id: str, site: CallSite, outer: dict[str, tuple[int, bool]]
-    ) -> dict[str, tuple[int, bool]]:
-        """Return the variables that a function gets from its caller, given the caller's."""
-        if site.op is None:
-            return self._dealt_out(graph_id, site.caller_id, outer)
-        names = self._calls.arguments(graph_id)
-        refs = site.op.inputs[1:] if site.op.op_type in BRANCHES else site.op.inputs
-        return {
-            name: (outer[ref.op_name][0], outer[ref.op_name][1] or site.inferred)
-            for name, ref in zip(names, refs, strict=False)
-            if ref.op_name in outer
-        }
-
-    def _dealt_out(
-        self, graph_id: str, caller_id: str, outer: dict[str, tuple[int, bool]]
-    ) -> dict[str, tuple[int, bool]]:
-        free = [handle for name, handle in outer.items() if not self.is_resource(caller_id, name)]
-        wanted = [
-            (child, name)
-            for child in self._calls.unrecorded_callees(caller_id)
-            for name in self._calls.arguments(child)
-            if self.is_resource(child, name)
-        ]
-        if len(wanted) != len(free):
-            return {}
-        return {
-            name: (handle, True)
-            for (child, name), (handle, _) in zip(wanted, free, strict=True)
-            if child == graph_id
-        }
-
-    def _is_handle(self, tensor_id: int, before: int) -> bool:
-        maker = self._timeline.maker(tensor_id, before)
-        return maker is not None and (
-            self._run.executions.kind(maker.index).op_type == "VarHandleOp"
-        )
-
     def reads(self, op: GraphOp) -> bool:
         """Whether an op gives back the value of a variable."""
         if op.op_type == "Identity" and op.inputs:
@@ -147,42 +101,141 @@ class Variables:
         return op.op_type == "ReadVariableOp"
 
     def assigned(self, read: GraphOp) -> Iterator[tuple[TensorRef, bool]]:
-        """Yield what ops of the same function assign to a read variable, the last one first.
+        """Yield what ops of the same graph assign to a read variable, the last one first.
 
         With each comes whether the assignment was built, and so happens, before the reading.
         """
         if not read.inputs:
             return
         for op in reversed(self._in_graph(read.graph_id).get(read.inputs[0].op_name, [])):
-            result = [TensorRef(op.name, 0)] if op.num_outputs else []
-            for ref in (*result, *reversed(op.inputs[1:])):
-                if self._timeline.is_traced(op.graph_id, ref):
-                    # A session runs what of its graph it is asked for: the order says nothing.
-                    yield ref, op.wall_time < read.wall_time and read.op_type != "Identity"
-                    break
+            ref = self._value(op)
+            if self._timeline.is_traced(op.graph_id, ref):
+                # A session runs what of its graph it is asked for: the order says nothing.
+                yield ref, op.wall_time < read.wall_time and read.op_type != "Identity"
 
-    def last_eager_assignment(self, handle: int, before: int) -> TensorEvent | None:
-        """Return what made the value that an eager op last assigned to a variable.
+    def before_read(self, read: GraphOp, at: At, execution: int) -> Iterator[Assignment] | None:
+        """Return the assignments to what an op in a function reads, the last one first.
 
-        That is the assignment itself where no recorded op has made it: a fused step of an
-        optimizer computes it, a NumPy array comes from Python.
+        None where it is not told which variable that is.
+
+        Args:
+            read: The op.
+            at: Where in time it reads.
+            execution: The execution of the function that Python called.
+        """
+        graph_id = self._function(execution) or self._calls.outermost(read.graph_id)
+        reads = self._captures.reads(graph_id, read) if read.inputs else None
+        given = dict(self._captures.given(graph_id, execution))
+        handles = {given.get(outer) for outer, _ in reads or ()}
+        if reads is None or len(handles) > 1 or None in handles:
+            return None
+        handle = handles.pop()
+        assert handle is not None
+        inferred = any(captured.inferred for _, captured in reads)
+        own = self._in_call(graph_id, execution, handle)
+        same = self._before_in_call(own, [captured for _, captured in reads], at, execution)
+        found = chain(same, self.before(handle, execution))
+        return (replace(made, inferred=made.inferred or inferred) for made in found)
+
+    def before(self, handle: int, execution: int) -> Iterator[Assignment]:
+        """Yield the assignments to a variable before an execution, the last one first.
+
+        Args:
+            handle: The eager tensor id of its handle.
+            execution: The execution.
         """
         executions = self._run.executions
-        numbers = [
-            number
-            for number in range(executions.num_kinds)
-            if assigns(executions.kind_by_id(number).op_type)
-        ]
-        rows = [executions.kinds.rows_equal(number, 0, before) for number in numbers]
+        numbers = [n for n in range(executions.num_kinds) if self._may_assign(n)]
+        rows = [executions.kinds.rows_equal(number, 0, execution) for number in numbers]
         ordered = np.sort(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
         for index in ordered[::-1][:_LOOK_BACK].tolist():
-            inputs = self._timeline.execution(index).input_tensor_ids
-            if len(inputs) > 1 and inputs[0] == handle:
-                itself = TensorEvent("execution", index, 0)
-                if computes(executions.kind(index).op_type):
-                    return itself
-                return self._timeline.maker(inputs[1], index) or itself
-        return None
+            if handle not in self._timeline.input_ids(index):
+                continue
+            graph_id = self._function(index)
+            if graph_id is None:
+                yield from self._by_eager_op(index, handle)
+                continue
+            at = At(self._timeline.row_after(index), "", index if self._timeline.grouped else None)
+            made = self._in_call(graph_id, index, handle)
+            yield from (self._assignment(captured, index, at) for captured in reversed(made))
+
+    def _may_assign(self, kind_number: int) -> bool:
+        """Whether executions of a kind are assignments, or calls of functions that may assign."""
+        kind = self._run.executions.kind_by_id(kind_number)
+        graph_id = self._function_of(kind)
+        return assigns(kind.op_type) or (graph_id is not None and self._captures.assigns(graph_id))
+
+    def _function(self, execution: int) -> str | None:
+        """Return the graph of the function that an execution is a call of."""
+        return self._function_of(self._run.executions.kind(execution))
+
+    def _function_of(self, kind: ExecutionKind) -> str | None:
+        known = [kind.graph_id] if kind.graph_id else self._calls.function_graphs(kind.op_type)
+        graphs = [graph_id for graph_id in known if graph_id in self._run.graphs]
+        return graphs[-1] if kind.is_function and graphs else None
+
+    def _by_eager_op(self, index: int, handle: int) -> Iterator[Assignment]:
+        """Yield the assignment that an eager op is.
+
+        Its value is the assignment itself where no recorded op has made it: a fused step of an
+        optimizer computes it, a NumPy array comes from Python.
+        """
+        inputs = self._timeline.input_ids(index)
+        op_type = self._run.executions.kind(index).op_type
+        if inputs[0] != handle:
+            if computes(op_type):
+                yield Assignment(index)  # a moment that the optimizer keeps
+            return
+        if len(inputs) < 2:
+            return
+        itself = TensorEvent("execution", index, 0)
+        made = None if computes(op_type) else self._timeline.maker(inputs[1], index)
+        yield Assignment(index, made=made or itself)
+
+    def _in_call(self, graph_id: str, execution: int, handle: int) -> list[Captured]:
+        """Return the ops that assign, or may assign, a variable in one call, in order."""
+        given = self._captures.given(graph_id, execution)
+        names = tuple(name for name, tensor_id in given if tensor_id == handle)
+        return self._captures.assignments(graph_id, names)
+
+    def _before_in_call(
+        self, made: list[Captured], reads: list[Captured], at: At, execution: int
+    ) -> Iterator[Assignment]:
+        """Yield the assignments of the same call before a reading, the last one first."""
+        read = reads[0]
+        if len(reads) > 1 and any(captured.op.graph_id != read.op.graph_id for captured in made):
+            yield Assignment(execution)  # in which run of its function it is read is not told
+            return
+        earlier = [captured for captured in made if captured.order < read.order]
+        later = [captured for captured in made if captured.order >= read.order]
+        if read.repeated and not self._timeline.grouped:
+            yield from self._all_at(later, at, execution)
+        elif read.repeated and at.iteration:
+            yield from self._all_at([c for c in earlier if c.repeated], at, execution)
+            before = replace(at, iteration=at.iteration - 1)
+            yield from self._all_at([c for c in later if c.repeated], before, execution)
+            earlier = [captured for captured in earlier if not captured.repeated]
+        yield from self._all_at(earlier, at, execution)
+
+    def _all_at(self, made: list[Captured], at: At, execution: int) -> Iterator[Assignment]:
+        for captured in reversed(made):
+            yield self._assignment(captured, execution, at)
+
+    def _assignment(self, captured: Captured, execution: int, at: At) -> Assignment:
+        if not captured.told:
+            return Assignment(execution)
+        op = captured.op
+        value = GraphTensor(op.graph_id, self._value(op), at)
+        return Assignment(
+            execution, value, inferred=captured.inferred, conditional=captured.conditional
+        )
+
+    def _value(self, op: GraphOp) -> TensorRef:
+        """Return the tensor that an op assigns, or the nearest one to it that is recorded."""
+        result = [TensorRef(op.name, 0)] if op.num_outputs else []
+        refs = [*result, *reversed(op.inputs[1:])]
+        traced = (ref for ref in refs if self._timeline.is_traced(op.graph_id, ref))
+        return next(traced, op.inputs[-1])
 
     def _in_graph(self, graph_id: str) -> dict[str, list[GraphOp]]:
         """Return the ops of a graph that assign, by the argument that is the variable."""
@@ -191,6 +244,9 @@ class Variables:
             known = {}
             for op in list(self._run.graphs[graph_id].ops.values()):
                 if assigns(op.op_type) and op.inputs:
-                    known.setdefault(op.inputs[0].op_name, []).append(op)
+                    # A fused step of an optimizer changes the moments that it is given as well.
+                    changed = op.inputs if computes(op.op_type) else op.inputs[:1]
+                    for name in dict.fromkeys(ref.op_name for ref in changed):
+                        known.setdefault(name, []).append(op)
             self._assignments[graph_id] = known
         return known

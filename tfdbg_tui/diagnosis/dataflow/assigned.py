@@ -1,0 +1,116 @@
+"""What a variable holds when it is read: the value that was assigned to it last."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.dataflow.links import MAX_DEPTH, Producer
+from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tfdbg_tui.diagnosis.dataflow.call_rows import At
+    from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
+    from tfdbg_tui.diagnosis.dataflow.variables import Assignment, Variables
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import GraphOp, Run, TensorRef
+
+
+class Assigned:
+    """Finds what made the values of variables.
+
+    Args:
+        run: The run.
+        timeline: Which record is of which computation.
+        variables: What was assigned to variables.
+        resolve: Returns what made a tensor of a graph.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        timeline: Timeline,
+        variables: Variables,
+        resolve: Callable[[str, TensorRef, At, int], Producer],
+    ) -> None:
+        self._run = run
+        self._timeline = timeline
+        self._variables = variables
+        self._resolve = resolve
+
+    def read_by(self, event: TensorEvent, op: GraphOp, at: At) -> Producer:
+        """Return what was last assigned to the variable that an op reads."""
+        name = str(op.inputs[0]) if op.inputs else f"{op.name}:0"
+        index = self._timeline.execution_of(at.row)
+        history = self._variables.before_read(op, at, index) if index is not None else None
+        if history is None:
+            return self._assigned_in_graph(event, op, at, name)
+        return self._last_assigned(history, name, event)
+
+    def before(self, handle: int, before: int, name: str) -> Producer:
+        """Return what was last assigned to a variable before an execution.
+
+        Args:
+            handle: The eager tensor id of its handle.
+            before: The execution.
+            name: What to call it.
+        """
+        return self._last_assigned(self._variables.before(handle, before), name, None)
+
+    def _last_assigned(
+        self, history: Iterable[Assignment], name: str, reading: TensorEvent | None
+    ) -> Producer:
+        unknown = Producer(0, name, None, False, "variable", "VarHandleOp")
+        for assignment in history:
+            found = self._assigned(assignment, unknown)
+            if found is not None and (found.event is None or found.event != reading):
+                return found
+        return unknown
+
+    def _assigned(self, assignment: Assignment, unknown: Producer) -> Producer | None:
+        """Return the value of an assignment, as far as it is recorded; None if it did not run."""
+        if assignment.value is None:
+            return replace(unknown, event=assignment.made, inferred=assignment.inferred)
+        value = assignment.value
+        found = self._resolve(*value, MAX_DEPTH)
+        ran_now = self._belongs(found.event, assignment.execution)
+        if assignment.conditional and not (ran_now and self._is_of(found.event, value.graph_id)):
+            return None if self._timeline.is_traced(value.graph_id, value.ref) else unknown
+        if not ran_now:
+            return replace(unknown, lost=found.lost)
+        inferred = found.inferred or assignment.inferred
+        return Producer(0, str(value.ref), found.event, inferred, "variable", found.op_type)
+
+    def _belongs(self, event: TensorEvent | None, execution: int) -> bool:
+        """Whether a value may have been assigned in an execution: not one of another call."""
+        if event is None or event.kind == "execution":
+            return event is not None
+        return self._timeline.execution_of(event.index) == execution
+
+    def _is_of(self, event: TensorEvent | None, graph_id: str) -> bool:
+        return event is not None and graph_id_of(self._run, event) == graph_id
+
+    def _assigned_in_graph(self, event: TensorEvent, op: GraphOp, at: At, name: str) -> Producer:
+        """Return what was last assigned in the same graph to what is called the same there.
+
+        In a session that is the same variable; in a function it most likely is.
+        """
+        source = self._run.op(op.graph_id, op.inputs[0].op_name) if op.inputs else None
+        inferred = source is not None and source.op_type == "Placeholder"
+        for ref, earlier in self._variables.assigned(op):
+            made = self._assigned_value(op.graph_id, ref, at, earlier=earlier)
+            if made is not None and made != event:
+                made_by = graph_op_of(self._run, made)
+                op_type = made_by.op_type if made_by else None
+                return Producer(0, str(ref), made, inferred, "variable", op_type)
+        return Producer(0, name, None, False, "variable", "VarHandleOp")
+
+    def _assigned_value(
+        self, graph_id: str, ref: TensorRef, at: At, *, earlier: bool
+    ) -> TensorEvent | None:
+        """Return the value last assigned: in this call, if that came first, or in one before."""
+        if not self._timeline.grouped or earlier:
+            return self._timeline.find(graph_id, ref, at)
+        return self._timeline.before_call(graph_id, ref, at)
