@@ -45,6 +45,8 @@ class Opened:
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
         await self.pilot.pause()
+        while self.app.session.finding_tree:
+            await self.pilot.pause(0.02)
 
     async def type(self, text: str) -> None:
         await self.press(*text, "enter")

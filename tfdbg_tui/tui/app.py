@@ -18,6 +18,7 @@ from tfdbg_tui.tui.background.diagnoser import Diagnosed, Diagnoser
 from tfdbg_tui.tui.background.filtering import Filtering
 from tfdbg_tui.tui.background.loader import FAST, SLOW, Loaded, Loader, NewRun, RunsFound, Waiting
 from tfdbg_tui.tui.background.search import Search
+from tfdbg_tui.tui.background.tree_finder import TreeFinder
 from tfdbg_tui.tui.control.actor import Actor
 from tfdbg_tui.tui.control.arrivals import Arrivals
 from tfdbg_tui.tui.control.commands import Commands
@@ -116,6 +117,7 @@ class TfdbgApp(PacedApp):
             diagnoser=Diagnoser(self.post_message),
             search=Search(self.session, self.post_message),
             chain_finder=ChainFinder(self.session, self.post_message),
+            tree_finder=TreeFinder(self.session, self._shows_tree, self.post_message),
             filtering=Filtering(self.session, self.post_message),
         )
         self._navigator = Navigator(self.parts, at)
@@ -125,6 +127,10 @@ class TfdbgApp(PacedApp):
         self._arrivals = Arrivals(self.parts, self._navigator, until_bad=until_bad, bell=bell)
         self.session.listen(self._navigator.find_chain)
         self.session.listen(self._navigator.find_filtered)
+        self.session.listen(self._navigator.find_tree)
+
+    def _shows_tree(self) -> bool:
+        return self.parts.main.shows("graph_structure")
 
     def get_default_screen(self) -> Screen[Any]:
         """See Textual."""
@@ -157,6 +163,7 @@ class TfdbgApp(PacedApp):
         self.parts.diagnoser.stop()
         self.parts.search.close()
         self.parts.chain_finder.close()
+        self.parts.tree_finder.close()
         self.parts.filtering.close()
 
     # ---- Messages

@@ -171,6 +171,13 @@ class Navigator:
         except navigation.NowhereError as nowhere:
             self._parts.say(str(nowhere))
 
+    def find_tree(self) -> None:
+        """Have the tree found that is to be shown, before anything shows the session."""
+        try:
+            self._parts.tree_finder.look()
+        except navigation.NowhereError as nowhere:
+            self._parts.say(str(nowhere))
+
     def task_done(self, message: TaskDone) -> None:
         """Show what has been found meanwhile."""
         with self.acting():
@@ -178,4 +185,6 @@ class Navigator:
             if self._parts.filtering.task_done(message.task):
                 self._session.notify()
             if self._parts.chain_finder.task_done(message.task):
+                self._session.notify()
+            if self._parts.tree_finder.task_done(message.task):
                 self._session.notify()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.background.filtering import Filtering
     from tfdbg_tui.tui.background.loader import Loader
     from tfdbg_tui.tui.background.search import Search
+    from tfdbg_tui.tui.background.tree_finder import TreeFinder
     from tfdbg_tui.tui.screens.main import MainScreen
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.terminal.pace import PacedApp
@@ -33,6 +34,7 @@ class Parts:
         diagnoser: Diagnoses what has been read.
         search: Searches lists.
         chain_finder: Finds the chain that `w` asks for.
+        tree_finder: Finds the tree that Graph Structure shows.
         filtering: Finds what filters select.
     """
 
@@ -46,6 +48,7 @@ class Parts:
     diagnoser: Diagnoser
     search: Search
     chain_finder: ChainFinder
+    tree_finder: TreeFinder
     filtering: Filtering
 
     def say(self, message: str) -> None:

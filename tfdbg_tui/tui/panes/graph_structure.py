@@ -158,9 +158,19 @@ class GraphStructure(Pane):
 
     def count_rows(self) -> int:
         """See `VirtualList`."""
-        snapshot = self.session.snapshot
-        self._shown_tree = snapshot.tree(self.session.focus) if snapshot else None
+        snapshot, focus = self.session.snapshot, self.session.focus
+        self._shown_tree = None
+        if snapshot is not None:
+            find = snapshot.known_tree if self.session.finding_tree else snapshot.tree
+            self._shown_tree = find(focus)
         return len(self._shown_tree.rows) if self._shown_tree else 0
+
+    @property
+    def reason_when_empty(self) -> str:
+        """See `Pane`."""
+        if self.session.finding_tree:
+            return f"Finding what it was computed from{self.charset.ellipsis}"
+        return super().reason_when_empty
 
     def find_cursor(self) -> int | None:
         """See `VirtualList`: the chosen row."""

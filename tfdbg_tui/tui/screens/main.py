@@ -115,6 +115,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._noticed = text
             self._notice.update(text)
 
+    def shows(self, pane: str) -> bool:
+        """Whether there is room for a pane, given what is focused."""
+        return pane in shown_panes(self._layout, self._session.focus, zoomed=self._zoomed)
+
     def show_time(self) -> None:
         """Show what only time changes."""
         self._recording_line.show()

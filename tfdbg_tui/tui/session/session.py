@@ -32,6 +32,7 @@ class Session:
         paused: Whether the snapshot stays as it is though the run grows.
         held: The newest snapshot, while paused.
         unexplained: Why there is no explanation yet.
+        finding_tree: Whether the tree of what is focused is being found.
         live: What there is to say about a run that is being recorded.
     """
 
@@ -43,6 +44,7 @@ class Session:
         self.paused = False
         self.held: Snapshot | None = None
         self.unexplained = "Diagnosing the run"
+        self.finding_tree = False
         self.recording = Recording()
         self._explanation: Explanation | None = None
         self._focus = Focus()

@@ -45,8 +45,11 @@ if TYPE_CHECKING:
     from tfdbg_tui.query import Kind
     from tfdbg_tui.tui.session.focus import Focus, OpName
 
+    TreeKey = tuple[Node, frozenset[Path], bool]
+
 _RECORDS = 4096
 _COUNTED_ALERTS = 5_000
+_TREES = 16  # kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +110,7 @@ class Snapshot:
         self.sources = lru_cache(256)(self._sources)
         self.execution_of = lru_cache(256)(self.dataflow.timeline.execution_of)
         self.neighbours = self.dataflow.neighbours
-        self._tree = lru_cache(16)(self._make_tree)
+        self._trees: dict[TreeKey, Tree] = {}
         self.computation = lru_cache(_RECORDS)(self._computation)
         self._stack = lru_cache(256)(run.stack)
         self._location = lru_cache(256)(lambda stack_id: location_of(run, stack_id))
@@ -243,12 +246,29 @@ class Snapshot:
         return (site.graph_id, site.op_name) == (op.graph_id, op.name)
 
     def tree(self, focus: Focus) -> Tree | None:
-        """Return the tree around what was focused last; None where nothing is."""
-        middle = self.middle(focus)
-        return self._tree(middle, focus.forks, focus.bad_branches) if middle else None
+        """Return the tree around what was focused last; None where nothing is.
 
-    def _make_tree(self, middle: Node, forks: frozenset[Path], only_bad: bool) -> Tree:
-        return Tree(middle, self.neighbours, self.is_bad, toggled=forks, only_bad=only_bad)
+        It reads many records where that is an eager op.
+        """
+        key = self.tree_key(focus)
+        if key is None or key in self._trees:
+            return self._trees.get(key) if key else None
+        middle, forks, only_bad = key
+        tree = Tree(middle, self.neighbours, self.is_bad, toggled=forks, only_bad=only_bad)
+        if len(self._trees) >= _TREES:
+            self._trees.clear()
+        self._trees[key] = tree
+        return tree
+
+    def known_tree(self, focus: Focus) -> Tree | None:
+        """Return the tree, if it has been found before."""
+        key = self.tree_key(focus)
+        return self._trees.get(key) if key else None
+
+    def tree_key(self, focus: Focus) -> TreeKey | None:
+        """Return what decides how the tree looks; None where there is none."""
+        middle = self.middle(focus)
+        return (middle, focus.forks, focus.bad_branches) if middle else None
 
     def _computation(self, op: OpName, slot: int | None, at: int) -> int | None:
         """Return the last row up to `at` that computed an output (any, for None) of an op."""

@@ -1,0 +1,38 @@
+"""Graph Structure on the screen."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui.session.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    import pytest
+
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open
+    from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.tree import Tree
+
+
+async def test_a_tree_that_takes_long_keeps_no_key_waiting(
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        find, go_on = Snapshot.tree, threading.Event()
+
+        def find_slowly(self: Snapshot, focus: Focus) -> Tree | None:
+            go_on.wait(60)
+            return find(self, focus)
+
+        monkeypatch.setattr(Snapshot, "tree", find_slowly)
+        await opened.pilot.press("a", "]")
+        assert "Finding what it was computed from" in opened.screen()
+        before = opened.app.session.focus.alert
+        await opened.pilot.press("]")
+        assert opened.app.session.focus.alert != before
+        go_on.set()
+        await opened.press("[")
+        assert "Finding what it was computed from" not in opened.screen()
+        assert "mul:0" in opened.screen()
