@@ -75,7 +75,7 @@ def test_a_circular_buffer_is_named(logdirs: RecordedLogdirs, tmp_path: Path) ->
         if path.name.endswith(("execution", "traces")):
             (tmp_path / path.name).write_bytes(b"")
     result = subprocess.run(
-        [*_FOLLOW, str(tmp_path), "--timeout", "4"], capture_output=True, timeout=60, check=False
+        [*_FOLLOW, str(tmp_path), "--timeout", "8"], capture_output=True, timeout=60, check=False
     )
     assert b"circular_buffer_size=-1" in result.stderr
     assert result.returncode == 2, "nothing was recorded yet: no answer"
