@@ -28,10 +28,12 @@ from tfdbg_tui.wire import omissions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tfdbg_tui.dump.encode.causes import Cause
     from tfdbg_tui.dump.encode.group_plan import Row, Values
     from tfdbg_tui.dump.encode.queue_rows import QueueRows
     from tfdbg_tui.dump.encode.records import GroupRecords
-    from tfdbg_tui.dump.observe.eager import Call
+    from tfdbg_tui.dump.observe.calls import Call, Moment
+    from tfdbg_tui.dump.observe.compiled import CompiledBuffer
     from tfdbg_tui.dump.observe.groups import Group
     from tfdbg_tui.dump.observe.places import AddedGraph
     from tfdbg_tui.dump.options import Options
@@ -176,10 +178,14 @@ class DumpWriter:
         graph_id = self._graphs.graph_id(graph) if graph is not None else ""
         self._recorder.omit(omissions.SKIPPED, what, reason, graph_id)
 
+    def now(self) -> Moment:
+        """Return which calls run now."""
+        return self._eager.now()
+
     # ---- Steps ---------------------------------------------------------------------------------
 
     def _step_changed(self, number: int | None) -> None:
-        row_queue.drain()
+        row_queue.mark(self.now)
         sampled = number is None or number % self.options.every == 0
         if sampled != self._sampled:
             self._sampled = sampled
@@ -202,7 +208,7 @@ class DumpWriter:
             self._recorder.tell_fork()
             return None
         if self._eager.calls:
-            row_queue.drain()  # while it is clear which call they belong to
+            row_queue.mark(self.now)  # The rows so far cannot be of the new call.
         return self._eager.begin_call(name)
 
     def function_to_run(self, name: str, *, stateless: bool = False) -> tuple[str, list[Any]]:
@@ -233,10 +239,11 @@ class DumpWriter:
         """Record the execution of a function that returned."""
         if call is None:
             return
-        self._take_rows_of(call)
+        buffers = self._function_ops.buffers(call.graphs)
+        self._rows_end(call, needed_now=self._watches_bad or bool(buffers))
         if self._recorder.broken:
             return
-        self._read_buffers(call)
+        self._read_buffers(buffers, call)
         bad = self._eager.end_call(call, inputs, outputs)
         if not self._watches_bad:
             return
@@ -254,15 +261,17 @@ class DumpWriter:
         """Record the execution of a function that raised."""
         if call is None:
             return
-        self._take_rows_of(call)
+        self._rows_end(call, needed_now=self._watches_bad)
         self._bad_message = None
         if not self._recorder.broken:
             self._eager.end_call(call, inputs, None, error)
 
-    def _take_rows_of(self, call: Call) -> None:
-        """Take what a call put into the queue; from then on it is not in progress."""
+    def _rows_end(self, call: Call, *, needed_now: bool) -> None:
+        """Note that a call puts no more rows into the queue, and is not in progress."""
         try:
-            row_queue.drain()
+            if needed_now:
+                row_queue.drain()
+            row_queue.mark(self.now)
         finally:
             self._eager.calls.pop(call.serial, None)
 
@@ -345,15 +354,15 @@ class DumpWriter:
 
     # ---- Graphs --------------------------------------------------------------------------------
 
-    def _read_buffers(self, call: Call) -> None:
+    def _read_buffers(self, buffers: Sequence[CompiledBuffer], call: Call) -> None:
         """Take what the compiled functions of a call left behind."""
-        buffers = self._function_ops.buffers(call.graphs)
         if not buffers:
             return
+        cause = self.now().cause_by(call.serial)
         with own.work():
             for buffer in buffers:
                 for values in buffer.take():
-                    self._queue_traces(buffer.group, values, call.serial)
+                    self._queue_traces(buffer.group, values, cause)
 
     def _observe_function(self, graph: Any, body: FunctionBody, added: AddedGraph) -> None:
         with self._graph_lock:
@@ -371,11 +380,11 @@ class DumpWriter:
         """Queue what the sink of a group got from one execution of its graph."""
         if self._recorder.broken:
             return
-        given = values.pop("serial", None)
-        serial = int(given[0]) if given else self._eager.cause_of(group.plan.graph_id)
-        self._queue_traces(group, values, serial)
+        given, now = values.pop("serial", None), self.now()
+        cause = now.cause_by(int(given[0])) if given else now.cause_of(group.plan.graph_id)
+        self._queue_traces(group, values, cause)
 
-    def rows_taken(self, groups: Sequence[Group | None], taken: QueueRows) -> None:
+    def rows_taken(self, groups: Sequence[Group], taken: QueueRows) -> None:
         """Queue what graphs handed over since the last time."""
         if self._recorder.broken or not self.active:
             return
@@ -384,53 +393,36 @@ class DumpWriter:
         except Exception as error:
             self.hook_failed(error, "graph executions")
 
-    def _queue_rows(self, groups: Sequence[Group | None], taken: QueueRows) -> None:
+    def _queue_rows(self, groups: Sequence[Group], taken: QueueRows) -> None:
         """Queue healthy executions together, and the others one by one, in their order."""
-        causes = [self._cause_of(group) for group in groups]
         alone = np.array([self._is_queued_alone(group) for group in groups])
-        records = [group.records if group is not None else None for group in groups]
+        records = [group.records for group in groups]
         heads = taken.heads()
         ends = np.append(heads[1:], len(taken.rows))
         single = (taken.rows[heads, queue_rows.KEY] != 0) | alone[taken.which[heads]]
         done = 0
         for head, end in zip(heads[single].tolist(), ends[single].tolist(), strict=True):
-            self._queue_healthy(taken[done:head], records, causes)
+            self._queue_healthy(taken[done:head], records)
             done = end
-            number = taken.which[head]
-            group, (_, serial) = groups[number], causes[number]
-            if group is not None:
-                group.guarded(self._queue_alone, group, taken.rows[head:end], serial)
-        self._queue_healthy(taken[done:], records, causes)
+            group, cause = groups[taken.which[head]], taken.causes[taken.caused[head]]
+            group.guarded(self._queue_alone, group, taken.rows[head:end], cause)
+        self._queue_healthy(taken[done:], records)
 
-    def _cause_of(self, group: Group | None) -> tuple[int | None, int]:
-        """Return the training step of a group's executions, and what causes them."""
-        serial = self._eager.cause_of(group.plan.graph_id) if group is not None else 0
-        return self._step_of(serial), serial
+    def _is_queued_alone(self, group: Group) -> bool:
+        return self._freezes or group.plan.records_constants
 
-    def _is_queued_alone(self, group: Group | None) -> bool:
-        return self._freezes or (group is not None and group.plan.records_constants)
-
-    def _queue_alone(self, group: Group, rows: queue_rows.Rows, serial: int) -> None:
+    def _queue_alone(self, group: Group, rows: queue_rows.Rows, cause: Cause) -> None:
         values = group.values_of(rows)
         if values is not None:
-            self._queue_traces(group, values, serial)
+            self._queue_traces(group, values, cause)
 
-    def _queue_healthy(
-        self,
-        taken: QueueRows,
-        records: Sequence[GroupRecords | None],
-        causes: Sequence[tuple[int | None, int]],
-    ) -> None:
+    def _queue_healthy(self, taken: QueueRows, records: Sequence[GroupRecords]) -> None:
         for part in batches.parts(taken, records):
-            self._recorder.traces(HealthyBatch(part, records, causes))
+            self._recorder.traces(HealthyBatch(part, records))
 
-    def _step_of(self, serial: int) -> int | None:
-        call = self._eager.calls.get(serial)
-        return steps.current if call is None or call.step is None else call.step
-
-    def _queue_traces(self, group: Group, values: Values, serial: int) -> None:
-        call = self._eager.calls.get(serial)
-        self._recorder.traces(Batch(group.records, values, self._step_of(serial), serial))
+    def _queue_traces(self, group: Group, values: Values, cause: Cause) -> None:
+        call = self._eager.calls.get(cause.serial)
+        self._recorder.traces(Batch(group.records, values, cause))
         bad = group.first_bad(values) if self._watches_bad else None
         if bad is None:
             return

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import gc
+import threading
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +15,7 @@ tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.observe import row_queue  # noqa: E402
+from tfdbg_tui.dump.tensorflow import queues  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
@@ -53,3 +56,68 @@ def test_functions_that_are_collected_before_their_rows_are_taken(tmp_path: Path
     gc.collect()
     row_queue.drain()
     assert not row_queue._kept
+
+
+def test_records_belong_to_their_call_whenever_they_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_queue, "_INTERVAL_SECONDS", 0.0005)
+    log = tf.function(lambda p: tf.math.log(p))
+    functions = tf.function(lambda x: log(log(x) + 1.0)), tf.function(lambda x: tf.sin(x) * 2.0)
+    x = tf.constant([0.0, 2.0])
+
+    def call(function: Any) -> None:
+        for _ in range(200):
+            function(x)
+
+    def program() -> None:
+        threads = [threading.Thread(target=call, args=(function,)) for function in functions]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    found = Counter(t.execution_index for t in recorded(tmp_path, program).graph_executions)
+    assert len(found) == 400
+    assert len(set(found.values())) == 2, Counter(found.values())
+
+
+def test_marks_that_are_lost_change_no_other_cause(tmp_path: Path) -> None:
+    function = tf.function(tf.sin)
+
+    def program() -> None:
+        function(tf.constant([1.0]))
+        with row_queue._queue.lock:  # The thread that takes rows waits.
+            row_queue.drain()
+            function(tf.constant([2.0]))
+            queues.dequeue_all(row_queue._queue._handle(), tf.int64)
+            for value in (3.0, 4.0):
+                function(tf.constant([value]))
+            row_queue.drain()
+
+    run = recorded(tmp_path, program)
+    calls = [i for i, e in enumerate(run.executions) if e.graph_id is not None]
+    found = Counter(t.execution_index for t in run.graph_executions)
+    assert sorted(found) == [calls[0], *calls[2:]]
+    assert len(set(found.values())) == 1
+
+
+def test_a_call_has_ended_though_no_mark_can_be_put(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise RuntimeError("no mark today")
+
+    function = tf.function(tf.sin)
+
+    def program() -> None:
+        function(tf.constant([1.0]))
+        with monkeypatch.context() as patch:
+            patch.setattr(queues, "enqueue", fail)
+            assert function(tf.constant([0.0])).numpy() == 0
+        function(tf.constant([2.0]))
+
+    run = recorded(tmp_path, program)
+    causes = [trace.execution_index for trace in run.graph_executions]
+    assert causes[-1] is not None
+    assert any("no mark today" in omission.reason for omission in run.omissions)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.dump.encode.causes import Cause
+
 NUMBER, PART, ITERATION, KEY, SIZES = range(5)
-"""Columns of a row: number of the group; which of the rows of one execution it is; iteration of the
-loop; by which the group knows the details, 0 where nothing is bad; the first of the sizes."""
+"""Columns of a row: number of the group, below zero in a mark; which of the rows of one execution
+it is; iteration of the loop; by which the group knows the details, 0 where nothing is bad; the
+first of the sizes."""
 WIDTH = 8
 NO_KEY = -1
 """The key of details that could not be made: such an execution is not recorded."""
@@ -26,14 +33,18 @@ class QueueRows:
 
     Attributes:
         which: Which of some groups each row is of.
+        causes: What causes them.
+        caused: Which of the causes each row has.
         rows: The rows.
     """
 
     which: npt.NDArray[np.int64]
+    causes: Sequence[Cause]
+    caused: npt.NDArray[np.int64]
     rows: Rows
 
     def __getitem__(self, part: slice) -> QueueRows:
-        return QueueRows(self.which[part], self.rows[part])
+        return QueueRows(self.which[part], self.causes, self.caused[part], self.rows[part])
 
     def heads(self) -> npt.NDArray[np.int64]:
         """Return which rows are the first of an execution."""

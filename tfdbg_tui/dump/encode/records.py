@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfdbg_tui.dump.encode.causes import Cause
     from tfdbg_tui.dump.encode.group_plan import GroupPlan, Values
     from tfdbg_tui.dump.encode.value_vectors import Details
 
@@ -27,24 +27,13 @@ _MAX_HEALTHY = 64
 class Batch:
     """The values of one execution of a group."""
 
-    __slots__ = (
-        "_records",
-        "count",
-        "iteration",
-        "nbytes",
-        "serial",
-        "step",
-        "values",
-        "wall_time",
-    )
+    __slots__ = ("_records", "cause", "count", "iteration", "nbytes", "values")
 
-    def __init__(self, records: GroupRecords, values: Values, step: int | None, serial: int):
+    def __init__(self, records: GroupRecords, values: Values, cause: Cause) -> None:
         self._records = records
         self.values = values
-        self.step = step
-        self.serial = serial
+        self.cause = cause
         self.iteration = int(values["iteration"][0].reshape(-1)[0]) if records.plan.iterated else 0
-        self.wall_time = time.time()
         self.count = len(records.plan.rows)
         self.nbytes = sum(array.nbytes for arrays in values.values() for array in arrays)
 
@@ -106,14 +95,14 @@ class GroupRecords:
 
     def _filled(self, batch: Batch, known: Details) -> traces.FilledTemplates:
         """Return the records of a group but for what differs in each execution."""
-        stepped = batch.step is not None
+        stepped = batch.cause.step is not None
         if not (known or batch.values.keys() - {"details", "iteration"}):
             return self.healthy(b"", stepped=stepped)
         return self._template(stepped=stepped).filled(self.vectors.of(batch.values, known))
 
     @staticmethod
     def _stamped(filled: traces.FilledTemplates, batch: Batch) -> bytes:
-        return filled.stamped(batch.wall_time, batch.step, batch.serial, [batch.iteration])[0]
+        return filled.stamped([batch.cause], np.zeros(1, int), np.array([batch.iteration]))[0]
 
     def _template(self, *, stepped: bool, detailed: bool = False) -> traces.TraceTemplates:
         key = stepped, detailed
@@ -167,7 +156,7 @@ class GroupRecords:
         An input that has no row of its own in the group stands before the first that was computed
         from it.
         """
-        stepped = batch.step is not None
+        stepped = batch.cause.step is not None
         template = self._template(stepped=stepped, detailed=True)
         rows = [*self.plan.rows, *self.plan.extra_rows]
         whole = {row: detail for row, detail in known.items() if details.is_whole(detail)}
@@ -196,8 +185,6 @@ class GroupRecords:
         for row, array in zip(self.plan.rows, batch.values["tensor"], strict=True):
             proto = traces.tensor_content_proto(row.dtype, array)
             yield (
-                traces.whole_tensor_payload(
-                    batch.wall_time, batch.step, row.site, batch.serial, iteration, proto
-                ),
+                traces.whole_tensor_payload(batch.cause, row.site, iteration, proto),
                 1,
             )

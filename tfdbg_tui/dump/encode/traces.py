@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import struct
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,11 @@ from tfdbg_tui.wire.events import (
     value_vector_head,
 )
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.dump.encode.causes import Cause
 
 _BYTES_AT_ONCE = 1 << 20
 _STEP_BYTES = 5
@@ -46,6 +51,7 @@ MAX_STEP = (1 << 7 * _STEP_BYTES) - 1
 
 UInt8Array = npt.NDArray[np.uint8]
 UInt32Array = npt.NDArray[np.uint32]
+Int64Array = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,38 +212,47 @@ class FilledTemplates:
         self._crcs = crcs
 
     def stamped(
-        self, wall_time: float, step: int | None, serial: int, iterations: npt.ArrayLike
+        self, causes: Sequence[Cause], caused: Int64Array, iterations: Int64Array
     ) -> list[bytes]:
-        """Return the framed records of executions of the sites that differ in the iteration only.
+        """Return the framed records of executions of the sites.
 
         Args:
-            wall_time: Seconds since the epoch.
-            step: Training step; ignored unless the templates carry one.
-            serial: Serial of the causing execution; 0 where it is not known.
+            causes: What causes them; the step is ignored unless the templates carry one.
+            caused: Which of the causes each execution has.
             iterations: Iteration of the loop in each; ignored unless the templates carry one.
         """
+        counters = (iterations & 0xFFFFFFFF).astype("<u4")
+        at_once = max(1, _BYTES_AT_ONCE // max(1, len(self._blob)))
+        starts = range(0, len(caused), at_once)
+        return [
+            records
+            for part in (slice(start, start + at_once) for start in starts)
+            for records in self._stamped(causes, caused[part], counters[part])
+        ]
+
+    def _stamped(
+        self, causes: Sequence[Cause], caused: Int64Array, counters: UInt32Array
+    ) -> list[bytes]:
         templates = self._templates
-        counters = (np.asarray(iterations, np.int64) & 0xFFFFFFFF).astype("<u4")
-        stamp = struct.pack("<d", wall_time)
-        if templates.stepped:
-            stamp += _fixed_width_varint(step or 0)
-        stamp += struct.pack("<Q", serial)
-        data = np.frombuffer(stamp, np.uint8)
-        blob = self._blob.copy()
-        blob[templates.stamps.places] = data
-        crcs = self._crcs ^ templates.stamps.crc_changes(data)
-        if not templates.iterated:
-            return [_checked(blob, crcs, templates.crc_places).tobytes()] * len(counters)
-        records: list[bytes] = []
-        at_once = max(1, _BYTES_AT_ONCE // len(blob))
-        for start in range(0, len(counters), at_once):
-            fields = counters[start : start + at_once, None].view(np.uint8)
-            blobs = np.tile(blob, (len(fields), 1))
+        numbers, which = np.unique(caused, return_inverse=True)
+        stamps = np.array([self._stamp(causes[number]) for number in numbers.tolist()])
+        blobs = np.tile(self._blob, (len(stamps), 1))
+        blobs[:, templates.stamps.places] = stamps[:, None, :]
+        crcs = self._crcs ^ templates.stamps.crc_changes(stamps)
+        if templates.iterated:
+            fields = counters[:, None].view(np.uint8)
+            blobs = blobs[which]
             blobs[:, templates.counters.places] = fields[:, None, :]
-            changed = crcs ^ templates.counters.crc_changes(fields)
-            filled = _checked(blobs, changed, templates.crc_places).tobytes()
-            records += [filled[i : i + len(blob)] for i in range(0, len(filled), len(blob))]
-        return records
+            crcs = crcs[which] ^ templates.counters.crc_changes(fields)
+            which = np.arange(len(which))
+        filled = [blob.tobytes() for blob in _checked(blobs, crcs, templates.crc_places)]
+        return [filled[number] for number in which.tolist()]
+
+    def _stamp(self, cause: Cause) -> UInt8Array:
+        """Return the bytes that depend on the cause."""
+        step = _fixed_width_varint(cause.step or 0) if self._templates.stepped else b""
+        stamp = struct.pack("<d", cause.wall_time) + step + struct.pack("<Q", cause.serial)
+        return np.frombuffer(stamp, np.uint8)
 
 
 def _checked(blobs: UInt8Array, crcs: UInt32Array, places: npt.NDArray[np.int64]) -> UInt8Array:
@@ -307,12 +322,7 @@ def tensor_content_proto(dtype: int, array: Any) -> bytes:
 
 
 def whole_tensor_payload(
-    wall_time: float,
-    step: int | None,
-    site: Site,
-    serial: int,
-    iteration: int | None,
-    tensor_proto: bytes,
+    cause: Cause, site: Site, iteration: int | None, tensor_proto: bytes
 ) -> bytes:
     """Return the payload of a FULL_TENSOR trace."""
     trace = GraphExecutionTrace.field("tfdbg_context_id", site.graph_id)
@@ -322,9 +332,9 @@ def whole_tensor_payload(
     trace += GraphExecutionTrace.field("tensor_proto", tensor_proto) + GraphExecutionTrace.field(
         "device_name", site.device
     )
-    trace += GraphExecutionTrace.field("execution_serial", serial)
+    trace += GraphExecutionTrace.field("execution_serial", cause.serial)
     if iteration is not None:
         trace += GraphExecutionTrace.field("iteration", iteration & 0xFFFFFFFF)
-    head = DebugEvent.field("wall_time", wall_time)
-    head += DebugEvent.field("step", step) if step is not None else b""
+    head = DebugEvent.field("wall_time", cause.wall_time)
+    head += DebugEvent.field("step", cause.step) if cause.step is not None else b""
     return head + DebugEvent.field("graph_execution_trace", trace)

@@ -6,12 +6,13 @@ import itertools
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.encode import eager_tensors, summaries
 from tfdbg_tui.dump.observe import skipped_ops
+from tfdbg_tui.dump.observe.calls import Call, Moment
 from tfdbg_tui.dump.tensorflow import functions
 from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
 from tfdbg_tui.wire import events, filesets
@@ -35,25 +36,6 @@ class BadTensor:
     slot: int
     counts: summaries.HealthCounts | None
     location: bytes
-
-
-@dataclass(slots=True)
-class Call:
-    """A function call, or a run of a session, in progress.
-
-    Attributes:
-        name: The function's.
-        serial: Number of its execution.
-        graphs: Those that it can run.
-        step: Training step, where it is the program's own count.
-        bad: The first bad tensor in its graphs: number, and message for the program.
-    """
-
-    name: str
-    serial: int
-    graphs: frozenset[str] = field(default_factory=frozenset)
-    step: int | None = None
-    bad: tuple[int, str] | None = None
 
 
 class EagerExecutions:
@@ -95,10 +77,9 @@ class EagerExecutions:
         self.calls[call.serial] = call
         return call
 
-    def cause_of(self, graph_id: str) -> int:
-        """Return the serial of the call that runs a graph now; 0 where that is not one call."""
-        serials = [call.serial for call in tuple(self.calls.values()) if graph_id in call.graphs]
-        return serials[0] if len(serials) == 1 else 0
+    def now(self) -> Moment:
+        """Return which calls run now."""
+        return Moment(time.time(), steps.current, tuple(self.calls.values()))
 
     # ---- Records -------------------------------------------------------------------------------
 

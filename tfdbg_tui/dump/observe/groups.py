@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row, Values
     from tfdbg_tui.dump.encode.summaries import HealthCounts
+    from tfdbg_tui.dump.observe.calls import Moment
 
 _MAX_FAILURES = 3
 """A group that has failed so often is left alone."""
@@ -30,10 +31,13 @@ class Dump(Protocol):
 
     active: bool
 
+    def now(self) -> Moment:
+        """Return which calls run now."""
+
     def traces_taken(self, group: Group, values: Values) -> None:
         """Take the values of one execution of a group."""
 
-    def rows_taken(self, groups: Sequence[Group | None], taken: queue_rows.QueueRows) -> None:
+    def rows_taken(self, groups: Sequence[Group], taken: queue_rows.QueueRows) -> None:
         """Take rows of the queue; `groups` are those that the rows refer to."""
 
     def hook_failed(self, error: Exception, what: str, graph_id: str = "") -> None:

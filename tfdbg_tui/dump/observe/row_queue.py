@@ -1,9 +1,9 @@
 """How groups hand over what they saw without entering Python: rows of numbers in a queue.
 
 When a graph runs, each of its groups puts one row into a queue of TensorFlow's, which all graphs of
-the process share; several rows, where it has many sizes to tell.  Python takes all of them out
-together, when a call begins or ends, and every `_INTERVAL_SECONDS` for what runs for long or in no
-call.  That goes on for as long as the process, as what was made to record may run for as long.
+the process share; several rows, where it has many sizes to tell.  When a call ends, Python puts a
+mark after its rows.  A thread takes all of them out together every `_INTERVAL_SECONDS`.  That goes
+on for as long as the process, as what was made to record may run for as long.
 
 The queue is bounded: graphs that are faster than the writer wait for it.
 """
@@ -11,11 +11,14 @@ The queue is bounded: graphs that are faster than the writer wait for it.
 from __future__ import annotations
 
 import atexit
+import itertools
 import threading
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.ma  # else np.unique imports it, when there may be no descriptor left
+import numpy.typing as npt
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode.queue_rows import (
@@ -31,10 +34,13 @@ from tfdbg_tui.dump.encode.queue_rows import (
 )
 from tfdbg_tui.dump.errors import BadTensorError
 from tfdbg_tui.dump.observe import callbacks
+from tfdbg_tui.dump.observe.calls import Moment
 from tfdbg_tui.dump.tensorflow import queues
 
 if TYPE_CHECKING:
-    from tfdbg_tui.dump.observe.groups import Group
+    from collections.abc import Callable, Sequence
+
+    from tfdbg_tui.dump.observe.groups import Dump, Group
 
 _CAPACITY = 1 << 16
 _INTERVAL_SECONDS = 0.05
@@ -82,19 +88,26 @@ def put(rows: Any) -> Any:
         return enqueue(handle=handle, components=[rows])
 
 
+def mark(now: Callable[[], Moment]) -> None:
+    """Note what runs now, to which the rows put since the last mark belong."""
+    _queue.mark(now)
+
+
 def drain() -> None:
     """Hand what is in the queue to the dumps."""
     _queue.drain()
 
 
 def hold() -> None:
-    """Let nobody take rows until `release`, so that a fork finds no op half done."""
+    """Let nobody take rows or put marks until `release`, so that a fork finds no op half done."""
+    _queue.mark_lock.acquire()  # First: who puts a mark may have to wait until rows are taken.
     _queue.lock.acquire()
 
 
 def release() -> None:
     """Undo `hold`."""
     _queue.lock.release()
+    _queue.mark_lock.release()
 
 
 def forked() -> None:
@@ -118,6 +131,9 @@ class _Queue:
     def __init__(self) -> None:
         self.leaving: list[Group] = []
         self.lock = threading.RLock()
+        self.mark_lock = threading.RLock()
+        self._moments: deque[tuple[int, Moment]] = deque()
+        self._marked = Moment(0.0, None, ())
         self._thread: threading.Thread | None = None
         self._runs = threading.Event()
         self._ends = threading.Event()
@@ -156,6 +172,16 @@ class _Queue:
             self._runs.set()
             ends = self._ends.wait(_INTERVAL_SECONDS)
 
+    def mark(self, now: Callable[[], Moment]) -> None:
+        if self._thread is None:
+            return
+        row = np.zeros(WIDTH, np.int64)
+        with self.mark_lock:  # Marks are in the order of their moments.
+            number = next(_mark_numbers)
+            self._moments.append((number, now()))
+            row[NUMBER] = -number
+            queues.enqueue(self._handle(), row, tf.int64)
+
     def drain(self) -> None:
         with self.lock:
             leaving = self.leaving.copy()
@@ -168,24 +194,70 @@ class _Queue:
                 del self.leaving[: len(leaving)]
 
     def _taken(self) -> Rows | None:
-        handle = queues.queue(_NAME, tf.int64, WIDTH, _CAPACITY)
-        rows: Rows | None = queues.dequeue_all(handle, tf.int64)
+        rows: Rows | None = queues.dequeue_all(self._handle(), tf.int64)
         return rows
 
+    @staticmethod
+    def _handle() -> Any:
+        return queues.queue(_NAME, tf.int64, WIDTH, _CAPACITY)
+
     def _hand_over(self, rows: Rows) -> None:
-        rows = np.concatenate((self._rest, rows)) if len(self._rest) else rows
+        rows = self._whole(np.concatenate((self._rest, rows)) if len(self._rest) else rows)
+        is_mark = rows[:, NUMBER] < 0
+        moments = [self._moment(-number) for number in rows[is_mark, NUMBER].tolist()]
+        when = np.cumsum(is_mark)[~is_mark]
+        rows = rows[~is_mark]
         numbers, which = np.unique(rows[:, NUMBER], return_inverse=True)
         groups = [callbacks.group_of(number) for number in numbers.tolist()]
-        # All rows of an execution come one after the other, but maybe not all at once.
-        last, parts = groups[which[-1]], int(rows[-1, PART]) + 1
+        for dump in {group.dump for group in groups if group is not None}:
+            own = np.array([group is not None and group.dump is dump for group in groups])[which]
+            known = [*moments, self._open_moment(dump)]
+            _hand_to(dump, groups, which[own], known, when[own], rows[own])
+
+    def _whole(self, rows: Rows) -> Rows:
+        """Return the rows of whole executions, and keep the rest for the next time.
+
+        All rows of an execution come one after the other, but maybe not all at once.
+        """
+        number, parts = int(rows[-1, NUMBER]), int(rows[-1, PART]) + 1
+        last = callbacks.group_of(number) if number > 0 else None
         is_complete = last is None or parts == rows_for(last.plan.sizes_put)
         end = len(rows) if is_complete else len(rows) - parts
         self._rest = rows[end:]
-        for dump in {group.dump for group in groups if group is not None}:
-            own = [group if group and group.dump is dump else None for group in groups]
-            taken = np.array([group is not None for group in own])[which[:end]]
-            dump.rows_taken(own, QueueRows(which[:end][taken], rows[:end][taken]))
+        return rows[:end]
 
+    def _moment(self, mark: int) -> Moment:
+        """Return what ran at a mark; marks that came before it and were lost do not matter."""
+        while self._moments and self._moments[0][0] <= mark:
+            _, self._marked = self._moments.popleft()
+        return self._marked
+
+    def _open_moment(self, dump: Dump) -> Moment:
+        """Return what runs now; where a call has ended since the rows were taken, what ran then."""
+        now = dump.now()
+        return self._moments[0][1] if self._moments else now
+
+
+def _hand_to(
+    dump: Dump,
+    groups: Sequence[Group | None],
+    which: npt.NDArray[np.int64],
+    moments: Sequence[Moment],
+    when: npt.NDArray[np.int64],
+    rows: Rows,
+) -> None:
+    """Find out what causes the executions: each row is of a group and belongs to a moment."""
+    numbers, which = np.unique(which, return_inverse=True)
+    own = [group for group in map(groups.__getitem__, numbers.tolist()) if group is not None]
+    pairs, caused = np.unique(when * len(own) + which, return_inverse=True)
+    causes = [
+        moments[pair // len(own)].cause_of(own[pair % len(own)].plan.graph_id)
+        for pair in pairs.tolist()
+    ]
+    dump.rows_taken(own, QueueRows(which, causes, caused, rows))
+
+
+_mark_numbers = itertools.count(1)
 
 _kept: set[Group] = set()
 """The groups of `KeepAlive`s.  Without it, garbage collection would clear the weak references by

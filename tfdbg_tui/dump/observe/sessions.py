@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tfdbg_tui.dump.encode.group_plan import Row
-    from tfdbg_tui.dump.observe.eager import Call
+    from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
     from tfdbg_tui.dump.observe.observed import Observed
     from tfdbg_tui.dump.options import Options

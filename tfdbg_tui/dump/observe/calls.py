@@ -1,0 +1,57 @@
+"""Which calls run at a time, and so what causes the executions of graphs at that time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tfdbg_tui.dump.encode.causes import Cause
+
+
+@dataclass(slots=True)
+class Call:
+    """A function call, or a run of a session, in progress.
+
+    Attributes:
+        name: The function's.
+        serial: Number of its execution.
+        graphs: Those that it can run.
+        step: Training step, where it is the program's own count.
+        bad: The first bad tensor in its graphs: number, and message for the program.
+    """
+
+    name: str
+    serial: int
+    graphs: frozenset[str] = field(default_factory=frozenset)
+    step: int | None = None
+    bad: tuple[int, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What ran at a time.
+
+    Attributes:
+        wall_time: When that was.
+        step: The training step that the program was in.
+        calls: The calls in progress.
+    """
+
+    wall_time: float
+    step: int | None
+    calls: tuple[Call, ...]
+
+    def cause_of(self, graph_id: str) -> Cause:
+        """Return what causes an execution of a graph."""
+        found = [call for call in self.calls if graph_id in call.graphs]
+        return self._cause(found[0] if len(found) == 1 else None)
+
+    def cause_by(self, serial: int) -> Cause:
+        """Return what causes an execution that is known to belong to a call."""
+        found = (call for call in self.calls if call.serial == serial)
+        return self._cause(next(found, None))._replace(serial=serial)
+
+    def _cause(self, call: Call | None) -> Cause:
+        if call is None:
+            return Cause(self.wall_time, self.step, 0)
+        step = self.step if call.step is None else call.step
+        return Cause(self.wall_time, step, call.serial)
