@@ -28,6 +28,13 @@ def test_columns_without_text_are_left_out() -> None:
     assert sum(choose([row("a:0", neg=1, zero=2, pos=3)], 200).counts[3:]) == 18
 
 
+def test_zeros_are_told_where_not_all_counts_of_finite_elements_fit() -> None:
+    name = "gradients/dense/MatMul_gradients:0"
+    rows = [row(name, neg=1000, zero=3, pos=1000) for _ in range(3)]
+    told = {choose(rows, room).counts[3:] for room in range(60, 120)}
+    assert told == {(0, 6, 0), (6, 6, 6)}
+
+
 def test_scopes_that_all_rows_share_are_left_out_where_names_would_be_cut() -> None:
     rows = [row(f"{SCOPE}query_{i}/MatMul:0") for i in range(3)]
     assert choose(rows, 60).prefix == SCOPE

@@ -23,6 +23,7 @@ _SPARE = 8  # more than its names need a column does not get
 _BESIDE_NAME = 60  # cells from which on there is room for the op type
 _WIDEST = {"op type": 17, "function": 28}
 _WIDEST_OTHER = 16
+_ZERO = 1  # place of the zeros among the counts of what is finite: −, 0, +
 _FIRST = ("device", "function")
 _LAST = ("size", "dtype", "rank", "step", "iteration")
 
@@ -107,9 +108,12 @@ def _share(
 
     if room >= _BESIDE_NAME:
         take("op type")
-    if kinds and sum(others) <= left:
-        kinds += others
-        left -= sum(others)
+    zeros = tuple(width if i == _ZERO else 0 for i, width in enumerate(others))
+    for wanted in (others, zeros):  # of the finite ones zeros tell most: logarithms, divisions
+        if kinds and sum(wanted) <= left:
+            kinds += wanted
+            left -= sum(wanted)
+            break
     widen(max(tail, _GOOD_NAME))
     take(*_FIRST)
     widen(full)
