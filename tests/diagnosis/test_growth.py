@@ -141,9 +141,24 @@ def nested_calls(n: int) -> dict[str, Any]:
     return {"graphs": b"".join(found), "traces": traces}
 
 
+def wide_call(n: int) -> dict[str, Any]:
+    """Returns a graph that gives a function very many arguments."""
+    logs, names = [f"Neg_{i}" for i in range(n)], [f"x{i}" for i in range(n)]
+    found = [graph(GRAPH, "f"), graph("inner", "g", GRAPH), signature(GRAPH, [], [])]
+    found.append(signature("inner", [f"{name}:0" for name in names], []))
+    found.append(created("Log", "Log", []))
+    found += [created("Neg", name, ["Log:0"]) for name in logs]
+    found += [created("Placeholder", name, [], "inner") for name in names]
+    given = [f"{name}:0" for name in logs]
+    found.append(created("PartitionedCall", "call", given, calls=["inner"]))
+    traces = [computed(name) for name in ("Log", *logs)]
+    traces += [computed(name, "inner") for name in names]
+    return {"graphs": b"".join(found), "traces": b"".join(traces)}
+
+
 SHAPES = (
     *(wide_inputs, wide_outputs, wide_graph_op, chain, eager_chain),
-    *(many_graphs, called_in_turn, nested_calls),
+    *(many_graphs, called_in_turn, nested_calls, wide_call),
 )
 
 

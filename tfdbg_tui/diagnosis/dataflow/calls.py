@@ -56,6 +56,7 @@ class Calls:
         self._missing: dict[str, dict[str, float]] = {}
         self._outputs: dict[str, tuple[TensorRef, ...]] = {}
         self._arguments: dict[str, tuple[str, ...]] = {}
+        self._slots: dict[str, dict[str, int]] = {}
         for graph in list(run.graphs.values()):
             for op in list(graph.ops.values()):
                 if op.called_graphs or op.op_type in CONTROL:
@@ -170,6 +171,14 @@ class Calls:
                 known = tuple(op.name for op in ops if op.op_type == "Placeholder")
             self._arguments[graph_id] = known
         return known
+
+    def argument_slot(self, graph_id: str, name: str) -> int | None:
+        """Return which argument of a function an op is, or None."""
+        slots = self._slots.get(graph_id)
+        if slots is None:
+            names = self.arguments(graph_id)
+            slots = self._slots[graph_id] = {names[i]: i for i in reversed(range(len(names)))}
+        return slots.get(name)
 
     def forward_graph(self, graph_id: str) -> str | None:
         """Return the graph whose gradient a graph computes, or None."""

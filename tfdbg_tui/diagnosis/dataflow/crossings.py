@@ -6,6 +6,7 @@ One boundary at a time: `uses` goes on until something is recorded, `neighbours`
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.call_rows import At
@@ -28,18 +29,31 @@ class Crossings:
         self._run = run
         self._calls = calls
         self._timeline = timeline
+        self._arguments_by_input = lru_cache(maxsize=1024)(self._find_arguments_by_input)
 
     def into(self, op: GraphOp, input_slot: int, at: At) -> list[GraphTensor]:
         """Return the arguments of called graphs that an input of a call, If or While becomes."""
         found = []
         for graph_id in self._calls.called_graphs(op):
             inside = self._timeline.enter(at, op, graph_id)
-            graph = self._run.graphs.get(graph_id)
-            for name in self._calls.arguments(graph_id) if graph else ():
-                argument = self._run.op(graph_id, name)
-                ref = call_input(self._run, self._calls, argument, op) if argument else None
-                if ref == op.inputs[input_slot]:
-                    found.append(GraphTensor(graph_id, TensorRef(name, 0), inside))
+            given = self._arguments_by_input(op.graph_id, op.name, graph_id)
+            names = given.get(op.inputs[input_slot], ())
+            found += [GraphTensor(graph_id, TensorRef(name, 0), inside) for name in names]
+        return found
+
+    def _find_arguments_by_input(
+        self, caller_id: str, op_name: str, graph_id: str
+    ) -> dict[TensorRef, list[str]]:
+        """Return which arguments of a called graph each tensor becomes that its call takes."""
+        found: dict[TensorRef, list[str]] = {}
+        call = self._run.op(caller_id, op_name)
+        for name in self._calls.arguments(graph_id) if graph_id in self._run.graphs else ():
+            argument = self._run.op(graph_id, name)
+            if call is None or argument is None:
+                continue
+            ref = call_input(self._run, self._calls, argument, call)
+            if ref is not None:
+                found.setdefault(ref, []).append(name)
         return found
 
     def out_of(self, graph_id: str, slot: int, at: At) -> list[GraphTensor]:

@@ -215,10 +215,9 @@ class Resolver:
     ) -> Producer | None:
         """Return what the previous iteration left in a loop's argument; None in the first one."""
         called = self._calls.called_graphs(loop)
-        arguments = self._calls.arguments(op.graph_id)
-        if len(called) != 2 or op.name not in arguments:
+        slot = self._calls.argument_slot(op.graph_id, op.name)
+        if len(called) != 2 or slot is None:
             return None
-        slot = arguments.index(op.name)
         if at.iteration is not None:
             if at.iteration == 0:
                 return None
@@ -249,12 +248,11 @@ class Resolver:
 
     def _eager_argument(self, op: GraphOp, at: At, unknown: Producer) -> Producer:
         """Return the eager tensor that Python gave a function for an argument."""
-        names = self._calls.arguments(op.graph_id)
+        slot = self._calls.argument_slot(op.graph_id, op.name)
         index = self._timeline.execution_of(at.row)
-        if index is None or op.name not in names:
+        if index is None or slot is None:
             return unknown
         inputs = self._timeline.execution(index).input_tensor_ids
-        slot = names.index(op.name)
         if slot >= len(inputs):
             return unknown
         event = self._timeline.maker(inputs[slot], index)
@@ -314,10 +312,9 @@ def _nearness(event: TensorEvent | None, at: At) -> tuple[bool, int]:
 
 def call_input(run: Run, calls: Calls, argument: GraphOp, call: GraphOp) -> TensorRef | None:
     """Return the input of a call, If or While op that becomes an argument of its graph."""
-    names = calls.arguments(argument.graph_id)
-    if argument.name not in names:
+    slot = calls.argument_slot(argument.graph_id, argument.name)
+    if slot is None:
         return None
-    slot = names.index(argument.name)
     if call.op_type not in BRANCHES:
         return call.inputs[slot] if slot < len(call.inputs) else None
     inputs = call.inputs[1:]

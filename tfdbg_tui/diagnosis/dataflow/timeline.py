@@ -19,13 +19,14 @@ from tfdbg_tui.diagnosis.op_traits import FLOAT_OPS
 from tfdbg_tui.logdir import UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.logdir import GraphOp, Run, Site, TensorRef
     from tfdbg_tui.logdir.index.columns import Int64Array
 
 _NEAR = 64  # executions: how far ids may be out of order where threads mix
+_NEXT = 4  # executions: how far after the last one found the next one is looked for
 _AHEAD = 1024  # executions: how far ahead uses of an eager tensor are looked for
 
 
@@ -42,7 +43,9 @@ class Timeline:
         self.execution = lru_cache(maxsize=8192)(run.executions.__getitem__)
         self._output_slots = lru_cache(maxsize=1024)(self._read_output_slots)
         self.execution_of = lru_cache(maxsize=8192)(self._find_execution)
-        self.input_ids = lru_cache(maxsize=1 << 16)(self._read_input_ids)
+        self.input_ids = lru_cache(maxsize=1 << 16)(_readable(run.executions.input_tensor_ids))
+        self.output_ids = lru_cache(maxsize=1 << 16)(_readable(run.executions.output_tensor_ids))
+        self._last_made = 0
         self.grouped = self._calls_of.recorded
 
     def sites(self, graph_id: str, op_name: str) -> list[tuple[Site, int]]:
@@ -252,6 +255,24 @@ class Timeline:
 
     def maker(self, tensor_id: int, before: int) -> TensorEvent | None:
         """Return the execution before another one that made an eager tensor, or None."""
+        # The inputs of an op are often made one after the other.
+        near = range(self._last_made, min(before, self._last_made + _NEXT))
+        index = self._made_by(tensor_id, near)
+        if index is None:
+            index = self._made_by(
+                tensor_id, self._around(self._bisected(tensor_id, before), before)
+            )
+        if index is None:
+            return None
+        self._last_made = index
+        return TensorEvent("execution", index, self._output_slots(index)[tensor_id])
+
+    def _made_by(self, tensor_id: int, candidates: Iterable[int]) -> int | None:
+        """Return which of some executions made an eager tensor, or None."""
+        return next((i for i in candidates if tensor_id in self._output_slots(i)), None)
+
+    def _bisected(self, tensor_id: int, before: int) -> int:
+        """Return near which execution an eager tensor was made, if ids are in order."""
         low, high = 0, before
         while low < high:
             middle = (low + high) // 2
@@ -260,11 +281,7 @@ class Timeline:
                 low = middle + 1
             else:
                 high = probe
-        for index in self._around(low, before):
-            slot = self._output_slots(index).get(tensor_id)
-            if slot is not None:
-                return TensorEvent("execution", index, slot)
-        return None
+        return low
 
     def users(self, tensor_id: int, after: int) -> Iterator[tuple[int, int]]:
         """Yield (execution, input slot) of the uses of an eager tensor soon after an execution."""
@@ -275,19 +292,13 @@ class Timeline:
 
     def _read_output_slots(self, index: int) -> dict[int, int]:
         """Return which output of an execution each eager tensor that it made is."""
-        ids = self.execution(index).output_tensor_ids
+        ids = self.output_ids(index)
         return {ids[slot]: slot for slot in reversed(range(len(ids)))}
-
-    def _read_input_ids(self, index: int) -> tuple[int, ...]:
-        try:
-            return self._run.executions.input_tensor_ids(index)
-        except UnreadableError:
-            return ()
 
     def _last_output(self, index: int, low: int) -> tuple[int, int | None]:
         """Return the nearest execution at or before `index` that made a tensor, and its last id."""
         for probe in range(index, max(low, index - _NEAR) - 1, -1):
-            outputs = self.execution(probe).output_tensor_ids
+            outputs = self.output_ids(probe)
             if outputs:
                 return probe, outputs[-1]
         return index, None
@@ -295,3 +306,15 @@ class Timeline:
     def _around(self, index: int, stop: int) -> Iterator[int]:
         yield from range(index, min(stop, index + _NEAR))
         yield from range(min(index, stop) - 1, max(0, index - _NEAR) - 1, -1)
+
+
+def _readable(read: Callable[[int], tuple[int, ...]]) -> Callable[[int], tuple[int, ...]]:
+    """Return a function that returns nothing for records that cannot be read."""
+
+    def ids(index: int) -> tuple[int, ...]:
+        try:
+            return read(index)
+        except UnreadableError:
+            return ()
+
+    return ids

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.steps import Steps
 
 
-_INPUT_TENSOR_IDS = events.Execution.tag("input_tensor_ids") >> 3  # the field's number
+# The fields' numbers.
+_INPUT_TENSOR_IDS = events.Execution.tag("input_tensor_ids") >> 3
+_OUTPUT_TENSOR_IDS = events.Execution.tag("output_tensor_ids") >> 3
 
 
 class Place(NamedTuple):
@@ -279,10 +281,22 @@ class Executions(EventList[Execution]):
             IndexError: There is no such execution.
             UnreadableError: The record cannot be read.
         """
+        return self._tensor_ids(index, _INPUT_TENSOR_IDS)
+
+    def output_tensor_ids(self, index: int) -> tuple[int, ...]:
+        """Return what an execution says of its outputs, several times as fast as all of it.
+
+        Raises:
+            IndexError: There is no such execution.
+            UnreadableError: The record cannot be read.
+        """
+        return self._tensor_ids(index, _OUTPUT_TENSOR_IDS)
+
+    def _tensor_ids(self, index: int, field: int) -> tuple[int, ...]:
         ids: list[int] = []
         with self._reading(index) as (_, event):
             for number, _, value in codec.fields(event.execution):
-                if number == _INPUT_TENSOR_IDS:
+                if number == field:
                     ids += codec.unpack_varints(value) if isinstance(value, bytes) else [value]
         return tuple(ids)
 
