@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
 
+_APART_SECONDS = 1e-6
+"""Between the times of a bad execution and of its neighbours in the file: whoever reads it takes
+records with one time for records of one execution."""
+
 
 class DumpWriter:
     """The handle that `enable_dump_debug_info` returns.
@@ -401,10 +405,12 @@ class DumpWriter:
         ends = np.append(heads[1:], len(taken.rows))
         single = (taken.rows[heads, queue_rows.KEY] != 0) | alone[taken.which[heads]]
         done = 0
-        for head, end in zip(heads[single].tolist(), ends[single].tolist(), strict=True):
+        places = zip(heads[single].tolist(), ends[single].tolist(), strict=True)
+        for number, (head, end) in enumerate(places):
             self._queue_healthy(taken[done:head], records)
             done = end
             group, cause = groups[taken.which[head]], taken.causes[taken.caused[head]]
+            cause = cause._replace(wall_time=cause.wall_time + _APART_SECONDS * (1 + number % 2))
             group.guarded(self._queue_alone, group, taken.rows[head:end], cause)
         self._queue_healthy(taken[done:], records)
 
