@@ -144,11 +144,11 @@ def test_start_keys_and_quit(logdirs: RecordedLogdirs, environment: dict[str, st
 def test_frames_wait_until_the_terminal_has_drawn_the_last(logdirs: RecordedLogdirs) -> None:
     terminal = Terminal(str(logdirs["mnist"]))
     terminal.answering = True
-    terminal.wait_for("495 alerts")
+    terminal.wait_for("1 root")
     terminal.run(_SETTLE)
     terminal.answering = False  # as behind a link that is busy
     drawn = terminal.output.count(_QUERY)
-    terminal.send(b"3" + 30 * b"j")
+    terminal.send(b"3g" + 30 * b"j")
     terminal.run(_SETTLE)
     assert terminal.output.count(_QUERY) == drawn + 1
     terminal.answering = True
