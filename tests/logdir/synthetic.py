@@ -156,10 +156,13 @@ def trace_records(draw: st.DrawFn) -> bytes:
     """Returns a trace of one of a few tensors, in any mode and with any extension fields."""
     mode = draw(st.sampled_from([1, 2, 3, 4, 4, 4, 5, 7, 8]))
     op, slot = draw(st.sampled_from([("Log", 0), ("while/body/Mul_1", 1), ("x", 0), ("Log", 130)]))
+    graph = draw(st.sampled_from(GRAPHS))
     tensor_id = draw(st.sampled_from([5.0, 6.0, 7.0, -1.0, 1e9, float("nan"), 2.5]))
+    if tensor_id in (5.0, 6.0, 7.0):  # A valid one is never that of tensors of two graphs.
+        tensor_id += 10.0 * GRAPHS.index(graph)
     optional = st.none() | st.integers(0, 2**32 - 1)
     trace = events.GraphExecutionTrace(
-        tfdbg_context_id=draw(st.sampled_from(GRAPHS)),
+        tfdbg_context_id=graph,
         op_name=op,
         output_slot=slot,
         tensor_debug_mode=mode,
