@@ -11,12 +11,12 @@ from tfdbg_tui.diagnosis.fleet.jobs import group_jobs
 from tfdbg_tui.diagnosis.fleet.origins import Origin, find_origins
 from tfdbg_tui.diagnosis.fleet.report import FleetReport, FleetRoot, JobReport, Unread
 from tfdbg_tui.diagnosis.fleet.skew import clock_skew
+from tfdbg_tui.diagnosis.report.verdicts import verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
     from tfdbg_tui.diagnosis.fleet.summary import LocalRoot, WorkerSummary
-    from tfdbg_tui.diagnosis.report.findings import Verdict
 
 _WITHOUT_PROGRAM = ("ps",)
 """Tasks that only serve others: what occurs on every worker does not occur there."""
@@ -49,7 +49,7 @@ def _job(members: Sequence[WorkerSummary]) -> JobReport:
     notes = tuple(about.notes(members, skew))
     return JobReport(
         members=tuple(members),
-        verdict=_verdict(bool(harmful), bool(gaps), bool(suspects)),
+        verdict=verdict_of(bad=bool(harmful), incomplete=bool(gaps), suspect=bool(suspects)),
         roots=tuple(_fleet_root(members, group) for group in harmful),
         harmless=tuple(_fleet_root(members, group) for group in harmless),
         suspects=tuple(_suspect(members, found) for found in suspects.values()),
@@ -57,14 +57,6 @@ def _job(members: Sequence[WorkerSummary]) -> JobReport:
         notes=notes,
         skew=skew,
     )
-
-
-def _verdict(bad: bool, incomplete: bool, suspect: bool) -> Verdict:
-    if bad:
-        return "bad"
-    if incomplete:
-        return "incomplete"
-    return "suspect" if suspect else "clean"
 
 
 def _root(members: Sequence[WorkerSummary], origin: Origin) -> LocalRoot:

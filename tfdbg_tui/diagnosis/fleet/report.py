@@ -9,7 +9,7 @@ from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
-    from tfdbg_tui.diagnosis.report.findings import Verdict
+    from tfdbg_tui.diagnosis.report.verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
@@ -28,6 +28,7 @@ from tfdbg_tui.diagnosis.report.cases import CaseBuilder
 from tfdbg_tui.diagnosis.report.coverage import looked_for
 from tfdbg_tui.diagnosis.report.links import Link, Links
 from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION
+from tfdbg_tui.diagnosis.report.verdicts import verdict_of
 from tfdbg_tui.diagnosis.report.when import step_of, steps_json, when_text
 from tfdbg_tui.diagnosis.roots import Causes
 from tfdbg_tui.diagnosis.rules import explain
@@ -38,11 +39,10 @@ from tfdbg_tui.logdir.short_repr import short_repr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tfdbg_tui.diagnosis.report.verdicts import Verdict
     from tfdbg_tui.diagnosis.roots import Root
     from tfdbg_tui.diagnosis.rules.model import Case, Explanation, Match
     from tfdbg_tui.logdir import Run, Steps
-
-Verdict = Literal["clean", "bad", "suspect", "incomplete"]
 
 _SHOWN = 10  # findings in a notebook
 
@@ -184,7 +184,9 @@ class Report:
         )
         return replace(
             self,
-            verdict=_verdict(bool(roots), bool(found), bool(self.suspects)),
+            verdict=verdict_of(
+                bad=bool(roots), incomplete=bool(found), suspect=bool(self.suspects)
+            ),
             alerts=run.num_alerts,
             events=run.num_events,
             steps=steps,
@@ -219,14 +221,6 @@ def _relevant_gaps(run: Run, roots: Sequence[Finding]) -> tuple[gaps.Gap, ...]:
     if roots and all(root.certainty == "proved" for root in roots):
         found = [gap for gap in found if gap.kind not in gaps.ON_PURPOSE]
     return tuple(found)
-
-
-def _verdict(bad: bool, incomplete: bool, suspect: bool) -> Verdict:
-    if bad:
-        return "bad"
-    if incomplete:
-        return "incomplete"
-    return "suspect" if suspect else "clean"
 
 
 class Diagnosis:
@@ -267,7 +261,7 @@ class Diagnosis:
         return Report(
             run_id=run.files.run_id,
             logdir=run.files.directory,
-            verdict=_verdict(bool(roots), bool(found), bool(suspects)),
+            verdict=verdict_of(bad=bool(roots), incomplete=bool(found), suspect=bool(suspects)),
             alerts=run.num_alerts,
             events=run.num_events,
             steps=run.executions.steps,
