@@ -108,7 +108,7 @@ class Snapshot:
         self.execution = lru_cache(_RECORDS)(run.executions.__getitem__)
         self.producers = self.dataflow.producers
         self.sources = lru_cache(256)(self._sources)
-        self.execution_of = lru_cache(256)(self.dataflow.timeline.execution_of)
+        self.execution_of = self.dataflow.timeline.execution_of
         self.neighbours = self.dataflow.neighbours
         self._trees: dict[TreeKey, Tree] = {}
         self.computation = lru_cache(_RECORDS)(self._computation)
