@@ -24,6 +24,15 @@ def test_colours_change_no_text(logdirs: RecordedLogdirs) -> None:
     assert "\x1b[32m+ " in shown
 
 
+def test_verdicts_of_several_runs_have_colours() -> None:
+    text = "2 jobs\n    1  bad        a run\n    2  clean      a run\n\n2 of 2: a run\n\nclean: 0"
+    shown = colours.coloured(text)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", shown) == text
+    assert shown.count("\x1b[1;32mclean\x1b[0m") == 2
+    assert shown.count("\x1b[1;35mbad\x1b[0m") == 1
+    assert "\x1b[1m2 of 2: a run\x1b[0m" in shown
+
+
 @pytest.mark.parametrize(
     ("terminal", "environment", "wanted"),
     [

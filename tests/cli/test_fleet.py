@@ -142,6 +142,23 @@ def test_unusable_arguments_are_one_sentence(
     assert printed.err.count("\n") == 1
 
 
+def test_what_is_for_several_logdirs_is_not_ignored_in_silence(
+    recorded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diagnose", str(recorded / "mirrored_1"), "--jobs", "2"]) == 1
+    assert capsys.readouterr().err == (
+        "tfdbg-tui: --jobs does nothing here: this is one run, not several logdirs\n"
+    )
+
+
+def test_one_process_of_a_job_is_called_so(
+    recorded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, text = diagnosed(capsys, recorded / "loop_2_apart" / "worker1", recorded / "mirrored_1")
+    assert "worker 1 of a job: " in text
+    assert "1 processes" not in text
+
+
 def test_a_cluster_gives_the_same_report(
     recorded: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,8 @@ import sys
 
 _BOLD, _DIM, _RED, _GREEN, _MAGENTA = "1", "2", "31", "32", "1;35"
 _VERDICTS = {"bad": _MAGENTA, "suspect": _BOLD, "incomplete": _BOLD, "clean": "1;32"}
-_TITLE = re.compile(r"(?:\d+\.|-) ")
+_VERDICT = re.compile(rf"((?: +\d+  )?)({'|'.join(_VERDICTS)})((?: +|:) .*)")
+_TITLE = re.compile(r"(?:\d+\.|\d+ of \d+:|-) ")
 _LABELLED = re.compile(r"(  [a-z ]{10} )(.*)")
 _CHANGES = {"- ": _RED, "+ ": _GREEN}  # what a fix takes out, and puts in
 
@@ -24,16 +25,14 @@ def wanted() -> bool:
 
 def coloured(report: str) -> str:
     """Return a report with the codes of colours in it."""
-    first, *lines = report.split("\n")
-    verdict = first.partition(":")[0]
-    return "\n".join([_verdict(verdict) + first[len(verdict) :], *map(_line, lines)])
-
-
-def _verdict(word: str) -> str:
-    return _set(word, _VERDICTS.get(word, _BOLD))
+    return "\n".join(map(_line, report.split("\n")))
 
 
 def _line(line: str) -> str:
+    verdict = _VERDICT.fullmatch(line)
+    if verdict is not None:
+        before, word, after = verdict.groups()
+        return before + _set(word, _VERDICTS[word]) + after
     if _TITLE.match(line):
         return _set(line, _BOLD)
     labelled = _LABELLED.fullmatch(line)

@@ -17,14 +17,20 @@ unreadable logdir, or nothing recorded; 3 incomplete: nothing bad on record, but
 
 from __future__ import annotations
 
-import json
 import time
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.cli import colours, exit_codes
+from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.options import add_logdirs, add_run, expanded
-from tfdbg_tui.cli.output import put, tell
-from tfdbg_tui.diagnosis import BUFFERING, Report, StatusTracker, diagnose, to_text
+from tfdbg_tui.cli.output import put_report, tell
+from tfdbg_tui.diagnosis import (
+    BUFFERING,
+    Report,
+    StatusTracker,
+    diagnose,
+    fleet_to_text,
+    to_text,
+)
 from tfdbg_tui.logdir import LogdirError, RunReader, list_runs, open_run
 from tfdbg_tui.logdir.processes import are_of_a_cluster
 
@@ -97,13 +103,19 @@ def run(args: argparse.Namespace) -> int:
         raise LogdirError("--jobs takes a number from 1 on")
     if _is_of_fleet(args):
         return _run_fleet(args)
+    _say_what_is_for_several(args)
     report = _follow(args) if args.follow else diagnose(open_run(args.logdirs[0], args.run))
-    if args.json:
-        put(json.dumps(report.to_json(), indent=2))
-    else:
-        text = to_text(report)
-        put(colours.coloured(text) if colours.wanted() else text)
+    put_report(report, to_text, as_json=args.json)
     return exit_codes.of_report(report)
+
+
+def _say_what_is_for_several(args: argparse.Namespace) -> None:
+    """Say which options make no difference to one run."""
+    given = {"--jobs": args.jobs, "--scheduler": args.scheduler}
+    names = [name for name, value in given.items() if value is not None]
+    if names:
+        does = "does" if len(names) == 1 else "do"
+        tell(f"{' and '.join(names)} {does} nothing here: this is one run, not several logdirs")
 
 
 def _is_of_fleet(args: argparse.Namespace) -> bool:
@@ -135,7 +147,7 @@ def _run_fleet(args: argparse.Namespace) -> int:
         report = fleet.diagnose_summaries(args.summaries)
     else:
         report = fleet.diagnose_logdirs(expanded(args.logdirs), args.jobs, args.scheduler)
-    fleet.tell(report, as_json=args.json)
+    put_report(report, fleet_to_text, as_json=args.json)
     return exit_codes.of_fleet(report)
 
 

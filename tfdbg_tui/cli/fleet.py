@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.cli.output import put
 from tfdbg_tui.cli.pool import summarize_all
 from tfdbg_tui.diagnosis import (
     SummaryError,
     Unread,
-    fleet_to_text,
     join,
     summaries_from_json,
     summaries_to_json,
@@ -100,11 +97,6 @@ def write_summary(logdir: str, path: str, others: set[FileSet]) -> None:
         Path(path).write_text(summaries_to_json(summaries), "utf-8")
     except OSError as error:
         raise LogdirError(f"{path}: cannot be written: {error.strerror}") from None
-
-
-def tell(report: FleetReport, *, as_json: bool) -> None:
-    """Print a report."""
-    put(json.dumps(report.to_json(), indent=2) if as_json else fleet_to_text(report))
 
 
 def _find_processes(paths: Sequence[str]) -> tuple[list[RunFiles], list[Unread]]:

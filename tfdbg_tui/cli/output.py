@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import codecs
+import json
 import os
 import sys
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from tfdbg_tui.cli import colours
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class _Report(Protocol):
+    def to_json(self) -> dict[str, object]: ...
+
+
+R = TypeVar("R", bound=_Report)
 
 _SPELLED = {"∞": "Inf", "−": "-", "→": "->", "×": "x", "·": "-", "…": "...", "±": "+/-"}
 SPELLED = "tfdbg_tui.spelled"
@@ -37,6 +51,19 @@ def put(text: str) -> None:
     except OSError as error:
         _silence()
         raise OutputError(f"standard output cannot be written: {error.strerror}") from None
+
+
+def put_report(report: R, in_words: Callable[[R], str], *, as_json: bool) -> None:
+    """Print a report: as JSON, or in words, with colours on a terminal.
+
+    Raises:
+        OutputError: It could not be written.
+    """
+    if as_json:
+        put(json.dumps(report.to_json(), indent=2))
+    else:
+        text = in_words(report)
+        put(colours.coloured(text) if colours.wanted() else text)
 
 
 def tell(text: str) -> None:

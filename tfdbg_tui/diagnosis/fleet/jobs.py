@@ -34,8 +34,8 @@ def group_jobs(summaries: Iterable[WorkerSummary]) -> list[Job]:
 def programs_differ(members: Sequence[WorkerSummary]) -> list[int]:
     """Return the positions of the members that run another program than most."""
     names = [os.path.basename(member.program) for member in members]
-    usual, times = Counter(names).most_common(1)[0]
-    return [i for i, name in enumerate(names) if name != usual] if times > 1 else []
+    usual, times = Counter(filter(None, names)).most_common(1)[0] if any(names) else ("", 0)
+    return [i for i, name in enumerate(names) if name not in ("", usual)] if times > 1 else []
 
 
 def _merged(jobs: Iterable[Job], slack: float) -> list[Job]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.events import wall_time_of
 from tfdbg_tui.diagnosis.fleet.crossings import find_crossings, runs_before
 from tfdbg_tui.diagnosis.fleet.summary import LocalRoot, WorkerSummary
-from tfdbg_tui.diagnosis.report.advice import script_of
+from tfdbg_tui.diagnosis.report.advice import program_of
 from tfdbg_tui.diagnosis.report.findings import Diagnosis
 from tfdbg_tui.diagnosis.report.gaps import is_circular
 from tfdbg_tui.diagnosis.report.words import card_of
@@ -63,7 +63,7 @@ def _summary(run: Run) -> WorkerSummary:
         run_id=run.files.run_id,
         task=run.files.task or task_of(run.devices),
         host=next(iter(run.hosts), ""),
-        program=script_of(run),
+        program=program_of(run),
         devices=run.devices,
         started_at=run.files.started_at,
         ended_at=max(run.newest_wall_time(), run.files.started_at or 0.0),

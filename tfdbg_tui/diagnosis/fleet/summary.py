@@ -89,7 +89,7 @@ class WorkerSummary:
         run_id: TensorFlow's id of the run; None where no metadata file could be read.
         task: Its place in a cluster; None outside of one.
         host: Host that it ran on; "" where unknown.
-        program: Path of the program.
+        program: Path of the program; "" where no frame of it is on record.
         devices: Names of its devices.
         started_at: When the writer started, in seconds since the epoch.
         ended_at: When the last event was recorded, or the writer started.

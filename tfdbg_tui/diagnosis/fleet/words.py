@@ -39,9 +39,10 @@ def _contents(jobs: Sequence[JobReport]) -> Iterator[str]:
 
 
 def _title(job: JobReport) -> str:
-    first = job.members[0]
-    kind = f"the job of {len(job.members):,} processes" if first.task else "the run"
-    return printable(f"{kind}: {first.program}, {first.logdir}")
+    first, count = job.members[0], len(job.members)
+    kind = f"{first.task} of a job" if first.task else "a run"
+    kind = f"a job of {count:,} processes" if count > 1 else kind
+    return printable(f"{kind}: {', '.join(filter(None, (first.program, first.logdir)))}")
 
 
 def _job(job: JobReport) -> Iterator[str]:

@@ -78,7 +78,15 @@ def _looks_filtered(run: Run) -> bool:
 
 
 def script_of(run: Run) -> str:
-    """Return the path of the program, from the outermost frame of its first execution."""
+    """Return the path of the program, or words in its place, for a command to name it."""
+    return program_of(run) or "your_program.py"
+
+
+def program_of(run: Run) -> str:
+    """Return the path of the program, from the outermost frame of its first execution.
+
+    "" where no frame of it is on record.
+    """
     stacks = run.executions.stack_ids[0:1].tolist() if len(run.executions) else []
     ops = next((g.ops for g in list(run.graphs.values()) if g.ops), {})
     stacks += [op.stack_id for op in list(ops.values())[:1]]
@@ -87,4 +95,4 @@ def script_of(run: Run) -> str:
             if frame.path and not is_library_frame(frame):
                 # No option of the command it is to stand in, whatever it is called.
                 return f"./{frame.path}" if frame.path.startswith("-") else frame.path
-    return "your_program.py"
+    return ""
