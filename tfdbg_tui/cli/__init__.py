@@ -7,22 +7,28 @@ A subcommand's module defines ``add_arguments(parser)`` and ``run(args) -> exit 
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import os
 import sys
+from typing import Any
 
 from tfdbg_tui import __version__
 from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.output import SPELLED, OutputError, put, tell
 
-_COMMANDS = {
+COMMANDS = {
     "view": "open a logdir in the terminal app (the default)",
     "info": "print what a logdir holds",
     "diagnose": "print what made the first NaN or infinity, and where",
+    "query": "print the recorded tensors that a filter selects; as JSON, CSV, Parquet",
+    "report": "write a web page to attach to an issue, or a trace for Perfetto",
     "rules": "print the rules by which causes are told",
     "run": "run a program under the dump writer and debug it",
     "demo": "open a recorded example in the terminal app",
+    "completion": "print what lets a shell complete all this",
 }
+"""The commands, and what each does."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -31,9 +37,12 @@ def main(argv: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=SPELLED)
-    if not arguments or arguments[0] in ("-h", "--help", "--version"):
+    if not arguments or arguments[0] in ("-h", "--help", "-V", "--version"):
         return _overview(arguments)
-    name = arguments.pop(0) if arguments[0] in _COMMANDS else "view"
+    if meant := _meant(arguments):
+        tell(f"there is no command or directory {arguments[0]}; did you mean {meant}?")
+        return exit_codes.UNUSABLE
+    name = arguments.pop(0) if arguments[0] in COMMANDS else "view"
     try:
         return run_command(name, arguments)
     except KeyboardInterrupt:
@@ -49,25 +58,44 @@ def main(argv: list[str] | None = None) -> int:
 
 def run_command(name: str, arguments: list[str]) -> int:
     """Run a subcommand and return its exit code; errors that it did not expect come through."""
+    from tfdbg_tui.cli.config import ConfigError
     from tfdbg_tui.logdir import LogdirError
 
-    command = importlib.import_module(f"tfdbg_tui.cli.{name}")
+    command = _module_of(name)
+    try:
+        exit_code: int = command.run(parser_of(name).parse_args(arguments))
+    except (ConfigError, LogdirError, OutputError) as error:
+        tell(str(error))
+        return exit_codes.UNUSABLE
+    return exit_code
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """Return what parses the arguments of a subcommand."""
+    command = _module_of(name)
     parser = argparse.ArgumentParser(
         prog="tfdbg-tui" if name == "view" else f"tfdbg-tui {name}",
         description=command.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_arguments(parser)
-    try:
-        exit_code: int = command.run(parser.parse_args(arguments))
-    except (LogdirError, OutputError) as error:
-        tell(str(error))
-        return exit_codes.UNUSABLE
-    return exit_code
+    return parser
+
+
+def _module_of(name: str) -> Any:
+    return importlib.import_module(f"tfdbg_tui.cli.{name}")
+
+
+def _meant(arguments: list[str]) -> str | None:
+    """Return the command that the first argument is likely to be, if it can be nothing else."""
+    word = arguments[0]
+    if word in COMMANDS or os.path.exists(word) or "--follow" in arguments:
+        return None
+    return next(iter(difflib.get_close_matches(word, COMMANDS, 1, 0.7)), None)
 
 
 def _overview(arguments: list[str]) -> int:
-    if "--version" in arguments:
+    if arguments and arguments[0] in ("-V", "--version"):
         put(f"tfdbg-tui {__version__}")
         return 0
     lines = [
@@ -75,7 +103,7 @@ def _overview(arguments: list[str]) -> int:
         "",
         "Find where NaN and infinity are born in a TensorFlow program.",
         "",
-        *(f"  {name:10} {what}" for name, what in _COMMANDS.items()),
+        *(f"  {name:10} {what}" for name, what in COMMANDS.items()),
         "",
         "tfdbg-tui COMMAND --help tells more of each.",
     ]

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         content = {"schema_version": SCHEMA_VERSION, "logdir": args.logdir, "runs": described}
         put(json.dumps(content, indent=2))
     else:
-        put("\n\n".join(map(_as_text, described)))
+        put("\n\n".join(map(as_text, described)))
     return 0
 
 
@@ -111,7 +111,8 @@ def _place(run: Run, event: TensorEvent) -> dict[str, Any]:
     }
 
 
-def _as_text(run: dict[str, Any]) -> str:
+def as_text(run: dict[str, Any]) -> str:
+    """Return what `describe` tells, line by line."""
     started = run["started_at"]
     alerts = run["alerts"]
     when = datetime.fromtimestamp(started).strftime("%Y-%m-%d %H:%M:%S") if started else "unknown"

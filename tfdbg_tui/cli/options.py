@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import glob
 import os
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.cli.config import read_config
 from tfdbg_tui.storage.urls import is_url, without_secrets
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 def add_logdir(parser: argparse.ArgumentParser) -> None:
@@ -55,8 +56,13 @@ def add_app_arguments(parser: argparse.ArgumentParser) -> None:
         "--at", metavar="WHERE", help="go there first: trace:88, exec:12, an op's name, file.py:120"
     )
     parser.add_argument("--theme", metavar="NAME", help="tfdbg-dark, tfdbg-light, ...")
-    parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
-    parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    _add_switch(parser, "ascii", "draw with ASCII characters only")
+    _add_switch(parser, "mouse", "take the mouse, or leave it to the terminal")
+
+
+def _add_switch(parser: argparse.ArgumentParser, name: str, what: str) -> None:
+    """Declare ``--name`` and ``--no-name``; where neither is given, the user's file decides."""
+    parser.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, help=what)
 
 
 def add_live_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,18 +73,18 @@ def add_live_arguments(parser: argparse.ArgumentParser) -> None:
         help="while following: stop at the first NaN or infinity and go to its root",
     )
     parser.add_argument("--bell", action="store_true", help="ring the bell there")
-    parser.add_argument(
-        "--slow", action="store_true", help="update the screen less often (as over SSH)"
-    )
+    _add_switch(parser, "slow", "update the screen less often (as over SSH)")
 
 
 def app_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return what `add_app_arguments` declared, as keyword arguments of `run_app`."""
+    config = read_config()
+    mouse = _chosen(args.mouse, config, "mouse")
     return {
         "at": args.at,
-        "theme": args.theme,
-        "ascii_only": True if args.ascii else None,
-        "mouse": not args.no_mouse,
+        "theme": _chosen(args.theme, config, "theme"),
+        "ascii_only": _chosen(args.ascii, config, "ascii"),
+        "mouse": True if mouse is None else mouse,
     }
 
 
@@ -87,5 +93,10 @@ def live_options(args: argparse.Namespace) -> dict[str, Any]:
     return {
         "until_bad": args.until == "bad",
         "bell": args.bell,
-        "slow": True if args.slow else None,
+        "slow": _chosen(args.slow, read_config(), "slow"),
     }
+
+
+def _chosen(given: Any, config: Mapping[str, Any], name: str) -> Any:
+    """Return what the command line says, else the user's file; None where neither does."""
+    return config.get(name) if given is None else given

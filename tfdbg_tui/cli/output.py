@@ -38,16 +38,21 @@ class OutputError(Exception):
     """Standard output cannot be written; the message says why."""
 
 
-def put(text: str) -> None:
+def put(text: str) -> bool:
     """Print a text.  Whoever has closed the pipe has seen enough, which is no error.
+
+    Returns:
+        Whether anybody may still read.
 
     Raises:
         OutputError: The text could not be written.
     """
     try:
         print(text, flush=True)
+        return True
     except BrokenPipeError:
         _silence()
+        return False
     except OSError as error:
         _silence()
         raise OutputError(f"standard output cannot be written: {error.strerror}") from None

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.words import chain_to_text as chain_to_text
     from tfdbg_tui.diagnosis.report.words import to_text as to_text
     from tfdbg_tui.diagnosis.rules import catalogue as catalogue
+    from tfdbg_tui.diagnosis.values import counts_text as counts_text
 
 _NAMES = {
     "tfdbg_tui.diagnosis.alerts": ("AlertCounts", "Alerts", "find_alerts"),
@@ -111,6 +112,7 @@ _NAMES = {
     "tfdbg_tui.diagnosis.report.when": ("step_of",),
     "tfdbg_tui.diagnosis.report.words": ("chain_to_text", "to_text"),
     "tfdbg_tui.diagnosis.rules.catalogue": ("catalogue",),
+    "tfdbg_tui.diagnosis.values": ("counts_text",),
 }
 
 __all__ = [name for names in _NAMES.values() for name in names]

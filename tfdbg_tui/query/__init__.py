@@ -1,6 +1,7 @@
 """Which events of a run somebody asks for: the language of filters, and what they select.
 
-`parse` reads a filter, `Selection` goes through the events of a run for it.
+`parse` reads a filter, `Selection` goes through the events of a run for it, and `tensor_rows` hands
+out what it selects as rows of a table.
 """
 
 from __future__ import annotations
@@ -8,5 +9,16 @@ from __future__ import annotations
 from tfdbg_tui.diagnosis.events import Kind
 from tfdbg_tui.query.language import FIELDS, Query, QueryError, parse
 from tfdbg_tui.query.selection import Selection
+from tfdbg_tui.query.tensors import COLUMNS, TensorRow, tensor_rows
 
-__all__ = ["FIELDS", "Kind", "Query", "QueryError", "Selection", "parse"]
+__all__ = [
+    "COLUMNS",
+    "FIELDS",
+    "Kind",
+    "Query",
+    "QueryError",
+    "Selection",
+    "TensorRow",
+    "parse",
+    "tensor_rows",
+]

@@ -61,16 +61,17 @@ def run_app(
         )
     if not follow:
         _check(logdir, run)
-    from tfdbg_tui.tui.actions.keymap import KeymapError, keymap_path, read_keymap
+    from tfdbg_tui.tui.actions.keymap import KeymapError, read_keymap
     from tfdbg_tui.tui.app import TfdbgApp
     from tfdbg_tui.tui.background.worker import end_workers
     from tfdbg_tui.tui.terminal.text import ASCII, UNICODE
     from tfdbg_tui.tui.terminal.theme import DARK, WITHOUT_COLOR, known_themes
+    from tfdbg_tui.user_files import config_path
 
     if theme is not None and theme not in known_themes():
         return _refuse(f"no theme is called {theme!r}; there are {', '.join(known_themes())}")
     try:
-        keymap = read_keymap(keymap_path())
+        keymap = read_keymap(config_path("keys.toml"))
     except KeymapError as error:
         return _refuse(str(error))
     if ascii_only is None:

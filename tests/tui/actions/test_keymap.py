@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tfdbg_tui.tui import run_app
-from tfdbg_tui.tui.actions.keymap import KeymapError, keymap_path, read_keymap
+from tfdbg_tui.tui.actions.keymap import KeymapError, read_keymap
 from tfdbg_tui.tui.actions.registry import BY_ID
+from tfdbg_tui.user_files import config_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +23,7 @@ def keys_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     path = tmp_path / "tfdbg-tui" / "keys.toml"
     path.parent.mkdir()
-    assert keymap_path() == str(path)
+    assert config_path("keys.toml") == str(path)
     return path
 
 

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import tomllib
 from typing import TYPE_CHECKING
 
@@ -46,12 +45,6 @@ class Keymap:
     def for_textual(self) -> dict[str, str]:
         """Return the changes as `App.set_keymap` takes them."""
         return {action_id: ",".join(keys) for action_id, keys in self._changes.items()}
-
-
-def keymap_path() -> str:
-    """Return where the user's file is, if there is one."""
-    config = os.environ.get("XDG_CONFIG_HOME") or os.path.join("~", ".config")
-    return os.path.join(os.path.expanduser(config), "tfdbg-tui", "keys.toml")
 
 
 def read_keymap(path: str) -> Keymap:

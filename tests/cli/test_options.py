@@ -1,0 +1,98 @@
+"""What a user sets once, what a shell completes, and what a mistyped command says."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tfdbg_tui.cli import main
+from tfdbg_tui.cli.config import ConfigError
+from tfdbg_tui.cli.options import (
+    add_app_arguments,
+    add_live_arguments,
+    app_options,
+    live_options,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    path = tmp_path / "tfdbg-tui" / "config.toml"
+    path.parent.mkdir()
+    return path
+
+
+def options(*arguments: str) -> dict[str, Any]:
+    parser = argparse.ArgumentParser()
+    add_app_arguments(parser)
+    add_live_arguments(parser)
+    args = parser.parse_args(arguments)
+    return {**app_options(args), **live_options(args)}
+
+
+def test_the_command_line_counts_before_the_users_file(config: Path) -> None:
+    assert options() == {
+        "at": None,
+        "theme": None,
+        "ascii_only": None,
+        "mouse": True,
+        "until_bad": False,
+        "bell": False,
+        "slow": None,
+    }
+    config.write_text('theme = "tfdbg-light"\nascii = true\nmouse = false\nslow = true\n')
+    expected = {"theme": "tfdbg-light", "ascii_only": True, "mouse": False, "slow": True}
+    assert options().items() >= expected.items()
+    given = options("--theme", "nord", "--no-ascii", "--mouse", "--no-slow")
+    expected = {"theme": "nord", "ascii_only": False, "mouse": True, "slow": False}
+    assert given.items() >= expected.items()
+
+
+@pytest.mark.parametrize(
+    ("text", "clue"),
+    [
+        ('thme = "nord"', "did you mean theme"),
+        ("mouse = 3", "true or false"),
+        ("mouse", "TOML"),
+        ("\0", "TOML"),
+    ],
+)
+def test_a_wrong_setting_is_one_sentence(config: Path, text: str, clue: str) -> None:
+    config.write_text(text)
+    with pytest.raises(ConfigError, match=clue):
+        options()
+
+
+@pytest.mark.parametrize(
+    ("argument", "meant"), [("diagnos", "diagnose"), ("quer", "query"), ("inof", "info")]
+)
+def test_a_mistyped_command_is_told(
+    argument: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([argument, "x"]) == 2
+    assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_a_shell_completes_commands_and_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("shtab")
+    assert main(["completion", "bash"]) == 0
+    script = tmp_path / "completion.bash"
+    script.write_text(capsys.readouterr().out)
+    ask = f"""
+        source {script}
+        COMP_WORDS=(tfdbg-tui diagnose --ti); COMP_CWORD=2; COMP_LINE="${{COMP_WORDS[*]}}"
+        COMP_POINT=${{#COMP_LINE}}
+        $(complete -p tfdbg-tui | sed 's/.*-F \\([^ ]*\\).*/\\1/') tfdbg-tui --ti diagnose
+        echo "${{COMPREPLY[@]}}"
+    """
+    answer = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "--timeout"

@@ -1,0 +1,58 @@
+"""Rows of tensors: each recorded tensor once, with what its record tells."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfdbg_tui.logdir import Run, open_run
+from tfdbg_tui.query import COLUMNS, parse, tensor_rows
+from tfdbg_tui.query.trace_events import trace_events
+
+if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
+
+
+@pytest.fixture(scope="module")
+def run(logdirs: RecordedLogdirs) -> Run:
+    return open_run(logdirs["mnist"])
+
+
+def test_each_recorded_tensor_is_one_row_in_order_of_time(run: Run) -> None:
+    rows = list(tensor_rows(run, parse("")))
+    outputs = sum(max(1, len(execution.outputs)) for execution in run.executions)
+    assert len(rows) == len(run.graph_executions) + outputs
+    assert len({row.event for row in rows}) == len(rows)
+    assert sum(bool(row.summary and row.summary.bad) for row in rows) == run.num_alerts
+    times = [row.wall_time for row in rows]
+    assert times == sorted(times)
+
+
+def test_the_first_bad_tensor_is_told_with_its_counts_and_line(run: Run) -> None:
+    values = next(tensor_rows(run, parse("bad"))).values()
+    assert list(values) == list(COLUMNS)
+    expected = {"name": "Log:0", "function": "loss", "size": 1000, "neg_inf": 3, "line": 183}
+    assert values.items() >= expected.items()
+    assert json.loads(json.dumps(values, allow_nan=False)) == values
+
+
+def test_of_an_event_with_several_outputs_only_those_that_fit_are_rows(run: Run) -> None:
+    rows = list(tensor_rows(run, parse('"loss (forward)" nan'), ["execution"]))
+    assert rows
+    assert all(row.summary and row.summary.nan for row in rows)
+    first = rows[0].event.index
+    bad = list(tensor_rows(run, parse('"loss (forward)" bad'), ["execution"]))
+    assert [row.event.slot for row in bad if row.event.index == first] == [0, 1]
+    assert len(run.executions[first].outputs) > 2
+
+
+def test_a_trace_has_an_instant_for_each_tensor_and_counts_the_bad(run: Run) -> None:
+    events = list(trace_events(run))
+    instants = [event for event in events if event["ph"] == "i"]
+    assert len(instants) == len(list(tensor_rows(run, parse(""))))
+    tracks = {(event["pid"], event["tid"]) for event in events if event["name"] == "thread_name"}
+    assert {(event["pid"], event["tid"]) for event in instants} == tracks
+    counters = [event["args"]["bad"] for event in events if event["ph"] == "C"]
+    assert counters == list(range(1, run.num_alerts + 1))

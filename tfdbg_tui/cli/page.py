@@ -1,0 +1,102 @@
+"""A report as one web page that needs nothing else: the diagnosis, the source, the bad tensors."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from html import escape
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from tfdbg_tui.cli import colours, info, query
+from tfdbg_tui.diagnosis import to_text
+from tfdbg_tui.logdir.text import printable
+from tfdbg_tui.query import parse, tensor_rows
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis import Finding, Report
+    from tfdbg_tui.logdir import Run
+
+_WIDTH = 132  # columns of text
+_AROUND = 6  # lines of source before and after a root
+_ROOTS = 20  # whose source is shown
+_TENSORS = 200  # bad ones that are listed
+
+_FORMAT = """\
+<!DOCTYPE html>
+<html>
+<head>
+<meta charset="UTF-8">
+<title>{title}</title>
+<style>
+body {{{{ color: {{foreground}}; background-color: {{background}}; margin: 2em; }}}}
+pre {{{{ font-family: Menlo, "DejaVu Sans Mono", Consolas, monospace; line-height: 1.3; }}}}
+{{stylesheet}}
+</style>
+</head>
+<body>
+<pre><code>{{code}}</code></pre>
+</body>
+</html>
+"""
+"""Of a page; `Console.export_html` fills in what is in double braces after the title is."""
+
+
+def page_of(run: Run, report: Report) -> str:
+    """Return the page.
+
+    Args:
+        run: The run.
+        report: What was found out about it.
+    """
+    console = Console(record=True, width=_WIDTH, file=io.StringIO(), emoji=False, markup=False)
+    console.print(Text.from_ansi(colours.coloured(to_text(report))))
+    for finding in report.roots[:_ROOTS]:
+        _print_source(console, run, finding)
+    _print_bad_tensors(console, run)
+    console.rule("The run")
+    console.print(Text(info.as_text(info.describe(run))))
+    title = escape(f"{report.verdict}: {printable(report.run_id or report.logdir)}")
+    return console.export_html(code_format=_FORMAT.format(title=title))
+
+
+def _print_source(console: Console, run: Run, finding: Finding) -> None:
+    place = finding.location
+    if place is None:
+        return
+    hosts = (host for host, path in run.source_paths if path == place.file)
+    source = run.source(next(hosts, ""), place.file)
+    lines = source.lines if source else ()
+    if not lines:
+        return
+    first = max(1, place.line - _AROUND)
+    excerpt = "\n".join(map(printable, lines[first - 1 : place.line + _AROUND]))
+    console.rule(Text(printable(f"{place.file}:{place.line}")))
+    console.print(
+        Syntax(
+            excerpt,
+            "python",
+            theme="ansi_light",
+            line_numbers=True,
+            start_line=first,
+            highlight_lines={place.line},
+        )
+    )
+
+
+def _print_bad_tensors(console: Console, run: Run) -> None:
+    table = Table(box=None, pad_edge=False)
+    for name in query.HEADER[1:]:
+        table.add_column(name, overflow="fold")
+    rows = tensor_rows(run, parse("bad"))
+    for row in itertools.islice(rows, _TENSORS):
+        table.add_row(*map(Text, query.cells(row)[1:]))
+    if table.row_count:
+        console.rule("Tensors with NaN or infinity, in order of time")
+        console.print(table)
+    if next(rows, None) is not None:
+        console.print(f"and more: these are the first {_TENSORS}")
