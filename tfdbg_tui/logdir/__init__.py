@@ -29,7 +29,7 @@ from tfdbg_tui.logdir.events import (
 )
 from tfdbg_tui.logdir.index.event_list import UnreadableError
 from tfdbg_tui.logdir.index.steps import Steps
-from tfdbg_tui.logdir.reader import RunReader, open_run
+from tfdbg_tui.logdir.reader import RunReader, choose_run, open_run
 from tfdbg_tui.logdir.run import Run
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "TensorRef",
     "TensorSummary",
     "UnreadableError",
+    "choose_run",
     "list_runs",
     "open_run",
 ]

@@ -255,9 +255,22 @@ def open_run(logdir: str | os.PathLike[str], run: str | None = None) -> Run:
     Raises:
         LogdirError: There is no such run; the message says what to do.
     """
+    return RunReader(choose_run(logdir, run)).read_all()
+
+
+def choose_run(logdir: str | os.PathLike[str], run: str | None = None) -> RunFiles:
+    """Return the files of a run.
+
+    Args:
+        logdir: Directory that holds tfdbg2 files, or directories that do.
+        run: Run id, where the logdir holds several; the newest by default.
+
+    Raises:
+        LogdirError: There is no such run; the message says what to do.
+    """
     runs = list_runs(logdir)
     chosen = [files for files in runs if run is None or files.label == run]
     if not chosen:
         known = ", ".join(files.label for files in runs)
         raise LogdirError(f"{os.fspath(logdir)}: no run {run!r}; it holds {known}")
-    return RunReader(chosen[-1]).read_all()
+    return chosen[-1]

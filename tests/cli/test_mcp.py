@@ -1,0 +1,71 @@
+"""What a coding agent is told of a logdir, and that a client of the protocol gets it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tfdbg_tui.cli import main
+from tfdbg_tui.cli.mcp import Tools
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import RecordedLogdirs
+
+
+def test_the_tools_lead_from_the_verdict_to_the_line(logdirs: RecordedLogdirs) -> None:
+    tools = Tools(str(logdirs["mnist"]))
+    (described,) = tools.runs()
+    root = tools.diagnose(described["run_id"])["roots"][0]
+    assert (root["op_type"], root["location"]["line"]) == ("Log", 183)
+    first = tools.query("bad", limit=1)[0]
+    assert first["name"] == "Log:0"
+    told = tools.explain("graph_execution", tools.query("nan type=Mul")[0]["index"])
+    assert "Log:0" in told
+    assert "tf.math.log(probs)" in tools.source("debug_mnist.py", 183, 183)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "clue"),
+    [
+        ("query", {"terms": "typ=Log"}, "did you mean type"),
+        ("explain", {"kind": "execution", "index": 10**9}, "there is no execution"),
+        ("source", {"file": "missing.py"}, "no text of missing.py"),
+        ("diagnose", {"run_id": "x"}, "no run 'x'"),
+    ],
+)
+def test_what_cannot_be_answered_is_one_sentence(
+    logdirs: RecordedLogdirs, tool: str, arguments: dict[str, Any], clue: str
+) -> None:
+    with pytest.raises(Exception, match=clue):
+        getattr(Tools(str(logdirs["mnist"])), tool)(**arguments)
+
+
+def test_an_unusable_logdir_is_told_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mcp", str(tmp_path / "missing")]) == 2
+    assert "no such directory" in capsys.readouterr().err
+
+
+@pytest.mark.asyncio
+async def test_a_client_of_the_protocol_gets_answers(logdirs: RecordedLogdirs) -> None:
+    pytest.importorskip("mcp")
+    from mcp import ClientSession, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    command = ["-m", "tfdbg_tui", "mcp", str(logdirs["mnist"])]
+    server = StdioServerParameters(command=sys.executable, args=command)
+    async with stdio_client(server) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        tools = (await session.list_tools()).tools
+        assert {tool.name for tool in tools} == {"runs", "diagnose", "query", "explain", "source"}
+        answer = await session.call_tool("query", {"terms": "bad", "limit": 1})
+        assert json.loads(answer.content[0].text)["name"] == "Log:0"
+        refused = await session.call_tool("query", {"terms": "typ=Log"})
+        assert refused.is_error
+        assert "did you mean type" in refused.content[0].text
