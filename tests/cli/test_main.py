@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tfdbg_tui.cli import main
-from tfdbg_tui.diagnosis.report.findings import Report, diagnose
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose
 from tfdbg_tui.logdir import open_run
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import RecordedLogdirs
+    from tfdbg_tui.diagnosis.report.findings import Report
 
 
 def run_process(*args: str, **environ: str) -> subprocess.CompletedProcess[bytes]:

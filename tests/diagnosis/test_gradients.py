@@ -12,7 +12,7 @@ from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.gradients import forward_op
-from tfdbg_tui.diagnosis.report.findings import diagnose
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose
 from tfdbg_tui.diagnosis.report.words import to_text
 from tfdbg_tui.logdir import open_run
 

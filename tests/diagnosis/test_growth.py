@@ -17,7 +17,7 @@ from tests.logdir.synthetic import (
     vector_proto,
     write_logdir,
 )
-from tfdbg_tui.diagnosis.report.findings import diagnose
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose
 from tfdbg_tui.wire import events
 
 if TYPE_CHECKING:

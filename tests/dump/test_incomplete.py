@@ -15,7 +15,7 @@ np = pytest.importorskip("numpy")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
-from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
 from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
 from tfdbg_tui.dump.exits import ExitCalls  # noqa: E402
 from tfdbg_tui.dump.tensorflow.listener import Listener  # noqa: E402

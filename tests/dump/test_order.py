@@ -14,7 +14,7 @@ import tfdbg_tui  # noqa: E402
 from tfdbg_tui.cli.info import describe  # noqa: E402
 from tfdbg_tui.diagnosis.alerts import find_alerts  # noqa: E402
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of  # noqa: E402
-from tfdbg_tui.diagnosis.report.findings import Diagnosis  # noqa: E402
+from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ np = pytest.importorskip("numpy")
 import tfdbg_tui  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
-from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
 from tfdbg_tui.dump.tensorflow import graph_state, private  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 from tfdbg_tui.wire import codec, events, filesets, omissions, tfrecord  # noqa: E402

@@ -17,7 +17,7 @@ import tfdbg_tui  # noqa: E402
 from tests.dump import device_programs as programs  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
-from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:

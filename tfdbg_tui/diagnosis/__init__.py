@@ -51,10 +51,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report import cards as cards
     from tfdbg_tui.diagnosis.report.bad_lines import BadLine as BadLine
     from tfdbg_tui.diagnosis.report.chains import Chain as Chain
+    from tfdbg_tui.diagnosis.report.diagnosis import diagnose as diagnose
     from tfdbg_tui.diagnosis.report.explanation import Explanation as Explanation
     from tfdbg_tui.diagnosis.report.findings import Finding as Finding
     from tfdbg_tui.diagnosis.report.findings import Report as Report
-    from tfdbg_tui.diagnosis.report.findings import diagnose as diagnose
     from tfdbg_tui.diagnosis.report.gaps import RUNNING as RUNNING
     from tfdbg_tui.diagnosis.report.gaps import find_gaps as find_gaps
     from tfdbg_tui.diagnosis.report.gaps import is_blind as is_blind
@@ -103,8 +103,9 @@ _NAMES = {
     "tfdbg_tui.diagnosis.report.cards": ("cards",),
     "tfdbg_tui.diagnosis.report.bad_lines": ("BadLine",),
     "tfdbg_tui.diagnosis.report.chains": ("Chain",),
+    "tfdbg_tui.diagnosis.report.diagnosis": ("diagnose",),
     "tfdbg_tui.diagnosis.report.explanation": ("Explanation",),
-    "tfdbg_tui.diagnosis.report.findings": ("Finding", "Report", "diagnose"),
+    "tfdbg_tui.diagnosis.report.findings": ("Finding", "Report"),
     "tfdbg_tui.diagnosis.report.gaps": ("RUNNING", "find_gaps", "is_blind"),
     "tfdbg_tui.diagnosis.report.groups": ("Group",),
     "tfdbg_tui.diagnosis.report.links": ("Link",),

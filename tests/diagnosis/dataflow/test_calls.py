@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tfdbg_tui
-from tfdbg_tui.diagnosis.report.findings import Diagnosis
+from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.conftest import GrowingRun, RecordedLogdirs
     from tfdbg_tui.diagnosis.alerts import Alerts
     from tfdbg_tui.diagnosis.report.chains import GroupKind
-    from tfdbg_tui.diagnosis.report.findings import Diagnosis
+    from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
     from tfdbg_tui.logdir import Run
 
 
@@ -55,14 +55,14 @@ def test_every_alert_leads_back_to_its_root(explanation: Explanation) -> None:
 
 
 def test_every_alert_is_counted_on_one_line_of_the_program(explanation: Explanation) -> None:
-    lines = [line for file in explanation.bad_lines.values() for line in file.values()]
+    lines = [line for file in explanation.report.bad_lines.values() for line in file.values()]
     assert sum(line.tensors for line in lines) == len(explanation.alerts)
 
 
 def test_the_line_of_each_root_is_marked(explanation: Explanation) -> None:
     found = {
         (path, number)
-        for path, lines in explanation.bad_lines.items()
+        for path, lines in explanation.report.bad_lines.items()
         for number, line in lines.items()
         if line.is_root
     }
@@ -122,7 +122,6 @@ def test_counting_more_alerts_tells_the_same_as_diagnosing_anew(growing_run: Gro
         explanation = again or Explanation(run, alerts)
         fresh = Explanation(run, alerts)
         assert explanation.report == fresh.report
-        assert explanation.bad_lines == fresh.bad_lines
         for told, expected in zip(explanation.groups, fresh.groups, strict=True):
             assert told.alerts.tolist() == expected.alerts.tolist()
     assert diagnosed < counted

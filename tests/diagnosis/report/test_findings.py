@@ -13,7 +13,7 @@ import pytest
 
 from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.cli import main
-from tfdbg_tui.diagnosis.report.findings import diagnose
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose
 from tfdbg_tui.logdir import open_run
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from tests.conftest import RecordedLogdirs
 
 _FINDING_KEYS = {
-    "rule", "certainty", "title", "evidence", "why", "fix", "op_name", "op_type", "output_slot",
-    "graph", "kind", "index", "step", "device", "location", "differentiated_at", "alerts", "chain",
+    "rule", "certainty", "title", "evidence", "why", "fix", "suggestion", "op_name", "op_type",
+    "output_slot", "graph", "kind", "index", "step", "when", "device", "location",
+    "differentiated_at", "alerts", "chain",
 }  # fmt: skip
 
 
@@ -53,8 +54,14 @@ def test_json_has_the_promised_form(
     assert set(root) == _FINDING_KEYS
     assert set(root["location"]) == {"file", "line", "function", "code"}
     assert set(root["chain"][0]) == {
-        "kind", "index", "name", "op_type", "graph", "counts", "inferred",
+        "kind", "index", "name", "op_type", "graph", "dtype", "shape", "counts", "via", "inferred",
     }  # fmt: skip
+    assert [link["via"] for link in root["chain"][:3]] == ["", "", "graph"]
+    marked = [line for line in report["bad_lines"] if line["is_root"]]
+    assert [(line["file"], line["line"]) for line in marked] == [
+        (root["location"]["file"], root["location"]["line"])
+    ]
+    assert sum(line["tensors"] for line in report["bad_lines"]) == report["alerts"]
 
 
 def test_text_tells_what_where_why_and_how(

@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.diagnosis.events import TensorEvent
-from tfdbg_tui.diagnosis.report.findings import Diagnosis, diagnose
+from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis, diagnose
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
 from tests.diagnosis import idioms  # noqa: E402
-from tfdbg_tui.diagnosis.report.findings import diagnose  # noqa: E402
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.diagnosis.tiny import Program
-from tfdbg_tui.diagnosis.report.findings import diagnose
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ np = pytest.importorskip("numpy")
 
 import tfdbg_tui  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
-from tfdbg_tui.diagnosis.report.findings import Report, diagnose  # noqa: E402
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
 from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
 from tfdbg_tui.dump.tensorflow import graph_state  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tfdbg_tui.diagnosis.report.findings import Report
     from tfdbg_tui.logdir import Run
 
 v1 = tf.compat.v1

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.events import Kind, TensorEvent
     from tfdbg_tui.diagnosis.fleet.summary import Given
-    from tfdbg_tui.diagnosis.report.findings import Diagnosis
+    from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
     from tfdbg_tui.diagnosis.roots import Root
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import Int64Array

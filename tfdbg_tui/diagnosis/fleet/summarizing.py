@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.events import wall_time_of
 from tfdbg_tui.diagnosis.fleet.crossings import find_crossings, runs_before
 from tfdbg_tui.diagnosis.fleet.summary import LocalRoot, WorkerSummary
 from tfdbg_tui.diagnosis.report.advice import program_of
-from tfdbg_tui.diagnosis.report.findings import Diagnosis
+from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
 from tfdbg_tui.diagnosis.report.gaps import is_circular
 from tfdbg_tui.diagnosis.report.words import card_of
 from tfdbg_tui.logdir import RunReader, Task

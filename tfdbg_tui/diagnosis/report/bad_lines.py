@@ -1,17 +1,17 @@
-"""The lines of the program whose ops made tensors with NaN or ∞, for the margin of Source Code."""
+"""The lines of the program whose ops made tensors with NaN or ∞."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.locations import location_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfdbg_tui.diagnosis.report.findings import Finding
+    from tfdbg_tui.diagnosis.locations import Location
     from tfdbg_tui.logdir import Run
 
 _STACKS = 10_000  # that are looked at: each has a line to be found
@@ -34,22 +34,31 @@ BadLines = dict[str, dict[int, BadLine]]
 """By path of the source file and number of the line."""
 
 
-def find_bad_lines(run: Run, roots: Iterable[Finding]) -> BadLines:
+def find_bad_lines(run: Run, roots: Iterable[Location | None]) -> BadLines:
     """Return the lines of the user's code whose ops made bad tensors.
 
     Args:
         run: The run.
-        roots: Causes; their lines are marked as roots.
+        roots: Where the roots were made; those lines are marked.
     """
     lines: BadLines = {}
     for stack_id, tensors in _tensors_by_stack(run).most_common(_STACKS):
         location = location_of(run, stack_id)
         if location is not None:
             _line(lines, location.file, location.line).tensors += tensors
-    for finding in roots:
-        if finding.location is not None:
-            _line(lines, finding.location.file, finding.location.line).is_root = True
+    for location in roots:
+        if location is not None:
+            _line(lines, location.file, location.line).is_root = True
     return lines
+
+
+def bad_lines_json(lines: BadLines) -> list[dict[str, Any]]:
+    """Return lines in the form of ``diagnose --json``, in the order of files and lines."""
+    return [
+        {"file": file, "line": number, **asdict(line)}
+        for file, numbers in sorted(lines.items())
+        for number, line in sorted(numbers.items())
+    ]
 
 
 def _line(lines: BadLines, path: str, number: int) -> BadLine:

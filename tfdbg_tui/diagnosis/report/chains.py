@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.report.findings import Diagnosis, Finding
+    from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
+    from tfdbg_tui.diagnosis.report.findings import Finding
     from tfdbg_tui.diagnosis.report.links import Link
     from tfdbg_tui.logdir import Run
 

@@ -10,9 +10,8 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import summary_of
-from tfdbg_tui.diagnosis.report.bad_lines import find_bad_lines
 from tfdbg_tui.diagnosis.report.chains import Chain, GroupKind, chain_to
-from tfdbg_tui.diagnosis.report.findings import Diagnosis, Finding, Report
+from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
 from tfdbg_tui.diagnosis.report.groups import Group
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of, recount
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.alerts import Alerts
     from tfdbg_tui.diagnosis.events import Kind, TensorEvent
+    from tfdbg_tui.diagnosis.report.findings import Finding, Report
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Place
     from tfdbg_tui.logdir import Run
 
@@ -39,7 +39,6 @@ class Explanation:
     Attributes:
         report: The report.
         alerts: The alerts that it explains, in order of time.
-        bad_lines: The lines of the program whose ops made bad tensors.
         groups: The findings: roots in order of first occurrence, suspects, what is benign.
     """
 
@@ -107,7 +106,6 @@ class Explanation:
             for site in group.sites:
                 parts = self._of_place.setdefault((site.place, site.slot), [])
                 bisect.insort(parts, (site.first.index, number))
-        self.bad_lines = find_bad_lines(run, report.roots)
 
     @property
     def root(self) -> TensorEvent | None:

@@ -57,7 +57,10 @@ class Link:
             "name": self.name,
             "op_type": self.op_type,
             "graph": self.graph,
+            "dtype": self.summary.dtype if self.summary else None,
+            "shape": self.summary.shape if self.summary else None,
             "counts": counts_dict(self.summary),
+            "via": self.via,
             "inferred": self.inferred,
         }
 

@@ -127,7 +127,7 @@ class SourceCode(Pane):
         snapshot, place = self.session.snapshot, self.session.focus.place
         if snapshot is None or snapshot.explanation is None or place is None:
             return None
-        return snapshot.explanation.bad_lines.get(place.path, {}).get(number)
+        return snapshot.explanation.report.bad_lines.get(place.path, {}).get(number)
 
     def _told(self, bad: BadLine | None, room: int) -> Line:
         """Return what stands at the end of a line whose ops made bad tensors, if it fits."""

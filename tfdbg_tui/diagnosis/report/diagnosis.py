@@ -1,0 +1,205 @@
+"""What is found out about a run: the roots of its alerts, explained by rules, and what is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.dataflow import Dataflow
+from tfdbg_tui.diagnosis.dataflow.variables import assigns
+from tfdbg_tui.diagnosis.events import (
+    TensorEvent,
+    device_of,
+    graph_id_of,
+    op_name_of,
+    op_type_of,
+    stack_id_of,
+)
+from tfdbg_tui.diagnosis.gradients import (
+    ForwardOp,
+    forward_op,
+    is_backward,
+    is_users_gradient,
+)
+from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
+from tfdbg_tui.diagnosis.report import advice
+from tfdbg_tui.diagnosis.report.cases import CaseBuilder
+from tfdbg_tui.diagnosis.report.findings import Finding, Report
+from tfdbg_tui.diagnosis.report.links import Link, Links
+from tfdbg_tui.diagnosis.report.when import step_of, when_text
+from tfdbg_tui.diagnosis.roots import Causes
+from tfdbg_tui.diagnosis.rules import explain
+from tfdbg_tui.diagnosis.rules.edits import occurrence_of, suggestion
+from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.diagnosis.roots import Root
+    from tfdbg_tui.diagnosis.rules.model import Case, Explanation, Match
+    from tfdbg_tui.logdir import Run
+
+
+class Diagnosis:
+    """Everything that is found out about a run; the report is the short of it.
+
+    Attributes:
+        dataflow: Where tensors come from and go to.
+        causes: The roots of the alerts.
+        chains: How bad values got from tensor to tensor.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.dataflow = Dataflow(run)
+        self.causes = Causes(run, self.dataflow)
+        self.links = Links(run, self.dataflow, self.causes)
+        self._cases = CaseBuilder(run, self.dataflow, self.causes)
+
+    def report(self) -> Report:
+        """Return the report."""
+        run = self._run
+        cases = {id(root): self._cases.case(root) for root in self.causes.roots}
+        findings = [(root, self.finding(root, cases[id(root)])) for root in self.causes.roots]
+        roots = tuple(finding for root, finding in findings if not root.contained)
+        benign = tuple(finding for root, finding in findings if root.contained)
+        unproved = [
+            cases[id(root)]
+            for root, finding in findings
+            if not root.contained and finding.certainty != "proved"
+        ]
+        suspects = tuple(
+            self._finding(suspect.event, suspect.rule, suspect.match, suspect.times, ())
+            for suspect in find_suspects(run, self.dataflow, self.causes)
+        )
+        # Last: some records turn out to be unreadable only when they are asked for.
+        return Report.on(
+            run,
+            roots=roots,
+            suspects=suspects,
+            benign=benign,
+            advice=tuple(advice.advice(run, unproved)),
+        )
+
+    def finding(self, root: Root, case: Case | None = None) -> Finding:
+        """Return what rules say about a root."""
+        rule, match = explain(case or self._cases.case(root))
+        chain = self.links.of_root(root)
+        return self._finding(self._made_by(root.event), rule, match, root.alerts, chain)
+
+    def _made_by(self, event: TensorEvent) -> TensorEvent:
+        """Return the op that made a bad tensor: that which changed a variable, if that was read."""
+        producer = next(iter(self.dataflow.producers(event)), None)
+        if producer is None or producer.event is None or producer.via != "variable":
+            return event
+        return producer.event if assigns(producer.op_type or "") else event
+
+    def _finding(
+        self,
+        event: TensorEvent,
+        rule: Explanation,
+        match: Match,
+        alerts: int,
+        chain: Sequence[Link],
+    ) -> Finding:
+        run = self._run
+        graph = run.graphs.get(graph_id_of(run, event) or "")
+        ran = self._ran_at(event)
+        forward = self._differentiated(event)
+        called = location_of(run, forward.stack_id) if forward else None
+        location = called or ran
+        step = step_of(run, self.dataflow, event)
+        whose = _in_gradient(forward) if forward and called != ran else ""
+        return Finding(
+            rule=rule.id,
+            certainty=match.certainty,
+            title=rule.title,
+            evidence=match.evidence + whose + self._in_thread(event),
+            why=rule.why,
+            fix=rule.fix,
+            suggestion=self._suggestion(event, rule, called),
+            event=event,
+            op_name=op_name_of(run, event),
+            op_type=op_type_of(run, event) or "unknown op",
+            graph=graph.name if graph else None,
+            step=step,
+            when=when_text(run.executions.steps, step),
+            device=device_of(run, event),
+            location=location,
+            differentiated_at=ran if ran != location else None,
+            alerts=alerts,
+            chain=tuple(chain),
+        )
+
+    def _differentiated(self, event: TensorEvent) -> ForwardOp | None:
+        """Return the op whose gradient an event is, unless the user has written the gradient."""
+        run = self._run
+        if not is_backward(run, event) or is_users_gradient(run, event):
+            return None
+        return forward_op(run, self.dataflow, event)
+
+    def _ran_at(self, event: TensorEvent) -> Location | None:
+        """Return the user's line that made a tensor.
+
+        For what Python runs as a whole, a gradient function or a replica's thread, that is the line
+        that ran it.
+        """
+        run = self._run
+        calls = self.dataflow.calls
+        graph = run.graphs.get(calls.outermost(graph_id_of(run, event) or ""))
+        created = location_of(run, stack_id_of(run, event))
+        if event.kind == "execution" or graph is None:
+            return created
+        if created is not None and not graph.name.startswith("__backward_"):
+            return created
+        index = self.dataflow.timeline.execution_of(event.index)
+        ran = location_of(run, run.executions.stack_ids[index]) if index is not None else None
+        return ran or created
+
+    def _in_thread(self, event: TensorEvent) -> str:
+        """Say which thread has made a tensor, where it is not the one that began."""
+        timeline = self.dataflow.timeline
+        graph = event.kind == "graph_execution"
+        index = timeline.execution_of(event.index) if graph else event.index
+        thread = timeline.execution(index).thread if index is not None else None
+        return f"; in another thread than the first (number {thread})" if thread else ""
+
+    def _suggestion(
+        self, event: TensorEvent, rule: Explanation, called: Location | None
+    ) -> str | None:
+        """Return the change of the user's expression: where the op, or its inputs, were made.
+
+        Args:
+            event: The first bad tensor.
+            rule: What explains it.
+            called: Where the op was called whose gradient it belongs to.
+        """
+        if not rule.edits:
+            return None
+        run = self._run
+        inputs = [p.event for p in self.dataflow.producers(event) if p.event]
+        places = [
+            (location_of(run, stack_id_of(run, place)), occurrence_of(run, place))
+            for place in (event, *map(self.dataflow.origin, inputs))
+        ]
+        summary = self.causes.summary(event)
+        dtype = summary.dtype if summary else None
+        for location, occurrence in (*places[:1], (called, None), *places[1:]):
+            if location is None:
+                continue
+            for host in run.hosts:
+                lines = source_lines(run, host, location.file)
+                found = suggestion(lines, location.line, rule.edits, occurrence, dtype)
+                if found is not None:
+                    return found
+        return None
+
+
+def _in_gradient(forward: ForwardOp) -> str:
+    """Say whose gradient a tensor belongs to."""
+    hidden = " (a select may leave out its value, but not its slope)" * forward.selected
+    return f"; in the gradient of {forward.op_type}{hidden}"
+
+
+def diagnose(run: Run) -> Report:
+    """Return the report on a run."""
+    return Diagnosis(run).report()
