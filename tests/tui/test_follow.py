@@ -337,7 +337,7 @@ def test_the_focus_stays_on_rows_that_late_processes_move(
     (files,) = list_runs(tmp_path)
     reader = RunReader(files)
     before = reader.read_all()
-    focus = Focus(execution=len(before.executions) - 1, graph_execution=100)
+    focus = Focus("timeline", execution=len(before.executions) - 1, graph_execution=100)
     places = [before.executions.place(focus.execution), before.graph_executions.place(100)]
     late.write(4, of=9)
     after = reader.read_all()

@@ -25,6 +25,7 @@ from tfdbg_tui.tui.control.commands import Commands
 from tfdbg_tui.tui.control.navigator import Navigator
 from tfdbg_tui.tui.control.parts import Parts
 from tfdbg_tui.tui.control.runs import Runs
+from tfdbg_tui.tui.panes import PANES, graph_structure
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.screens.main import MainScreen
 from tfdbg_tui.tui.session.session import Session
@@ -92,7 +93,7 @@ class TfdbgApp(PacedApp):
             self.register_theme(known)
         self.theme = theme_name
         self.animation_level = "none"
-        self.session = Session(navigation.settle)
+        self.session = Session(navigation.settle, PANES[0].name)
         if follow:
             self.session.follow(True)
         self.session.recording.program = program
@@ -130,7 +131,7 @@ class TfdbgApp(PacedApp):
         self.session.listen(self._navigator.find_tree)
 
     def _shows_tree(self) -> bool:
-        return self.parts.main.shows("graph_structure")
+        return self.parts.main.shows(graph_structure.SPEC.name)
 
     def get_default_screen(self) -> Screen[Any]:
         """See Textual."""

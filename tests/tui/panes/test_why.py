@@ -77,7 +77,8 @@ def test_an_alert_that_is_folded_away_is_shown_by_its_cause(two_roots: Snapshot)
 
 
 def test_the_list_in_order_of_time_is_one_key_away(explained: Snapshot) -> None:
-    focus = navigation.toggle_in_time(explained, navigation.goto(explained, Focus(), "alert:8"))
+    focus = navigation.goto(explained, Focus("alerts"), "alert:8")
+    focus = navigation.toggle_in_time(explained, focus)
     assert (ALERTS.count(explained, focus), ALERTS.position(explained, focus)) == (495, 7)
     assert ALERTS.count(explained, navigation.toggle_in_time(explained, focus)) == 1
 
@@ -130,7 +131,7 @@ def test_enter_goes_to_the_tensor_and_escape_to_where_why_was_asked(explained: S
 
 
 def test_a_healthy_tensor_shows_what_made_it(explained: Snapshot) -> None:
-    focus = ask(explained, navigation.goto(explained, Focus(), "trace:139"))
+    focus = ask(explained, navigation.goto(explained, Focus("alerts"), "trace:139"))
     shown = shown_chain(explained, focus)
     assert shown is not None
     assert shown.finding is None

@@ -49,6 +49,7 @@ def test_whatever_holds_an_event_moves_with_it() -> None:
     values: dict[str, Any] = {"tensor": before, "tensors": frozenset({before})}
     moved: dict[str, Any] = {"tensor": after, "tensors": frozenset({after})}
     kinds = {field.name: field.metadata["remap"] for field in moving}
-    focus = replace(Focus(), **{name: values.get(kind, 3) for name, kind in kinds.items()})
-    expected = replace(Focus(), **{name: moved.get(kind, 4) for name, kind in kinds.items()})
+    begun = Focus("alerts")
+    focus = replace(begun, **{name: values.get(kind, 3) for name, kind in kinds.items()})
+    expected = replace(begun, **{name: moved.get(kind, 4) for name, kind in kinds.items()})
     assert remapped(focus, run(0), run(1)) == expected

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.session.focusing import focus_alert, focus_first_alert, pane_of_subject
+from tfdbg_tui.tui.panes.listing import pane_of_subject
+from tfdbg_tui.tui.session.focusing import focus_alert, focus_first_alert
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:

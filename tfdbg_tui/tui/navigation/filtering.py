@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis import graph_id_of, op_type_of
 from tfdbg_tui.query import QueryError, parse
 from tfdbg_tui.tui.navigation.asking_why import close_why
-from tfdbg_tui.tui.panes import PANES, pane_named
+from tfdbg_tui.tui.panes import PANES, graph_execution, pane_named
 from tfdbg_tui.tui.session.focusing import focused_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _BAD = "bad"
-_USUAL_PANE = "graph_execution"  # where the focused pane has no filter
+_USUAL_PANE = graph_execution.SPEC.name  # where the focused pane has no filter
 
 
 def pane_to_filter(focus: Focus) -> str:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.panes import PANES, pane_named
+from tfdbg_tui.tui.panes import PANES, pane_named, timeline
 from tfdbg_tui.tui.session.focusing import focus_execution
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
@@ -73,8 +73,8 @@ def _goto_step(snapshot: Snapshot, focus: Focus, number: int) -> Focus:
     found = snapshot.run.executions.steps.first_execution(number)
     if found is None:
         raise NowhereError(f"nothing of step {number:,} has been recorded")
-    focus = focus_execution(snapshot, focus.filtered("timeline", ""), found)
-    return replace(focus, pane="timeline")
+    focus = focus_execution(snapshot, focus.filtered(timeline.SPEC.name, ""), found)
+    return replace(focus, pane=timeline.SPEC.name)
 
 
 def _goto_number(snapshot: Snapshot, focus: Focus, prefix: str | None, number: int) -> Focus:

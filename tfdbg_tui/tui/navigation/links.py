@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.panes import pane_named
-from tfdbg_tui.tui.session.focusing import focused_event, pane_of_subject
+from tfdbg_tui.tui.panes.listing import pane_of_subject
+from tfdbg_tui.tui.session.focusing import focused_event
 from tfdbg_tui.tui.session.links import focus_consumer, focus_producer
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.panes import PANES, pane_named
+from tfdbg_tui.tui.panes import PANES, alerts, pane_named
 from tfdbg_tui.tui.session.focus import Focus
 from tfdbg_tui.tui.session.focusing import (
     focus_execution,
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 def first_focus(snapshot: Snapshot) -> Focus:
     """Return what is focused when a run opens: its first events, in the first pane with rows."""
-    focus = Focus()
+    focus = nothing = Focus(PANES[0].name)
     if len(snapshot.run.graph_executions):
         focus = focus_graph_execution(snapshot, focus, 0)
     if len(snapshot.run.executions):
         focus = focus_execution(snapshot, focus, 0)
-    if focus == Focus():
+    if focus == nothing:
         return focus
     panes = (spec.name for spec in PANES if spec.rows.count(snapshot, focus))
     return replace(focus, pane=next(panes, focus.pane))
@@ -36,14 +36,14 @@ def open_on_root(snapshot: Snapshot, focus: Focus) -> Focus:
     if root is None:
         return focus
     focus = focus_first_alert(snapshot, focus)
-    return replace(focus, cause=root, pane="alerts")
+    return replace(focus, cause=root, pane=alerts.SPEC.name)
 
 
 def settle(snapshot: Snapshot, focus: Focus) -> Focus:
     """Return a focus that stands on something: in a pane that is open, and on an event."""
     if focus.why is None and pane_named(focus.pane).answers_why:
-        focus = replace(focus, pane=focus.why_from)
+        focus = replace(focus, pane=focus.why_from or PANES[0].name)
     if focus.execution is not None or focus.graph_execution is not None:
         return focus
     first = first_focus(snapshot)
-    return first if focus == Focus() else replace(first, pane=focus.pane)
+    return first if focus == Focus(PANES[0].name) else replace(first, pane=focus.pane)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis import name_of
+from tfdbg_tui.tui.panes.listing import pane_of_subject
 from tfdbg_tui.tui.panes.matching import matches
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import (
@@ -15,7 +16,6 @@ from tfdbg_tui.tui.session.focusing import (
     focus_event,
     focus_first_alert,
     focused_event,
-    pane_of_subject,
 )
 from tfdbg_tui.tui.session.nowhere import NowhereError
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis import PASS_THROUGH, device_of, name_of, readable_function
 from tfdbg_tui.tui.panes.base import PaneSpec
 from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
+from tfdbg_tui.tui.panes.listing import pane_of_subject
 from tfdbg_tui.tui.panes.rows import Rows
-from tfdbg_tui.tui.session.focusing import focus_event, pane_of_subject
+from tfdbg_tui.tui.session.focusing import focus_event
 from tfdbg_tui.tui.session.folding import FoldedRow
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips

@@ -69,13 +69,13 @@ class Focus:
         cause: The cause chosen in Alerts, by its tensor; None where an alert was chosen.
         open_causes: The causes whose alerts are listed, by their tensors.
         why: The tensor whose chain is shown; None while that is closed.
-        why_from: The pane in which that was asked for.
+        why_from: The pane in which that was asked for; "" where nothing has been asked.
         link: The tensor on its chain that was chosen; None for the root.
         open_copies: The runs of copies on the chain that are unfolded, by their first tensors.
         part: The chosen part of the cause's card.
     """
 
-    pane: str = field(default="alerts", metadata=KEPT)
+    pane: str = field(metadata=KEPT)
     alert: TensorEvent | None = field(default=None, metadata=TENSOR)
     execution: int | None = field(default=None, metadata=EXECUTION)
     slot: int = field(default=0, metadata=KEPT)
@@ -94,7 +94,7 @@ class Focus:
     cause: TensorEvent | None = field(default=None, metadata=TENSOR)
     open_causes: frozenset[TensorEvent] = field(default=frozenset(), metadata=TENSORS)
     why: TensorEvent | None = field(default=None, metadata=TENSOR)
-    why_from: str = field(default="alerts", metadata=KEPT)
+    why_from: str = field(default="", metadata=KEPT)
     link: TensorEvent | None = field(default=None, metadata=TENSOR)
     open_copies: frozenset[TensorEvent] = field(default=frozenset(), metadata=TENSORS)
     part: int = field(default=0, metadata=KEPT)

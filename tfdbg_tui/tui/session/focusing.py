@@ -110,11 +110,6 @@ def focused_event(snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
     return TensorEvent("graph_execution", focus.graph_execution, slot)
 
 
-def pane_of_subject(focus: Focus) -> str:
-    """Return the pane that lists the event focused last."""
-    return "timeline" if focus.subject == "execution" else "graph_execution"
-
-
 def _show_stack(snapshot: Snapshot, focus: Focus) -> Focus:
     frames = snapshot.frames(focus)
     if not frames:

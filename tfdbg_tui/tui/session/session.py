@@ -24,6 +24,7 @@ class Session:
 
     Args:
         settle: Returns a focus that stands on something in a snapshot.
+        pane: Name of the pane that has the keys at first.
 
     Attributes:
         snapshot: The run as far as it is shown; None until something has been read.
@@ -36,7 +37,7 @@ class Session:
         live: What there is to say about a run that is being recorded.
     """
 
-    def __init__(self, settle: Callable[[Snapshot, Focus], Focus]) -> None:
+    def __init__(self, settle: Callable[[Snapshot, Focus], Focus], pane: str) -> None:
         self._settle = settle
         self.snapshot: Snapshot | None = None
         self.waiting = OPENING
@@ -47,7 +48,7 @@ class Session:
         self.finding_tree = False
         self.recording = Recording()
         self._explanation: Explanation | None = None
-        self._focus = Focus()
+        self._focus = Focus(pane)
         self._back: list[Focus] = []
         self._forward: list[Focus] = []
         self._listeners: list[Callable[[], None]] = []
@@ -133,7 +134,7 @@ class Session:
         self.paused = False
         self.unexplained = "Diagnosing the run"
         self._explanation = None
-        self._focus = Focus(pane=self._focus.pane)
+        self._focus = Focus(self._focus.pane)
         self._back, self._forward = [], []
         self.recording.forget()
 
