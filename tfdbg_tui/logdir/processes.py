@@ -20,7 +20,7 @@ _CLUSTER_DEVICE = re.compile(rb"/job:(?!localhost/)\w+/replica:\d+/task:\d+/")
 
 
 def processes_of(runs: Sequence[RunFiles]) -> list[RunFiles]:
-    """Return each process of some runs, to be read with ``alone=True``.
+    """Return each process of some runs as a run of its own.
 
     A run stays whole where one process has recorded what another one's graphs have computed, as
     TensorFlow's writer does on a server.
