@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.fleet.attempts import summarized as summarized
     from tfdbg_tui.diagnosis.fleet.joining import join as join
     from tfdbg_tui.diagnosis.fleet.report import FleetReport as FleetReport
+    from tfdbg_tui.diagnosis.fleet.report import JobReport as JobReport
     from tfdbg_tui.diagnosis.fleet.report import Unread as Unread
     from tfdbg_tui.diagnosis.fleet.summarizing import summarize as summarize
     from tfdbg_tui.diagnosis.fleet.summary import SummaryError as SummaryError
@@ -84,7 +85,7 @@ _NAMES = {
     ),
     "tfdbg_tui.diagnosis.fleet.attempts": ("summarized",),
     "tfdbg_tui.diagnosis.fleet.joining": ("join",),
-    "tfdbg_tui.diagnosis.fleet.report": ("FleetReport", "Unread"),
+    "tfdbg_tui.diagnosis.fleet.report": ("FleetReport", "JobReport", "Unread"),
     "tfdbg_tui.diagnosis.fleet.summarizing": ("summarize",),
     "tfdbg_tui.diagnosis.fleet.summary": (
         "SummaryError",
