@@ -149,8 +149,9 @@ class StatusTracker:
 
 
 def _same_events(before: Run, run: Run) -> bool:
-    return (before.files.identity, before.state.generation) == (
-        run.files.identity,
+    return (before.files.label, before.files.directory, before.state.generation) == (
+        run.files.label,
+        run.files.directory,
         run.state.generation,
     )
 

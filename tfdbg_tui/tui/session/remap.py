@@ -29,7 +29,8 @@ _CLOCK_STEPS = 512  # rows on either side that are searched: clocks of programs 
 
 def is_same_run(before: Run, after: Run) -> bool:
     """Whether a run is a later state of the same one, rather than the same one opened anew."""
-    return before.files.identity == after.files.identity and (
+    names = [(run.files.label, run.files.directory) for run in (before, after)]
+    return names[0] == names[1] and (
         before.state.generation != after.state.generation
         or (
             len(before.executions) <= len(after.executions)
