@@ -1,19 +1,26 @@
-"""What a dump costs: step time without, with TensorFlow's writer, and with ours.
+"""What a dump costs: steps, first steps and memory without one, with TensorFlow's, with ours.
 
-    python tests/benchmarks/bench_dump.py [--programs mnist cnn ...] [--modes ADAPTIVE ...]
+    python tests/benchmarks/bench_dump.py [--programs mnist cnn ...] [--writers tensorflow ours]
 
-Each measurement is a process of its own, in which blocks of steps without and with the dump take
-turns, so that each pair of blocks is timed within seconds of each other.  Prints a Markdown table:
-the milliseconds of a step (median of a block, then of all blocks), and the ratio of the two blocks
-of a pair (median of all pairs, and the lowest and highest).
+Prints a Markdown table.  What is measured is the CPU time of the process, the writer's threads and
+the last flush included, as that is what other programs on the machine disturb least.
+
+Ours is measured in one process, in which blocks of steps without and with the dump take turns: the
+ratio is the median of those of the pairs.  TensorFlow's writer cannot let go of what was traced
+with it, so there all blocks with it come first, and then those of a program made anew.
+
+The first step, from making the program to its first result, and the peak memory (of all,
+TensorFlow included) are each those of a process that has done nothing before.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -21,323 +28,194 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
+import dump_packages
+import dump_programs
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterator, Sequence
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-BLOCKS = 9
-STEPS = {
-    "mnist": 25,
-    "mnist_bad": 25,
-    "cnn": 40,
-    "transformer": 6,
-    "transformer_jit": 6,
-    "eager": 25,
-    "loop": 10,
-    "data": 5,
-    "lstm": 10,
-    "steps_per_execution": 10,
-}
-"""Steps in a block."""
-EAGER_OPS = 200
+PROGRAMS = dump_programs.PROGRAMS | dump_packages.PROGRAMS
+TENSORFLOW_MODE = "CONCISE_HEALTH"
+WRITERS = ("tensorflow", "ours")
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1 << 10
+_WARM_UP = 3
+
+Result = dict[str, Any]
 
 
-def mnist(bad: bool = False) -> Callable[[], object]:
-    """Two dense layers, three small functions, tape and Adam outside: mostly eager.
-
-    Args:
-        bad: Whether the logarithm meets zeros in the first step, so that all is NaN after it.
-    """
-    import tensorflow as tf
-
-    tf.keras.utils.set_random_seed(1)
-    x = tf.random.normal([100, 784])
-    y = tf.one_hot(tf.random.uniform([100], 0, 10, tf.int32), 10)
-    stddev = 1.0 if bad else 0.03
-    weights = [
-        tf.Variable(tf.random.truncated_normal([784, 500], stddev=stddev)),
-        tf.Variable(tf.zeros([500])),
-        tf.Variable(tf.random.truncated_normal([500, 10], stddev=stddev)),
-        tf.Variable(tf.zeros([10])),
-    ]
-
-    @tf.function
-    def dense(w: Any, b: Any, inputs: Any, activation: Any) -> Any:
-        return activation(tf.matmul(inputs, w) + b)
-
-    @tf.function
-    def model(inputs: Any) -> Any:
-        hidden = dense(weights[0], weights[1], inputs, tf.nn.relu)
-        return tf.nn.softmax(dense(weights[2], weights[3], hidden, tf.identity))
-
-    @tf.function
-    def loss(probs: Any, labels: Any) -> Any:
-        probs = probs if bad else tf.clip_by_value(probs, 1e-6, 1.0)
-        return tf.reduce_mean(-labels * tf.math.log(probs))
-
-    optimizer = tf.keras.optimizers.Adam(1e-4)
-
-    def step() -> object:
-        with tf.GradientTape() as tape:
-            value = loss(model(x), y)
-        gradients = tape.gradient(value, weights)
-        optimizer.apply_gradients(zip(gradients, weights, strict=True))
-        return value.numpy()
-
-    return step
-
-
-def cnn() -> Callable[[], object]:
-    """A small convolutional network's compiled `train_function`, batch 64."""
-    import keras
-    import tensorflow as tf
-
-    keras.utils.set_random_seed(1)
-    layers = keras.layers
-    model = keras.Sequential(
-        [
-            layers.Input((28, 28, 1)),
-            layers.Conv2D(16, 3, activation="relu"),
-            layers.MaxPooling2D(),
-            layers.Conv2D(32, 3, activation="relu"),
-            layers.BatchNormalization(),
-            layers.MaxPooling2D(),
-            layers.Flatten(),
-            layers.Dropout(0.3),
-            layers.Dense(64, activation="relu"),
-            layers.Dense(10),
-        ]
-    )
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile("adam", loss, metrics=["accuracy"], jit_compile=False)
-    batch = tf.random.normal([64, 28, 28, 1]), tf.random.uniform([64], 0, 10, tf.int32)
-    data = tf.data.Dataset.from_tensors(batch).repeat()
-    model.make_train_function()
-    iterator = iter(data)
-    return lambda: {k: float(v) for k, v in model.train_function(iterator).items()}
-
-
-def transformer(jit: bool = False) -> Callable[[], object]:
-    """A training step of a two-layer Transformer, width 256, batch 16, length 128, as one graph."""
-    import keras
-    import tensorflow as tf
-
-    keras.utils.set_random_seed(1)
-    layers = keras.layers
-    tokens = layers.Input((128,), dtype="int32")
-    hidden = layers.Embedding(1000, 256)(tokens)
-    for _ in range(2):
-        attended = layers.MultiHeadAttention(4, 64)(hidden, hidden)
-        hidden = layers.LayerNormalization()(hidden + attended)
-        wide = layers.Dense(1024, activation="gelu")(hidden)
-        hidden = layers.LayerNormalization()(hidden + layers.Dense(256)(wide))
-    model = keras.Model(tokens, layers.Dense(1000)(hidden))
-    optimizer = keras.optimizers.Adam(1e-4)
-    optimizer.build(model.trainable_variables)
-    x = tf.random.uniform([16, 128], 0, 1000, tf.int32)
-
-    @tf.function(jit_compile=jit)
-    def train(x: Any) -> Any:
-        with tf.GradientTape() as tape:
-            logits = model(x, training=True)
-            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=x, logits=logits)
-            value = tf.reduce_mean(losses)
-        gradients = tape.gradient(value, model.trainable_variables)
-        optimizer.apply(gradients, model.trainable_variables)
-        return value
-
-    return lambda: train(x).numpy()
-
-
-def eager() -> Callable[[], object]:
-    """A chain of small eager ops, some frames deep."""
-    import tensorflow as tf
-
-    x = tf.ones([100])
-
-    def deep(frames: int) -> object:
-        if frames:
-            return deep(frames - 1)
-        y = x
-        for _ in range(EAGER_OPS):
-            y = tf.add(y, x)
-        return y.numpy()
-
-    return lambda: deep(30)
-
-
-def loop() -> Callable[[], object]:
-    """500 iterations of a loop of three small ops."""
-    import tensorflow as tf
-
-    @tf.function
-    def iterate(x: Any) -> Any:
-        for _ in tf.range(500):
-            x = tf.sin(x) * 1.01 + 0.1
-        return x
-
-    x = tf.ones([16])
-    return lambda: iterate(x).numpy()
-
-
-def data() -> Callable[[], object]:
-    """2,000 elements of a `tf.data` map of three small ops."""
-    import tensorflow as tf
-
-    def pipeline() -> object:
-        numbers = tf.data.Dataset.range(2000)
-        return list(numbers.map(lambda i: tf.cast(i, tf.float32) * 2.0 + 1.0).batch(2000))
-
-    return pipeline
-
-
-def fit_step(
-    layers: list[object], shape: tuple[int, ...], **compile_options: int
-) -> Callable[[], float]:
-    """Return a step of `fit` of a small model, batch 32, several batches a step where asked for."""
-    import keras
-    import tensorflow as tf
-
-    keras.utils.set_random_seed(1)
-    model = keras.Sequential([keras.layers.Input(shape), *layers, keras.layers.Dense(1)])
-    model.compile("adam", "mse", jit_compile=False, **compile_options)
-    batch = tf.random.normal([32, *shape]), tf.random.normal([32, 1])
-    model.make_train_function()
-    iterator = iter(tf.data.Dataset.from_tensors(batch).repeat())
-    return lambda: float(model.train_function(iterator)["loss"])
-
-
-def lstm() -> Callable[[], object]:
-    """A training step of an LSTM over 20 time steps, which is a loop."""
-    import keras
-
-    return fit_step([keras.layers.LSTM(32)], (20, 16))
-
-
-def steps_per_execution() -> Callable[[], object]:
-    """Ten training steps in one call."""
-    import keras
-
-    return fit_step([keras.layers.Dense(64, "relu")], (16,), steps_per_execution=10)
-
-
-PROGRAMS: dict[str, Callable[[], Callable[[], object]]] = {
-    "mnist": mnist,
-    "mnist_bad": lambda: mnist(bad=True),
-    "cnn": cnn,
-    "transformer": transformer,
-    "transformer_jit": lambda: transformer(jit=True),
-    "eager": eager,
-    "loop": loop,
-    "data": data,
-    "lstm": lstm,
-    "steps_per_execution": steps_per_execution,
-}
-
-
-def times(
-    step: Callable[[], object], count: int, mark: Callable[[int], AbstractContextManager[None]]
-) -> list[float]:
-    """Return the milliseconds of each of `count` steps."""
-    result = []
-    for number in range(count):
-        begin = time.perf_counter()
-        with mark(number):
-            step()
-        result.append((time.perf_counter() - begin) * 1e3)
-    return result
+# ---- In a process of its own -----------------------------------------------------------------
 
 
 @contextlib.contextmanager
-def dumping(writer: str, mode: str, every: int, root: str) -> Iterator[None]:
-    """Dump with one writer."""
+def dumping(writer: str, mode: str, every: int, root: str) -> Iterator[Any]:
+    """Dump with one writer; yield it, or None."""
     import tensorflow as tf
 
     import tfdbg_tui
 
-    if writer == "tensorflow":
-        # It can neither go on in a directory, nor instrument or let go of what was traced before.
-        directory = tempfile.mkdtemp(dir=root)
-        tf.debugging.experimental.enable_dump_debug_info(directory, mode, -1)
-        yield
+    if writer == "ours":
+        yield tfdbg_tui.enable_dump_debug_info(root, mode, -1, every=every)
+        tfdbg_tui.disable_dump_debug_info()
+    elif writer == "tensorflow":
+        yield tf.debugging.experimental.enable_dump_debug_info(root, TENSORFLOW_MODE, -1)
         tf.debugging.experimental.disable_dump_debug_info()
     else:
-        tfdbg_tui.enable_dump_debug_info(root, mode, -1, every=every)
-        yield
-        tfdbg_tui.disable_dump_debug_info()
+        yield None
 
 
-def measure(program: str, writer: str, mode: str, every: int) -> dict[str, Any]:
-    """Time one program with one writer, in this process."""
+def step_time(step: Callable[[], object], count: int, writer: Any = None) -> float:
+    """Return the CPU milliseconds of a step, the mean of some."""
     import tfdbg_tui
 
-    count = STEPS[program] if every == 1 else 2 * every
-    middle = statistics.median if every == 1 else statistics.fmean
-    step = PROGRAMS[program]()
-    times(step, 5, tfdbg_tui.step)
-    none, dumped = [], []
+    begin = time.process_time()
+    for number in range(count):
+        with tfdbg_tui.step(number):
+            step()
+    if writer is not None:
+        writer.FlushNonExecutionFiles()
+        writer.FlushExecutionFiles()
+    return (time.process_time() - begin) * 1e3 / count
+
+
+def measure(name: str, bad: bool, writer: str, mode: str, every: int, pairs: int) -> Result:
+    """Measure a program with one writer, or with none, in this process."""
+    import tensorflow as tf
+
+    program = PROGRAMS[name]
+    count = max(program.steps, 2 * every if every > 1 else 0)
+    tf.zeros([1]).numpy()  # TensorFlow has started.
+    none: list[float] = []
+    dumped: list[float] = []
     with tempfile.TemporaryDirectory() as root:
-        for block in range(BLOCKS):
-            none.append(middle(times(step, count, tfdbg_tui.step)))
-            with dumping(writer, mode, every, root):
-                dumped_step = PROGRAMS[program]() if writer == "tensorflow" else step
-                if writer == "tensorflow" or not block:
-                    times(dumped_step, 2 * every + 3, tfdbg_tui.step)
-                dumped.append(middle(times(dumped_step, count, tfdbg_tui.step)))
-    return {"none": none, "dumped": dumped}
+        with dumping(writer, mode, every, root) as handle:
+            begin = time.process_time()
+            step = program.make(bad)
+            step()
+            first = time.process_time() - begin
+            step_time(step, _WARM_UP)
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
+            if writer == "tensorflow":
+                dumped = [step_time(step, count, handle) for _ in range(pairs)]
+        if writer == "tensorflow":
+            step = program.make(bad)
+            step_time(step, _WARM_UP)
+            none = [step_time(step, count) for _ in range(pairs)]
+        if writer == "ours":
+            step_time(step, _WARM_UP)
+            for _ in range(pairs):
+                none.append(step_time(step, count))
+                with dumping(writer, mode, every, root) as handle:
+                    dumped.append(step_time(step, count, handle))
+    return {"first": first, "peak": peak / 1e6, "none": none, "dumped": dumped}
 
 
-def measured(program: str, writer: str, mode: str, every: int) -> dict[str, Any] | None:
+# ---- The table -------------------------------------------------------------------------------
+
+
+def measured(arguments: Sequence[object]) -> Result | None:
     """Run `measure` in a process of its own; None where the program fails."""
-    arguments = ["--one", program, writer, mode, str(every)]
-    process = subprocess.run(
-        [sys.executable, __file__, *arguments], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, __file__, "--one", *map(str, arguments)]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
     if process.returncode:
+        print(f"{arguments}: {process.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
         return None
     return dict(json.loads(process.stdout.strip().splitlines()[-1]))
+
+
+class Table:
+    """Prints rows, and keeps the ratios by the heads of their columns."""
+
+    HEADS = ("step", "first step", "peak memory")
+
+    def __init__(self, writers: Sequence[str]) -> None:
+        self._writers = writers
+        self._ratios: dict[tuple[str, str], list[float]] = {}
+        names = {"tensorflow": "TensorFlow's", "ours": "ours"}
+        columns = ["program", "tensors"]
+        for head, unit in zip(self.HEADS, ("CPU ms", "CPU s", "MB"), strict=True):
+            columns += [f"{head}, {unit}", *(f"{names[writer]}, ×" for writer in writers)]
+        print(f"| {' | '.join(columns)} |")
+        print("|---|---|" + "--:|" * (len(columns) - 2))
+
+    def row(self, name: str, tensors: str, plain: Result | None, results: dict[str, Any]) -> None:
+        """Print what was measured of a program.
+
+        Args:
+            name: The program.
+            tensors: Whether they are healthy or bad.
+            plain: The first step and the peak without a dump; None where they do not matter.
+            results: What was measured with each writer; None where the program fails.
+        """
+        steps = [step for result in results.values() if result for step in result["none"]]
+        cells = [f"{statistics.median(steps):.3g}" if steps else ""]
+        cells += [self._step_ratio(writer, results[writer]) for writer in self._writers]
+        for key, head in (("first", "first step"), ("peak", "peak memory")):
+            cells.append(f"{plain[key]:.3g}" if plain else "")
+            for writer in self._writers:
+                result = results[writer]
+                cells.append(self._ratio(head, writer, plain, result, key))
+        print(f"| {name} | {tensors} | {' | '.join(cells)} |", flush=True)
+
+    def _step_ratio(self, writer: str, result: Result | None) -> str:
+        if result is None:
+            return "fails"
+        if writer == "tensorflow":
+            ratio = statistics.median(result["dumped"]) / statistics.median(result["none"])
+            return self._kept("step", writer, ratio)
+        pairs = [d / n for d, n in zip(result["dumped"], result["none"], strict=True)]
+        found = self._kept("step", writer, statistics.median(pairs))
+        return f"{found} ({min(pairs):.2f}–{max(pairs):.2f})"
+
+    def _ratio(
+        self, head: str, writer: str, plain: Result | None, result: Result | None, key: str
+    ) -> str:
+        if plain is None or result is None:
+            return ""
+        return self._kept(head, writer, result[key] / plain[key])
+
+    def _kept(self, head: str, writer: str, ratio: float) -> str:
+        self._ratios.setdefault((head, writer), []).append(ratio)
+        return f"{ratio:.2f}"
+
+    def summary(self) -> None:
+        """Print the median and the worst of each column."""
+        for name, of in (("median", statistics.median), ("worst", max)):
+            cells = []
+            for head in self.HEADS:
+                found = [self._ratios.get((head, writer)) for writer in self._writers]
+                cells += ["", *(f"**{of(ratios):.2f}**" if ratios else "" for ratios in found)]
+            print(f"| **{name}** | | {' | '.join(cells)} |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", nargs="+", default=list(PROGRAMS), choices=PROGRAMS)
-    parser.add_argument(
-        "--modes", nargs="+", default=["ADAPTIVE", "CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH"]
-    )
-    parser.add_argument("--every", type=int, default=10, help="the sampled measurement")
-    parser.add_argument("--writers", nargs="+", default=["tensorflow", "ours"])
-    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--writers", nargs="+", default=list(WRITERS), choices=WRITERS)
+    parser.add_argument("--mode", default="ADAPTIVE", help="of our writer")
+    parser.add_argument("--every", type=int, default=1, help="our writer records one step in N")
+    parser.add_argument("--pairs", type=int, default=9, help="of blocks; 3 tell a factor")
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    options = args.mode, args.every, args.pairs
     if args.one:
-        program, writer, mode, every = args.one
-        print(json.dumps(measure(program, writer, mode, int(every))))
+        name, bad, writer = args.one
+        print(json.dumps(measure(name, bad == "bad", writer, *options)))
         return
-    print("| program | mode | writer | none, ms | dumped, ms | ratio | lowest, highest |")
-    print("|---|---|---|--:|--:|--:|--:|")
-    for program in args.programs:
-        cases = [(w, m, 1) for m in args.modes for w in args.writers]
-        if "ours" in args.writers and args.every > 1:
-            cases.append(("ours", args.modes[0], args.every))
-        for writer, mode, every in cases:
-            if writer == "tensorflow" and mode == "ADAPTIVE":
-                continue
-            result = measured(program, writer, mode, every)
-            name = mode if every == 1 else f"{mode}, one step in {every}"
-            if result is None:
-                print(f"| {program} | {name} | {writer} | | fails | | |", flush=True)
-                continue
-            ratios = [d / n for d, n in zip(result["dumped"], result["none"], strict=True)]
-            none, dumped = (statistics.median(result[key]) for key in ("none", "dumped"))
-            print(
-                f"| {program} | {name} | {writer} | {none:.1f} | {dumped:.1f} "
-                f"| {statistics.median(ratios):.2f} | {min(ratios):.2f}, {max(ratios):.2f} |",
-                flush=True,
-            )
-            if program == "eager":
-                cost = (dumped - none) * 1e3 / EAGER_OPS
-                print(f"| | added a op | {writer} | | {cost:.1f} us | | |", flush=True)
+    flags = [f"--mode={args.mode}", f"--every={args.every}", f"--pairs={args.pairs}"]
+    table = Table(args.writers)
+    for name in args.programs:
+        program = PROGRAMS[name]
+        if program.package and not importlib.util.find_spec(program.package):
+            print(f"{name}: skipped, {program.package} is not installed", file=sys.stderr)
+            continue
+        for tensors in ("healthy", "bad")[: 1 + program.can_be_bad]:
+            is_healthy = tensors == "healthy"
+            plain = measured([name, tensors, "none", *flags]) if is_healthy else None
+            results = {w: measured([name, tensors, w, *flags]) for w in args.writers}
+            table.row(name, tensors, plain, results)
+    table.summary()
 
 
 if __name__ == "__main__":
