@@ -12,6 +12,7 @@ from tfdbg_tui.logdir import Run, RunReader, list_runs
 from tfdbg_tui.wire import filesets
 
 _DATA = Path(__file__).parent / "data"
+_JOBS = Path(__file__).parent / "diagnosis" / "fleet" / "jobs.tar.xz"
 
 
 # Returns the run of a recorded logdir again and again while its events are being written.
@@ -44,6 +45,15 @@ class RecordedLogdirs(Mapping[str, Path]):
 def logdirs(tmp_path_factory: pytest.TempPathFactory) -> RecordedLogdirs:
     """Recorded logdirs by name (tests/data/README.md): for reading; copy one before changing it."""
     return RecordedLogdirs(tmp_path_factory.mktemp("logdirs"))
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The recorded jobs of tests/diagnosis/fleet, each in a directory of its name: for reading."""
+    directory = tmp_path_factory.mktemp("jobs")
+    with tarfile.open(_JOBS) as archive:
+        archive.extractall(directory, filter="data")
+    return directory
 
 
 @pytest.fixture

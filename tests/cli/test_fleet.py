@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tarfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,17 +12,9 @@ from tfdbg_tui.cli import main
 from tfdbg_tui.cli.fleet import write_summary
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import RecordedLogdirs
-
-ARCHIVE = Path(__file__).parents[1] / "diagnosis" / "fleet" / "jobs.tar.xz"
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("jobs")
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(directory, filter="data")
-    return directory
 
 
 def diagnosed(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _RUN = "import sys; from tfdbg_tui.tui import run_app; sys.exit(run_app(sys.argv[1]))"
 _JOB = 'set -m; "$@"; echo has stopped; sleep 1; fg'
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 _SETTLE = 1.0
 _QUERY = b"\x1b[6n"
 
@@ -77,6 +77,13 @@ class Terminal:
         deadline = time.monotonic() + _PATIENCE
         while self.screen.display != display:
             assert time.monotonic() < deadline, "\n".join(self.screen.display)
+            self._read()
+
+    def wait_for_query(self, number: int) -> None:
+        """Waits until the program has asked so often where the cursor is."""
+        deadline = time.monotonic() + _PATIENCE
+        while self.output.count(_QUERY) < number:
+            assert time.monotonic() < deadline
             self._read()
 
     def send(self, keys: bytes) -> None:
@@ -149,6 +156,7 @@ def test_frames_wait_until_the_terminal_has_drawn_the_last(logdirs: RecordedLogd
     terminal.answering = False  # as behind a link that is busy
     drawn = terminal.output.count(_QUERY)
     terminal.send(b"3g" + 30 * b"j")
+    terminal.wait_for_query(drawn + 1)
     terminal.run(_SETTLE)
     assert terminal.output.count(_QUERY) == drawn + 1
     terminal.answering = True

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.cli.summarizing import summarized
-from tfdbg_tui.diagnosis import Unread
+from tfdbg_tui.diagnosis import Unread, summarized
 from tfdbg_tui.logdir import LogdirError
 
 if TYPE_CHECKING:

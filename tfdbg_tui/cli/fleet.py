@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from tfdbg_tui.diagnosis import (
 from tfdbg_tui.logdir import LogdirError, list_runs
 from tfdbg_tui.logdir.discovery import closed_directories
 from tfdbg_tui.logdir.processes import processes_of
+from tfdbg_tui.logdir.several import list_runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,15 +100,9 @@ def write_summary(logdir: str, path: str, others: set[FileSet]) -> None:
 
 
 def _find_processes(paths: Sequence[str]) -> tuple[list[RunFiles], list[Unread]]:
-    found: dict[str, RunFiles] = {}
-    unread = []
-    for path in paths:
-        try:
-            runs = list_runs(path)
-        except LogdirError as error:
-            unread.append(Unread(path, str(error).removeprefix(f"{path}: ")))
-            continue
-        for process in processes_of(runs):
-            found.setdefault(os.path.realpath(process.file_sets[0].prefix), process)
+    runs, unlisted = list_runs_of(paths)
+    unread = [Unread(path, str(error).removeprefix(f"{path}: ")) for path, error in unlisted]
+    listed = set(paths) - {path for path, _ in unlisted}
+    for path in sorted(listed):
         unread += [Unread(closed, "cannot be listed") for closed in closed_directories(path)]
-    return list(found.values()), unread
+    return processes_of(runs), unread

@@ -24,13 +24,13 @@ def add_logdir(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_logdirs(parser: argparse.ArgumentParser) -> None:
+def add_logdirs(parser: argparse.ArgumentParser, *, at_least: int = 0) -> None:
     """Declare the directories that a command reads together."""
     parser.add_argument(
         "logdirs",
         metavar="LOGDIR",
         type=without_secrets,
-        nargs="*",
+        nargs="+" if at_least else "*",
         help="directory, or URL of one (s3://, gs://, sftp://, http://, ...), of a dump writer; "
         "of a job several, or one above them",
     )

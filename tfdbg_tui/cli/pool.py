@@ -12,8 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.cli.cluster import results_of_cluster
-from tfdbg_tui.cli.summarizing import summarized
-from tfdbg_tui.diagnosis import Unread
+from tfdbg_tui.diagnosis import Unread, summarized
 from tfdbg_tui.logdir.processes import size_of
 
 if TYPE_CHECKING:

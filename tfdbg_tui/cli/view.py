@@ -1,4 +1,4 @@
-"""Open a logdir in the terminal app.
+"""Open a logdir in the terminal app, or several: the processes of a job together.
 
 Other commands: info, diagnose, run, demo (tfdbg-tui COMMAND --help tells more of each).
 """
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.cli.options import (
     add_app_arguments,
     add_live_arguments,
-    add_logdir,
+    add_logdirs,
     add_run,
     app_options,
+    expanded,
     live_options,
 )
 from tfdbg_tui.logdir import LogdirError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    add_logdir(parser)
+    add_logdirs(parser, at_least=1)
     add_run(parser)
     parser.add_argument(
         "--follow",
@@ -45,4 +46,7 @@ def run(args: argparse.Namespace) -> int:
     if args.until and not args.follow:
         raise LogdirError("--until needs --follow: without it, there is nothing to wait for")
     options = {**app_options(args), **live_options(args)}
-    return run_app(args.logdir, run=args.run, follow=args.follow, **options)
+    logdirs = expanded(args.logdirs)
+    if not logdirs:
+        raise LogdirError(f"{' '.join(args.logdirs)}: no directory fits")
+    return run_app(*logdirs, run=args.run, follow=args.follow, **options)

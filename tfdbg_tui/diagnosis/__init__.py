@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import name_of as name_of
     from tfdbg_tui.diagnosis.events import op_type_of as op_type_of
     from tfdbg_tui.diagnosis.events import summary_of as summary_of
+    from tfdbg_tui.diagnosis.fleet.attempts import summarized as summarized
     from tfdbg_tui.diagnosis.fleet.joining import join as join
     from tfdbg_tui.diagnosis.fleet.report import FleetReport as FleetReport
+    from tfdbg_tui.diagnosis.fleet.report import JobReport as JobReport
     from tfdbg_tui.diagnosis.fleet.report import Unread as Unread
     from tfdbg_tui.diagnosis.fleet.summarizing import summarize as summarize
     from tfdbg_tui.diagnosis.fleet.summary import SummaryError as SummaryError
@@ -81,8 +83,9 @@ _NAMES = {
         "op_type_of",
         "summary_of",
     ),
+    "tfdbg_tui.diagnosis.fleet.attempts": ("summarized",),
     "tfdbg_tui.diagnosis.fleet.joining": ("join",),
-    "tfdbg_tui.diagnosis.fleet.report": ("FleetReport", "Unread"),
+    "tfdbg_tui.diagnosis.fleet.report": ("FleetReport", "JobReport", "Unread"),
     "tfdbg_tui.diagnosis.fleet.summarizing": ("summarize",),
     "tfdbg_tui.diagnosis.fleet.summary": (
         "SummaryError",

@@ -149,9 +149,8 @@ class StatusTracker:
 
 
 def _same_events(before: Run, run: Run) -> bool:
-    return (before.files.label, before.files.directory, before.state.generation) == (
-        run.files.label,
-        run.files.directory,
+    return (before.files.identity, before.state.generation) == (
+        run.files.identity,
         run.state.generation,
     )
 

@@ -76,6 +76,7 @@ class RunFiles:
         file_sets: One for each process that wrote.
         task: The place in a cluster of the process that wrote first; None where it has none, or it
             is not recorded: TensorFlow's writer does not.
+        alone: Whether it is one process, to be read without others that share its run id.
     """
 
     directory: str
@@ -87,6 +88,7 @@ class RunFiles:
     filters: tuple[str, ...] = ()
     mode_name: str = ""
     task: Task | None = None
+    alone: bool = False
 
     __repr__ = short_repr
 
@@ -94,6 +96,11 @@ class RunFiles:
     def is_of_our_writer(self) -> bool:
         """Whether this project's dump writer wrote it, which tells what it left out and its end."""
         return bool(self.mode_name)
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """What it has in common with its later states, and with no other run."""
+        return self.directory, self.file_sets[0].prefix if self.alone else self.label
 
     @property
     def label(self) -> str:
@@ -133,7 +140,12 @@ def list_runs(logdir: str | os.PathLike[str]) -> list[RunFiles]:
             f"{path}: holds no tfdbg_events files; a program writes them after "
             f"tfdbg_tui.enable_dump_debug_info({path!r})"
         )
-    return sorted(runs, key=lambda run: (run.started_at or 0.0, run.file_sets[0].prefix))
+    return sorted(runs, key=age)
+
+
+def age(run: RunFiles) -> tuple[float, str]:
+    """Return a key by which runs sort in the order in which they began."""
+    return run.started_at or 0.0, run.file_sets[0].prefix
 
 
 def closed_directories(logdir: str | os.PathLike[str]) -> list[str]:
@@ -144,11 +156,11 @@ def closed_directories(logdir: str | os.PathLike[str]) -> list[str]:
 
 
 def split(run: RunFiles) -> list[RunFiles]:
-    """Return each process of a run as a run of its own, to be read with ``alone=True``."""
-    return [
-        _run_files(run.directory, [(file_set, *_read_metadata(file_set.path(filesets.METADATA)))])
-        for file_set in run.file_sets
+    """Return each process of a run as a run of its own, to be read alone."""
+    members = [
+        (file_set, *_read_metadata(file_set.path(filesets.METADATA))) for file_set in run.file_sets
     ]
+    return [replace(_run_files(run.directory, [member]), alone=True) for member in members]
 
 
 def new_file_sets(run: RunFiles, strangers: set[str]) -> list[FileSet]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.logdir.discovery import split
+from tfdbg_tui.logdir.discovery import Task, split
 from tfdbg_tui.storage import storage_of
 from tfdbg_tui.wire import filesets
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.discovery import RunFiles
     from tfdbg_tui.wire.filesets import FileSet
 
+_SERVING = ("ps", "evaluator")
 _DEVICES_LIMIT = 1 << 18
-_CLUSTER_DEVICE = re.compile(rb"/job:(?!localhost/)\w+/replica:\d+/task:\d+/")
+_CLUSTER_DEVICE = re.compile(rb"/job:(?!localhost/)(\w+)/replica:\d+/task:(\d+)/")
 
 
 def processes_of(runs: Sequence[RunFiles]) -> list[RunFiles]:
-    """Return each process of some runs, to be read with ``alone=True``.
+    """Return each process of some runs as a run of its own.
 
     A run stays whole where one process has recorded what another one's graphs have computed, as
     TensorFlow's writer does on a server.
@@ -39,7 +40,28 @@ def are_of_a_cluster(runs: Sequence[RunFiles]) -> bool:
     file_sets = [file_set for run in runs for file_set in run.file_sets]
     if len(file_sets) < 2:
         return False
-    return any(run.task is not None for run in runs) or any(map(_names_cluster, file_sets))
+    return any(run.task is not None for run in runs) or any(map(_task_of_devices, file_sets))
+
+
+def colleagues(process: RunFiles, others: Sequence[RunFiles]) -> list[RunFiles]:
+    """Return the processes that may be of one job, as far as their tasks tell: each task once.
+
+    Args:
+        process: One of them.
+        others: Processes that may be of its job.
+
+    Returns:
+        Those that are, in order of their tasks; those that only serve others last.
+    """
+    known = _task_of(process)
+    if known is None:
+        return [process]
+    found = {(known.kind, known.index): process}
+    for other in others:
+        task = _task_of(other)
+        if task is not None and (not known.cluster or task.cluster in ("", known.cluster)):
+            found.setdefault((task.kind, task.index), other)
+    return [found[task] for task in sorted(found, key=lambda task: (task[0] in _SERVING, *task))]
 
 
 def size_of(process: RunFiles) -> int:
@@ -49,10 +71,17 @@ def size_of(process: RunFiles) -> int:
     )
 
 
-def _names_cluster(file_set: FileSet) -> bool:
-    suffixes = filesets.GRAPHS, filesets.GRAPH_EXECUTION_TRACES
-    starts = (_start(file_set.path(suffix), _DEVICES_LIMIT) for suffix in suffixes)
-    return any(map(_CLUSTER_DEVICE.search, starts))
+def _task_of(process: RunFiles) -> Task | None:
+    return process.task or _task_of_devices(process.file_sets[0])
+
+
+def _task_of_devices(file_set: FileSet) -> Task | None:
+    """Return the place in a cluster that names of devices tell."""
+    for suffix in (filesets.GRAPHS, filesets.GRAPH_EXECUTION_TRACES):
+        match = _CLUSTER_DEVICE.search(_start(file_set.path(suffix), _DEVICES_LIMIT))
+        if match is not None:
+            return Task(match[1].decode(), int(match[2]))
+    return None
 
 
 def _lacks_its_graphs(file_set: FileSet) -> bool:

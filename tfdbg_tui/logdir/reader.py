@@ -42,7 +42,6 @@ class RunReader:
         vectorised: Whether to read many records at once.  Without, each record goes through the
             scalar decoder: some 100 times slower, with the same result.
         chunk_bytes: How much of a file is in memory at once; larger records are read in pieces.
-        alone: Whether to leave out file sets that share the run id and are not in `files`.
 
     Attributes:
         files: The run, with the file sets that have appeared since.
@@ -54,11 +53,9 @@ class RunReader:
         *,
         vectorised: bool = True,
         chunk_bytes: int = CHUNK_BYTES,
-        alone: bool = False,
     ) -> None:
         self.files = files
         self._vectorised = vectorised
-        self._alone = alone
         self._shared = Shared(chunk_bytes)
         self._chunk_bytes = chunk_bytes
         self._sets = [
@@ -128,7 +125,7 @@ class RunReader:
 
     def _add_file_sets(self, *, patient: bool) -> bool:
         """Take in the files of processes that have joined the run; return if there are any."""
-        if self._alone or self.files.run_id is None:
+        if self.files.alone or self.files.run_id is None:
             return False
         added = new_file_sets(self.files, self._strangers)
         if not added:

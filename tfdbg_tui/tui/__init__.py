@@ -12,14 +12,15 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfdbg_tui.program import Program
 
 _UNUSABLE = 2
 
 
 def run_app(
-    logdir: str,
-    *,
+    *logdirs: str,
     run: str | None = None,
     follow: bool = False,
     at: str | None = None,
@@ -31,10 +32,10 @@ def run_app(
     slow: bool | None = None,
     program: Program | None = None,
 ) -> int:
-    """Open the app on a logdir and return its exit code.
+    """Open the app on a logdir, or several, and return its exit code.
 
     Args:
-        logdir: Directory that a dump writer wrote, or will write.
+        logdirs: Directories that dump writers wrote, or will write.
         run: Label of the run to open, where the logdir holds several.
         follow: Whether to stay on the newest event while the program runs.
         at: What to go to first: ``trace:88``, ``exec:12``, an op's name, ``file.py:120``.
@@ -51,16 +52,16 @@ def run_app(
         0, or 2 where this terminal cannot show the app, or the user's keys cannot be read.
 
     Raises:
-        LogdirError: `logdir` is no directory, or holds no run called `run`; with `follow` it need
-            not exist yet.
+        LogdirError: None of `logdirs` is a directory, or holds a run called `run`; with `follow`
+            they need not exist yet.
     """
     if not _usable_terminal():
         return _refuse(
             "the app needs an interactive terminal; "
-            f"run `tfdbg-tui diagnose {logdir}` or `tfdbg-tui info {logdir}` instead"
+            f"run `tfdbg-tui diagnose {' '.join(logdirs)}` or `tfdbg-tui info {logdirs[0]}` instead"
         )
     if not follow:
-        _check(logdir, run)
+        _check(logdirs, run)
     from tfdbg_tui.tui.actions.keymap import KeymapError, read_keymap
     from tfdbg_tui.tui.app import TfdbgApp
     from tfdbg_tui.tui.background.worker import end_workers
@@ -77,7 +78,7 @@ def run_app(
     if ascii_only is None:
         ascii_only = not _locale_has_unicode()
     app = TfdbgApp(
-        logdir,
+        *logdirs,
         run=run,
         at=at,
         follow=follow,
@@ -125,14 +126,15 @@ def _locale_has_unicode() -> bool:
     return "utf" in chosen.lower()
 
 
-def _check(logdir: str, run: str | None) -> None:
+def _check(logdirs: Sequence[str], run: str | None) -> None:
     """Refuse what will never become readable; a directory still without files may."""
-    from tfdbg_tui.logdir import EmptyLogdirError, LogdirError, list_runs
+    from tfdbg_tui.logdir import EmptyLogdirError, LogdirError
+    from tfdbg_tui.logdir.several import common_path, list_runs_of
 
-    try:
-        runs = list_runs(logdir)
-    except EmptyLogdirError:
-        return
-    if run is not None and run not in [files.label for files in runs]:
+    runs, unlisted = list_runs_of(logdirs)
+    errors = [error for _, error in unlisted]
+    if not runs and not any(isinstance(error, EmptyLogdirError) for error in errors):
+        raise LogdirError("; ".join(map(str, errors)))
+    if runs and run is not None and run not in [files.label for files in runs]:
         known = ", ".join(files.label for files in runs)
-        raise LogdirError(f"{logdir}: no run {run!r}; it holds {known}")
+        raise LogdirError(f"{common_path(logdirs)}: no run {run!r}; it holds {known}")

@@ -9,6 +9,7 @@ from textual.app import SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.filter import ANSIToTruecolor
 
+from tfdbg_tui.logdir.several import common_path
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.actions.keymap import Keymap
 from tfdbg_tui.tui.actions.keys import shown_key
@@ -16,12 +17,23 @@ from tfdbg_tui.tui.actions.registry import ACTIONS
 from tfdbg_tui.tui.background.chain_finder import ChainFinder
 from tfdbg_tui.tui.background.diagnoser import Diagnosed, Diagnoser
 from tfdbg_tui.tui.background.filtering import Filtering
-from tfdbg_tui.tui.background.loader import FAST, SLOW, Loaded, Loader, NewRun, RunsFound, Waiting
+from tfdbg_tui.tui.background.job_reader import JobReader, JobsRead
+from tfdbg_tui.tui.background.loader import (
+    FAST,
+    SLOW,
+    Loaded,
+    Loader,
+    NewRun,
+    ProcessesFound,
+    RunsFound,
+    Waiting,
+)
 from tfdbg_tui.tui.background.search import Search
 from tfdbg_tui.tui.background.tree_finder import TreeFinder
 from tfdbg_tui.tui.control.actor import Actor
 from tfdbg_tui.tui.control.arrivals import Arrivals
 from tfdbg_tui.tui.control.commands import Commands
+from tfdbg_tui.tui.control.jobs import Jobs
 from tfdbg_tui.tui.control.navigator import Navigator
 from tfdbg_tui.tui.control.parts import Parts
 from tfdbg_tui.tui.control.runs import Runs
@@ -51,10 +63,10 @@ _TICK_SECONDS = 1.0  # between two looks at the clock: how long nothing has come
 
 
 class TfdbgApp(PacedApp):
-    """The debugger on one logdir.
+    """The debugger on one logdir, or several.
 
     Args:
-        logdir: The directory.
+        logdirs: The directories.
         run: Label of the run to open; None to choose where there are several.
         at: What to go to first, as typed after ``:``.
         follow: Whether to stay on the newest event, and to go to newer runs.
@@ -74,8 +86,7 @@ class TfdbgApp(PacedApp):
 
     def __init__(
         self,
-        logdir: str,
-        *,
+        *logdirs: str,
         run: str | None = None,
         at: str | None = None,
         follow: bool = False,
@@ -100,7 +111,7 @@ class TfdbgApp(PacedApp):
         keymap = keymap or Keymap()
         self.set_keymap(keymap.for_textual())
         loader = Loader(
-            logdir,
+            logdirs,
             run,
             self.post_message,
             newest=follow,
@@ -109,13 +120,14 @@ class TfdbgApp(PacedApp):
         )
         self.parts = Parts(
             app=self,
-            logdir=logdir,
+            logdirs=logdirs,
             charset=charset,
             keymap=keymap,
             session=self.session,
-            main=MainScreen(self.session, charset, keymap, logdir),
+            main=MainScreen(self.session, charset, keymap, common_path(logdirs)),
             loader=loader,
             diagnoser=Diagnoser(self.post_message),
+            job_reader=JobReader(self.post_message),
             search=Search(self.session, self.post_message),
             chain_finder=ChainFinder(self.session, self.post_message),
             tree_finder=TreeFinder(self.session, self._shows_tree, self.post_message),
@@ -123,9 +135,11 @@ class TfdbgApp(PacedApp):
         )
         self._navigator = Navigator(self.parts, at)
         self._runs = Runs(self.parts, run)
+        self._jobs = Jobs(self.parts, self._navigator)
         self._commands = Commands(self.parts, self._navigator, self._runs)
         self._actor = Actor(self.parts, self._navigator, self._commands)
         self._arrivals = Arrivals(self.parts, self._navigator, until_bad=until_bad, bell=bell)
+        self.session.listen(self._jobs.look)
         self.session.listen(self._navigator.find_chain)
         self.session.listen(self._navigator.find_filtered)
         self.session.listen(self._navigator.find_tree)
@@ -157,11 +171,13 @@ class TfdbgApp(PacedApp):
         self.set_interval(_TICK_SECONDS, self._arrivals.tick)
         self.parts.loader.start()
         self.parts.diagnoser.start()
+        self.parts.job_reader.start()
 
     def on_unmount(self) -> None:
         """Stop reading."""
         self.parts.loader.stop()
         self.parts.diagnoser.stop()
+        self.parts.job_reader.stop()
         self.parts.search.close()
         self.parts.chain_finder.close()
         self.parts.tree_finder.close()
@@ -189,6 +205,14 @@ class TfdbgApp(PacedApp):
     def on_runs_found(self, message: RunsFound) -> None:
         """See `Runs`."""
         self._runs.choose(message.runs)
+
+    def on_processes_found(self, message: ProcessesFound) -> None:
+        """See `Jobs`."""
+        self._jobs.found(message.processes)
+
+    def on_jobs_read(self, message: JobsRead) -> None:
+        """See `Jobs`."""
+        self._jobs.read(message)
 
     def on_task_done(self, message: TaskDone) -> None:
         """See `Navigator`."""

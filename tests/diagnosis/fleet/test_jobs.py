@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tarfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.diagnosis.fleet.jobs import JOBS, Job
-from tests.diagnosis.fleet.pack import ARCHIVE
 from tfdbg_tui.diagnosis import (
     WorkerSummary,
     fleet_to_text,
@@ -24,14 +22,6 @@ from tfdbg_tui.logdir.processes import processes_of
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.fleet.report import JobReport
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("jobs")
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(directory, filter="data")
-    return directory
 
 
 def summaries_of(directory: Path) -> list[WorkerSummary]:

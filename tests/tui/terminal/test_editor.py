@@ -68,7 +68,7 @@ def test_a_link_is_known_by_what_it_leads_to(
     monkeypatch.chdir(work)
     (work / "link.py").symlink_to(other / "x.py")
     asked = {
-        name: not editor.is_users(editor.existing_file(name), str(work / "logdir"))
+        name: not editor.is_users(editor.existing_file(name), [str(work / "logdir")])
         for name in ("x.py", "link.py", "logdir/x.py", "../other/x.py")
     }
     assert asked == {"x.py": False, "link.py": True, "logdir/x.py": True, "../other/x.py": True}

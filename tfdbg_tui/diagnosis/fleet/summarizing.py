@@ -35,7 +35,7 @@ def summarize(process: RunFiles) -> WorkerSummary:
     Args:
         process: A run with one file set, as `discovery.split` returns them.
     """
-    reader = RunReader(process, alone=True)
+    reader = RunReader(process)
     try:
         return _summary(reader.read_all())
     finally:

@@ -115,8 +115,7 @@ class Explanation:
     def is_of(self, run: Run) -> bool:
         """Whether it still holds of a run: the same one, perhaps grown."""
         return (
-            run.files.label == self._run.files.label
-            and run.files.directory == self._run.files.directory
+            run.files.identity == self._run.files.identity
             and run.state.generation == self._run.state.generation
             and len(run.executions) >= len(self._run.executions)
             and len(run.graph_executions) >= len(self._run.graph_executions)

@@ -75,7 +75,7 @@ def _panes() -> tuple[Action, ...]:
 
 
 def _to_pane(pane: str) -> Navigate:
-    return lambda _, focus: navigation.show_pane(focus, pane)
+    return lambda snapshot, focus: navigation.show_pane(snapshot, focus, pane)
 
 
 ACTIONS: tuple[Action, ...] = (
@@ -86,7 +86,7 @@ ACTIONS: tuple[Action, ...] = (
         "pane",
         "go to the next pane",
         _MOVE,
-        lambda _, focus: navigation.cycle_pane(focus, 1),
+        lambda snapshot, focus: navigation.cycle_pane(snapshot, focus, 1),
         jump=False,
     ),
     Action(
@@ -95,7 +95,7 @@ ACTIONS: tuple[Action, ...] = (
         "pane",
         "go to the previous pane",
         _MOVE,
-        lambda _, focus: navigation.cycle_pane(focus, -1),
+        lambda snapshot, focus: navigation.cycle_pane(snapshot, focus, -1),
         jump=False,
     ),
     Action("down", ("j", "down"), "down", "next row", _MOVE, rows=1, jump=False),

@@ -108,7 +108,7 @@ def _worth_it(snapshot: Snapshot, explained: Snapshot | None) -> bool:
     """
     if explained is None:
         return snapshot.run.progress.complete
-    if explained.run.files.label != snapshot.run.files.label:
+    if explained.run.files.identity != snapshot.run.files.identity:
         return True
     return snapshot.run.num_alerts != explained.run.num_alerts or _has_doubled(snapshot, explained)
 

@@ -1,4 +1,4 @@
-"""Reads a logdir in a thread of its own and posts what it has read, a few times a second."""
+"""Reads a run in a thread of its own and posts what it has read, a few times a second."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from tfdbg_tui.logdir.several import common_path, list_runs_of
 from tfdbg_tui.tui.background.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tfdbg_tui.logdir import LogdirError, Run, RunFiles
     from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -60,11 +61,18 @@ class NewRun(Message):
     files: RunFiles
 
 
+@dataclass
+class ProcessesFound(Message):
+    """The logdirs hold processes of a cluster: these."""
+
+    processes: list[RunFiles]
+
+
 class Loader(Worker):
-    """Finds the runs of a logdir and reads the chosen one for as long as it grows.
+    """Finds the runs of some logdirs and reads the chosen one for as long as it grows.
 
     Args:
-        logdir: The directory.
+        logdirs: The directories.
         run: Label of the run to read; None to have one chosen where there are several.
         post: Called from this thread with each message.
         newest: Whether the newest run is read, rather than one chosen, where there are several.
@@ -74,7 +82,7 @@ class Loader(Worker):
 
     def __init__(
         self,
-        logdir: str,
+        logdirs: Sequence[str],
         run: str | None,
         post: Callable[[Message], object],
         *,
@@ -83,22 +91,24 @@ class Loader(Worker):
         ready: Callable[[], bool] = lambda: True,
     ) -> None:
         super().__init__("loader")
-        self._logdir = logdir
+        self._logdirs = logdirs
+        self._name = common_path(logdirs)
         self._run = run
-        self._directory: str | None = None  # of the run, where several may have its label
         self._post = post
         self._newest = newest
         self._interval = interval
         self._ready = ready
         self._stopped = threading.Event()
         self._chosen = threading.Event()
+        self._chosen_run: RunFiles | None = None
+        self._processes: list[RunFiles] = []
         self._known: set[tuple[str, str]] = set()
         self._next_runs = 0.0
         self._first_seen = 0.0
 
     def choose(self, files: RunFiles) -> None:
         """Read another run from now on."""
-        self._run, self._directory = files.label, files.directory
+        self._chosen_run = files
         self._chosen.set()
 
     def stop(self) -> None:
@@ -111,63 +121,88 @@ class Loader(Worker):
         try:
             self._work()
         except Exception as error:  # whatever it is, the user gets a sentence, not a traceback
-            self._post(Waiting(f"{self._logdir}: cannot be read: {error}"))
+            self._post(Waiting(f"{self._name}: cannot be read: {error}"))
 
     def _work(self) -> None:
         while not self._stopped.is_set():
+            self._chosen.clear()
             files = self._find()
             if files is None:
                 self._stopped.wait(self._interval)
             else:
-                self._chosen.clear()
                 self._read(files)
 
     def _find(self) -> RunFiles | None:
-        from tfdbg_tui.logdir import LogdirError, list_runs
+        """Return the run to read; None where there is none yet."""
+        if self._chosen_run is None:
+            runs, unlisted = list_runs_of(self._logdirs)
+            if not runs:
+                self._post(Waiting(self._nothing_here(unlisted[0][1])))
+                return None
+            self._known = {files.identity for files in runs}
+            self._tell_of_processes(runs)
+            self._chosen_run = self._pick(self._processes or runs)
+        if self._chosen_run is not None:
+            self._known.add(self._chosen_run.identity)
+        return self._chosen_run
 
-        try:
-            runs = list_runs(self._logdir)
-        except LogdirError as error:
-            waiting = f"Waiting for a program to record into {self._logdir}"
-            self._post(Waiting(waiting if self._newest else self._nothing_here(error)))
-            return None
-        if self._run is None and len(runs) > 1 and not self._newest:
-            self._post(RunsFound(runs))
-            self._chosen.wait()
-        files = self._pick(runs)
-        if files is not None:
-            self._known = {_identity(files) for files in runs}
-        return files
+    def _tell_of_processes(self, runs: list[RunFiles]) -> None:
+        """Tell which processes there are, where they are of a cluster, and others than before."""
+        from tfdbg_tui.logdir.processes import are_of_a_cluster, processes_of
+
+        processes = processes_of(runs) if are_of_a_cluster(runs) else []
+        if processes != self._processes:
+            self._processes = processes
+            self._post(ProcessesFound(processes))
 
     def _nothing_here(self, error: LogdirError) -> str:
         """Say what to do about a directory that holds no run."""
         from tfdbg_tui.logdir import EmptyLogdirError
 
+        if self._newest:
+            return f"Waiting for a program to record into {self._name}"
         if not isinstance(error, EmptyLogdirError):
             return str(error)
         return (
-            f"{self._logdir} holds no tfdbg_events files yet.\n"
+            f"{self._name} holds no tfdbg_events files yet.\n"
             "What a program records there shows up here.\n\n"
-            f"tfdbg-tui run --logdir {self._logdir} SCRIPT\nrecords a program\n\n"
-            f"tfdbg-tui {self._logdir} --follow\nstays at its newest event\n\n"
+            f"tfdbg-tui run --logdir {self._name} SCRIPT\nrecords a program\n\n"
+            f"tfdbg-tui {self._name} --follow\nstays at its newest event\n\n"
             "tfdbg-tui demo\nopens a recorded example"
         )
 
     def _pick(self, runs: list[RunFiles]) -> RunFiles | None:
+        """Return the run to open, or have the user choose: None until then."""
         if self._run is not None:
+            return self._labelled(runs)
+        job = self._job_of(runs[-1])
+        if len(job) == len(runs) or self._newest:
+            return self._begun(job[0])
+        self._post(RunsFound(runs))
+        self._chosen.wait()
+        return self._chosen_run
+
+    def _labelled(self, runs: list[RunFiles]) -> RunFiles | None:
+        found = next((files for files in runs if files.label == self._run), None)
+        if found is None:
             known = ", ".join(files.label for files in runs)
-            self._post(Waiting(f"{self._logdir}: no run {self._run!r} yet; it holds {known}"))
-            labelled = [files for files in runs if files.label == self._run]
-            here = [files for files in labelled if files.directory == self._directory]
-            return next(iter(here or labelled), None)
-        if len(runs) > 1 and not self._newest:
-            return None
-        if runs[-1].run_id is None and self._newest:
-            # Its writer has made the files but not written the first record.
+            self._post(Waiting(f"{self._name}: no run {self._run!r} yet; it holds {known}"))
+        return found
+
+    def _job_of(self, files: RunFiles) -> list[RunFiles]:
+        """Return the processes of the job that a run may be of, by their tasks; or the run."""
+        from tfdbg_tui.logdir.processes import colleagues
+
+        newest_first = reversed(self._processes)
+        return colleagues(files, [other for other in newest_first if other != files])
+
+    def _begun(self, files: RunFiles) -> RunFiles | None:
+        """Return a run, unless its writer has made its files and may soon write into them."""
+        if files.run_id is None and self._newest:
             self._first_seen = self._first_seen or time.monotonic()
             if time.monotonic() - self._first_seen < _WAIT_SECONDS:
                 return None
-        return runs[-1]
+        return files
 
     def _read(self, files: RunFiles) -> None:
         """Read a run until another one is chosen."""
@@ -202,25 +237,22 @@ class Loader(Worker):
                 self._chosen.wait(wait)
 
     def _look_for_runs(self, files: RunFiles) -> None:
-        """Tell, now and then, of a run that has begun."""
-        from tfdbg_tui.logdir import LogdirError, list_runs
-
+        """Tell, now and then, of a run that has begun; of a process that has joined its job."""
         started = time.monotonic()
         if started < self._next_runs:
             return
-        try:
-            runs = list_runs(self._logdir)
-        except LogdirError:
-            runs = []
+        runs, _ = list_runs_of(self._logdirs)
+        self._tell_of_processes(runs)
         cost = time.monotonic() - started
         self._next_runs = started + max(_RUNS_SECONDS, cost * _RUNS_SHARE)
+        mine = {file_set for process in self._job_of(files) for file_set in process.file_sets}
         for found in runs:
-            if found.run_id is None or _identity(found) in self._known:
+            if found.run_id is None or found.identity in self._known:
                 continue
-            self._known.add(_identity(found))
+            self._known.add(found.identity)
             if files.run_id is None and set(files.file_sets) <= set(found.file_sets):
                 self.choose(found)  # its first record has come: now it has a name
-            else:
+            elif not mine & set(found.file_sets):
                 self._post(NewRun(found))
 
 
@@ -241,10 +273,6 @@ class _Pace:
         """Whether it is time for the next one."""
         cost = time.process_time() - self._used
         return time.monotonic() - self._began >= min(cost * _CPU_SHARE, _LONGEST_INTERVAL)
-
-
-def _identity(files: RunFiles) -> tuple[str, str]:
-    return files.directory, files.label
 
 
 def _is_presentable(run: Run, before: Snapshot | None) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from tfdbg_tui.tui.bars.session_bar import SessionBar
-from tfdbg_tui.tui.panes import PANES, key_of, numbered_panes, pane_named
+from tfdbg_tui.tui.panes import PANES, key_of, pane_named, present_panes
 from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import width_of
 
@@ -37,7 +37,9 @@ class PaneBar(SessionBar):
     def _tabs(self, width: int) -> list[tuple[str, Line]]:
         """Return the tabs by pane; that of the panes that answer why, while they are open."""
         focus, tabs = self.session.focus, []
-        for spec in numbered_panes():
+        for spec in present_panes(self.session.snapshot):
+            if spec.answers_why:
+                continue
             count = self._count(spec) if width >= _WITH_COUNTS else ""
             title = spec.short_title if width >= _WITH_TITLES else spec.short_title[:3]
             tabs.append(_tab(spec, f"{title}{count}", chosen=spec.name == focus.pane))

@@ -38,6 +38,7 @@ class StatusLine(SessionBar):
             run = snapshot.run
             version = run.files.tensorflow_version
             left = [
+                (self._worker(snapshot), "strong"),
                 (f"{compact(len(run.executions))} executions", "dim"),
                 (f"{compact(len(run.graph_executions))} graph executions", "dim"),
                 (self._notes(snapshot), "match"),
@@ -52,6 +53,11 @@ class StatusLine(SessionBar):
         start: Line = ((" tfdbg-tui ", "key"), (f" {path}  ", "strong"), *facts)
         gap = max(1, width - width_of(start) - width_of(right) - 1)
         return (*start, (" " * gap, ""), *right)
+
+    def _worker(self, snapshot: Snapshot) -> str:
+        """Return which process of a job the panes show."""
+        job = snapshot.job
+        return f"{job.name_of(snapshot.worker)} of {len(job.processes):,}" if job else ""
 
     def _notes(self, snapshot: Snapshot) -> str:
         number = len(snapshot.notes)

@@ -125,7 +125,7 @@ class Commands:
         except editor.EditorError as error:
             self._parts.say(str(error))
             return
-        if editor.is_users(file, self._parts.logdir):
+        if editor.is_users(file, self._parts.logdirs):
             self._edit(command)
         else:
             self._ask_to_edit(file, command)
@@ -200,7 +200,7 @@ class Commands:
         if program is not None:
             path = program.log_path
         else:
-            path = log_path(snapshot.run.files.directory if snapshot else self._parts.logdir)
+            path = log_path(snapshot.run.files.directory if snapshot else self._parts.logdirs[0])
         if program is None and not os.path.isfile(path):
             self._parts.say("only of a program that tfdbg-tui run has started is the output kept")
         else:

@@ -12,6 +12,7 @@ from tfdbg_tui.tui import navigation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfdbg_tui.logdir import RunFiles
     from tfdbg_tui.tui.actions.registry import Navigate
     from tfdbg_tui.tui.background.tasks import TaskDone
     from tfdbg_tui.tui.control.parts import Parts
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.prompt import Prompt
 
-_ANY = ""  # in place of a run's label: before any has been read
+_ANY = ("", "")  # in place of a run: before any has been read
 
 
 class Navigator:
@@ -34,7 +35,8 @@ class Navigator:
         self._parts = parts
         self._session = parts.session
         self._target = target
-        self._touched: str | None = None if target is None else _ANY
+        self._target_run = _ANY
+        self._touched: tuple[str, str] | None = None if target is None else _ANY
         self._focus_before_filter = parts.session.focus
 
     @contextlib.contextmanager
@@ -83,7 +85,7 @@ class Navigator:
         Returns:
             Whether the command line names anything that has not been gone to before.
         """
-        if self._target is None:
+        if self._target is None or self._target_run not in (_ANY, self._run()):
             return False
         target = self._target
         with self.acting():
@@ -100,21 +102,31 @@ class Navigator:
     def drop_target(self) -> None:
         """Stay: the user goes somewhere else."""
         self._target = None
-        self._touched = self._run_label()
+        self._touched = self._run()
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether the user has gone nowhere in this run, and follows nothing."""
+        return self._touched not in (_ANY, self._run()) and not self._session.following
 
     def open_on_root(self) -> None:
         """Go to the first root of a run, where the user has gone nowhere, and follows nothing."""
-        if self._touched not in (_ANY, self._run_label()) and not self._session.following:
+        if self.is_untouched:
             self.go(navigation.open_on_root, jump=False)
 
-    def _run_label(self) -> str:
+    def aim(self, target: str, files: RunFiles) -> None:
+        """Go somewhere in a run, as typed after ``:``, as soon as that has been read."""
+        self._target, self._target_run, self._touched = target, files.identity, _ANY
+
+    def _run(self) -> tuple[str, str]:
         snapshot = self._session.snapshot
-        return snapshot.run.files.label if snapshot else _ANY
+        return snapshot.run.files.identity if snapshot else _ANY
 
     def show_pane(self, pane: str) -> None:
         """Go to a pane."""
         self.drop_target()
-        self._session.focus = navigation.show_pane(self._session.focus, pane)
+        with self.acting():
+            self.go(partial(navigation.show_pane, pane=pane), jump=False)
 
     def click(self, pane: str, row: int) -> None:
         """Focus a row of a pane; a second click on it drills in."""

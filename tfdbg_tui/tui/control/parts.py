@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfdbg_tui.tui.actions.keymap import Keymap
     from tfdbg_tui.tui.background.chain_finder import ChainFinder
     from tfdbg_tui.tui.background.diagnoser import Diagnoser
     from tfdbg_tui.tui.background.filtering import Filtering
+    from tfdbg_tui.tui.background.job_reader import JobReader
     from tfdbg_tui.tui.background.loader import Loader
     from tfdbg_tui.tui.background.search import Search
     from tfdbg_tui.tui.background.tree_finder import TreeFinder
@@ -25,13 +28,14 @@ class Parts:
 
     Attributes:
         app: Textual's side of it: the stack of screens, the bell, the end.
-        logdir: The directory that is shown.
+        logdirs: The directories that are shown.
         charset: The characters to draw with.
         keymap: The keys.
         session: What is shown.
         main: The screen with the panes.
         loader: Reads the run.
         diagnoser: Diagnoses what has been read.
+        job_reader: Summarises the processes of jobs.
         search: Searches lists.
         chain_finder: Finds the chain that `w` asks for.
         tree_finder: Finds the tree that Graph Structure shows.
@@ -39,13 +43,14 @@ class Parts:
     """
 
     app: PacedApp
-    logdir: str
+    logdirs: Sequence[str]
     charset: Charset
     keymap: Keymap
     session: Session
     main: MainScreen
     loader: Loader
     diagnoser: Diagnoser
+    job_reader: JobReader
     search: Search
     chain_finder: ChainFinder
     tree_finder: TreeFinder

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.logdir.processes import are_of_a_cluster, processes_of
+from tfdbg_tui.logdir.several import common_path, list_runs_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -34,19 +37,16 @@ class Runs:
         app = self._parts.app
         if not isinstance(app.screen, RunsScreen):
             can_close = self._parts.session.snapshot is not None
-            logdir, charset = self._parts.logdir, self._parts.charset
-            app.push_screen(RunsScreen(runs, logdir, charset, can_close=can_close), chosen)
+            top, charset = common_path(self._parts.logdirs), self._parts.charset
+            app.push_screen(RunsScreen(runs, top, charset, can_close=can_close), chosen)
 
     def choose_any(self) -> None:
-        """Show all runs of the logdir and open the one that the user chooses."""
-        from tfdbg_tui.logdir import LogdirError, list_runs
-
-        try:
-            runs = list_runs(self._parts.logdir)
-        except LogdirError as error:
-            self._parts.say(str(error))
+        """Show all runs of the logdirs and open the one that the user chooses."""
+        runs, unlisted = list_runs_of(self._parts.logdirs)
+        if runs:
+            self.choose(processes_of(runs) if are_of_a_cluster(runs) else runs)
         else:
-            self.choose(runs)
+            self._parts.say(str(unlisted[0][1]))
 
     def begun(self, files: RunFiles) -> None:
         """Go to a run that has begun, if the view stands at the newest event; else offer it."""

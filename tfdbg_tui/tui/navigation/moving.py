@@ -14,14 +14,21 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
-def show_pane(focus: Focus, pane: str) -> Focus:
-    """Go to a pane."""
+def show_pane(snapshot: Snapshot, focus: Focus, pane: str) -> Focus:
+    """Go to a pane.
+
+    Raises:
+        NowhereError: There is none for this run.
+    """
+    spec = pane_named(pane)
+    if not spec.is_there(snapshot):
+        raise NowhereError(spec.missing)
     return replace(focus, pane=pane)
 
 
-def cycle_pane(focus: Focus, step: int) -> Focus:
+def cycle_pane(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
     """Go to the next (1) or previous (-1) pane."""
-    names = [spec.name for spec in group_of(focus.pane)]
+    names = [spec.name for spec in group_of(focus.pane, snapshot)]
     return replace(focus, pane=names[(names.index(focus.pane) + step) % len(names)])
 
 
@@ -72,4 +79,6 @@ def looks_elsewhere(before: Focus, after: Focus) -> bool:
         library_frames=after.library_frames,
         filters=after.filters,
         in_time=after.in_time,
+        worker=after.worker,
+        workers_by=after.workers_by,
     )

@@ -43,6 +43,8 @@ def settle(snapshot: Snapshot, focus: Focus) -> Focus:
     """Return a focus that stands on something: in a pane that is open, and on an event."""
     if focus.why is None and pane_named(focus.pane).answers_why:
         focus = replace(focus, pane=focus.why_from or PANES[0].name)
+    if not pane_named(focus.pane).is_there(snapshot):
+        focus = replace(focus, pane=PANES[0].name)
     if focus.execution is not None or focus.graph_execution is not None:
         return focus
     first = first_focus(snapshot)

@@ -13,10 +13,12 @@ from tfdbg_tui.tui.panes import (
     stack_trace,
     timeline,
     why,
+    workers,
 )
 
 if TYPE_CHECKING:
     from tfdbg_tui.tui.panes.base import PaneSpec
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 PANES: tuple[PaneSpec, ...] = (
     alerts.SPEC,
@@ -25,6 +27,7 @@ PANES: tuple[PaneSpec, ...] = (
     graph_structure.SPEC,
     source_code.SPEC,
     stack_trace.SPEC,
+    workers.SPEC,
     why.SPEC,
     cause.SPEC,
 )
@@ -36,14 +39,19 @@ def pane_named(name: str) -> PaneSpec:
     return next(spec for spec in PANES if spec.name == name)
 
 
-def group_of(name: str) -> tuple[PaneSpec, ...]:
+def group_of(name: str, snapshot: Snapshot | None) -> tuple[PaneSpec, ...]:
     """Return the panes that a pane stands among: those with numbers, or those that `w` opens."""
     asked = pane_named(name).answers_why
-    return tuple(spec for spec in PANES if spec.answers_why == asked)
+    return tuple(spec for spec in present_panes(snapshot) if spec.answers_why == asked)
+
+
+def present_panes(snapshot: Snapshot | None) -> tuple[PaneSpec, ...]:
+    """Return the panes that there are for a run, in the order of their numbers."""
+    return tuple(spec for spec in PANES if snapshot is None or spec.is_there(snapshot))
 
 
 def numbered_panes() -> tuple[PaneSpec, ...]:
-    """Return the panes that are always there, in the order of their numbers."""
+    """Return the panes that no key opens and closes, in the order of their numbers."""
     return tuple(spec for spec in PANES if not spec.answers_why)
 
 

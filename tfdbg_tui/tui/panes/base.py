@@ -29,6 +29,10 @@ Layout = Literal["wide", "normal", "small", "tiny", "nothing"]
 """All tiles with a column for the first; all tiles; two panes; one; none."""
 
 
+def _always(snapshot: Snapshot) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaneSpec:
     """A pane.
@@ -48,6 +52,8 @@ class PaneSpec:
         answers_why: Whether it is one of the panes that `w` opens and Esc closes.
         key: The key in its title, of a pane without a number.
         beside_why: The layouts in which it stays beside the panes that `w` opens.
+        is_there: Returns whether there is such a pane for a run.
+        missing: Why there is none, for runs of which there is none.
     """
 
     name: str
@@ -63,6 +69,8 @@ class PaneSpec:
     answers_why: bool = False
     key: str = ""
     beside_why: frozenset[Layout] = frozenset()
+    is_there: Callable[[Snapshot], bool] = _always
+    missing: str = ""
 
 
 class AsciiScrollBar(ScrollBarRender):

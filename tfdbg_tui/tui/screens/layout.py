@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from tfdbg_tui.tui.panes import PANES, pane_named
+from tfdbg_tui.tui.panes import pane_named, present_panes
 from tfdbg_tui.tui.panes.base import Layout
 
 if TYPE_CHECKING:
     from tfdbg_tui.tui.panes.base import PaneSpec
     from tfdbg_tui.tui.session.focus import Focus
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
@@ -25,11 +26,14 @@ def layout_for(width: int, height: int) -> Layout:
     return "wide" if width >= 160 else "normal"
 
 
-def shown_panes(layout: Layout, focus: Focus, *, zoomed: bool) -> frozenset[str]:
+def shown_panes(
+    layout: Layout, snapshot: Snapshot | None, focus: Focus, *, zoomed: bool
+) -> frozenset[str]:
     """Return the names of the panes to show.
 
     Args:
         layout: The arrangement.
+        snapshot: The run.
         focus: What is focused.
         zoomed: Whether the focused pane has the whole screen.
     """
@@ -38,10 +42,11 @@ def shown_panes(layout: Layout, focus: Focus, *, zoomed: bool) -> frozenset[str]
         return frozenset({focused.name})
     if layout == "small":
         return frozenset({focused.name, focused.companion})
+    there = present_panes(snapshot)
     if focus.why is None or not (focused.answers_why or layout in focused.beside_why):
-        return frozenset(_tiles(focused, [spec for spec in PANES if not spec.answers_why]))
-    asked = [spec for spec in PANES if spec.answers_why]
-    beside = [spec for spec in PANES if layout in spec.beside_why]
+        return frozenset(_tiles(focused, [spec for spec in there if not spec.answers_why]))
+    asked = [spec for spec in there if spec.answers_why]
+    beside = [spec for spec in there if layout in spec.beside_why]
     return frozenset({*_tiles(focused, asked), *_tiles(focused, beside)})
 
 

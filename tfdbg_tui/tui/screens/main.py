@@ -117,7 +117,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def shows(self, pane: str) -> bool:
         """Whether there is room for a pane, given what is focused."""
-        return pane in shown_panes(self._layout, self._session.focus, zoomed=self._zoomed)
+        return pane in self._shown()
+
+    def _shown(self) -> frozenset[str]:
+        session = self._session
+        return shown_panes(self._layout, session.snapshot, session.focus, zoomed=self._zoomed)
 
     def show_time(self) -> None:
         """Show what only time changes."""
@@ -149,9 +153,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _arrange(self) -> None:
         """Show the panes that there is room for."""
         focus = self._session.focus
-        shown = shown_panes(self._layout, focus, zoomed=self._zoomed)
+        shown = self._shown()
         for name, pane in self.panes.items():
             pane.set_class(name == focus.pane, "-active")
             pane.set_class(name in shown, "-shown")
         asked = any(spec.answers_why for spec in PANES if spec.name in shown)
         self.set_class(asked, "-why")
+        self.set_class(any(spec.tile == 0 for spec in PANES if spec.name in shown), "-job")

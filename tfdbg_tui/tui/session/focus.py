@@ -31,6 +31,19 @@ class OpName:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class OtherProcess:
+    """A process of the job that is to be opened.
+
+    Attributes:
+        number: Its position in the job.
+        target: What to go to there, as typed after ``:``; "" for its first root.
+    """
+
+    number: int
+    target: str = ""
+
+
 def _remapped_as(kind: str) -> dict[str, Any]:
     return {"remap": kind}
 
@@ -73,6 +86,10 @@ class Focus:
         link: The tensor on its chain that was chosen; None for the root.
         open_copies: The runs of copies on the chain that are unfolded, by their first tensors.
         part: The chosen part of the cause's card.
+        worker: The chosen row of Workers, by the directory and name of its files; None for that of
+            the shown run.
+        workers_by: The column by which Workers is sorted.
+        other_process: The process that is to be opened next; None for none.
     """
 
     pane: str = field(metadata=KEPT)
@@ -98,6 +115,9 @@ class Focus:
     link: TensorEvent | None = field(default=None, metadata=TENSOR)
     open_copies: frozenset[TensorEvent] = field(default=frozenset(), metadata=TENSORS)
     part: int = field(default=0, metadata=KEPT)
+    worker: tuple[str, str] | None = field(default=None, metadata=KEPT)
+    workers_by: str = field(default="task", metadata=KEPT)
+    other_process: OtherProcess | None = field(default=None, metadata=KEPT)
 
     def filter_of(self, pane: str) -> str:
         """Return the filter of a pane; "" for none."""

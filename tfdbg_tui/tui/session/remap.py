@@ -29,8 +29,7 @@ _CLOCK_STEPS = 512  # rows on either side that are searched: clocks of programs 
 
 def is_same_run(before: Run, after: Run) -> bool:
     """Whether a run is a later state of the same one, rather than the same one opened anew."""
-    names = [(run.files.label, run.files.directory) for run in (before, after)]
-    return names[0] == names[1] and (
+    return before.files.identity == after.files.identity and (
         before.state.generation != after.state.generation
         or (
             len(before.executions) <= len(after.executions)

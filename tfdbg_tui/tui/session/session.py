@@ -9,9 +9,10 @@ from tfdbg_tui.tui.session.recording import Recording
 from tfdbg_tui.tui.session.remap import is_same_run, remapped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tfdbg_tui.diagnosis import Explanation
+    from tfdbg_tui.tui.session.job import Job
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _HISTORY = 1000
@@ -48,6 +49,7 @@ class Session:
         self.finding_tree = False
         self.recording = Recording()
         self._explanation: Explanation | None = None
+        self._jobs: Sequence[Job] = ()
         self._focus = Focus(pane)
         self._back: list[Focus] = []
         self._forward: list[Focus] = []
@@ -111,6 +113,7 @@ class Session:
         self.recording.note(snapshot.run)
         if self._explanation is not None:
             snapshot = snapshot.explained(self._explanation)
+        snapshot = snapshot.within(self._jobs)
         if self.paused and self.snapshot is not None:
             self.held = snapshot
         else:
@@ -134,7 +137,7 @@ class Session:
         self.paused = False
         self.unexplained = "Diagnosing the run"
         self._explanation = None
-        self._focus = Focus(self._focus.pane)
+        self._focus = Focus(self._focus.pane, workers_by=self._focus.workers_by)
         self._back, self._forward = [], []
         self.recording.forget()
 
@@ -155,6 +158,15 @@ class Session:
             self.snapshot = self.snapshot.explained(explanation)
         if self.held is not None:
             self.held = self.held.explained(explanation)
+        self.notify()
+
+    def show_jobs(self, jobs: Sequence[Job]) -> None:
+        """Show what is known of jobs of several processes; the shown run may be of one."""
+        self._jobs = jobs
+        if self.snapshot is not None:
+            self.snapshot = self.snapshot.within(jobs)
+        if self.held is not None:
+            self.held = self.held.within(jobs)
         self.notify()
 
     def set_paused(self, paused: bool) -> None:

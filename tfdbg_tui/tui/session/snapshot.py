@@ -29,10 +29,11 @@ from tfdbg_tui.diagnosis import (
 from tfdbg_tui.logdir import UnreadableError
 from tfdbg_tui.tui.session.focus import Place
 from tfdbg_tui.tui.session.folding import FoldedRow, fold_library_frames
+from tfdbg_tui.tui.session.job import job_of
 from tfdbg_tui.tui.session.tree import Path, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     )
     from tfdbg_tui.query import Kind
     from tfdbg_tui.tui.session.focus import Focus, OpName
+    from tfdbg_tui.tui.session.job import Job
 
     TreeKey = tuple[Node, frozenset[Path], bool]
 
@@ -90,9 +92,13 @@ class Snapshot:
         dataflow: Where its tensors come from and go to.
         listed: What filters have selected so far, by the list and the filter.
         explanation: What diagnosis says of it, or of an earlier state of the run; None until then.
+        job: The job of several processes that the run is one of; None where it is of none.
+        worker: Which of them it is.
     """
 
     explanation: Explanation | None = None
+    job: Job | None = None
+    worker: int = 0
     listed: Mapping[tuple[Kind, str], Listed] = MappingProxyType({})
 
     def __init__(self, run: Run, previous: Snapshot | None = None) -> None:
@@ -134,6 +140,12 @@ class Snapshot:
         twin.explanation = explanation
         return twin
 
+    def within(self, jobs: Sequence[Job]) -> Snapshot:
+        """Return the same snapshot with the one of some jobs that it is of."""
+        twin = copy(self)
+        twin.job, twin.worker = job_of(jobs, self.run) or (None, 0)
+        return twin
+
     def listing(self, listed: Mapping[tuple[Kind, str], Listed]) -> Snapshot:
         """Return the same snapshot with what filters have selected."""
         twin = copy(self)
@@ -146,7 +158,8 @@ class Snapshot:
         problems: Iterable[object] = self.run.problems
         if self.explanation is not None:
             problems = self.explanation.report.problems
-        return (*map(str, self.gaps), *map(str, problems))
+        of_job = self.job.notes if self.job else ()
+        return (*map(str, self.gaps), *map(str, problems), *of_job)
 
     def frames(self, focus: Focus) -> tuple[StackFrame, ...]:
         """Return the stack trace of what was focused last, outermost frame first."""

@@ -12,7 +12,7 @@ import stat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _GOTO = ("code", "code-insiders", "codium", "cursor", "windsurf")
 _COLON = ("hx", "helix", "subl", "zed")
@@ -40,10 +40,11 @@ def existing_file(path: str) -> str:
     return found
 
 
-def is_users(file: str, logdir: str) -> bool:
-    """Whether a file lies where the user works, rather than elsewhere or in the logdir itself."""
+def is_users(file: str, logdirs: Sequence[str]) -> bool:
+    """Whether a file lies where the user works, rather than elsewhere or in a logdir itself."""
     here = os.path.realpath(os.getcwd())
-    return here != os.sep and _is_inside(file, here) and not _is_inside(file, logdir)
+    in_logdir = any(_is_inside(file, logdir) for logdir in logdirs)
+    return here != os.sep and _is_inside(file, here) and not in_logdir
 
 
 def _is_inside(file: str, directory: str) -> bool:

@@ -1,15 +1,16 @@
-"""The step that is done for each process of a job, here or elsewhere."""
+"""Summarising a process that may not be readable: the step that is done for each one of a job."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis import Unread, summarize
+from tfdbg_tui.diagnosis.fleet.report import Unread
+from tfdbg_tui.diagnosis.fleet.summarizing import summarize
 from tfdbg_tui.logdir import LogdirError
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis import WorkerSummary
+    from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
     from tfdbg_tui.logdir import RunFiles
 
 

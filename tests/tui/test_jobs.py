@@ -1,0 +1,145 @@
+"""Jobs of several processes in the app: the Workers pane, and what Enter opens there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.tui.conftest import NORMAL, Opened
+from tfdbg_tui.tui.app import TfdbgApp
+from tfdbg_tui.tui.screens.runs import RunsScreen
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open
+    from tfdbg_tui.tui.session.job import Job
+
+
+class OpenedJob(Opened):
+    """A running app that shows a process of a job."""
+
+    @property
+    def job(self) -> Job:
+        assert self.snapshot.job is not None
+        return self.snapshot.job
+
+    def workers(self) -> list[str]:
+        """Returns the rows of Workers."""
+        below_status = self.screen().splitlines()[1:]
+        return [line for line in below_status if re.search(r" worker \d +\d", line)]
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Waits, as long as it may take on a busy machine."""
+        for _ in range(1500):
+            if condition():
+                return
+            await self.pilot.pause(0.02)
+        raise AssertionError(self.screen())
+
+    def has_explained(self, worker: int) -> bool:
+        """Whether a worker is shown, and has been diagnosed."""
+        snapshot = self.app.session.snapshot
+        return (
+            snapshot is not None
+            and snapshot.job is not None
+            and snapshot.job.complete
+            and snapshot.worker == worker
+            and snapshot.explanation is not None
+        )
+
+
+@asynccontextmanager
+async def opened_job(
+    *logdirs: Path, worker: int, size: tuple[int, int] = NORMAL, **options: object
+) -> AsyncIterator[OpenedJob]:
+    """Opens a job and waits until it shows a worker."""
+    app = TfdbgApp(*map(str, logdirs), **options)  # type: ignore[arg-type]
+    async with app.run_test(size=size) as pilot:
+        opened = OpenedJob(app, pilot)
+        await opened.until(lambda: opened.has_explained(worker))
+        await pilot.pause()
+        yield opened
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda s: f"{s[0]}x{s[1]}")
+async def test_a_job_opens_on_its_root(recorded: Path, size: tuple[int, int]) -> None:
+    logdirs = sorted((recorded / "loop_2_apart").iterdir())
+    async with opened_job(*logdirs, worker=2, size=size) as opened:
+        assert opened.focus.pane == "alerts"
+        assert opened.focus.cause is not None
+        assert "worker 2 of 3" in opened.screen()
+        await opened.press("7")
+        rows = opened.workers()
+        assert ["from worker 2" in row for row in rows] == [True, True, False]
+        assert "Log at programs.py:40" in rows[2]
+
+
+async def test_enter_shows_another_worker(recorded: Path) -> None:
+    async with opened_job(recorded / "loop_1", worker=1) as opened:
+        await opened.press("7", "g", "enter")
+        await opened.until(lambda: opened.has_explained(0))
+        assert len(opened.snapshot.alerts) == 20
+        assert opened.focus.pane == "alerts"
+        await opened.press("7", "enter")
+        assert opened.app.parts.main.keys.message == "the other panes show worker 0 already"
+        await opened.press("colon")
+        await opened.type("worker 2")
+        await opened.press("enter")
+        await opened.until(lambda: opened.has_explained(2))
+
+
+async def test_workers_are_sorted_by_any_column_and_searched(recorded: Path) -> None:
+    async with opened_job(recorded / "loop_of_four", worker=3) as opened:
+        await opened.press("7", "h")
+        assert opened.focus.workers_by == "root"
+        assert "worker 3" in opened.workers()[0]
+        await opened.press("l")
+        assert "worker 0" in opened.workers()[0]
+        await opened.press("slash")
+        await opened.type("from worker 3")
+        assert opened.focus.worker == opened.job.processes[0].identity
+
+
+async def test_a_worker_that_joins_late_is_one_of_the_job(recorded: Path, tmp_path: Path) -> None:
+    for name in ("worker0", "worker2"):
+        shutil.copytree(recorded / "loop_2_apart" / name, tmp_path / name)
+    async with opened_job(tmp_path, worker=1) as opened:
+        assert any("No dump of worker 1" in note for note in opened.snapshot.notes)
+        shutil.copytree(recorded / "loop_2_apart" / "worker1", tmp_path / "worker1")
+        await opened.until(lambda: len(opened.workers()) == 3)
+        assert opened.app.session.recording.newer_run == ""
+        assert opened.job.name_of(opened.snapshot.worker) == "worker 2"
+        assert not any("No dump of" in note for note in opened.snapshot.notes)
+
+
+async def test_jobs_that_lie_in_one_place_are_chosen_from(recorded: Path, tmp_path: Path) -> None:
+    for name in ("gather_0", "loop_healthy"):
+        shutil.copytree(recorded / name, tmp_path / name)
+    app = TfdbgApp(str(tmp_path))
+    async with app.run_test(size=NORMAL) as pilot:
+        opened = OpenedJob(app, pilot)
+        await opened.until(lambda: isinstance(app.screen, RunsScreen))
+        await opened.press(*"gather", "enter")
+        await opened.until(lambda: app.session.snapshot is not None)
+        await opened.until(lambda: opened.snapshot.job is not None)
+        assert len(opened.job.processes) == 2
+
+
+async def test_a_single_run_has_no_workers(open_app: Open, logdirs: RecordedLogdirs) -> None:
+    async with open_app(logdirs["mnist"], (80, 24)) as opened:
+        assert "Work" not in opened.screen()
+        await opened.press("7")
+        assert opened.focus.pane != "workers"
+        assert opened.app.parts.main.keys.message == "no other process of a job is known"
+        panes = set()
+        for _ in range(8):
+            await opened.press("tab")
+            panes.add(opened.focus.pane)
+        assert "workers" not in panes

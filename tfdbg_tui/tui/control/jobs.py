@@ -1,0 +1,64 @@
+"""Looking at jobs of several processes: at their root first, then at whichever is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.logdir import RunFiles
+    from tfdbg_tui.tui.background.job_reader import JobsRead
+    from tfdbg_tui.tui.control.navigator import Navigator
+    from tfdbg_tui.tui.control.parts import Parts
+
+
+class Jobs:
+    """Has the processes of jobs summarised, and opens them.
+
+    Args:
+        parts: The app.
+        navigator: Moves the focus.
+    """
+
+    def __init__(self, parts: Parts, navigator: Navigator) -> None:
+        self._parts = parts
+        self._session = parts.session
+        self._navigator = navigator
+        self._has_opened = False
+
+    def found(self, processes: Sequence[RunFiles]) -> None:
+        """Summarise processes."""
+        self._parts.job_reader.read(processes)
+
+    def read(self, message: JobsRead) -> None:
+        """Show what has been summarised; go to the root, once, where nobody has gone anywhere."""
+        self._session.show_jobs(message.jobs)
+        if message.complete and not self._has_opened:
+            self._has_opened = True
+            self._open_on_root()
+
+    def _open_on_root(self) -> None:
+        snapshot = self._session.snapshot
+        job = snapshot.job if snapshot else None
+        if snapshot is None or job is None or not job.report.roots:
+            return
+        root = job.report.roots[0]
+        if self._navigator.is_untouched and snapshot.worker not in root.workers:
+            self._open(job.processes[root.workers[0]], "")
+
+    def look(self) -> None:
+        """Open the process that has been asked for, if one has."""
+        snapshot, focus = self._session.snapshot, self._session.focus
+        asked = focus.other_process
+        if snapshot is None or snapshot.job is None or asked is None:
+            return
+        self._session.refine(replace(focus, other_process=None))
+        self._parts.say(f"opening {snapshot.job.name_of(asked.number)}")
+        self._open(snapshot.job.processes[asked.number], asked.target)
+
+    def _open(self, files: RunFiles, target: str) -> None:
+        if target:
+            self._navigator.aim(target, files)
+        self._parts.loader.choose(files)
