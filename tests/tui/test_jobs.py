@@ -95,6 +95,25 @@ async def test_enter_shows_another_worker(recorded: Path) -> None:
         await opened.until(lambda: opened.has_explained(2))
 
 
+async def test_the_chain_crosses_workers(recorded: Path) -> None:
+    async with opened_job(recorded / "loop_1", worker=1, size=(120, 40)) as opened:
+        assert opened.snapshot.explanation is not None
+        (root,) = opened.snapshot.explanation.report.roots
+        assert "reached workers 0 and 2 through the all-reduce at programs.py:46" in root.workers
+        await opened.press("7", "g", "enter")
+        await opened.until(lambda: opened.has_explained(0))
+        await opened.press("w")
+        await opened.until(lambda: "Log:0" in opened.screen())
+        screen = opened.screen()
+        assert "Logarithm of zero, on worker 1" in screen
+        assert "tf.math.log(x * weight)" in screen
+        assert "came here" in screen
+        assert "worker 1: mul:0 → Log:0 → …" in screen
+        await opened.press("enter")
+        await opened.until(lambda: opened.has_explained(1))
+        assert opened.focus.cause is not None
+
+
 async def test_workers_are_sorted_by_any_column_and_searched(recorded: Path) -> None:
     async with opened_job(recorded / "loop_of_four", worker=3) as opened:
         await opened.press("7", "h")

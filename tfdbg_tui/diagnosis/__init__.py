@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import summary_of as summary_of
     from tfdbg_tui.diagnosis.fleet.attempts import summarized as summarized
     from tfdbg_tui.diagnosis.fleet.joining import join as join
+    from tfdbg_tui.diagnosis.fleet.one_process import findings_within as findings_within
+    from tfdbg_tui.diagnosis.fleet.one_process import origin_of as origin_of
     from tfdbg_tui.diagnosis.fleet.report import FleetReport as FleetReport
+    from tfdbg_tui.diagnosis.fleet.report import FleetRoot as FleetRoot
     from tfdbg_tui.diagnosis.fleet.report import JobReport as JobReport
     from tfdbg_tui.diagnosis.fleet.report import Unread as Unread
     from tfdbg_tui.diagnosis.fleet.summarizing import summarize as summarize
@@ -85,7 +88,8 @@ _NAMES = {
     ),
     "tfdbg_tui.diagnosis.fleet.attempts": ("summarized",),
     "tfdbg_tui.diagnosis.fleet.joining": ("join",),
-    "tfdbg_tui.diagnosis.fleet.report": ("FleetReport", "JobReport", "Unread"),
+    "tfdbg_tui.diagnosis.fleet.one_process": ("findings_within", "origin_of"),
+    "tfdbg_tui.diagnosis.fleet.report": ("FleetReport", "FleetRoot", "JobReport", "Unread"),
     "tfdbg_tui.diagnosis.fleet.summarizing": ("summarize",),
     "tfdbg_tui.diagnosis.fleet.summary": (
         "SummaryError",

@@ -111,6 +111,10 @@ def _fleet_root(members: Sequence[WorkerSummary], group: Sequence[Origin]) -> Fl
         via=tuple(dict.fromkeys(via for (worker, _), via in links if worker in reached)),
         alerts=sum(found),
         when=root.when,
+        links=(
+            *((*origin.place, None) for origin in group),
+            *((*place, via) for place, via in links),
+        ),
     )
 
 

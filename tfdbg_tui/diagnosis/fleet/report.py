@@ -51,6 +51,8 @@ class FleetRoot:
         via: How it got there.
         alerts: Number of alerts that go back to it, on all processes.
         when: Training step of the first one, in words; "" where it is in none.
+        links: What it is on each process, first where it was made: positions of the process, and
+            of the root among its own; and how it got there, None where it was made.
     """
 
     finding: dict[str, Any]
@@ -61,6 +63,7 @@ class FleetRoot:
     via: tuple[Via, ...]
     alerts: int
     when: str
+    links: tuple[tuple[int, int, Via | None], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the form of ``diagnose --json``."""

@@ -84,10 +84,9 @@ def _root(job: JobReport, root: FleetRoot, bullet: str) -> str:
     title, *lines = root.card
     told = [bullet + title]
     if _is_several(job):
-        told.append(paragraph("worker", _where(job, root)))
+        told.append(paragraph("worker", made_by(job, root)))
         if root.reached:
-            ways = "; ".join(map(_way, root.via))
-            told.append(paragraph("reached", f"{_whose(job, root.reached)} {ways}"))
+            told.append(paragraph("reached", reached(job, root)))
         elif root.alike:
             told.append(paragraph("", "All alike: it is in the program, not in one worker's data."))
         if len(root.workers) == 1:
@@ -96,7 +95,7 @@ def _root(job: JobReport, root: FleetRoot, bullet: str) -> str:
     return "\n".join((*told, *lines))
 
 
-def _where(job: JobReport, root: FleetRoot) -> str:
+def made_by(job: JobReport, root: FleetRoot) -> str:
     """Return which processes made a root, and when."""
     when = f", {root.when}" if root.when else ""
     who = f"{_whose(job, root.workers)} of {len(job.members):,} processes"
@@ -105,7 +104,13 @@ def _where(job: JobReport, root: FleetRoot) -> str:
     return f"{who}{where}{when}"
 
 
-def _way(via: Via) -> str:
+def reached(job: JobReport, root: FleetRoot) -> str:
+    """Return which processes a root has reached, and how."""
+    return f"{_whose(job, root.reached)} {'; '.join(map(way, root.via))}"
+
+
+def way(via: Via) -> str:
+    """Return how a bad value got from one process to another."""
     if via.run is None:
         return "through a collective that left no record, it seems"
     at = f" at {via.place}" if via.place else ""

@@ -51,6 +51,7 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
     """
     old, new = _rewritten(finding)
     found = [Part("", finding.title, "title"), Part("harm", _HARM[kind])]
+    found.append(Part("workers", finding.workers))
     if finding.location is not None:
         found.append(Part("where", _place(finding.location), "source"))
     if finding.differentiated_at is not None:

@@ -16,7 +16,7 @@ from tfdbg_tui.diagnosis.report.groups import Group
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of, recount
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tfdbg_tui.diagnosis.alerts import Alerts
     from tfdbg_tui.diagnosis.events import Kind, TensorEvent
@@ -80,6 +80,17 @@ class Explanation:
         for before, group in zip(self.groups, again.groups, strict=True):
             if before.is_listed:
                 _ = group.alerts  # here, not in the thread that draws
+        return again
+
+    def retold(self, findings: Mapping[TensorEvent, Finding]) -> Explanation:
+        """Return the same with other words for some roots, by their first bad tensors."""
+        again = copy(self)
+        again._chains = {}
+        roots = tuple(findings.get(root.event, root) for root in self.report.roots)
+        again.report = replace(self.report, roots=roots)
+        again.groups = tuple(
+            group.retold(findings.get(group.finding.event, group.finding)) for group in self.groups
+        )
         return again
 
     def _tell(

@@ -52,6 +52,7 @@ class Finding:
         differentiated_at: Of a gradient: the line that asked for it; None where that is `location`.
         alerts: Number of alerts that go back to it.
         chain: From the op's inputs to where bad values show.
+        workers: Of a job of several processes: which of them made it, and how it got to others.
     """
 
     rule: str
@@ -72,6 +73,7 @@ class Finding:
     differentiated_at: Location | None
     alerts: int
     chain: tuple[Link, ...]
+    workers: str = ""
 
     __repr__ = short_repr
 

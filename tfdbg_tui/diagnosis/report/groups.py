@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,12 @@ class Group:
         self.sites = sites
         self._run = run
         self._alerts = alerts
+
+    def retold(self, finding: Finding) -> Group:
+        """Return the same with other words for its finding."""
+        twin = copy(self)
+        twin.finding = finding
+        return twin
 
     @property
     def num_alerts(self) -> int:

@@ -49,31 +49,38 @@ class Diagnoser(Worker):
         self._diagnosed: Snapshot | None = None
         self._explanation: Explanation | None = None
         self._wanted = threading.Event()
-        self._stopped = threading.Event()
+        self._urgent = threading.Event()  # another run is shown, or it is to end
+        self._stopped = False
 
     def explain(self, snapshot: Snapshot) -> None:
         """Explain a snapshot before long, unless a newer one follows or nothing has changed."""
+        if self._explained is not None and not _are_of_one_run(snapshot, self._explained):
+            self._urgent.set()
         self._newest = snapshot
         self._wanted.set()
 
     def stop(self) -> None:
         """End the thread soon."""
-        self._stopped.set()
+        self._stopped = True
+        self._urgent.set()
         self._wanted.set()
 
     def run(self) -> None:
         """Do the work; called by `start`."""
-        while not self._stopped.is_set():
+        while not self._stopped:
             counted = self._explained is not self._diagnosed
             at_rest = not self._wanted.wait(_REST if counted else None)
             self._wanted.clear()
+            self._urgent.clear()
             snapshot = self._newest
-            if snapshot is None or not (at_rest or _worth_it(snapshot, self._explained)):
+            if self._stopped or snapshot is None:
+                continue
+            if not (at_rest or _worth_it(snapshot, self._explained)):
                 continue
             started = time.monotonic()
             self._explain(snapshot, anew=at_rest)
             cost = time.monotonic() - started
-            self._stopped.wait(max(_SHORTEST_PAUSE, cost * _SHARE))
+            self._urgent.wait(max(_SHORTEST_PAUSE, cost * _SHARE))
 
     def _explain(self, snapshot: Snapshot, *, anew: bool) -> None:
         self._explained = snapshot
@@ -108,9 +115,13 @@ def _worth_it(snapshot: Snapshot, explained: Snapshot | None) -> bool:
     """
     if explained is None:
         return snapshot.run.progress.complete
-    if explained.run.files.identity != snapshot.run.files.identity:
+    if not _are_of_one_run(snapshot, explained):
         return True
     return snapshot.run.num_alerts != explained.run.num_alerts or _has_doubled(snapshot, explained)
+
+
+def _are_of_one_run(snapshot: Snapshot, other: Snapshot) -> bool:
+    return snapshot.run.files.identity == other.run.files.identity
 
 
 def _has_doubled(snapshot: Snapshot, before: Snapshot) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis import PASS_THROUGH, device_of, name_of, readable_function
+from tfdbg_tui.diagnosis import PASS_THROUGH, device_of, name_of, origin_of, readable_function
 from tfdbg_tui.tui.panes.base import PaneSpec
 from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
 from tfdbg_tui.tui.panes.listing import pane_of_subject
 from tfdbg_tui.tui.panes.rows import Rows
+from tfdbg_tui.tui.session.focus import OtherProcess
 from tfdbg_tui.tui.session.focusing import focus_event
 from tfdbg_tui.tui.session.folding import FoldedRow
 from tfdbg_tui.tui.terminal.text import short_device
@@ -19,7 +20,7 @@ from tfdbg_tui.tui.widgets.cells import joined
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Sequence
 
-    from tfdbg_tui.diagnosis import Chain, Link, TensorEvent
+    from tfdbg_tui.diagnosis import Chain, FleetRoot, Link, TensorEvent
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
@@ -97,8 +98,21 @@ class ChainRows(Rows):
             return focus
         if self.rows(snapshot, focus)[row].folded:
             return self.unfold(snapshot, focus, unfolded=True)
+        other = self._other_process(snapshot, focus, row)
+        if other is not None:
+            return replace(focus, other_process=other)
         focus = self.select(snapshot, focus, row)
         return replace(focus, pane=pane_of_subject(focus))
+
+    def _other_process(self, snapshot: Snapshot, focus: Focus, row: int) -> OtherProcess | None:
+        """Return where a root came from, if the row is one that another process of the job made."""
+        shown = shown_chain(snapshot, focus)
+        origin = origin_of_chain(snapshot, shown) if shown else None
+        if shown is None or origin is None or self.rows(snapshot, focus)[row].first != shown.start:
+            return None
+        worker, number, _ = origin.links[0]
+        kind = "trace" if origin.finding["kind"] == "graph_execution" else "exec"
+        return OtherProcess(worker, f"{kind}:{origin.finding['index']}" if number else "")
 
     def unfold(self, snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
         """See `Rows`: a run of copies."""
@@ -116,6 +130,14 @@ class ChainRows(Rows):
     def text(self, snapshot: Snapshot, focus: Focus) -> str:
         """See `Rows`: the fix."""
         return fix_of(snapshot, focus)
+
+
+def origin_of_chain(snapshot: Snapshot, chain: Chain) -> FleetRoot | None:
+    """Return the root, made by another process of the job, that a chain goes back to."""
+    if snapshot.job is None or chain.finding is None:
+        return None
+    origin = origin_of(snapshot.job.report, snapshot.worker, chain.finding.event)
+    return origin[0] if origin is not None and origin[1] is not None else None
 
 
 def fold_copies(chain: Chain, unfolded: Collection[TensorEvent]) -> list[FoldedRow]:
@@ -209,7 +231,9 @@ class Why(ChainPane):
     def _came_by(self, here: FoldedRow) -> str:
         chain = self.chain
         if here.first == chain.start and chain.finding is not None:
-            return "root" if chain.finding.event == chain.links[chain.start].event else ""
+            if chain.finding.event != chain.links[chain.start].event:
+                return ""
+            return self._worker_of_origin() or "root"
         if here.first < chain.start and chain.finding is not None:
             return "input"
         return _CAME_BY.get(chain.links[here.first].via, "")
@@ -263,7 +287,26 @@ class Why(ChainPane):
             titles += f"{'in':>{chips.BRIEF}}   "
         start: Cell = (f"   {'tensor':{name_width}}{titles}", "dim")
         counts = chips.ALL_WIDTHS if self._wide(width) else ()
-        return ((start, *chips.column_titles(self.charset, counts)),)
+        titled = (start, *chips.column_titles(self.charset, counts))
+        return (*self._elsewhere(width), titled)
+
+    def _elsewhere(self, width: int) -> tuple[Line, ...]:
+        """Return a line with the chain in the process that made it, where that is another."""
+        origin = origin_of_chain(self.snapshot, self.chain)
+        if origin is None:
+            return ()
+        worker = self.charset.safe(self._worker_of_origin())
+        root = f"{origin.finding['op_name'] or origin.finding['op_type']}:"
+        names = [link["name"] for link in origin.finding["chain"]]
+        made = next((i for i, name in enumerate(names) if name.startswith(root)), 0)
+        chain = f" {self.charset.right} ".join([*names[: made + 1], self.charset.ellipsis])
+        text = self.charset.fit(f"{chain}  Enter goes there", max(0, width - len(worker) - 3))
+        return (((f" {worker}: ", "call"), (text, "dim")),)
+
+    def _worker_of_origin(self) -> str:
+        """Return the process that made what the chain begins with; "" where it is this one."""
+        job, origin = self.snapshot.job, origin_of_chain(self.snapshot, self.chain)
+        return job.name_of(origin.links[0][0]) if job is not None and origin is not None else ""
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the chosen tensor in full, and what came in."""

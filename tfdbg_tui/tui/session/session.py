@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis import findings_within
 from tfdbg_tui.tui.session.focus import Focus
 from tfdbg_tui.tui.session.recording import Recording
 from tfdbg_tui.tui.session.remap import is_same_run, remapped
@@ -11,7 +12,7 @@ from tfdbg_tui.tui.session.remap import is_same_run, remapped
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tfdbg_tui.diagnosis import Explanation
+    from tfdbg_tui.diagnosis import Explanation, Finding, TensorEvent
     from tfdbg_tui.tui.session.job import Job
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
@@ -50,6 +51,8 @@ class Session:
         self.recording = Recording()
         self._explanation: Explanation | None = None
         self._jobs: Sequence[Job] = ()
+        self._retold: Explanation
+        self._retold_of: tuple[Explanation | None, dict[TensorEvent, Finding]] = (None, {})
         self._focus = Focus(pane)
         self._back: list[Focus] = []
         self._forward: list[Focus] = []
@@ -111,9 +114,7 @@ class Session:
         if newest is not None and not is_same_run(newest.run, snapshot.run):
             self._forget()
         self.recording.note(snapshot.run)
-        if self._explanation is not None:
-            snapshot = snapshot.explained(self._explanation)
-        snapshot = snapshot.within(self._jobs)
+        snapshot = self._told(snapshot)
         if self.paused and self.snapshot is not None:
             self.held = snapshot
         else:
@@ -154,20 +155,31 @@ class Session:
     def explain(self, explanation: Explanation) -> None:
         """Show what diagnosis says of the run."""
         self._explanation = explanation
-        if self.snapshot is not None:
-            self.snapshot = self.snapshot.explained(explanation)
-        if self.held is not None:
-            self.held = self.held.explained(explanation)
-        self.notify()
+        self._tell_again()
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
         """Show what is known of jobs of several processes; the shown run may be of one."""
         self._jobs = jobs
-        if self.snapshot is not None:
-            self.snapshot = self.snapshot.within(jobs)
-        if self.held is not None:
-            self.held = self.held.within(jobs)
+        self._tell_again()
+
+    def _tell_again(self) -> None:
+        """Show what there is to say by now."""
+        self.snapshot = self._told(self.snapshot) if self.snapshot else None
+        self.held = self._told(self.held) if self.held else None
         self.notify()
+
+    def _told(self, snapshot: Snapshot) -> Snapshot:
+        """Return a snapshot with all that is known of its run."""
+        snapshot = snapshot.within(self._jobs)
+        if self._explanation is None:
+            return snapshot
+        job, explanation = snapshot.job, self._explanation
+        roots = explanation.report.roots
+        findings = findings_within(roots, job.report, snapshot.worker) if job else {}
+        if (explanation, findings) != self._retold_of:
+            self._retold_of = explanation, findings
+            self._retold = explanation.retold(findings) if findings else explanation
+        return snapshot.explained(self._retold)
 
     def set_paused(self, paused: bool) -> None:
         """Stop or resume showing newer snapshots."""
