@@ -1,29 +1,39 @@
-"""A tensor itself: where its NaN and ∞ are, and its elements, long ones cut short."""
+"""A tensor itself: its elements as a table, with NaN and ∞ to go to, slices and a histogram."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from rich.cells import cell_len
 from textual.binding import Binding
+from textual.containers import Vertical
 from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input
 
-from tfdbg_tui.tui.screens.box import BoxScreen
+from tfdbg_tui.tui.screens.closing import ClosesOnce
+from tfdbg_tui.tui.widgets.tensor_view import TensorView
+from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
     import numpy.typing as npt
+    from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from tfdbg_tui.tui.terminal.text import Charset
+    from tfdbg_tui.tui.widgets.cells import Line
 
-_LISTED = 20  # bad elements
-_IN_FULL = 2000  # elements; of larger tensors the first and last of each dimension
-_EDGE = 4
-_WIDTH = 72  # fits an 80-column terminal
-_DIGITS = 4
+_DIGITS = 5
+_GAP = 2  # cells between two columns
+_FAR = 1 << 62  # rows and columns: beyond any edge
+_BAR = 40  # cells of the longest bar of the histogram
+_KEYS = "n bad  / slice  [ ] tables  H histogram  S save .npy  Esc closes"
 
 
-class ValuesScreen(BoxScreen):
+class ValuesScreen(ClosesOnce, ModalScreen[None]):
     """The elements of a tensor.
 
     Args:
@@ -32,27 +42,281 @@ class ValuesScreen(BoxScreen):
         charset: The characters to draw with.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("v", "dismiss", "close")]
+    AUTO_FOCUS = ""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,backspace,v", "leave", "close"),
+        Binding("n", "to_bad(1)", show=False),
+        Binding("N", "to_bad(-1)", show=False),
+        Binding("up,k", "move(-1, 0)", show=False),
+        Binding("down,j", "move(1, 0)", show=False),
+        Binding("left,h", "move(0, -1)", show=False),
+        Binding("right,l", "move(0, 1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("g,home", f"move(-{_FAR}, -{_FAR})", show=False),
+        Binding("G,end", f"move({_FAR}, {_FAR})", show=False),
+        Binding("left_square_bracket", "table(-1)", show=False),
+        Binding("right_square_bracket", "table(1)", show=False),
+        Binding("slash", "ask('slice')", show=False),
+        Binding("H", "histogram", show=False),
+        Binding("S", "ask('file')", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    ValuesScreen { align: center middle; }
+    ValuesScreen > Vertical {
+        width: 100%;
+        height: 100%;
+        border: round $rule-active;
+        background: $surface;
+    }
+    ValuesScreen > Vertical.-ascii { border: ascii $rule-active; }
+    ValuesScreen VirtualList { height: 1fr; background: $surface; }
+    ValuesScreen Input, ValuesScreen Input:focus {
+        height: 1; border: none; padding: 0 1; background: $panel;
+    }
+    """
 
     def __init__(self, name: str, tensor: npt.NDArray[Any], charset: Charset) -> None:
-        title = charset.safe(f"{name}  {tensor.dtype} {list(tensor.shape)}")
-        super().__init__(Content(title), charset)
+        super().__init__()
+        self._tensor_name = name
         self._tensor = tensor
+        self._charset = charset
+        self._asked = ""
+        self._grid = TensorGrid(TensorView.of(tensor), charset)
 
-    def text(self) -> Content:
-        """See `BoxScreen`."""
-        return Content("\n".join(map(self.charset.safe, tensor_lines(self._tensor))))
+    def compose(self) -> ComposeResult:
+        """See Textual."""
+        with Vertical(classes="-ascii" if self._charset.ascii_only else "") as box:
+            kind = f"{self._tensor.dtype} {list(self._tensor.shape)}"
+            box.border_title = Content(self._charset.safe(f"{self._tensor_name}  {kind}"))
+            box.border_subtitle = Content(_KEYS)
+            yield self._grid
+
+    def on_mount(self) -> None:
+        """Begin at the first bad element, if there is one."""
+        self._grid.show(self._grid.view.at_first_bad())
+
+    async def action_leave(self) -> None:
+        """Ask no more, or, where nothing is asked, close."""
+        if self.query(Input):
+            await self.query(Input).remove()
+        else:
+            self.dismiss(None)
+
+    def action_to_bad(self, step: int) -> None:
+        """Go to the next element that is NaN or infinite, or to the one before."""
+        self._grid.show(self._grid.view.to_bad(step))
+
+    def action_move(self, rows: int, columns: int) -> None:
+        """Go to another row or column."""
+        self._grid.show(self._grid.view.moved(rows, columns))
+
+    def action_page(self, pages: int) -> None:
+        """Go a page up or down."""
+        self._grid.show(self._grid.view.moved(pages * max(1, self._grid.page_rows - 1)))
+
+    def action_table(self, step: int) -> None:
+        """Go to the next table, where there are more than two dimensions."""
+        self._grid.show(self._grid.view.moved(tables=step))
+
+    def action_histogram(self) -> None:
+        """Show how the finite elements are spread, or the elements again."""
+        self._grid.show_histogram(not self._grid.shows_histogram)
+
+    async def action_ask(self, what: str) -> None:
+        """Ask for a slice, or for the name of a file."""
+        self._asked = what
+        text = "" if what == "slice" else self._file_name()
+        hint = "slices as numpy takes them: 0, :, 3:8" if what == "slice" else "file to write"
+        asking = Input(text, placeholder=hint, compact=True)
+        await self.query_one(Vertical).mount(asking)
+        asking.focus()
+
+    async def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Do what has been asked for."""
+        try:
+            if self._asked == "file":
+                self._save(event.value)
+            elif event.value.strip():
+                self._grid.show(TensorView.of(self._tensor).part(event.value))
+            else:
+                self._grid.show(TensorView.of(self._tensor))
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            self._grid.say(self._charset.safe(f"{event.value}: {reason}"), bad=True)
+        await event.input.remove()
+
+    def _file_name(self) -> str:
+        kept = [c if c.isalnum() or c in "._-" else "_" for c in self._tensor_name]
+        return "".join(kept) + ".npy"
+
+    def _save(self, path: str) -> None:
+        """Write the part that is shown; a file that is there stays as it is."""
+        with open(path, "xb") as file:
+            np.save(file, self._grid.view.elements, allow_pickle=False)
+        self._grid.say(self._charset.safe(f"written to {path}"))
 
 
-def tensor_lines(tensor: npt.NDArray[Any]) -> list[str]:
-    """Return where the bad elements of a tensor are, and its elements."""
-    lines = []
-    if np.issubdtype(tensor.dtype, np.inexact):
-        bad = np.argwhere(~np.isfinite(tensor))
-        lines = [f"{place}  {tensor[tuple(place)]}" for place in bad[:_LISTED].tolist()]
-        if len(bad) > _LISTED:
-            lines.append(f"and {len(bad) - _LISTED:,} more")
-        if lines:
-            lines = [f"{len(bad):,} of {tensor.size:,} elements are NaN or infinite:", *lines, ""]
-    text = np.array2string(tensor, _WIDTH, _DIGITS, threshold=_IN_FULL, edgeitems=_EDGE)
-    return [*lines, *text.split("\n")]
+class TensorGrid(VirtualList):
+    """The table of a tensor: an index and elements in each row, what is looked at below.
+
+    Args:
+        view: The tensor.
+        charset: The characters to draw with.
+    """
+
+    def __init__(self, view: TensorView, charset: Charset) -> None:
+        super().__init__(id="values")
+        self.view = view
+        self.shows_histogram = False
+        self._charset = charset
+        self._message: tuple[str, str] = ("", "")
+        self._element = _width_of(view.elements)
+        self._bars: list[Line] = []
+        self._shown = range(0)  # columns
+
+    def show(self, view: TensorView) -> None:
+        """Show a view."""
+        self.view = view
+        self._message = ("", "")
+        self.shows_histogram = False
+        self.update()
+
+    def show_histogram(self, shown: bool) -> None:
+        """Show how the elements are spread, or the elements."""
+        self.shows_histogram = shown
+        self._bars = self._make_bars() if shown else []
+        self.forget_rows()
+        self.update()
+
+    def say(self, text: str, *, bad: bool = False) -> None:
+        """Tell something below the table, until the view changes."""
+        self._message = (text, "bad" if bad else "good")
+        self.update()
+
+    def update(self) -> None:
+        """See `VirtualList`; columns are chosen so that the element looked at is among them."""
+        self._choose_columns()
+        super().update()
+
+    def _choose_columns(self) -> None:
+        room = self.line_width - self._label - _GAP
+        fit = max(1, room // (self._element + _GAP))
+        if self.view.elements.ndim < 2 and self.view.wrap != fit:
+            self.view = TensorView(self.view.elements, self.view.indices, fit, self.view.position)
+        column = self.view.place[2]
+        first = min(max(self._shown.start, column - fit + 1), column)
+        self._shown = range(first, min(self.view.columns, first + fit))
+
+    @property
+    def _label(self) -> int:
+        """Width of the indices at the left."""
+        last = self.view.index(self.view.elements.size - 1) if self.view.elements.size else ()
+        return len(str(list(last))) + 1
+
+    # ---- See `VirtualList`
+
+    def count_rows(self) -> int:
+        """Return the number of rows."""
+        return len(self._bars) if self.shows_histogram else self.view.rows
+
+    def find_cursor(self) -> int | None:
+        """Return the row of the element that is looked at."""
+        return 0 if self.shows_histogram else self.view.place[1]
+
+    def row_state(self, row: int) -> Hashable:
+        """Return what decides how a row looks."""
+        table, at, column = self.view.place
+        return self._shown, table, column if at == row else None, id(self.view.elements)
+
+    def row(self, row: int, width: int) -> tuple[Line, str]:
+        """Return a row's cells."""
+        if self.shows_histogram:
+            return self._bars[row], ""
+        _, at, chosen = self.view.place
+        cells = [(self._row_label(row), "faint")]
+        for column in self._shown:
+            element = self.view.at(row, column)
+            text = "" if element is None else self._text(element)
+            style = "bad" if element is not None and _is_bad(element) else ""
+            if (row, column) == (at, chosen):
+                style = "chip-bad" if style else "mark"
+            cells += [(" " * _GAP, ""), (text.rjust(self._element), style)]
+        return tuple(cells), ""
+
+    def head(self, width: int, height: int) -> Sequence[Line]:
+        """Return the indices of the columns."""
+        if self.shows_histogram or self.view.elements.ndim < 2 or not self.view.rows:
+            return ()
+        axis = self.view.indices[self._axes()[-1]]
+        assert isinstance(axis, range)
+        indices = (str(axis[column]).rjust(self._element + _GAP) for column in self._shown)
+        return (((" " * self._label, ""), ("".join(indices), "faint")),)
+
+    def foot(self, width: int, height: int) -> Sequence[Line]:
+        """Return what is known of the element that is looked at, and of all."""
+        return ((self._message,) if self._message[0] else self._where(), self._whole())
+
+    def _where(self) -> Line:
+        view = self.view
+        if not view.elements.size:
+            return (("no elements", "dim"),)
+        element = view.elements.reshape(-1)[view.position]
+        index = self._charset.safe(str(list(view.index(view.position))))
+        cells: list[tuple[str, str]] = [(index, "strong"), ("  ", ""), (str(element), "")]
+        if _is_bad(element):
+            number = int(np.searchsorted(view.bad, view.position)) + 1
+            cells.append((f"  {number:,} of {len(view.bad):,} that are bad", "bad"))
+        return tuple(cells)
+
+    def _whole(self) -> Line:
+        view = self.view
+        bad = f"{len(view.bad):,} of {view.elements.size:,} elements are NaN or infinite"
+        tables = f"; table {view.place[0] + 1:,} of {view.tables:,}" if view.tables > 1 else ""
+        return ((bad + tables, "dim"),)
+
+    def _axes(self) -> list[int]:
+        """Return the axes of the whole tensor that the part has."""
+        return [n for n, axis in enumerate(self.view.indices) if isinstance(axis, range)]
+
+    def _row_label(self, row: int) -> str:
+        view = self.view
+        position = (view.place[0] * view.rows + row) * view.columns
+        index: list[object] = list(view.index(position))
+        if view.elements.ndim >= 2:
+            index[self._axes()[-1]] = ":"
+        return str(index).replace("'", "").ljust(self._label)
+
+    def _text(self, element: Any) -> str:
+        if self.view.elements.dtype.kind in "fc":
+            return self._charset.safe(f"{element:.{_DIGITS}g}")
+        return str(element)
+
+    def _make_bars(self) -> list[Line]:
+        counts, edges = self.view.histogram()
+        most = max(counts.tolist(), default=0)
+        return [
+            (
+                (f"{low:>12.{_DIGITS}g} .. {high:<12.{_DIGITS}g}", "faint"),
+                (("#" if self._charset.ascii_only else "█") * -(-_BAR * count // most), "good"),
+                (f" {count:,}" if count else "", ""),
+            )
+            for count, low, high in zip(counts.tolist(), edges, edges[1:], strict=False)
+        ]
+
+
+def _is_bad(element: Any) -> bool:
+    return isinstance(element, np.inexact) and not np.isfinite(element)
+
+
+def _width_of(elements: npt.NDArray[Any]) -> int:
+    """Return how many cells an element takes at most."""
+    if elements.dtype.kind == "f":
+        return _DIGITS + 7  # a sign, a point, and an exponent as in e-308
+    if elements.dtype.kind == "c":
+        return 2 * (_DIGITS + 7) + 1
+    if not elements.size:
+        return 1
+    return max(cell_len(str(extreme)) for extreme in (elements.min(), elements.max()))

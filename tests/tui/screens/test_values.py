@@ -1,0 +1,77 @@
+"""The elements of a tensor on the screen: what is bad, where, and how to get there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tfdbg_tui.tui.screens.values import ValuesScreen
+from tfdbg_tui.tui.terminal.text import UNICODE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_one_goes_from_bad_element_to_bad_element(
+    open_app: Open, logdirs: RecordedLogdirs, size: tuple[int, int]
+) -> None:
+    tensor = np.zeros((4, 100, 50), np.float32)
+    tensor[1, 70, 40], tensor[3, 2, 1] = np.nan, -np.inf
+    async with open_app(logdirs["session"], size) as opened:
+        opened.app.push_screen(ValuesScreen("w:0", tensor, UNICODE))
+        await opened.press("n", "N")
+        assert "w:0  float32 [4, 100, 50]" in opened.screen()
+        assert "2 of 20,000 elements are NaN or infinite; table 2 of 4" in opened.screen()
+        assert "[1, 70, 40]  nan  1 of 2 that are bad" in opened.screen()
+        (row,) = [line for line in opened.screen().split("\n") if "[1, 70, :]" in line]
+        assert "nan" in row
+        await opened.press("n")
+        assert "[3, 2, 1]  -inf  2 of 2 that are bad" in opened.screen()
+        await opened.press("left_square_bracket", "G")
+        assert "[2, 99, 49]  0.0" in opened.screen()
+
+
+async def test_a_part_is_cut_out_shown_as_a_histogram_and_saved(
+    open_app: Open, logdirs: RecordedLogdirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tensor = np.arange(200, dtype=np.int32).reshape(20, 10)
+    async with open_app(logdirs["session"]) as opened:
+        opened.app.push_screen(ValuesScreen("encoder/w:0", tensor, UNICODE))
+        await opened.press("slash")
+        await opened.type("[5:7, 8]")
+        assert "[5, 8]  58" in opened.screen()
+        assert "0 of 2 elements" in opened.screen()
+        await opened.press("H")
+        assert "58 .. 58.625" in opened.screen()
+        await opened.press("H", "S")
+        await opened.press("enter")
+        assert np.load("encoder_w_0.npy").tolist() == [58, 68]
+        await opened.press("S", "enter")
+        assert "encoder_w_0.npy: File exists" in opened.screen()
+        await opened.press("slash")
+        await opened.type("20")
+        assert "index 20 is out of range" in opened.screen()
+        await opened.press("slash", "escape")
+        assert isinstance(opened.app.screen, ValuesScreen)
+        await opened.press("escape")
+        assert not isinstance(opened.app.screen, ValuesScreen)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (0, 3), (1, 1, 1, 1)])
+@pytest.mark.parametrize("dtype", ["float16", "bool", "int64", "complex64"])
+async def test_tensors_of_any_shape_and_type_are_shown(
+    open_app: Open, logdirs: RecordedLogdirs, shape: tuple[int, ...], dtype: str
+) -> None:
+    async with open_app(logdirs["session"]) as opened:
+        opened.app.push_screen(ValuesScreen("x:0", np.ones(shape, dtype), UNICODE))
+        await opened.press(
+            "n", "N", "j", "l", "G", "g", "pagedown", "H", "H", "right_square_bracket"
+        )
+        assert "elements are NaN or infinite" in opened.screen()
