@@ -114,7 +114,7 @@ _PLACES = [
     "observe.compiled.CompiledBuffer.take",
     "observe.eager.EagerExecutions._record",
     "observe.graphs.GraphDefinitions.record_ops",
-    "writer.DumpWriter._queue_rows",
+    "observe.graph_executions.GraphExecutions.add_rows",
     "observe.instrument.add_group",
     "encode.records.GroupRecords.encode",
     "observe.row_queue._Queue._hand_over",

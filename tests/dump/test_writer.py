@@ -683,7 +683,7 @@ def test_full_disk_turns_the_dump_off(
     "place",
     [
         "observe.eager.EagerExecutions._record",
-        "writer.DumpWriter._queue_rows",
+        "observe.graph_executions.GraphExecutions.add_rows",
         "encode.details.DetailCounter.details",
     ],
 )

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfdbg_tui.dump import steps
-from tfdbg_tui.dump.encode import batches, queue_rows
-from tfdbg_tui.dump.encode.batches import HealthyBatch
-from tfdbg_tui.dump.encode.records import Batch
-from tfdbg_tui.dump.errors import BadTensorError
+from tfdbg_tui.dump.errors import BadTensorError, bad_tensor_message
 from tfdbg_tui.dump.observe import callbacks, row_queue
 from tfdbg_tui.dump.observe.eager import BadTensor, EagerExecutions
 from tfdbg_tui.dump.observe.function_copies import CANNOT_TAKE_VALUES, FunctionCopies
 from tfdbg_tui.dump.observe.function_ops import FunctionOps
+from tfdbg_tui.dump.observe.graph_executions import GraphExecutions
 from tfdbg_tui.dump.observe.graphs import GraphDefinitions
 from tfdbg_tui.dump.observe.places import Usage
 from tfdbg_tui.dump.observe.sessions import SessionPlans, SessionRun
@@ -28,20 +26,14 @@ from tfdbg_tui.wire import omissions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfdbg_tui.dump.encode.causes import Cause
-    from tfdbg_tui.dump.encode.group_plan import Row, Values
+    from tfdbg_tui.dump.encode.group_plan import Values
     from tfdbg_tui.dump.encode.queue_rows import QueueRows
-    from tfdbg_tui.dump.encode.records import GroupRecords
     from tfdbg_tui.dump.observe.calls import Call, Moment
     from tfdbg_tui.dump.observe.compiled import CompiledBuffer
     from tfdbg_tui.dump.observe.groups import Group
     from tfdbg_tui.dump.observe.places import AddedGraph
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
-
-_APART_SECONDS = 1e-6
-"""Between the times of a bad execution and of its neighbours in the file: whoever reads it takes
-records with one time for records of one execution."""
 
 
 class DumpWriter:
@@ -62,15 +54,16 @@ class DumpWriter:
         )
         self._hooks = hooks.Hooks(self, self._locations)
         self._eager = EagerExecutions(options, self._recorder, self._graphs, self._locations)
+        self._graph_executions = GraphExecutions(
+            options, self._recorder, self._graphs, self._locations, self._eager.calls
+        )
         self._copies = FunctionCopies(
             self._observe_function, self._not_observed, self.function_left_out
         )
         self._sessions = SessionPlans(self, options, self._graphs)
         self._function_ops = FunctionOps(self, options, self._graphs)
         self._graph_lock = threading.RLock()
-        self._freezes = options.keep_after_bad is not None
         self._watches_bad = options.watches_bad
-        self._bad_message: str | None = None
         self._sampled = True
         callbacks.dumps.add(self)
         self._listen()
@@ -251,9 +244,7 @@ class DumpWriter:
         bad = self._eager.end_call(call, inputs, outputs)
         if not self._watches_bad:
             return
-        message, self._bad_message = self._bad_message, None
-        if call.bad is not None:
-            _, message = call.bad
+        message = self._graph_executions.take_bad_message(call)
         # What a call has neither returned nor kept, it has left out again.
         stays = bad or not call.graphs or self._graphs.have_lasting_effects(call.graphs)
         if message is not None and stays:
@@ -266,7 +257,7 @@ class DumpWriter:
         if call is None:
             return
         self._rows_end(call, needed_now=self._watches_bad)
-        self._bad_message = None
+        self._graph_executions.take_bad_message(call)
         if not self._recorder.broken:
             self._eager.end_call(call, inputs, None, error)
 
@@ -283,7 +274,7 @@ class DumpWriter:
         self._recorder.bad_tensor_seen()
         if self.options.on_bad == "raise":
             line = self._locations.user_line(bad.location)
-            self._raise(_describe(f"{bad.op_name} (output {bad.slot})", bad.counts, line))
+            self._raise(bad_tensor_message(bad.op_name, bad.slot, bad.counts, line))
 
     def _raise(self, message: str) -> None:
         self._recorder.omit(omissions.RAISED, message, "on_bad")
@@ -310,6 +301,18 @@ class DumpWriter:
             finally:  # its calls are on record, whatever becomes of what it computes
                 self._graphs.record_function(name, graph, attrs)
             self._copies.add(name, graph)
+
+    def _observe_function(self, graph: Any, body: FunctionBody, added: AddedGraph) -> None:
+        with self._graph_lock:
+            self._function_ops.add(graph, body, added)
+
+    def function_left_out(self, name: str, reason: str) -> None:
+        """Say in the dump that a function of the program runs as it is."""
+        if self._records():
+            self.skip(f"the function {name}", reason)
+
+    def _not_observed(self, graph: Any, error: Exception) -> None:
+        self.hook_failed(error, f"the graph {graph.name}", self._graphs.graph_id(graph))
 
     def _records(self) -> bool:
         self._recorder.tell_fork()
@@ -356,7 +359,7 @@ class DumpWriter:
         if self._wants(session.graph):
             self._sessions.skip_once(session.graph, f"what {what} runs", "only Session.run is")
 
-    # ---- Graphs --------------------------------------------------------------------------------
+    # ---- Executions of graphs ------------------------------------------------------------------
 
     def _read_buffers(self, buffers: Sequence[CompiledBuffer], call: Call) -> None:
         """Take what the compiled functions of a call left behind."""
@@ -366,19 +369,7 @@ class DumpWriter:
         with own.work():
             for buffer in buffers:
                 for values in buffer.take():
-                    self._queue_traces(buffer.group, values, cause)
-
-    def _observe_function(self, graph: Any, body: FunctionBody, added: AddedGraph) -> None:
-        with self._graph_lock:
-            self._function_ops.add(graph, body, added)
-
-    def function_left_out(self, name: str, reason: str) -> None:
-        """Say in the dump that a function of the program runs as it is."""
-        if self._records():
-            self.skip(f"the function {name}", reason)
-
-    def _not_observed(self, graph: Any, error: Exception) -> None:
-        self.hook_failed(error, f"the graph {graph.name}", self._graphs.graph_id(graph))
+                    self._graph_executions.add(buffer.group, values, cause)
 
     def traces_taken(self, group: Group, values: Values) -> None:
         """Queue what the sink of a group got from one execution of its graph."""
@@ -386,73 +377,13 @@ class DumpWriter:
             return
         given, now = values.pop("serial", None), self.now()
         cause = now.cause_by(int(given[0])) if given else now.cause_of(group.plan.graph_id)
-        self._queue_traces(group, values, cause)
+        self._graph_executions.add(group, values, cause)
 
     def rows_taken(self, groups: Sequence[Group], taken: QueueRows) -> None:
         """Queue what graphs handed over since the last time."""
         if self._recorder.broken or not self.active:
             return
         try:
-            self._queue_rows(groups, taken)
+            self._graph_executions.add_rows(groups, taken)
         except Exception as error:
             self.hook_failed(error, "graph executions")
-
-    def _queue_rows(self, groups: Sequence[Group], taken: QueueRows) -> None:
-        """Queue healthy executions together, and the others one by one, in their order."""
-        alone = np.array([self._is_queued_alone(group) for group in groups])
-        records = [group.records for group in groups]
-        heads = taken.heads()
-        ends = np.append(heads[1:], len(taken.rows))
-        single = (taken.rows[heads, queue_rows.KEY] != 0) | alone[taken.which[heads]]
-        done = 0
-        places = zip(heads[single].tolist(), ends[single].tolist(), strict=True)
-        for number, (head, end) in enumerate(places):
-            self._queue_healthy(taken[done:head], records)
-            done = end
-            group, cause = groups[taken.which[head]], taken.causes[taken.caused[head]]
-            cause = cause._replace(wall_time=cause.wall_time + _APART_SECONDS * (1 + number % 2))
-            group.guarded(self._queue_alone, group, taken.rows[head:end], cause)
-        self._queue_healthy(taken[done:], records)
-
-    def _is_queued_alone(self, group: Group) -> bool:
-        return self._freezes or group.plan.records_constants
-
-    def _queue_alone(self, group: Group, rows: queue_rows.Rows, cause: Cause) -> None:
-        values = group.values_of(rows)
-        if values is not None:
-            self._queue_traces(group, values, cause)
-
-    def _queue_healthy(self, taken: QueueRows, records: Sequence[GroupRecords]) -> None:
-        for part in batches.parts(taken, records):
-            self._recorder.traces(HealthyBatch(part, records))
-
-    def _queue_traces(self, group: Group, values: Values, cause: Cause) -> None:
-        call = self._eager.calls.get(cause.serial)
-        self._recorder.traces(Batch(group.records, values, cause))
-        bad = group.first_bad(values) if self._watches_bad else None
-        if bad is None:
-            return
-        self._recorder.bad_tensor_seen()
-        if self.options.on_bad == "raise":
-            row, counts = bad
-            line = self._locations.user_line(self._graphs.location(row.graph_id, row.op_name))
-            message = _describe(f"{row.op_name} (output {row.slot})", counts, line)
-            self._keep_first(call, group, row, message)
-
-    def _keep_first(self, call: Call | None, group: Group, row: Row, message: str) -> None:
-        """Keep the message about the first bad tensor until the call that made it ends."""
-        if call is None:
-            self._bad_message = self._bad_message or message
-        # The sinks of a function run in order, those of a session do not.
-        elif call.bad is None or (group.plan.run_in_no_order and row.tensor_id < call.bad[0]):
-            call.bad = row.tensor_id, message
-
-
-def _describe(what: str, counts: Any, line: str) -> str:
-    if counts is None:
-        found = "NaN or ∞"
-    else:
-        parts = ((counts.nan, "NaN"), (counts.neg_inf, "-∞"), (counts.pos_inf, "+∞"))
-        found = ", ".join(f"{count} {name}" for count, name in parts if count)
-        found += f" of {counts.size}"
-    return f"{what} has {found}" + (f", created at {line}" if line else "")

@@ -21,25 +21,13 @@ import uuid
 from collections import deque
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-import tensorflow as tf
-
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.encode import executions
 from tfdbg_tui.dump.errors import reason_of
-from tfdbg_tui.dump.record import cluster
-from tfdbg_tui.dump.record.files import (
-    AppendedFile,
-    FramedFile,
-    PayloadFile,
-    RecordSink,
-    Reserve,
-    RingFile,
-    StraightFile,
-    make_directory,
-)
+from tfdbg_tui.dump.record.backlog import Backlog
+from tfdbg_tui.dump.record.file_set import WrittenFileSet
 from tfdbg_tui.dump.record.omitted import Omissions
-from tfdbg_tui.wire import events, filesets, metadata, omissions
-from tfdbg_tui.wire.modes import TensorDebugMode
+from tfdbg_tui.wire import events, metadata, omissions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -50,11 +38,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger("tfdbg_tui")
 
 _INTERVAL_SECONDS = 0.1
-_BACKLOG_SECONDS = 0.1
-"""What takes longer to write may not be queued: a thread of the program waits for the writer."""
-_BACKLOG_BYTES = (4 << 20, 256 << 20)
-"""The least and the most that may be queued, whatever the disk's speed."""
-_FIRST_BACKLOG = 32 << 20
 _ITEM_BYTES = 500
 """How many bytes could be written in the time that an item takes besides its bytes."""
 
@@ -96,13 +79,10 @@ class Recorder:
         self.definitions_lock = threading.RLock()
         self.broken = False
         self._root = root
-        self._options = options
         self._definitions: deque[tuple[str, bytes]] = deque()
         self._executions: deque[Execution] = deque()
         self._traces: deque[TraceBatch] = deque()
-        self._queued_bytes = 0
-        self._max_queued_bytes = _FIRST_BACKLOG
-        self._size_lock = threading.Lock()
+        self._backlog = Backlog()
         self._num_executions = self._num_traces = 0
         self._num_written = 0, 0
         self._omissions = Omissions()
@@ -113,47 +93,9 @@ class Recorder:
         self._keep_after_bad = options.keep_after_bad
         self._remaining: int | None = None
         self._forked = False
-        self._files: dict[str, RecordSink] = {}
-        self._file_set = filesets.FileSet(_unused_prefix(self._root, self.host))
-        self._reserve = Reserve(f"{self._file_set.prefix}.reserve")
-        self._guarded(self._open)
+        self._files = WrittenFileSet(options, self.host)
+        self._guarded(self._files.open)
         self.start()
-
-    def _open(self) -> None:
-        options, file_set = self._options, self._file_set
-        make_directory(self._root)
-        for suffix in filesets.SUFFIXES[:4]:
-            make: Callable[[str], RecordSink] = PayloadFile
-            if suffix == filesets.METADATA:
-                make = AppendedFile
-            self._files[suffix] = make(file_set.path(suffix))
-        for file in self._files.values():
-            file.flush()
-        full_tensors = options.mode is TensorDebugMode.FULL_TENSOR
-        size = options.circular_buffer_size
-        paths = file_set.path(filesets.EXECUTION), file_set.path(filesets.GRAPH_EXECUTION_TRACES)
-        makers = PayloadFile, PayloadFile if full_tensors else FramedFile
-        self._execution_file, self._trace_file = (
-            RingFile(path, make, size) if size > 0 else StraightFile(path, make)
-            for path, make in zip(paths, makers, strict=True)
-        )
-
-    def _write_metadata(self, *, ended: bool = False) -> None:
-        options = self._options
-        description = events.DebugMetadata(
-            tf.__version__,
-            "debug.Event:1",
-            self.run_id,
-            ended=int(ended),
-            circular_buffer_size=max(0, options.circular_buffer_size),
-            op_regex=options.op_regex.pattern if options.op_regex else "",
-            filters_dtypes=int(options.tensor_dtypes is not None),
-            every=options.every,
-            mode_name=options.mode_name,
-            **cluster.task_fields(),
-        )
-        event = events.DebugEvent(time.time(), debug_metadata=description.encode())
-        self._files[filesets.METADATA].write(event.encode())
 
     # ---- Called by the program's threads -------------------------------------------------------
 
@@ -214,12 +156,11 @@ class Recorder:
 
     def _count(self, size: int) -> None:
         """Count what was queued, and let this thread wait where that is too much."""
-        with self._size_lock:
-            self._queued_bytes += size
-        if self._queued_bytes <= self._max_queued_bytes:
+        self._backlog.add(size)
+        if not self._backlog.is_full:
             return
         self._wake.set()
-        while self._queued_bytes > self._max_queued_bytes and not (self.broken or self._stopped):
+        while self._backlog.is_full and not (self.broken or self._stopped):
             time.sleep(0.001)
 
     def bad_tensor_seen(self) -> None:
@@ -240,7 +181,7 @@ class Recorder:
         """Write everything queued so far; a circular buffer's content becomes permanent."""
         with self._drain_lock:
             self._guarded(self._drain)
-            self._guarded(self._commit)
+            self._guarded(self._files.commit)
 
     def start(self) -> None:
         """Start the writer thread."""
@@ -262,26 +203,22 @@ class Recorder:
             self._end()
 
     def _begin(self) -> None:
-        self._reserve.take()
-        self._write_metadata()
+        self._files.reserve.take()
+        self._files.write_metadata(self.run_id, ended=False)
 
     def _end(self) -> None:
         self._write_omissions(all_counts=True)
-        self._write_metadata(ended=True)
-        self._reserve.free()
+        self._files.write_metadata(self.run_id, ended=True)
+        self._files.reserve.free()
 
     def close(self) -> None:
         """Close the files after `stop`."""
-        self._guarded(self._close_files)
+        self._guarded(self._files.close)
         self.broken = True
-
-    def _close_files(self) -> None:
-        for file in (*self._files.values(), self._execution_file, self._trace_file):
-            file.close()
 
     def intact(self) -> bool:
         """Return whether the files are still there and can be written to."""
-        return not self.broken and tf.io.gfile.exists(self._file_set.path(filesets.METADATA))
+        return not self.broken and self._files.exists()
 
     def abandon(self) -> None:
         """Forget everything without touching the files: this process is a fork of their owner."""
@@ -298,7 +235,7 @@ class Recorder:
         omission = events.Omission(omissions.FORKED, what, reason, *done, count=1)
         event = events.DebugEvent(time.time(), omission=omission.encode())
         with contextlib.suppress(OSError):
-            metadata.append(self._file_set.path(filesets.METADATA), event.encode())
+            metadata.append(self._files.metadata_path, event.encode())
 
     def hold(self) -> None:
         """Keep the writer thread out until `release`, so that a fork finds no half-done write."""
@@ -337,7 +274,7 @@ class Recorder:
         _log.debug("tfdbg-tui: the error was", exc_info=error)
         self._num_executions, self._num_traces = self._num_written
         self.omit(omissions.STOPPED, "the rest of the program", f"{what} ({reason})")
-        self._reserve.free()
+        self._files.reserve.free()
         with contextlib.suppress(Exception):  # `stop` tries again
             self._write_omissions(all_counts=True)
 
@@ -345,25 +282,23 @@ class Recorder:
         self._definitions.clear()
         self._executions.clear()
         self._traces.clear()
-        self._queued_bytes = 0
+        self._backlog.clear()
 
     def _drain(self) -> None:
         begun, queued = time.monotonic(), (self._num_executions, self._num_traces)
         executed = _take(self._executions)
         traces = _take(self._traces)
-        self._write_definitions()
+        self._files.write_definitions(_take(self._definitions))
         if traces:
-            self._trace_file.extend([item for batch in traces for item in self._encoded(batch)])
+            self._files.traces.extend([item for batch in traces for item in self._encoded(batch)])
         if executed:
-            self._execution_file.extend(self._encoded_executions(executed))
+            self._files.executions.extend(self._encoded_executions(executed))
         self._num_written = queued
         self._write_omissions(all_counts=False)
         size = sum(map(executions.num_bytes, executed))
         size += sum(batch.nbytes for batch in traces)
         size += _ITEM_BYTES * (len(executed) + len(traces))
-        self._adjust_backlog(size, time.monotonic() - begun)
-        with self._size_lock:
-            self._queued_bytes -= size
+        self._backlog.written(size, time.monotonic() - begun)
 
     def _encoded(self, batch: TraceBatch) -> list[tuple[bytes, int]]:
         try:
@@ -382,28 +317,9 @@ class Recorder:
                 self.lose(omissions.LOST, "executions", error)
         return encoded
 
-    def _adjust_backlog(self, size: int, seconds: float) -> None:
-        """Let no more be queued than is written in `_BACKLOG_SECONDS`, as far as that is known."""
-        least, most = _BACKLOG_BYTES
-        if size >= least // 4:
-            written = int(size / max(seconds, 1e-3) * _BACKLOG_SECONDS)
-            self._max_queued_bytes = min(max(written, least), most)
-
-    def _write_definitions(self) -> None:
-        touched = set()
-        for suffix, payload in _take(self._definitions):
-            self._files[suffix].write(payload)
-            touched.add(suffix)
-        for suffix in touched:
-            self._files[suffix].flush()
-
     def _write_omissions(self, *, all_counts: bool) -> None:
         for payload in self._omissions.unwritten(all_counts=all_counts):
-            self._files[filesets.METADATA].write(payload)
-
-    def _commit(self) -> None:
-        self._execution_file.commit()
-        self._trace_file.commit()
+            self._files.append_metadata(payload)
 
 
 _Item = TypeVar("_Item")
@@ -411,13 +327,3 @@ _Item = TypeVar("_Item")
 
 def _take(queue: deque[_Item]) -> list[_Item]:
     return [queue.popleft() for _ in range(len(queue))]
-
-
-def _unused_prefix(root: str, host: str) -> str:
-    """Return a path prefix that no other process and no earlier dump of this one uses."""
-    base = f"tfdbg_events.{int(time.time()):010d}.{host}-{os.getpid()}"
-    prefix, number = base, 1
-    while tf.io.gfile.exists(os.path.join(root, f"{prefix}.{filesets.METADATA}")):
-        number += 1
-        prefix = f"{base}-{number}"
-    return os.path.join(root, prefix)

@@ -1,0 +1,130 @@
+"""Records what groups tell of the executions of their graphs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.dump.encode import batches, queue_rows
+from tfdbg_tui.dump.encode.batches import HealthyBatch
+from tfdbg_tui.dump.encode.records import Batch
+from tfdbg_tui.dump.errors import bad_tensor_message
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tfdbg_tui.dump.encode.causes import Cause
+    from tfdbg_tui.dump.encode.group_plan import Row, Values
+    from tfdbg_tui.dump.encode.queue_rows import QueueRows
+    from tfdbg_tui.dump.encode.records import GroupRecords
+    from tfdbg_tui.dump.observe.calls import Call
+    from tfdbg_tui.dump.observe.graphs import GraphDefinitions
+    from tfdbg_tui.dump.observe.groups import Group
+    from tfdbg_tui.dump.options import Options
+    from tfdbg_tui.dump.record.recorder import Recorder
+    from tfdbg_tui.dump.record.stacks import CodeLocations
+
+_APART_SECONDS = 1e-6
+"""Between the times of a bad execution and of its neighbours in the file: whoever reads it takes
+records with one time for records of one execution."""
+
+
+class GraphExecutions:
+    """Queues the records of executions of graphs; remembers which tensor was bad first.
+
+    Args:
+        options: The user's.
+        recorder: Takes the records.
+        graphs: Knows where ops were created.
+        locations: Knows the user's line of a stack trace.
+        calls: The calls in progress, by their serial numbers.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        recorder: Recorder,
+        graphs: GraphDefinitions,
+        locations: CodeLocations,
+        calls: Mapping[int, Call],
+    ) -> None:
+        self._recorder = recorder
+        self._graphs = graphs
+        self._locations = locations
+        self._calls = calls
+        self._freezes = options.keep_after_bad is not None
+        self._watches_bad = options.watches_bad
+        self._raises = options.on_bad == "raise"
+        self._bad_message: str | None = None
+
+    def add_rows(self, groups: Sequence[Group], taken: QueueRows) -> None:
+        """Queue healthy executions together, and the others one by one, in their order.
+
+        Args:
+            groups: The groups that the rows refer to.
+            taken: Rows of whole executions.
+        """
+        alone = np.array([self._is_queued_alone(group) for group in groups])
+        records = [group.records for group in groups]
+        heads = taken.heads()
+        ends = np.append(heads[1:], len(taken.rows))
+        single = (taken.rows[heads, queue_rows.KEY] != 0) | alone[taken.which[heads]]
+        done = 0
+        places = zip(heads[single].tolist(), ends[single].tolist(), strict=True)
+        for number, (head, end) in enumerate(places):
+            self._add_healthy(taken[done:head], records)
+            done = end
+            group, cause = groups[taken.which[head]], taken.causes[taken.caused[head]]
+            cause = cause._replace(wall_time=cause.wall_time + _APART_SECONDS * (1 + number % 2))
+            group.guarded(self._add_alone, group, taken.rows[head:end], cause)
+        self._add_healthy(taken[done:], records)
+
+    def _is_queued_alone(self, group: Group) -> bool:
+        return self._freezes or group.plan.records_constants
+
+    def _add_alone(self, group: Group, rows: queue_rows.Rows, cause: Cause) -> None:
+        values = group.values_of(rows)
+        if values is not None:
+            self.add(group, values, cause)
+
+    def _add_healthy(self, taken: QueueRows, records: Sequence[GroupRecords]) -> None:
+        for part in batches.parts(taken, records):
+            self._recorder.traces(HealthyBatch(part, records))
+
+    def add(self, group: Group, values: Values, cause: Cause) -> None:
+        """Queue one execution of a group.
+
+        Args:
+            group: The group.
+            values: What it told.
+            cause: What has caused the execution.
+        """
+        call = self._calls.get(cause.serial)
+        self._recorder.traces(Batch(group.records, values, cause))
+        bad = group.first_bad(values) if self._watches_bad else None
+        if bad is None:
+            return
+        self._recorder.bad_tensor_seen()
+        if self._raises:
+            row, counts = bad
+            line = self._locations.user_line(self._graphs.location(row.graph_id, row.op_name))
+            self._keep_first(
+                call, group, row, bad_tensor_message(row.op_name, row.slot, counts, line)
+            )
+
+    def _keep_first(self, call: Call | None, group: Group, row: Row, message: str) -> None:
+        """Keep the message about the first bad tensor until the call that made it ends."""
+        if call is None:
+            self._bad_message = self._bad_message or message
+        # The sinks of a function run in order, those of a session do not.
+        elif call.bad is None or (group.plan.run_in_no_order and row.tensor_id < call.bad[0]):
+            call.bad = row.tensor_id, message
+
+    def take_bad_message(self, call: Call) -> str | None:
+        """Return what to tell the program of bad tensors in a call that has ended; None of none.
+
+        What is not known to be of one call is told by the next one that ends.
+        """
+        message, self._bad_message = self._bad_message, None
+        return message if call.bad is None else call.bad[1]
