@@ -14,6 +14,9 @@ from tfdbg_tui.wire import filesets
 _DATA = Path(__file__).parent / "data"
 _JOBS = Path(__file__).parent / "diagnosis" / "fleet" / "jobs.tar.xz"
 
+RECORDED = tuple(sorted(path.name.removesuffix(".tar.xz") for path in _DATA.glob("*.tar.xz")))
+"""The names of the logdirs of tests/data."""
+
 
 # Returns the run of a recorded logdir again and again while its events are being written.
 GrowingRun = Callable[[str, int], Iterator[Run]]
@@ -35,10 +38,10 @@ class RecordedLogdirs(Mapping[str, Path]):
         return self._directory / name
 
     def __iter__(self) -> Iterator[str]:
-        return (path.name.removesuffix(".tar.xz") for path in sorted(_DATA.glob("*.tar.xz")))
+        return iter(RECORDED)
 
     def __len__(self) -> int:
-        return len(list(iter(self)))
+        return len(RECORDED)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from tests.conftest import RECORDED
 from tests.logdir.synthetic import read
 from tfdbg_tui.logdir import Run
 
@@ -20,18 +21,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.tensorflow
 
 RECORD = Path(__file__).parents[1] / "data" / "record.py"
-RECORDED = (
-    "mnist",
-    "control_flow",
-    "mirrored",
-    "session",
-    "no_tensor",
-    "curt_health",
-    "concise_health",
-    "full_health",
-    "shape",
-    "full_tensor",
-)
 FRESH = ("mirrored", "full_tensor")  # recorded anew, with the TensorFlow that is installed
 VECTOR_FIELDS = {
     2: ("has_inf_or_nan",),

@@ -14,13 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+_LOGDIR = "directory, or URL of one (s3://, gs://, sftp://, http://, ...), of a dump writer"
+
+
 def add_logdir(parser: argparse.ArgumentParser) -> None:
     """Declare the directory that a command reads."""
     parser.add_argument(
         "logdir",
         metavar="LOGDIR",
         type=without_secrets,
-        help="directory, or URL of one (s3://, gs://, sftp://, http://, ...), of a dump writer",
+        help=_LOGDIR,
     )
 
 
@@ -31,8 +34,7 @@ def add_logdirs(parser: argparse.ArgumentParser, *, at_least: int = 0) -> None:
         metavar="LOGDIR",
         type=without_secrets,
         nargs="+" if at_least else "*",
-        help="directory, or URL of one (s3://, gs://, sftp://, http://, ...), of a dump writer; "
-        "of a job several, or one above them",
+        help=f"{_LOGDIR}; of a job several, or one above them",
     )
 
 

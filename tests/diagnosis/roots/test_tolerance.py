@@ -1,47 +1,54 @@
-"""What the program leaves out again does no harm, in eager code and in a graph alike."""
+"""The table of what may become of ∞: each row decides its example, and is needed."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-pytestmark = pytest.mark.tensorflow
-tf = pytest.importorskip("tensorflow")
-
-import tfdbg_tui  # noqa: E402
-from tests.diagnosis import idioms  # noqa: E402
-from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
-from tfdbg_tui.logdir import open_run  # noqa: E402
+from tfdbg_tui.diagnosis.roots.tolerance import TOLERANCES, Infinity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Iterable
+
+    from tfdbg_tui.diagnosis.roots.tolerance import Row
+
+FACTS = [name for name, value in vars(Infinity).items() if isinstance(value, property)]
+MASK = {"is_from_outside": True, "is_written_down": True, "is_only_passed_on": True}
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "mask": {"op_type": "Const", **MASK},
+    "from-outside": {"op_type": "Placeholder", "is_from_outside": True},
+    "given-by-python": {"op_type": "AddV2", "is_given_by_python": True},
+    "sum-of-masks": {"op_type": "AddV2", "is_of_small_type": True, "is_sum_of_masks": True},
+    "small-type": {"op_type": "Exp", "is_of_small_type": True},
+    "algorithm": {"op_type": "Mul", "is_inside_algorithm": True},
+    "logarithm": {"op_type": "Log", "is_used_as_logarithm": True},
+    "sum-of-quotients": {"op_type": "RealDiv", "is_added_up": True},
+    "exponential": {"op_type": "Exp"},
+    "any-other": {"op_type": "RealDiv"},
+}
 
 
-def lines_of_trouble(program: Callable[[], Any], directory: Path) -> list[set[int]]:
-    """Returns the lines that are reported of a program as it is, and of it as a `tf.function`."""
-    found = []
-    for name, function in (("eager", program), ("graph", tf.function(program))):
-        logdir = str(directory / program.__name__ / name)
-        tfdbg_tui.enable_dump_debug_info(logdir, "ADAPTIVE", -1)
-        try:
-            function()
-        finally:
-            tfdbg_tui.disable_dump_debug_info()
-        report = diagnose(open_run(logdir))
-        found.append({f.location.line if f.location else 0 for f in report.roots + report.suspects})
-    return found
+def example(row_id: str) -> Any:
+    """Returns ∞ of which everything is false that its example does not name."""
+    return SimpleNamespace(**{**dict.fromkeys(FACTS, False), **EXAMPLES[row_id]})
 
 
-def test_what_is_left_out_again_is_harmless(tmp_path: Path) -> None:
-    assert len(idioms.HEALTHY) > 50
-    found = {program.__name__: lines_of_trouble(program, tmp_path) for program in idioms.HEALTHY}
-    assert {name: lines for name, lines in found.items() if any(lines)} == {}
+def deciding(rows: Iterable[Row], made: Any) -> Row:
+    return next(row for row in rows if row.fits(made))
 
 
-def test_what_is_not_left_out_is_found_in_the_same_line(tmp_path: Path) -> None:
-    assert len(idioms.SICK) > 30
-    found = {program.__name__: lines_of_trouble(program, tmp_path) for program in idioms.SICK}
-    unlike = {name: lines for name, lines in found.items() if not lines[0] or lines[0] != lines[1]}
-    assert unlike == {}
+def test_every_row_has_an_example() -> None:
+    assert [row.id for row in TOLERANCES] == list(EXAMPLES)
+
+
+@pytest.mark.parametrize("row", TOLERANCES, ids=lambda row: row.id)
+def test_a_row_decides_its_example(row: Row) -> None:
+    assert deciding(TOLERANCES, example(row.id)) is row
+
+
+@pytest.mark.parametrize("row", TOLERANCES[:-1], ids=lambda row: row.id)
+def test_without_a_row_its_example_is_judged_otherwise(row: Row) -> None:
+    others = [other for other in TOLERANCES if other is not row]
+    assert deciding(others, example(row.id)).tolerance != row.tolerance

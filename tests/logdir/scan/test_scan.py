@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import RECORDED
 from tests.logdir.synthetic import (
     content,
     execution_record,
@@ -40,24 +41,12 @@ if TYPE_CHECKING:
     from tests.conftest import RecordedLogdirs
     from tfdbg_tui.logdir import Run
 
-NAMES = (
-    "mnist",
-    "control_flow",
-    "mirrored",
-    "session",
-    "no_tensor",
-    "curt_health",
-    "concise_health",
-    "full_health",
-    "shape",
-    "full_tensor",
-)
 scratch = settings(
     deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_recorded_logdirs(logdirs: RecordedLogdirs, name: str) -> None:
     scalar = content(read(logdirs[name], vectorised=False))
     assert content(read(logdirs[name])) == scalar
@@ -84,7 +73,7 @@ def test_any_mixture_of_records(tmp_path: Path, data: st.DataObject) -> None:
 @given(st.data())
 def test_damaged_bytes(tmp_path: Path, logdirs: RecordedLogdirs, data: st.DataObject) -> None:
     """A record whose payload is damaged may be taken for the one it was; the others never."""
-    name = data.draw(st.sampled_from(NAMES))
+    name = data.draw(st.sampled_from(RECORDED))
     shutil.rmtree(tmp_path / "logdir", ignore_errors=True)
     shutil.copytree(logdirs[name], tmp_path / "logdir")
     suffix = data.draw(st.sampled_from(["execution", "graph_execution_traces"]))
@@ -138,7 +127,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Counter[type]:
     return count
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_hardly_a_record_is_read_alone(
     tmp_path: Path, logdirs: RecordedLogdirs, name: str, alone: Counter[type]
 ) -> None:

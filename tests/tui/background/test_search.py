@@ -100,9 +100,9 @@ async def test_whoever_stops_or_moves_on_stays_there(
         assert opened.focus.graph_execution == row
 
 
-async def test_a_long_chain_says_so_and_stands_on_the_root(
-    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch, gate: Gate
-) -> None:
+@pytest.fixture
+def slow_chains(monkeypatch: pytest.MonkeyPatch, gate: Gate) -> Gate:
+    """Chains are found when this is opened."""
     find = Explanation.find_chain
 
     def slow(self: Explanation, event: TensorEvent) -> Chain | None:
@@ -110,31 +110,30 @@ async def test_a_long_chain_says_so_and_stands_on_the_root(
         return find(self, event)
 
     monkeypatch.setattr(Explanation, "find_chain", slow)
+    return gate
+
+
+async def test_a_long_chain_says_so_and_stands_on_the_root(
+    open_app: Open, logdirs: RecordedLogdirs, slow_chains: Gate
+) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("colon")
         await opened.type("trace:143")
         await opened.press("w")
         assert "Finding what made it" in opened.screen()
-        gate.open()
+        slow_chains.open()
         await arrived(opened, lambda: opened.focus.graph_execution == 141)
         assert "proved" in opened.screen()
 
 
 async def test_a_way_that_comes_after_why_was_closed_moves_nothing(
-    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch, gate: Gate
+    open_app: Open, logdirs: RecordedLogdirs, slow_chains: Gate
 ) -> None:
-    find = Explanation.find_chain
-
-    def slow(self: Explanation, event: TensorEvent) -> Chain | None:
-        gate.wait()
-        return find(self, event)
-
-    monkeypatch.setattr(Explanation, "find_chain", slow)
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("colon")
         await opened.type("trace:143")
         await opened.press("w", "escape")
-        gate.open()
+        slow_chains.open()
         await opened.pilot.pause(0.2)
         assert (opened.focus.graph_execution, opened.focus.why) == (143, None)
 

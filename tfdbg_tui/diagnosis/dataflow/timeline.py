@@ -6,6 +6,7 @@ from one to the next, and graph executions by their site.
 
 from __future__ import annotations
 
+import bisect
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -197,27 +198,16 @@ class Timeline:
         graph_id = self._run.graph_executions.site(row).graph_id
         callers = self.executions_of(self._calls.outermost(graph_id))
         recorded = self.time(row)
-        low, high = 0, len(callers)
-        while low < high:
-            middle = (low + high) // 2
-            if float(self._run.executions.wall_times([callers[middle]])[0]) < recorded:
-                low = middle + 1
-            else:
-                high = middle
-        return int(callers[low]) if low < len(callers) else None
+        found = bisect.bisect_left(callers, recorded, key=self._ended)
+        return int(callers[found]) if found < len(callers) else None
 
     def row_after(self, index: int) -> int:
         """Return the first row recorded after an execution had finished."""
-        traces = self._run.graph_executions
-        time = float(self._run.executions.wall_times([index])[0])
-        low, high = 0, len(traces)
-        while low < high:
-            middle = (low + high) // 2
-            if float(traces.wall_times([middle])[0]) <= time:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        rows = range(len(self._run.graph_executions))
+        return bisect.bisect_right(rows, self._ended(index), key=self.time)
+
+    def _ended(self, index: int) -> float:
+        return float(self._run.executions.wall_times([index])[0])
 
     def executions_of(self, graph_id: str) -> Int64Array:
         """Return the executions of a graph's function, ascending."""

@@ -21,7 +21,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     is_list_op,
     only_makes_floats,
 )
-from tfdbg_tui.diagnosis.roots.tolerance import Tolerance, Tolerances
+from tfdbg_tui.diagnosis.roots.tolerance import Infinity, Tolerance, tolerance_of
 from tfdbg_tui.diagnosis.roots.uses import BadUse, does_no_harm, may_hold_nan
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ class Containment:
         self._run = run
         self._dataflow = dataflow
         self._summaries = summaries
-        self._tolerances = Tolerances(run, dataflow, summaries)
         self._unrecorded = UnrecordedLinks(run, dataflow)
         self._list_is_read = False
 
@@ -58,9 +57,10 @@ class Containment:
         """
         if len(sites) > _SPREAD:
             return False
-        if self._tolerances.grows_in_loop(root, sites):
+        made = Infinity(self._run, self._dataflow, self._summaries, root, sites, given)
+        if made.grows_in_loop:
             return True
-        tolerance = self._tolerances.tolerance(root, sites, given=given)
+        tolerance = tolerance_of(made)
         self._list_is_read = any(is_list_op(op_type_of(self._run, site.first)) for site in sites)
         asked = any(self._is_asked(site.first) for site in sites)
         # Uses inside graphs are quick to look up, those of eager tensors are not.

@@ -1,4 +1,4 @@
-"""Whether ∞ is meant: what a program may do with it before it counts as a bug.
+"""Whether ∞ is meant: a table of what a program may do with it before it counts as a bug.
 
 Who writes down a mask of -∞ reckons with it; log(0) is as good as any number to who takes its
 exponential again; numbers that grow without bounds in a loop tell whether a point escapes.
@@ -6,6 +6,7 @@ exponential again; numbers that grow without bounds in a loop tell whether a poi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,8 @@ from tfdbg_tui.diagnosis.op_traits import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
@@ -49,99 +52,207 @@ class Tolerance(Enum):
     KEPT = "it may also stay: the program wrote it down, and only compares and adds to it"
 
 
-class Tolerances:
-    """Judges by what is done with bad values what may become of them."""
+@dataclass(frozen=True)
+class Infinity:
+    """∞ that a place has made, and all places that are bad because of it.
 
-    def __init__(self, run: Run, dataflow: Dataflow, summaries: Summaries) -> None:
-        self._run = run
-        self._dataflow = dataflow
-        self._summaries = summaries
+    Attributes:
+        root: The first bad tensor.
+        sites: The places, that of the root included.
+        is_given: Whether an input of the root left no record, so that it may be from outside.
+    """
 
-    def tolerance(self, root: TensorEvent, sites: list[AlertSite], *, given: bool) -> Tolerance:
-        """Return what may become of ∞ that a place has made.
+    run: Run
+    dataflow: Dataflow
+    summaries: Summaries
+    root: TensorEvent
+    sites: list[AlertSite]
+    is_given: bool
 
-        Args:
-            root: The first bad tensor.
-            sites: All places that are bad because of it, its own included.
-            given: Whether an input of the root left no record, so that it may be from outside.
-        """
-        op_type = op_type_of(self._run, root) or ""
-        summary = self._summaries(root)
-        plain = all(
-            self._passes_on(site) or self._is_initial_value(site.first)
-            for site in sites
-            if site.first != root
+    @property
+    def op_type(self) -> str:
+        """Type of the op that has made it; "" if it is not known."""
+        return op_type_of(self.run, self.root) or ""
+
+    @property
+    def is_from_outside(self) -> bool:
+        """Whether no op has computed it, as far as is recorded: it is data, or written down."""
+        given = self.is_given and self.op_type in COMPARES_AND_ADDS
+        return given or self.op_type in SOURCES | MOVES | {"Fill"}
+
+    @property
+    def is_written_down(self) -> bool:
+        """Whether it is, or may be, a constant of the program."""
+        return self.op_type in ("Const", "Fill") or (self.is_given and self.op_type not in _DATA)
+
+    @property
+    def is_only_passed_on(self) -> bool:
+        """Whether all that is done with it is to compare it, add to it, or assign it."""
+        return all(
+            self._passes_on(site) or self._is_initial_value(site.first) for site in self._others
         )
-        if op_type in SOURCES | MOVES | {"Fill"} or (given and op_type in COMPARES_AND_ADDS):
-            written = op_type in ("Const", "Fill") or (given and op_type not in _DATA)
-            return Tolerance.KEPT if written and plain else Tolerance.ABSORBED
-        if self._given_infinity(root):
-            return Tolerance.ABSORBED
-        if summary is not None and summary.dtype in SMALL_TYPES:
-            # Two masks of the lowest number add up to -∞, which is still a mask.
-            masks = op_type in ADDS and plain and summary.nan == summary.pos_inf == 0
-            return Tolerance.LOGARITHM if masks else Tolerance.LEFT_OUT
-        if inside_algorithm(self._run, stack_id_of(self._run, root)):
-            return Tolerance.ABSORBED
-        if op_type == "Log" and all(
-            self._passes_on(site, SCALES | REDUCES) for site in sites if site.first != root
-        ):
-            return Tolerance.LOGARITHM
-        if op_type in DIVISIONS and self._adds_up(root, sites):
-            return Tolerance.DIVIDED_BY
-        return Tolerance.ABSORBED if op_type in EXPONENTIALS else Tolerance.LEFT_OUT
 
-    def _given_infinity(self, root: TensorEvent) -> bool:
+    @property
+    def is_given_by_python(self) -> bool:
         """Whether Python has given an eager op ∞ that no op has made, as a graph has a constant."""
-        if root.kind != "execution":
+        if self.root.kind != "execution":
             return False
-        written = [p.given for p in self._dataflow.producers(root) if p.event is None and p.given]
-        return any(given.has_inf_or_nan and given.nan == 0 for given in written)
+        written = [p.given for p in self.dataflow.producers(self.root) if p.event is None]
+        return any(given and given.has_inf_or_nan and given.nan == 0 for given in written)
 
-    def grows_in_loop(self, root: TensorEvent, sites: list[AlertSite]) -> bool:
+    @property
+    def is_of_small_type(self) -> bool:
+        """Whether it is of a type in which numbers of ordinary size overflow."""
+        summary = self.summaries(self.root)
+        return summary is not None and summary.dtype in SMALL_TYPES
+
+    @property
+    def is_sum_of_masks(self) -> bool:
+        """Whether it may be two masks of the lowest number, added up to -∞: still a mask."""
+        summary = self.summaries(self.root)
+        negative = summary is not None and summary.nan == summary.pos_inf == 0
+        return negative and self.op_type in ADDS and self.is_only_passed_on
+
+    @property
+    def is_inside_algorithm(self) -> bool:
+        """Whether a library's algorithm has made it, which reckons with it."""
+        return inside_algorithm(self.run, stack_id_of(self.run, self.root))
+
+    @property
+    def is_used_as_logarithm(self) -> bool:
+        """Whether all that is done with it is what one does with logarithms."""
+        return all(self._passes_on(site, SCALES | REDUCES) for site in self._others)
+
+    @property
+    def is_added_up(self) -> bool:
+        """Whether all that is done with it is to add it up with other quotients."""
+        sums = [self._sums_quotients(site.first) for site in self._others]
+        return any(sums) and all(self._passes_on(site, SUMS) for site in self._others)
+
+    @property
+    def grows_in_loop(self) -> bool:
         """Whether numbers that grow in a loop stay in it, and are only compared there.
 
         So does whoever asks after how many iterations a point escapes.
         """
-        body = self._dataflow.calls.call_site(graph_id_of(self._run, root) or "")
+        body = self.dataflow.calls.call_site(graph_id_of(self.run, self.root) or "")
         if body is None or body.op is None or body.op.op_type not in LOOPS:
             return False
-        if op_type_of(self._run, root) not in GROWS or is_backward(self._run, root):
+        if self.op_type not in GROWS or is_backward(self.run, self.root):
             return False
-        loop = self._dataflow.calls.called_graphs(body.op)
-        events = [event for site in sites for event in (site.first, site.last)]
-        return all(graph_id_of(self._run, event) in loop for event in events) and all(
-            self._stays_in_loop(use) for event in events for use in self._dataflow.consumers(event)
+        loop = self.dataflow.calls.called_graphs(body.op)
+        events = [event for site in self.sites for event in (site.first, site.last)]
+        return all(graph_id_of(self.run, event) in loop for event in events) and all(
+            self._stays_in_loop(use) for event in events for use in self.dataflow.consumers(event)
         )
+
+    @property
+    def _others(self) -> list[AlertSite]:
+        return [site for site in self.sites if site.first != self.root]
 
     def _stays_in_loop(self, use: Use) -> bool:
         """Whether a use of a number without bounds compares it, or makes the like of it."""
         if use.event is None:
             return use.op_type == "Identity" or use.op_type in COMPARISONS | NON_FLOAT_RESULT
-        made = self._summaries(use.event)
+        made = self.summaries(use.event)
         return made is not None and made.has_inf_or_nan is True
 
-    def _adds_up(self, root: TensorEvent, sites: list[AlertSite]) -> bool:
-        """Whether all that is done to ∞ is to add it up with other quotients."""
-        others = [site for site in sites if site.first != root]
-        sums = [self._sums_quotients(site.first) for site in others]
-        return any(sums) and all(self._passes_on(site, SUMS) for site in others)
-
     def _sums_quotients(self, event: TensorEvent) -> bool:
-        op_type = op_type_of(self._run, event)
+        op_type = op_type_of(self.run, event)
         if op_type not in ADDS:
             return op_type in SUMS
-        return all(p.op_type in DIVISIONS for p in self._dataflow.producers(event))
+        return all(p.op_type in DIVISIONS for p in self.dataflow.producers(event))
 
     def _passes_on(self, site: AlertSite, also: frozenset[str] = frozenset()) -> bool:
         """Whether a place only passes on ∞ as algorithms do that reckon with it."""
-        op_type = op_type_of(self._run, site.first) or ""
-        if "nan" in site.kinds or not site.kinds or is_backward(self._run, site.first):
+        op_type = op_type_of(self.run, site.first) or ""
+        if "nan" in site.kinds or not site.kinds or is_backward(self.run, site.first):
             return False
         passes_on = COMPARES_AND_ADDS | CONTROL | {"Const"} | also
         return op_type in passes_on or op_type.startswith("__")
 
     def _is_initial_value(self, event: TensorEvent) -> bool:
         """Whether a tensor is only assigned: initializers multiply a constant by ones."""
-        uses = self._dataflow.consumers(event)
+        uses = self.dataflow.consumers(event)
         return bool(uses) and all(assigns(use.op_type or "") for use in uses)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What may become of ∞ of a certain kind.
+
+    Attributes:
+        id: Names the row in tests.
+        fits: Whether the row is about such ∞.
+        tolerance: What may become of it.
+        reason: Why.
+    """
+
+    id: str
+    fits: Callable[[Infinity], bool]
+    tolerance: Tolerance
+    reason: str
+
+
+TOLERANCES = (
+    Row(
+        "mask",
+        lambda made: made.is_from_outside and made.is_written_down and made.is_only_passed_on,
+        Tolerance.KEPT,
+        "who writes down ∞ reckons with it",
+    ),
+    Row(
+        "from-outside",
+        lambda made: made.is_from_outside,
+        Tolerance.ABSORBED,
+        "no op of the program has computed it",
+    ),
+    Row(
+        "given-by-python",
+        lambda made: made.is_given_by_python,
+        Tolerance.ABSORBED,
+        "who gives ∞ to an op reckons with it",
+    ),
+    Row(
+        "sum-of-masks",
+        lambda made: made.is_of_small_type and made.is_sum_of_masks,
+        Tolerance.LOGARITHM,
+        "two masks of the lowest number add up to -∞, which is still a mask",
+    ),
+    Row(
+        "small-type",
+        lambda made: made.is_of_small_type,
+        Tolerance.LEFT_OUT,
+        "ordinary numbers overflow in it",
+    ),
+    Row(
+        "algorithm",
+        lambda made: made.is_inside_algorithm,
+        Tolerance.ABSORBED,
+        "the library's algorithm reckons with it",
+    ),
+    Row(
+        "logarithm",
+        lambda made: made.op_type == "Log" and made.is_used_as_logarithm,
+        Tolerance.LOGARITHM,
+        "log(0) is as good as any number to who takes its exponential again",
+    ),
+    Row(
+        "sum-of-quotients",
+        lambda made: made.op_type in DIVISIONS and made.is_added_up,
+        Tolerance.DIVIDED_BY,
+        "it is meant in 1 / (1/a + 1/b)",
+    ),
+    Row(
+        "exponential",
+        lambda made: made.op_type in EXPONENTIALS,
+        Tolerance.ABSORBED,
+        "exponentials overflow in formulas that are right in the limit",
+    ),
+    Row("any-other", lambda _: True, Tolerance.LEFT_OUT, "nothing tells that it is meant"),
+)
+
+
+def tolerance_of(made: Infinity) -> Tolerance:
+    """Return what may become of ∞: the first row that fits decides."""
+    return next(row for row in TOLERANCES if row.fits(made)).tolerance

@@ -14,16 +14,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import (
-    ALL_STEPS_SKIPPED,
-    DEAD_RELU,
-    EXP_UNDERFLOW,
-    GRADIENT_UNDERFLOW,
-    NEAR_OVERFLOW,
-    SATURATED_SOFTMAX,
-    SILENT_BROADCAST,
-    SOFTMAX_TWICE,
-)
+from tfdbg_tui.diagnosis.rules.silent import explanations
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
@@ -109,14 +100,14 @@ class _Search:
             return None
         if op_type in _RECTIFIERS and all(map(_all_zero, known)):
             return self._suspect(
-                DEAD_RELU,
+                explanations.DEAD_RELU,
                 events,
                 len(rows),
                 f"all {known[-1].size:,} outputs are 0 in each of {len(rows):,} computations",
             )
         if op_type == "Exp" and all(map(_all_zero, known)):
             return self._suspect(
-                EXP_UNDERFLOW,
+                explanations.EXP_UNDERFLOW,
                 events,
                 len(rows),
                 f"all {known[-1].size:,} results are 0 in each of {len(rows):,} computations",
@@ -139,7 +130,7 @@ class _Search:
         if limit is None or last.maximum is None or last.maximum < _NEAR * limit:
             return None
         evidence = f"the largest result is {last.maximum:.3g}, the largest {last.dtype} {limit:.3g}"
-        return self._suspect(NEAR_OVERFLOW, events[-1:], times, evidence)
+        return self._suspect(explanations.NEAR_OVERFLOW, events[-1:], times, evidence)
 
     def _saturated(
         self, events: list[TensorEvent], known: list[TensorSummary], times: int
@@ -156,7 +147,7 @@ class _Search:
         if not always or not self._dataflow.variables.trained:
             return None
         evidence = f"{zeros:,} of {size:,} probabilities looked at are exactly 0"
-        return self._suspect(SATURATED_SOFTMAX, events, times, evidence)
+        return self._suspect(explanations.SATURATED_SOFTMAX, events, times, evidence)
 
     def _underflow(
         self, events: list[TensorEvent], known: list[TensorSummary], times: int
@@ -179,7 +170,7 @@ class _Search:
         if not size or lost < 0.9 * size or not is_backward(self._run, events[0]):
             return None
         evidence = f"{lost:,} of {size:,} gradients that are not 0 in float32 are 0 in float16"
-        return self._suspect(GRADIENT_UNDERFLOW, events, times, evidence)
+        return self._suspect(explanations.GRADIENT_UNDERFLOW, events, times, evidence)
 
     def _broadcast(
         self, events: list[TensorEvent], known: list[TensorSummary], times: int
@@ -202,7 +193,7 @@ class _Search:
         if column.op_type not in _LAYER_OUTPUTS or not self._dataflow.variables.trained:
             return None  # a column made on purpose, for all pairs
         evidence = f"{a.size:,} and {b.size:,} elements in → {out.size:,} out"
-        return self._suspect(SILENT_BROADCAST, events, times, evidence)
+        return self._suspect(explanations.SILENT_BROADCAST, events, times, evidence)
 
     def _ends_in_mean(self, event: TensorEvent) -> bool:
         for _ in range(3):
@@ -228,7 +219,7 @@ class _Search:
             producers = self._dataflow.producers(event)
             if producers and self._is_softmax(producers[0].event):
                 evidence = f"{op.op_type} takes the result of a Softmax"
-                yield self._suspect(SOFTMAX_TWICE, [event], len(rows), evidence)
+                yield self._suspect(explanations.SOFTMAX_TWICE, [event], len(rows), evidence)
 
     def _is_softmax(self, event: TensorEvent | None) -> bool:
         for _ in range(4):
@@ -258,7 +249,7 @@ class _Search:
             times = int(self._dataflow.timeline.rows_of(event.index).size)
             if times == root.node.site.alerts and self._asks_if_finite(root.members[-1].site.first):
                 evidence = f"the gradients were not finite in any of {times:,} steps"
-                yield self._suspect(ALL_STEPS_SKIPPED, [event], times, evidence)
+                yield self._suspect(explanations.ALL_STEPS_SKIPPED, [event], times, evidence)
 
     def _asks_if_finite(self, event: TensorEvent) -> bool:
         return any(use.op_type == "IsFinite" for use in self._dataflow.consumers(event))
