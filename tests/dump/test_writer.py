@@ -600,7 +600,7 @@ def test_tensorboard_reads_it(tmp_path: Path) -> None:
     assert multiplexer.SourceLines(run, index)["lines"] == Path(__file__).read_text().split("\n")
 
 
-# ---- Trouble -----------------------------------------------------------------------------------
+# ---- Errors ------------------------------------------------------------------------------------
 
 
 def test_relative_directory_stays_where_it_was(

@@ -1,4 +1,4 @@
-"""Roots: where trouble was born, what belongs to it, and what does no harm."""
+"""Roots: where NaN and ∞ were made, what belongs to it, and what does no harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suspects: trouble without NaN, and its healthy look-alikes."""
+"""Suspects: defects without NaN, and its healthy look-alikes."""
 
 from __future__ import annotations
 

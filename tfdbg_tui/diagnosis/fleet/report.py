@@ -86,7 +86,7 @@ class JobReport:
         verdict: As that of a single run.
         roots: What made its alerts, in order of first occurrence.
         harmless: What made alerts that do no harm.
-        suspects: Trouble that has not led to NaN or ∞.
+        suspects: Defects that have not led to NaN or ∞.
         gaps: What is not on record: positions of processes, and `Gap` in the form of JSON.
         notes: What else there is to say of its processes, a sentence each.
         skew: Seconds by which the clock of each process is ahead of that of the first; None where

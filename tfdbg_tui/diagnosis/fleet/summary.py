@@ -101,7 +101,7 @@ class WorkerSummary:
         bytes: Size of its files.
         roots: What made its alerts; those without harm last.
         crossings: Its collective ops.
-        suspects: Trouble that has not led to NaN or ∞; ``diagnose --json`` and lines of each.
+        suspects: Defects that have not led to NaN or ∞; ``diagnose --json`` and lines of each.
         gaps: What is not on record, in the form of ``diagnose --json``.
         problems: What is wrong with its files, and what the dump is too weak to prove.
     """

@@ -54,7 +54,7 @@ def _job(job: JobReport) -> Iterator[str]:
         for suspect in job.suspects:
             yield _root(job, suspect, "- ")
     if job.harmless:
-        yield "Harmless (not counted as trouble):"
+        yield "Harmless (not counted as a defect):"
         for root in job.harmless:
             title = f"{root.finding['title']}: {root.finding['evidence']}"
             yield paragraph("-", f"{title}; {_whose(job, root.workers)}")
@@ -74,7 +74,7 @@ def _verdict(job: JobReport) -> str:
     words = {
         "bad": f"{len(job.roots)} root{'s' * (len(job.roots) != 1)}",
         "incomplete": "but not everything is on record",
-        "suspect": "but silent trouble",
+        "suspect": "but silent defects",
         "clean": "",
     }
     return ", ".join(filter(None, (f"{job.verdict}: {alerts}{on}", words[job.verdict])))

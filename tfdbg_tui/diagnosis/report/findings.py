@@ -121,7 +121,7 @@ class Report:
         events: Number of executions and graph executions.
         steps: The training steps of the run.
         roots: What made them, in order of first occurrence.
-        suspects: Trouble that has not led to NaN or ∞.
+        suspects: Defects that have not led to NaN or ∞.
         benign: What made alerts that do no harm: masks, values that are left out again.
         bad_lines: The lines of the program whose ops made bad tensors.
         gaps: What is not on record, so that the run cannot be called clean.
@@ -170,7 +170,7 @@ class Report:
         Args:
             run: The run.
             roots: What made its alerts.
-            suspects: Trouble that has not led to NaN or ∞.
+            suspects: Defects that have not led to NaN or ∞.
             benign: What made alerts that do no harm.
             advice: What the dump is too weak to prove, and what to record instead.
         """

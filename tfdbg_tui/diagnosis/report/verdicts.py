@@ -8,7 +8,7 @@ Verdict = Literal["clean", "bad", "suspect", "incomplete"]
 
 
 def verdict_of(*, bad: bool, incomplete: bool, suspect: bool) -> Verdict:
-    """Return the verdict: NaN or ∞ first, then what is not on record, then silent trouble."""
+    """Return the verdict: NaN or ∞ first, then what is not on record, then silent defects."""
     if bad:
         return "bad"
     if incomplete:

@@ -33,7 +33,7 @@ def to_text(report: Report) -> str:
         parts.append("Suspects (no NaN or ∞ so far):")
         parts += [_finding(finding, "suspect", "- ") for finding in report.suspects]
     if report.benign:
-        parts.append("Harmless (not counted as trouble):")
+        parts.append("Harmless (not counted as a defect):")
         parts += [_short(finding) for finding in report.benign]
     parts += [_note("missing", str(gap)) for gap in report.gaps]
     parts += [_note("note", problem) for problem in report.problems]
@@ -64,7 +64,7 @@ def _verdict(report: Report) -> str:
     if report.verdict == "incomplete":
         return f"incomplete: {alerts}{harmless}, but not everything is on record"
     if report.suspects:
-        return f"suspect: {alerts} that matter{'s' * (report.alerts == 1)}, but silent trouble"
+        return f"suspect: {alerts} that matter{'s' * (report.alerts == 1)}, but silent defects"
     return f"clean: {alerts}{harmless}" + (", as far as this dump tells" if report.problems else "")
 
 

@@ -18,7 +18,7 @@ ALL: dict[str, Explanation] = {rule.id: rule for rule in (*RULES, *EXPLANATIONS)
 _PAGE = """\
 # Rules
 
-What `tfdbg-tui` can say of the op that made the first NaN or ∞, and of trouble that has not led
+What `tfdbg-tui` can say of the op that made the first NaN or ∞, and of defects that have not led
 there. The first rule that fits is the answer; `tfdbg-tui rules ID` prints one of them. This page is
 written by `tfdbg-tui rules --markdown > tfdbg_tui/diagnosis/rules/README.md`.
 

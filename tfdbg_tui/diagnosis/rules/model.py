@@ -131,7 +131,7 @@ class Example:
 
     Attributes:
         text: The example in one line.
-        case: The same as the rule would be asked; None for silent trouble, which is seen only in
+        case: The same as the rule would be asked; None for a silent defect, which is seen only in
             many calls.
     """
 
@@ -141,7 +141,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """A kind of trouble, and what to do about it.
+    """A kind of defect, and what to do about it.
 
     Attributes:
         id: Short name, for JSON and tests.

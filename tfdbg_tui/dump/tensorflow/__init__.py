@@ -1,1 +1,1 @@
-"""The one door to TensorFlow: all that is used of it beyond its public interface."""
+"""All that is used of TensorFlow beyond its public interface: no other module knows its inside."""

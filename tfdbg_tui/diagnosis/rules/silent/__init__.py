@@ -1,1 +1,1 @@
-"""Trouble before, or without, NaN: what it means, and which places of a run have it."""
+"""Defects that show before NaN or without it: what they mean, which places of a run have them."""

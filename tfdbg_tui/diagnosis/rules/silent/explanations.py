@@ -1,4 +1,4 @@
-"""What silent trouble means; `search` finds the places that have it."""
+"""What silent defects mean; `search` finds the places that have them."""
 
 from __future__ import annotations
 
@@ -78,4 +78,4 @@ EXPLANATIONS = (
     SOFTMAX_TWICE,
     ALL_STEPS_SKIPPED,
 )
-"""All kinds of silent trouble."""
+"""All kinds of silent defects."""

@@ -1,4 +1,4 @@
-"""Trouble that has not led to NaN or ∞, or not yet.
+"""Defects that have not led to NaN or ∞, or not yet.
 
 A healthy program must never be suspected: these tests want to see the same thing in all of many
 calls, of tensors of some size.  They look at a sample of each place's tensors.
@@ -42,7 +42,7 @@ _SAMPLED = _RECTIFIERS | _GROWING | {"Cast", "Sub", "SquaredDifference", "Softma
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A place with silent trouble.
+    """A place with a silent defect.
 
     Attributes:
         event: A tensor that shows it.
@@ -58,7 +58,7 @@ class Suspect:
 
 
 def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]:
-    """Return the places with silent trouble, in order of their first tensors."""
+    """Return the places with silent defects, in order of their first tensors."""
     search = _Search(run, dataflow, causes)
     if any(not root.contained for root in causes.roots):
         return []  # a run with NaN has other worries, and every statistic of it is distorted
@@ -77,7 +77,7 @@ class _Search:
         }
 
     def sampled(self) -> Iterator[Suspect]:
-        """Look at a sample of the tensors of places that can have trouble."""
+        """Look at a sample of the tensors of places that can have defects."""
         for site, site_id in list(self._run.site_numbers.items()):
             op = self._run.op(site.graph_id, site.op_name)
             if op is None or op.op_type not in _SAMPLED or site.graph_id in self._reckoned:
