@@ -70,6 +70,20 @@ def vector_proto(values: Any) -> bytes:
     return head + codec.bytes_field(4, content)
 
 
+_MODE = TensorDebugMode.FULL_HEALTH
+_HEALTH = vector_proto([-1.0, -1.0, 1.0, 1.0, 3.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0])
+_BITS = 0x4000000000000000  # 2.0 as a double
+# With a value in every field.
+EXECUTION = events.Execution(
+    "Log", 1, GRAPHS[0], [1], [2], _MODE, [_HEALTH],
+    events.CodeLocation("host", ["frame"]).encode(), [1], 1, 1, "failed", [1.0], [2.0],
+    [_HEALTH], [1.0], [2.0],
+)  # fmt: skip
+TRACE = events.GraphExecutionTrace(
+    GRAPHS[0], "op", 1, _MODE, _HEALTH, "/device:CPU:0", 1, 2, _BITS, _BITS
+)
+
+
 def content(run: Run) -> dict[str, Any]:
     """Returns all that the index of a run holds, in a form to be compared."""
     executions, traces = run.executions, run.graph_executions

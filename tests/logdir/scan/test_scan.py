@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from tests.conftest import RECORDED
 from tests.logdir.synthetic import (
+    EXECUTION,
+    TRACE,
     content,
     execution_record,
     execution_records,
@@ -21,7 +23,6 @@ from tests.logdir.synthetic import (
     repeated,
     trace_record,
     trace_records,
-    vector_proto,
     write_logdir,
 )
 from tfdbg_tui.logdir.files import frames
@@ -30,7 +31,6 @@ from tfdbg_tui.logdir.index.executions import ExecutionLog
 from tfdbg_tui.logdir.index.traces import TraceLog
 from tfdbg_tui.logdir.scan.interning import Interner
 from tfdbg_tui.wire import codec, events, tfrecord
-from tfdbg_tui.wire.modes import TensorDebugMode
 
 import numpy as np  # isort: skip
 
@@ -142,22 +142,13 @@ def test_hardly_a_record_is_read_alone(
 
 def test_records_with_every_field_are_read_in_bulk(tmp_path: Path, alone: Counter[type]) -> None:
     """A field that is declared, but not looked for by the scans, is found here."""
-    proto = vector_proto([5.0, 0.0])
-    trace = events.GraphExecutionTrace(
-        "graph", "Log", 1, TensorDebugMode.CURT_HEALTH, proto, "/device:CPU:0", 1, 2, 3, 4
-    )
-    location = events.CodeLocation("host", ["frame"]).encode()
-    execution = events.Execution(
-        "Log", 1, "graph", [1], [2], TensorDebugMode.CURT_HEALTH, [proto], location, [1],
-        1, 1, "failed", [1.0], [2.0], [proto], [1.0], [2.0],
-    )  # fmt: skip
-    for message in (trace, execution):
+    for message in (TRACE, EXECUTION):
         for field in dataclasses.fields(message):
             assert getattr(message, field.name) not in (None, 0, "", b"", []), field.name
     write_logdir(
         tmp_path / "logdir",
-        traces=trace_record(trace, step=1) * 500,
-        executions=execution_record(execution, step=1) * 500,
+        traces=trace_record(TRACE, step=1) * 500,
+        executions=execution_record(EXECUTION, step=1) * 500,
     )
     run = read(tmp_path / "logdir")
     assert len(run.executions) == len(run.graph_executions) == 500

@@ -150,7 +150,7 @@ class Merging:
         )
 
     def _with_late_sources(self, kept: list[Root]) -> list[Root]:
-        """Count what did no harm with its root, where only now that root has turned out to do harm."""
+        """Count what did no harm with its root, where only now that has turned out to do harm."""
         spread = [root for root in kept if not root.contained]
         left = []
         for root in kept:

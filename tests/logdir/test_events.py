@@ -1,0 +1,59 @@
+"""What is handed out of a record: all that its fields tell."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.logdir.synthetic import (
+    EXECUTION,
+    TRACE,
+    execution_record,
+    read,
+    record,
+    trace_record,
+    write_logdir,
+)
+from tfdbg_tui.wire import events
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def told(
+    directory: Path,
+    *,
+    execution: events.Execution = EXECUTION,
+    trace: events.GraphExecutionTrace = TRACE,
+) -> str:
+    """Returns what a reader hands out of an execution and of a graph execution."""
+    frame = events.StackFrameWithId("frame", events.FileLineCol(0, 7, "f")).encode()
+    device = events.DebuggedDevice("/device:CPU:0", 1).encode()
+    logdir = write_logdir(
+        directory,
+        executions=execution_record(execution),
+        traces=trace_record(trace),
+        frames=record(stack_frame_with_id=frame),
+        graphs=record(debugged_device=device),
+    )
+    run = read(logdir)
+    made, computed = run.executions[0], run.graph_executions[0]
+    return repr([dataclasses.asdict(made), run.stack(made.stack_id), dataclasses.asdict(computed)])
+
+
+def test_equal_records_tell_the_same(tmp_path: Path) -> None:
+    assert told(tmp_path / "one") == told(tmp_path / "other")
+
+
+@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(EXECUTION)])
+def test_every_field_of_an_execution_is_handed_out(tmp_path: Path, field: str) -> None:
+    without = dataclasses.replace(EXECUTION, **{field: getattr(events.Execution(), field)})
+    assert told(tmp_path / "without", execution=without) != told(tmp_path / "with")
+
+
+@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(TRACE)])
+def test_every_field_of_a_trace_is_handed_out(tmp_path: Path, field: str) -> None:
+    without = dataclasses.replace(TRACE, **{field: getattr(events.GraphExecutionTrace(), field)})
+    assert told(tmp_path / "without", trace=without) != told(tmp_path / "with")
