@@ -159,6 +159,7 @@ def test_signals_and_input_reach_the_program_as_without(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.wait()
+        process.stderr.close()
 
 
 @pytest.mark.parametrize(

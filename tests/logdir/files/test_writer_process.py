@@ -41,7 +41,7 @@ def test_a_writer_is_at_work_until_it_is_killed(tmp_path: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.stdout.read()  # its end of the pipe is closed: it is dead, a zombie until waited for
     assert writer.writing() is False
-    process.wait()
+    process.communicate()
     assert writer.writing() is False
 
 
