@@ -11,8 +11,11 @@ import pytest
 
 from tfdbg_tui.diagnosis.report.explanation import Explanation
 from tfdbg_tui.logdir import open_run
+from tfdbg_tui.query import searched
+from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.navigation import first_focus
+from tfdbg_tui.tui.panes import pane_named
 from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -78,6 +81,13 @@ class Opened:
             if text.strip():
                 found.append(text)
         return found
+
+
+def search(snapshot: Snapshot, focus: Focus, text: str, step: int) -> Focus:
+    """Go to the next (1) or previous (-1) match in the focused pane."""
+    rows = pane_named(focus.pane).rows
+    matches = rows.matches(snapshot, rows.for_search(snapshot, focus), searched(text))
+    return navigation.search(snapshot, focus, matches, step, inclusive=False)
 
 
 Open = Callable[..., AbstractAsyncContextManager[Opened]]

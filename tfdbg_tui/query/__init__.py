@@ -7,7 +7,8 @@ out what it selects as rows of a table.
 from __future__ import annotations
 
 from tfdbg_tui.diagnosis.events import Kind
-from tfdbg_tui.query.language import FIELDS, Query, QueryError, parse
+from tfdbg_tui.query.language import FIELDS, Query, QueryError, TextTerm, parse, searched
+from tfdbg_tui.query.row_tests import RowTests
 from tfdbg_tui.query.selection import Selection
 from tfdbg_tui.query.tensors import COLUMNS, TensorRow, tensor_rows
 
@@ -17,8 +18,11 @@ __all__ = [
     "Kind",
     "Query",
     "QueryError",
+    "RowTests",
     "Selection",
     "TensorRow",
+    "TextTerm",
     "parse",
+    "searched",
     "tensor_rows",
 ]

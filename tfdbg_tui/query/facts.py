@@ -10,14 +10,22 @@ from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.wire.dtypes import dtype_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfdbg_tui.logdir import ExecutionKind, Run, Site, TensorSummary
 
 Texts = dict[str, Sequence[str]]
 Numbers = dict[str, float | None]
 
 
-def texts_of_site(run: Run, site: Site) -> Texts:
-    """Return the texts, by field, of all computations of a tensor of a graph."""
+def texts_of_site(run: Run, site: Site, places: Callable[[int], Sequence[str]]) -> Texts:
+    """Return the texts, by field, of all computations of a tensor of a graph.
+
+    Args:
+        run: The run.
+        site: The tensor of a graph.
+        places: Returns the places of a stack, as `places_of_stack` does.
+    """
     op = run.op(site.graph_id, site.op_name)
     graph = run.graphs.get(site.graph_id)
     dtypes = op.output_dtypes if op else ()
@@ -29,14 +37,19 @@ def texts_of_site(run: Run, site: Site) -> Texts:
             (dtype_name(dtypes[site.output_slot]),) if site.output_slot < len(dtypes) else ()
         ),
         "device": _device(site.device),
-        "line": places_of_stack(run, op.stack_id) if op else (),
+        "line": places(op.stack_id) if op else (),
     }
 
 
 def texts_of_kind(kind: ExecutionKind) -> Texts:
     """Return the texts of all executions of an op or function."""
     names = _function(kind.op_type) if kind.is_function else (kind.op_type,)
-    return {"name": names, "type": (kind.op_type,), "fn": names if kind.is_function else ()}
+    tensors = [f"{names[0]}:{slot}" for slot in range(kind.num_outputs)]
+    return {
+        "name": (*names, *tensors),
+        "type": (kind.op_type,),
+        "fn": names if kind.is_function else (),
+    }
 
 
 def texts_of_execution(run: Run, index: int) -> Texts:

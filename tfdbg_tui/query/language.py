@@ -59,8 +59,12 @@ class TextTerm:
     def fits(self, texts: Mapping[str, Sequence[str]]) -> bool:
         """Whether one of the texts by field fits, or, where it is negated, none."""
         asked = texts.values() if self.field == ANY else (texts.get(self.field, ()),)
-        found = any(p.search(text) for some in asked for text in some for p in self.patterns)
+        found = any(self.finds(text) for some in asked for text in some)
         return found != self.negated
+
+    def finds(self, text: str) -> bool:
+        """Whether one of the patterns is found in a text."""
+        return any(pattern.search(text) for pattern in self.patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +150,16 @@ def parse(text: str) -> Query:
         else:
             texts.append(TextTerm(ANY, (_word(word.replace('"', "")),), negated))
     return Query(tuple(texts), tuple(numbers), bad)
+
+
+def searched(text: str) -> TextTerm:
+    """Return the term that finds a text anywhere, or what it matches as a regular expression."""
+    plain = re.escape(text)
+    try:
+        pattern = re.compile(f"{plain}|(?:{text})", _case(text))
+    except re.error:
+        pattern = re.compile(plain, _case(text))
+    return TextTerm(ANY, (pattern,))
 
 
 def _term(field: str, relation: str, value: str, *, negated: bool) -> TextTerm | NumberTerm:

@@ -12,31 +12,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.query.facts import (
-    numbers_of,
-    places_of_stack,
-    texts_of_execution,
-    texts_of_kind,
-    texts_of_site,
-)
-from tfdbg_tui.query.language import ANY
+from tfdbg_tui.query.facts import numbers_of, texts_of_execution
+from tfdbg_tui.query.row_tests import ONLY_RECORDED, RowTests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import numpy.typing as npt
+    from collections.abc import Sequence
 
     from tfdbg_tui.diagnosis.events import Kind
     from tfdbg_tui.logdir import Run
-    from tfdbg_tui.logdir.index.columns import ColumnView
-    from tfdbg_tui.query.language import Query, TextTerm
-
-    Rows = npt.NDArray[np.int64]
-    Flags = npt.NDArray[np.bool_]
+    from tfdbg_tui.query.language import Query
+    from tfdbg_tui.query.row_tests import Rows, Test
 
 _WINDOW = 1 << 16  # rows looked at together
 _READ = 256  # records read between two looks at the clock
-_ONLY_RECORDED = ("device", "dtype")  # of executions: the index knows nothing of these
 
 
 class Selection:
@@ -48,6 +36,7 @@ class Selection:
         query: The filter.
         found: Rows before `start` that the filter selects.
         start: The row to begin with: of an earlier state of the run all before it is known.
+        tests: Tests of rows of that list, for what they remember; None to make them anew.
     """
 
     def __init__(
@@ -57,6 +46,7 @@ class Selection:
         query: Query,
         found: Rows | None = None,
         start: int = 0,
+        tests: RowTests | None = None,
     ) -> None:
         self._run = run
         self._kind: Kind = kind
@@ -65,8 +55,8 @@ class Selection:
         self._found: list[Rows] = [] if found is None else [found]
         self._waiting = np.zeros(0, np.int64)  # rows whose records are still to be read
         self._covered = start
-        self._firsts: Rows | None = None
-        self._tests: list[Callable[[Rows], Flags]] | None = None
+        self._row_tests = tests or RowTests(run, kind)
+        self._tests: list[Test] | None = None
 
     @property
     def _list(self) -> Sequence[object]:
@@ -93,7 +83,7 @@ class Selection:
     def advance(self, seconds: float) -> None:
         """Look at more events for about as long as `seconds`, and at some at least."""
         if self._tests is None:
-            self._tests = self._make_tests()
+            self._tests = self._row_tests.of(self._query.texts)
         end = time.monotonic() + seconds
         while not self.complete:
             if self._waiting.size:
@@ -123,60 +113,11 @@ class Selection:
         low, high = alerts.searchsorted([start, stop]).tolist()
         bad = np.zeros(stop - start, bool)
         bad[alerts[low:high] - start] = True
-        return np.flatnonzero(bad == query.only_bad) + start
-
-    def _make_tests(self) -> list[Callable[[Rows], Flags]]:
-        terms = self._query.texts
-        if self._kind == "graph_execution":
-            return [self._graph_test(terms)] if terms else []
-        return [self._eager_test(t) for t in terms if t.field not in _ONLY_RECORDED]
-
-    def _graph_test(self, terms: Sequence[TextTerm]) -> Callable[[Rows], Flags]:
-        run, events = self._run, self._run.graph_executions
-        table = np.zeros(events.num_sites, bool)
-        asks_dtype = any(term.field in (ANY, "dtype") for term in terms)
-        for number in range(events.num_sites):
-            texts = texts_of_site(run, events.site_by_id(number))
-            if asks_dtype and not texts["dtype"]:
-                texts["dtype"] = self._recorded_dtype(number)
-            table[number] = all(_fits(term, texts) for term in terms)
-        return lambda rows: table[events.site_ids.take(rows)]
-
-    def _recorded_dtype(self, site: int) -> tuple[str, ...]:
-        """Return the dtype in the first record of a tensor whose graph does not tell it."""
-        events = self._run.graph_executions
-        if self._firsts is None:
-            self._firsts = _first_rows(events.site_ids, events.num_sites)
-        row = int(self._firsts[site])
-        summary = events[row].summary if row >= 0 else None
-        return (summary.dtype,) if summary and summary.dtype else ()
-
-    def _eager_test(self, term: TextTerm) -> Callable[[Rows], Flags]:
-        run, events = self._run, self._run.executions
-        kinds = np.zeros(events.num_kinds, bool)
-        for number in range(events.num_kinds):
-            kinds[number] = term.fits(texts_of_kind(events.kind_by_id(number))) != term.negated
-        stacks: dict[int, bool] = {}
-
-        def of_stack(number: int) -> bool:
-            if number not in stacks:
-                texts = {"line": places_of_stack(run, number)}
-                stacks[number] = _fits(term, texts) != term.negated
-            return stacks[number]
-
-        def test(rows: Rows) -> Flags:
-            found = kinds[events.kinds.take(rows)]
-            if term.field in (ANY, "line"):
-                numbers, which = np.unique(events.stack_ids.take(rows), return_inverse=True)
-                found |= np.array([of_stack(n) for n in numbers.tolist()], bool)[which]
-            negated: Flags = found != term.negated
-            return negated
-
-        return test
+        return np.flatnonzero(bad == (query.bad is not False)) + start
 
     @property
     def _reads_records(self) -> bool:
-        recorded = any(t.field in _ONLY_RECORDED for t in self._query.texts)
+        recorded = any(t.field in ONLY_RECORDED for t in self._query.texts)
         return bool(self._query.numbers) or (recorded and self._kind == "execution")
 
     def _read_some(self) -> None:
@@ -189,27 +130,8 @@ class Selection:
             numbers = numbers_of(self._run, self._kind, row)
             if not all(term.fits(numbers) for term in query.numbers):
                 return False
-        terms = [t for t in query.texts if t.field in _ONLY_RECORDED]
+        terms = [t for t in query.texts if t.field in ONLY_RECORDED]
         if self._kind != "execution" or not terms:
             return True
         texts = texts_of_execution(self._run, row)
         return all(term.fits(texts) for term in terms)
-
-
-def _first_rows(column: ColumnView, count: int) -> Rows:
-    """Return the first row that holds each number up to `count`; -1 for none."""
-    firsts = np.full(count, -1)
-    for start, numbers in column.blocks():
-        found, rows = np.unique(numbers, return_index=True)
-        new = firsts[found] < 0
-        firsts[found[new]] = start + rows[new]
-        if (firsts >= 0).all():
-            break
-    return firsts
-
-
-def _fits(term: TextTerm, texts: dict[str, Sequence[str]]) -> bool:
-    """Whether a term fits; a word is looked for in the user's own place alone."""
-    if term.field == ANY and texts.get("line"):
-        texts = {**texts, "line": texts["line"][:1]}
-    return term.fits(texts)

@@ -143,6 +143,7 @@ class TfdbgApp(PacedApp):
         self.session.listen(self._navigator.find_chain)
         self.session.listen(self._navigator.find_filtered)
         self.session.listen(self._navigator.find_tree)
+        self.session.listen(self._navigator.count_matches)
 
     def _shows_tree(self) -> bool:
         return self.parts.main.shows(graph_structure.SPEC.name)

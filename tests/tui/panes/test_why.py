@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from tests.tui.conftest import search
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of
 from tfdbg_tui.diagnosis.report import cards, chains
 from tfdbg_tui.diagnosis.report.links import Link
@@ -102,7 +103,7 @@ def test_the_first_alert_is_the_root_even_if_another_was_written_first(
 def test_searching_finds_causes_by_their_titles(two_roots: Snapshot) -> None:
     focus = navigation.move_to(two_roots, first_focus(two_roots), 0)
     title = two_roots.explanation.groups[1].finding.title
-    found = navigation.search(two_roots, focus, title, 1, inclusive=False)
+    found = search(two_roots, focus, title, 1)
     assert ALERTS.position(two_roots, found) == 1
 
 

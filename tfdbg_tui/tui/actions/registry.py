@@ -181,7 +181,7 @@ ACTIONS: tuple[Action, ...] = (
         "close_why",
         ("escape",),
         "close",
-        "list all again where the pane has a filter; close Why again",
+        "end the search or the filter of the pane; close Why again",
         _NUMERIC,
         navigation.close,
         jump=False,
@@ -338,7 +338,8 @@ ACTIONS: tuple[Action, ...] = (
         "search",
         ("slash",),
         "search",
-        "search in the pane; capital letters count only if you type any",
+        "search names, types, functions, dtypes and lines of the pane: a text, or a regular "
+        "expression; capital letters count only if you type any; Esc ends it",
         _FIND,
         in_every_footer=True,
     ),

@@ -45,6 +45,8 @@ class Actor:
                 parts.main.keys.searching = ""
                 parts.main.keys.show()
                 return
+        if action_id == "close_why" and parts.search.end():
+            return
         with self._navigator.acting(by_moving=action_id not in ("follow", "pause")):
             self._do(BY_ID[action_id])
 

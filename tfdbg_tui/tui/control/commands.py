@@ -70,6 +70,7 @@ class Commands:
 
     def do_search(self) -> None:
         """Ask what to search for."""
+        self._parts.search.begin_typing()
         self._ask("search")
 
     def do_filter(self) -> None:

@@ -145,8 +145,10 @@ class Navigator:
         return focus.filter_of(navigation.pane_to_filter(focus))
 
     def typed(self, typed: Prompt.Typed) -> None:
-        """Show what a filter selects as it is typed, where it can be understood already."""
-        if typed.purpose == "filter":
+        """Show what a filter selects, or a search finds, as it is typed."""
+        if typed.purpose == "search":
+            self._parts.search.typed(typed.text)
+        elif typed.purpose == "filter":
             with contextlib.suppress(navigation.NowhereError):
                 self._session.focus = navigation.set_filter(self._session.focus, typed.text)
 
@@ -156,8 +158,8 @@ class Navigator:
         with self.acting():
             if answered.purpose == "filter":
                 self._end_filter(answered)
-            elif answered.purpose == "search" and text:
-                self._parts.search.begin(text)
+            elif answered.purpose == "search":
+                self._parts.search.answered(text)
             elif command == ["filter"]:
                 text = text.strip().removeprefix("filter")
                 self.go(lambda _, focus: navigation.set_filter(focus, text), jump=True)
@@ -190,10 +192,18 @@ class Navigator:
         except navigation.NowhereError as nowhere:
             self._parts.say(str(nowhere))
 
+    def count_matches(self) -> None:
+        """Have counted what a search finds, before anything shows the session."""
+        try:
+            self._parts.search.look()
+        except navigation.NowhereError as nowhere:
+            self._parts.say(str(nowhere))
+
     def task_done(self, message: TaskDone) -> None:
         """Show what has been found meanwhile."""
         with self.acting():
-            self._parts.search.task_done(message.task)
+            if self._parts.search.task_done(message.task):
+                self._session.notify()
             if self._parts.filtering.task_done(message.task):
                 self._session.notify()
             if self._parts.chain_finder.task_done(message.task):

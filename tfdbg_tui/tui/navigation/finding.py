@@ -11,19 +11,22 @@ from tfdbg_tui.tui.session.focusing import focus_execution
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
+    from tfdbg_tui.tui.panes.matching import Matches
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _USUAL_PREFIX = "trace"  # of a number alone, where the focused pane has none
 
 
-def search(snapshot: Snapshot, focus: Focus, text: str, step: int, *, inclusive: bool) -> Focus:
-    """Go to the next (1) or previous (-1) row of the focused pane that matches.
+def search(
+    snapshot: Snapshot, focus: Focus, matches: Matches, step: int, *, inclusive: bool
+) -> Focus:
+    """Go to the next (1) or previous (-1) row of the focused pane that matches, or around.
 
     Args:
         snapshot: The run.
         focus: The focus.
-        text: What to look for; capital letters count only if it has any.
+        matches: The rows that match.
         step: Direction.
         inclusive: Whether the focused row itself may be the match.
 
@@ -31,15 +34,15 @@ def search(snapshot: Snapshot, focus: Focus, text: str, step: int, *, inclusive:
         NowhereError: No row matches.
     """
     rows = pane_named(focus.pane).rows
-    position = rows.position(snapshot, focus)
+    seen = rows.for_search(snapshot, focus)
+    position = rows.position(snapshot, seen)
     start = 0 if position is None else position + (0 if inclusive else step)
-    found = rows.find(snapshot, focus, text, start, step)
-    if found is None:  # wrap around
-        end = 0 if step > 0 else rows.count(snapshot, focus) - 1
-        found = rows.find(snapshot, focus, text, end, step)
+    found = matches.next(start, step)
     if found is None:
-        raise NowhereError(f"not found: {text}")
-    return rows.select(snapshot, focus, found)
+        found = matches.next(0 if step > 0 else rows.count(snapshot, seen) - 1, step)
+    if found is None:
+        raise NowhereError("not found")
+    return rows.select_found(snapshot, focus, found)
 
 
 def goto(snapshot: Snapshot, focus: Focus, target: str) -> Focus:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis import name_of
 from tfdbg_tui.tui.panes.listing import pane_of_subject
-from tfdbg_tui.tui.panes.matching import matches
+from tfdbg_tui.tui.panes.matching import Matches
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import (
     focus_alert,
@@ -20,13 +20,15 @@ from tfdbg_tui.tui.session.focusing import (
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from collections.abc import Hashable
 
     from tfdbg_tui.diagnosis import Explanation, Group, TensorEvent
+    from tfdbg_tui.query import Kind, TextTerm
+    from tfdbg_tui.tui.panes.matching import Flags
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
-    BoolArray = npt.NDArray[np.bool_]
+_KINDS: tuple[Kind, Kind] = ("graph_execution", "execution")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +113,34 @@ class AlertRows(Rows):
         cause = event if found.alert is None else None
         return focus_event(snapshot, replace(focus, alert=event, cause=cause), event)
 
-    def find(
-        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
-    ) -> int | None:
+    def matches(self, snapshot: Snapshot, focus: Focus, term: TextTerm) -> Matches:
         """See `Rows`."""
-        wanted = self._matches(snapshot, focus, text)
-        rows = np.flatnonzero(wanted[start:] if step > 0 else wanted[: start + 1])
-        if not rows.size:
-            return None
-        return start + int(rows[0]) if step > 0 else int(rows[-1])
+        explanation = self.explanation(snapshot, focus)
+        flags = _matching_alerts(snapshot, term)
+        if explanation is not None:
+            flags = _matching_rows(snapshot, focus, explanation, flags, term)
+        return Matches(len(flags), lambda rows: flags[rows])
+
+    def listing(self, snapshot: Snapshot, focus: Focus) -> Hashable:
+        """See `Rows`."""
+        return focus.in_time, focus.open_causes, snapshot.explanation
+
+    def for_search(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`: with the alerts of all causes."""
+        explanation = self.explanation(snapshot, focus)
+        if explanation is None:
+            return focus
+        causes = frozenset(group.finding.event for group in explanation.groups)
+        return replace(focus, open_causes=causes)
+
+    def select_found(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
+        """See `Rows`: below a cause, that is unfolded."""
+        unfolded = self.for_search(snapshot, focus)
+        found, group = self.select(snapshot, unfolded, row), self.at(snapshot, unfolded, row).group
+        opened = focus.open_causes
+        if group is not None and found.cause is None:
+            opened |= {group.finding.event}
+        return replace(found, open_causes=opened)
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: unfold the alerts of a cause, or go to the tensor of the row."""
@@ -162,19 +183,6 @@ class AlertRows(Rows):
             raise NowhereError(f"there is no alert {number:,}: there are {count:,}, from 1 on")
         return focus_alert(snapshot, focus, number - 1)
 
-    def _matches(self, snapshot: Snapshot, focus: Focus, text: str) -> BoolArray:
-        """Return which rows match; millions of them take a moment."""
-        explanation = self.explanation(snapshot, focus)
-        if explanation is None:
-            return _matching_alerts(snapshot, text)
-        alerts = _matching_alerts(snapshot, text)
-        rows = []
-        for group in explanation.groups:
-            name = name_of(snapshot.run, group.finding.event)
-            rows.append(np.array([matches(text, f"{name} {group.finding.title}")]))
-            rows.append(alerts[group.alerts[: _listed(group, focus)]])
-        return np.concatenate(rows)
-
 
 ALERTS = AlertRows()
 
@@ -193,24 +201,26 @@ def _listed(group: Group, focus: Focus) -> int:
     return group.num_alerts if group.finding.event in focus.open_causes else 0
 
 
-def _matching_alerts(snapshot: Snapshot, text: str) -> BoolArray:
-    """Return which alerts have a name that matches, in order of time.
-
-    Names are looked at once for each op, not for each alert.
-    """
+def _matching_alerts(snapshot: Snapshot, term: TextTerm) -> Flags:
+    """Return which alerts match, in order of time."""
     found = np.zeros(len(snapshot.alerts), np.bool_)
-    graph, eager = snapshot.run.graph_executions, snapshot.run.executions
-    sites = range(graph.num_sites)
-    names = np.array([matches(text, graph.site_by_id(i).tensor_name) for i in sites], np.bool_)
-    positions = snapshot.alerts.positions("graph_execution")
-    if len(positions):
-        found[positions] = names[graph.site_ids.take(graph.alert_rows[:])]
-    positions = snapshot.alerts.positions("execution")
-    if len(positions):
-        kinds, slots = eager.kinds.take(eager.alert_rows[:]), eager.alert_slots[:]
-        op_types = [eager.kind_by_id(i).op_type for i in range(eager.num_kinds)]
-        for slot in np.unique(slots).tolist():
-            names = np.array([matches(text, f"{op_type}:{slot}") for op_type in op_types])
-            here = slots == slot
-            found[positions[here]] = names[kinds[here]]
+    for kind in _KINDS:
+        positions = snapshot.alerts.positions(kind)
+        if len(positions):
+            (test,) = snapshot.row_tests(kind).of([term])
+            found[positions] = test(snapshot.events(kind).alert_rows[:])
     return found
+
+
+def _matching_rows(
+    snapshot: Snapshot, focus: Focus, explanation: Explanation, alerts: Flags, term: TextTerm
+) -> Flags:
+    """Return which rows match where alerts are grouped by what caused them."""
+    rows = []
+    for group in explanation.groups:
+        finding = group.finding
+        place = f"{finding.location.file}:{finding.location.line}" if finding.location else ""
+        texts = (name_of(snapshot.run, finding.event), finding.title, finding.graph or "", place)
+        rows.append(np.array([any(map(term.finds, texts))]))
+        rows.append(alerts[group.alerts[: _listed(group, focus)]])
+    return np.concatenate(rows)

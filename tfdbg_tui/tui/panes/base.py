@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfdbg_tui.tui.panes.rows import Rows
+    from tfdbg_tui.tui.session.searched import Searched
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.terminal.text import Charset
@@ -149,8 +150,26 @@ class Pane(VirtualList):
         more = "" if all(listed.complete for listed in found) else charset.ellipsis
         return f" {charset.dot} {text}: {count:,}{more}"
 
+    @property
+    def _searched(self) -> Searched | None:
+        """What is searched for in this pane."""
+        searched = self.session.searched
+        return searched if searched and searched.pane == self.spec.name else None
+
+    def _search_words(self) -> str:
+        """Return what the title says of a search: ``/Log: 3 of 120``; "" where there is none."""
+        searched = self._searched
+        if searched is None:
+            return ""
+        if searched.total is None:
+            return f" /{searched.text}{self.charset.ellipsis} "
+        number = "" if searched.number is None else f"{searched.number:,} of "
+        return f" /{searched.text}: {number}{searched.total:,} "
+
     def show(self) -> None:
         """Show the session's present state; called after each change of it."""
+        searched = self._searched
+        self.highlight(searched.term.patterns if searched else ())
         snapshot = self.session.snapshot
         if snapshot is not self._shown:
             self._shown = snapshot
@@ -167,6 +186,7 @@ class Pane(VirtualList):
 
     def _show_title(self) -> None:
         summary = self.charset.safe(self.summary())
+        found = self.charset.safe(self._search_words())
         has_keys = self.session.focus.pane == self.spec.name
         told = has_keys and self.charset.ascii_only and self.app.no_color  # no frame tells it
         title = Content.assemble(
@@ -174,6 +194,7 @@ class Pane(VirtualList):
             (f" {self._key} " if self._key else " ", "bold $rule-active"),
             (f"{self.spec.title} ", "bold $foreground"),
             (f" {summary} " if summary else "", "$dim"),
+            (found, "$match"),
         )
         if title != self._title:
             self._title = title

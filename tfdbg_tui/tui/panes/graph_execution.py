@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
-from tfdbg_tui.tui.panes.matching import find_number, matches, rows_from
 from tfdbg_tui.tui.panes.rows import EventRows, index_within
 from tfdbg_tui.tui.panes.trace_columns import TraceColumns, TraceRow, choose_columns
 from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
@@ -42,24 +41,6 @@ class GraphExecutionRows(EventRows):
     def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
         """See `Rows`."""
         return focus_graph_execution(snapshot, focus, self.index(snapshot, focus, row))
-
-    def find(
-        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
-    ) -> int | None:
-        """See `Rows`."""
-        executions = snapshot.run.graph_executions
-        wanted = [self._matches(snapshot, text, i) for i in range(executions.num_sites)]
-        listed = self.listed(snapshot, focus)
-        if listed is None:
-            return find_number(executions.site_ids, wanted, start, step)
-        sites = executions.site_ids.take(listed.rows)
-        rows = rows_from(start, step, len(sites))
-        return next((row for row in rows if wanted[int(sites[row])]), None)
-
-    def _matches(self, snapshot: Snapshot, text: str, site_id: int) -> bool:
-        site = snapshot.run.graph_executions.site_by_id(site_id)
-        op = snapshot.run.op(site.graph_id, site.op_name)
-        return matches(text, site.tensor_name) or (op is not None and matches(text, op.op_type))
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: to the op that computed the tensor."""

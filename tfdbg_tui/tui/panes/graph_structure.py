@@ -9,9 +9,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.query import searched
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.boundaries import boundary_words
-from tfdbg_tui.tui.panes.matching import matches
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focus import OpName
 from tfdbg_tui.tui.session.focusing import focus_graph_execution, focus_op
@@ -103,10 +103,11 @@ class TreeRows(Rows):
     def go_to_name(self, snapshot: Snapshot, focus: Focus, name: str) -> Focus | None:
         """See `Rows`: to the op whose name fits best, and its first computation."""
         op_name = name.rpartition(":")[0] if re.search(r":\d+$", name) else name
+        finds = searched(op_name).finds
         found: list[tuple[bool, int, OpName]] = []
         for order, graph in enumerate(list(snapshot.run.graphs.values())):
             exact = op_name in graph.ops
-            part = next((op for op in list(graph.ops) if matches(op_name, op)), None)
+            part = next((op for op in list(graph.ops) if finds(op)), None)
             if exact or part is not None:
                 op = OpName(graph.graph_id, op_name if exact else part or "")
                 found.append((not exact, order, op))

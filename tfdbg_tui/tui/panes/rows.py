@@ -9,16 +9,16 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from tfdbg_tui.diagnosis import name_of
-from tfdbg_tui.tui.panes.matching import first_match, rows_from
+from tfdbg_tui.tui.panes.matching import Matches
 from tfdbg_tui.tui.session.focusing import focus_newest, focused_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
 from tfdbg_tui.tui.session.snapshot import NOTHING_YET
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from tfdbg_tui.diagnosis import TensorEvent
-    from tfdbg_tui.query import Kind
+    from tfdbg_tui.query import Kind, TextTerm
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Listed, Snapshot
 
@@ -55,20 +55,27 @@ class Rows(ABC):
         """Return what a search looks at, of each row."""
         return ()
 
-    def find(
-        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
-    ) -> int | None:
-        """Return the first row that matches; to be replaced where there may be millions.
+    def matches(self, snapshot: Snapshot, focus: Focus, term: TextTerm) -> Matches:
+        """Return the rows that a search finds; to be replaced where there may be millions.
 
         Args:
             snapshot: The run.
-            focus: The focus.
-            text: What to search for.
-            start: The row to begin with.
-            step: 1 to go on downwards, -1 upwards.
+            focus: What decides which rows there are, as `for_search` returns it.
+            term: What to search for.
         """
-        texts = self.texts(snapshot, focus)
-        return first_match(rows_from(start, step, len(texts)), text, texts.__getitem__)
+        return Matches.of_texts(term, self.texts(snapshot, focus))
+
+    def listing(self, snapshot: Snapshot, focus: Focus) -> Hashable:
+        """Return what decides which rows of a run there are: searches remember what they found."""
+        return focus
+
+    def for_search(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """Return the focus that lists all that a search looks at: what is folded as well."""
+        return focus
+
+    def select_found(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
+        """Focus a row of the list that a search looks at."""
+        return self.select(snapshot, focus, row)
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """Go one level deeper.
@@ -163,6 +170,18 @@ class EventRows(Rows):
         """Return which event is in a row."""
         listed = self.listed(snapshot, focus)
         return row if listed is None else int(listed.rows[row])
+
+    def matches(self, snapshot: Snapshot, focus: Focus, term: TextTerm) -> Matches:
+        """See `Rows`."""
+        (test,) = snapshot.row_tests(self.KIND).of([term])
+        listed = self.listed(snapshot, focus)
+        if listed is None:
+            return Matches(self.total(snapshot), test)
+        return Matches(len(listed.rows), lambda rows: test(listed.rows[rows]))
+
+    def listing(self, snapshot: Snapshot, focus: Focus) -> Hashable:
+        """See `Rows`."""
+        return focus.filter_of(self.PANE), self.count(snapshot, focus)
 
     def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
         """See `Rows`: the last row at or before the focus, where that is not listed."""

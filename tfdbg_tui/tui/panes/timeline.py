@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import readable_function
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
-from tfdbg_tui.tui.panes.matching import find_number, matches, rows_from
 from tfdbg_tui.tui.panes.overview import overview
 from tfdbg_tui.tui.panes.rows import EventRows, index_within
 from tfdbg_tui.tui.session.focusing import focus_execution, focus_newest, focused_event
@@ -47,21 +46,6 @@ class ExecutionRows(EventRows):
     def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
         """See `Rows`."""
         return focus_execution(snapshot, focus, self.index(snapshot, focus, row))
-
-    def find(
-        self, snapshot: Snapshot, focus: Focus, text: str, start: int, step: int
-    ) -> int | None:
-        """See `Rows`."""
-        executions = snapshot.run.executions
-        wanted = [
-            matches(text, executions.kind_by_id(i).op_type) for i in range(executions.num_kinds)
-        ]
-        listed = self.listed(snapshot, focus)
-        if listed is None:
-            return find_number(executions.kinds, wanted, start, step)
-        kinds = executions.kinds.take(listed.rows)
-        rows = rows_from(start, step, len(kinds))
-        return next((row for row in rows if wanted[int(kinds[row])]), None)
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: to the stack trace of the execution."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis import Explanation, Finding, TensorEvent
     from tfdbg_tui.tui.session.job import Job
+    from tfdbg_tui.tui.session.searched import Searched
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _HISTORY = 1000
@@ -36,6 +37,7 @@ class Session:
         held: The newest snapshot, while paused.
         unexplained: Why there is no explanation yet.
         finding_tree: Whether the tree of what is focused is being found.
+        searched: What is searched for, and how much of it there is; None where nothing is.
         live: What there is to say about a run that is being recorded.
     """
 
@@ -48,6 +50,7 @@ class Session:
         self.held: Snapshot | None = None
         self.unexplained = "Diagnosing the run"
         self.finding_tree = False
+        self.searched: Searched | None = None
         self.recording = Recording()
         self._explanation: Explanation | None = None
         self._jobs: Sequence[Job] = ()
@@ -138,6 +141,7 @@ class Session:
         self.paused = False
         self.unexplained = "Diagnosing the run"
         self._explanation = None
+        self.searched = None
         self._focus = Focus(self._focus.pane, workers_by=self._focus.workers_by)
         self._back, self._forward = [], []
         self.recording.forget()

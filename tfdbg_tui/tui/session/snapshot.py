@@ -8,7 +8,7 @@ from __future__ import annotations
 import os.path
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from tfdbg_tui.diagnosis import (
     summary_of,
 )
 from tfdbg_tui.logdir import UnreadableError
+from tfdbg_tui.query import RowTests
 from tfdbg_tui.tui.session.focus import Place
 from tfdbg_tui.tui.session.folding import FoldedRow, fold_library_frames
 from tfdbg_tui.tui.session.job import job_of
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
         StackFrame,
         TensorSummary,
     )
+    from tfdbg_tui.logdir.index.executions import Executions
+    from tfdbg_tui.logdir.index.traces import GraphExecutions
     from tfdbg_tui.query import Kind
     from tfdbg_tui.tui.session.focus import Focus, OpName
     from tfdbg_tui.tui.session.job import Job
@@ -122,6 +125,7 @@ class Snapshot:
         self._location = lru_cache(256)(lambda stack_id: location_of(run, stack_id))
         self._folded = lru_cache(256)(lambda stack_id: fold_library_frames(self._stack(stack_id)))
         self.source = lru_cache(16)(run.source)
+        self.row_tests = lru_cache(2)(partial(RowTests, run))
 
     def _count_alerts(self, previous: Snapshot | None) -> AlertCounts:
         # Counting reads each alert's record: not twice.
@@ -131,6 +135,11 @@ class Snapshot:
             if self.counted_alerts == len(self.alerts):
                 return self.alerts.count_more_kinds(previous.alert_counts, previous.alerts)
         return self.alerts.count_kinds(self.counted_alerts)
+
+    def events(self, kind: Kind) -> GraphExecutions | Executions:
+        """Return a list of the run."""
+        run = self.run
+        return run.graph_executions if kind == "graph_execution" else run.executions
 
     def explained(self, explanation: Explanation) -> Snapshot:
         """Return the same snapshot with an explanation, if that is of the same run."""

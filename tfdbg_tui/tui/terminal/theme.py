@@ -35,6 +35,8 @@ _DARK = {
     "good": "#74c69d",
     "live": "#5fd38d",
     "match": "#ffd166",
+    "found": "#14171c",
+    "found-back": "#ffd166",
     "keyword": "#ff8fb1",
     "string": "#a5d6a7",
     "comment": "#6f7a8a",
@@ -63,6 +65,8 @@ _LIGHT = {
     "good": "#1b7f4b",
     "live": "#1b7f4b",
     "match": "#b25e00",
+    "found": "#000000",
+    "found-back": "#ffd166",
     "keyword": "#b3175a",
     "string": "#2e7d32",
     "comment": "#7b8494",
@@ -92,6 +96,8 @@ _CONTRAST = {
     "good": "#ffffff",
     "live": "#ffffff",
     "match": "#f0e442",
+    "found": "#000000",
+    "found-back": "#ffffff",
     "keyword": "#56b4e9",
     "string": "#ffffff",
     "comment": "#b0b0b0",
@@ -121,6 +127,8 @@ _TERMINAL = {
     "good": "ansi_green",
     "live": "ansi_green",
     "match": "ansi_bright_yellow",
+    "found": "ansi_black",
+    "found-back": "ansi_cyan",
     "keyword": "ansi_magenta",
     "string": "ansi_green",
     "comment": "ansi_bright_black",
@@ -140,6 +148,7 @@ _LIGHT_TERMINAL = {
     "focus": "ansi_bright_white",
     "focus-back": "ansi_blue",
     "mark-back": "ansi_white",
+    "found-back": "ansi_yellow",
     "number": "ansi_blue",
     "builtin": "ansi_magenta",
 }
@@ -221,6 +230,7 @@ _CELLS: dict[str, tuple[str | None, str | None, str]] = {
     "focus": ("focus", "focus-back", "bold"),
     "mark": (None, "mark-back", ""),
     "match": ("match", None, ""),
+    "found": ("found", "found-back", "bold"),
     "call": ("call", None, ""),
     "call-box": ("call", "call-back", ""),
     "box": ("foreground", "box-back", ""),
@@ -236,7 +246,13 @@ _CELLS: dict[str, tuple[str | None, str | None, str]] = {
 
 
 # What takes the place of backgrounds where there are no colours.
-_COLOURLESS = {"focus": "reverse", "chip-bad": "reverse", "input": "underline", "bad": "underline"}
+_COLOURLESS = {
+    "focus": "reverse",
+    "chip-bad": "reverse",
+    "input": "underline",
+    "bad": "underline",
+    "found": "bold underline",
+}
 
 
 def cell_style(names: str, variables: Mapping[str, str], *, colourless: bool = False) -> Style:

@@ -15,6 +15,7 @@ from textual.widget import Widget
 from tfdbg_tui.tui.terminal.theme import cell_style
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Sequence
 
     from rich.style import Style
@@ -34,7 +35,7 @@ _ON_HIGHLIGHT = {
 
 # A terminal's own sixteen colours are legible on its own background, and not on one another.
 _ANSI_HIGHLIGHTS = _HIGHLIGHTS | {"mark"}
-_KEPT = frozenset({"chip-bad", "bold", "underline"})
+_KEPT = frozenset({"chip-bad", "bold", "underline", "found"})
 
 
 class CellWidget(Widget):
@@ -144,6 +145,20 @@ class Bar(CellWidget):
     def render_line(self, y: int) -> Strip:
         """Draw the line."""
         return self.strip(self._line)
+
+
+def highlighted(cells: Line, patterns: Sequence[re.Pattern[str]]) -> Line:
+    """Return cells with what patterns match in the style of what was found."""
+    pieces: list[Cell] = []
+    for text, names in cells:
+        done = 0
+        spans = {m.span() for pattern in patterns for m in pattern.finditer(text)}
+        for start, end in sorted(spans):
+            if max(start, done) < end:
+                pieces += [(text[done:start], names), (text[max(start, done) : end], "found")]
+                done = end
+        pieces.append((text[done:], names))
+    return tuple(pieces)
 
 
 def width_of(cells: Sequence[Cell]) -> int:

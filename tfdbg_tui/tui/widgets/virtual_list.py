@@ -15,9 +15,10 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.widget import Widget
 
-from tfdbg_tui.tui.widgets.cells import CellWidget
+from tfdbg_tui.tui.widgets.cells import CellWidget, highlighted
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Hashable, Sequence
 
     from textual import events
@@ -75,6 +76,7 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         self._drawn: dict[int, Strip] = {}
         self._head: Sequence[Line] = ()
         self._foot: Sequence[Line] = ()
+        self._highlighted: Sequence[re.Pattern[str]] = ()
         self._height = 0  # at the last update: asking Textual for each line takes time
 
     # ---- What subclasses say
@@ -116,6 +118,12 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         """
 
     # ---- Changes
+
+    def highlight(self, patterns: Sequence[re.Pattern[str]]) -> None:
+        """Highlight what patterns match in the rows, from the next update on."""
+        if patterns != self._highlighted:
+            self._highlighted = patterns
+            self.forget_rows()
 
     def forget_rows(self) -> None:
         """Look at all rows anew at the next update: what they say may have changed."""
@@ -232,6 +240,7 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         row = self._row_at(y)
         if row is not None:
             cells, behind = self.row(row, width)
+            cells = highlighted(cells, self._highlighted) if self._highlighted else cells
         else:
             cells, behind = self._pinned(y), ""
         return self.strip(cells, behind)

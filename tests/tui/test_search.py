@@ -1,0 +1,98 @@
+"""Searching: found as one types, counted, highlighted, ended by Esc."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfdbg_tui.tui.bars.key_bar import KeyBar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.tui.conftest import Open, Opened
+
+
+def searched(opened: Opened) -> tuple[int | None, int | None]:
+    shown = opened.app.session.searched
+    assert shown is not None
+    return shown.number, shown.total
+
+
+async def test_a_search_goes_along_with_what_is_typed_and_escape_takes_it_back(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("3", "j", "slash", *"soft")
+        assert opened.focus.graph_execution == 9, "before Enter"
+        assert "/soft: 1 of 16" in opened.screen()
+        await opened.press("x")
+        assert opened.focus.graph_execution == 1, "softx is not found: back"
+        assert "/softx: 0" in opened.screen()
+        await opened.press("escape")
+        assert opened.focus.graph_execution == 1
+        assert "/soft" not in opened.screen()
+        await opened.press("n")
+        assert "search with / first" in opened.app.query_one(KeyBar).message
+
+
+async def test_matches_are_numbered_and_highlighted_until_escape(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("3", "slash", *"softmax", "enter", "n")
+        assert searched(opened) == (2, 16)
+        assert "Softmax" in "".join(opened.lines_with_background("found-back"))
+        await opened.press("k")
+        assert searched(opened) == (None, 16), "this row is none of them"
+        await opened.press("N")
+        assert searched(opened) == (1, 16)
+        await opened.press("2", "N")
+        assert "not found: softmax" in opened.app.query_one(KeyBar).message
+        await opened.press("3", "n", "escape")
+        assert not opened.lines_with_background("found-back")
+        await opened.press("backspace")
+        assert opened.focus.graph_execution == 9, "each match is a place to go back to"
+
+
+@pytest.mark.parametrize(
+    ("text", "total"),
+    [
+        ("Log", 8),  # a type and a name
+        ("log", 8),
+        ("lOg", 0),
+        ("loss", 32),  # a function
+        ("dense_layer (gradient)", 128),
+        ("debug_mnist.py:183", 24),  # a line
+        ("^(Log|Relu)$", 24),  # a regular expression
+        ("float32", 320),  # a dtype
+        ("(", None),  # no regular expression, but a text
+    ],
+)
+async def test_what_is_searched(
+    open_app: Open, logdirs: dict[str, Path], text: str, total: int | None
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("3")
+        opened.app.parts.search.begin_typing()
+        opened.app.parts.search.typed(text)
+        await opened.pilot.pause()
+        assert total is None or searched(opened)[1] == total
+
+
+async def test_a_search_in_alerts_finds_what_is_folded_below_a_root(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"], at_root=True) as opened:
+        assert not opened.focus.open_causes
+        await opened.press("slash", *"Softmax/smart_grad", "enter")
+        await opened.press("escape", "slash", *"MatMul", "enter")
+        assert len(opened.focus.open_causes) == 1
+        alert = opened.focus.alert
+        assert alert is not None
+        assert "MatMul" in opened.snapshot.tensor_name(alert)
+        number, total = searched(opened)
+        assert number == 1
+        assert total is not None
+        assert total > 1

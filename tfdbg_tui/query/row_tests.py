@@ -1,0 +1,128 @@
+"""Tests of rows by what many events have in common: their sites, or their kinds and stacks.
+
+A table says of each site whether it fits; a million rows are then one look-up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.query.facts import places_of_stack, texts_of_kind, texts_of_site
+from tfdbg_tui.query.language import ANY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from tfdbg_tui.diagnosis.events import Kind
+    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.index.columns import ColumnView
+    from tfdbg_tui.query.facts import Texts
+    from tfdbg_tui.query.language import TextTerm
+
+    Rows = npt.NDArray[np.int64]
+    Flags = npt.NDArray[np.bool_]
+    Test = Callable[[Rows], Flags]
+
+ONLY_RECORDED = ("device", "dtype")  # of executions: the index knows nothing of these
+
+
+class RowTests:
+    """Makes tests of the rows of one list of a run; remembers the texts that they look at.
+
+    Args:
+        run: The run.
+        kind: Which list.
+    """
+
+    def __init__(self, run: Run, kind: Kind) -> None:
+        self._run = run
+        self._kind: Kind = kind
+        self._sites: dict[int, Texts] = {}
+        self._places: dict[int, Sequence[str]] = {}
+        self._firsts: Rows | None = None
+
+    def of(self, terms: Sequence[TextTerm]) -> list[Test]:
+        """Return tests that rows have to pass, all of them, for the terms to hold.
+
+        What only a record of an execution tells (`ONLY_RECORDED`) is left to who reads it.
+        """
+        if self._kind == "graph_execution":
+            return [self._site_test(terms)] if terms else []
+        return [self._kind_test(term) for term in terms if term.field not in ONLY_RECORDED]
+
+    def _site_test(self, terms: Sequence[TextTerm]) -> Test:
+        events = self._run.graph_executions
+        table = np.zeros(events.num_sites, bool)
+        asks_dtype = any(term.field in (ANY, "dtype") for term in terms)
+        for number in range(events.num_sites):
+            texts = self._texts_of_site(number)
+            if asks_dtype and not texts["dtype"]:
+                texts["dtype"] = self._recorded_dtype(number)
+            table[number] = all(_fits(term, texts) for term in terms)
+        return lambda rows: table[events.site_ids.take(rows)]
+
+    def _texts_of_site(self, number: int) -> Texts:
+        if number not in self._sites:
+            site = self._run.graph_executions.site_by_id(number)
+            self._sites[number] = texts_of_site(self._run, site, self._places_of)
+        return self._sites[number]
+
+    def _places_of(self, stack: int) -> Sequence[str]:
+        if stack not in self._places:
+            self._places[stack] = places_of_stack(self._run, stack)
+        return self._places[stack]
+
+    def _recorded_dtype(self, site: int) -> tuple[str, ...]:
+        """Return the dtype in the first record of a tensor whose graph does not tell it."""
+        events = self._run.graph_executions
+        if self._firsts is None:
+            self._firsts = _first_rows(events.site_ids, events.num_sites)
+        row = int(self._firsts[site])
+        summary = events[row].summary if row >= 0 else None
+        return (summary.dtype,) if summary and summary.dtype else ()
+
+    def _kind_test(self, term: TextTerm) -> Test:
+        run, events = self._run, self._run.executions
+        kinds = np.zeros(events.num_kinds, bool)
+        for number in range(events.num_kinds):
+            kinds[number] = term.fits(texts_of_kind(events.kind_by_id(number))) != term.negated
+        stacks: dict[int, bool] = {}
+
+        def of_stack(number: int) -> bool:
+            if number not in stacks:
+                texts = {"line": places_of_stack(run, number)}
+                stacks[number] = _fits(term, texts) != term.negated
+            return stacks[number]
+
+        def test(rows: Rows) -> Flags:
+            found = kinds[events.kinds.take(rows)]
+            if term.field in (ANY, "line"):
+                numbers, which = np.unique(events.stack_ids.take(rows), return_inverse=True)
+                found |= np.array([of_stack(n) for n in numbers.tolist()], bool)[which]
+            negated: Flags = found != term.negated
+            return negated
+
+        return test
+
+
+def _first_rows(column: ColumnView, count: int) -> Rows:
+    """Return the first row that holds each number up to `count`; -1 for none."""
+    firsts = np.full(count, -1)
+    for start, numbers in column.blocks():
+        found, rows = np.unique(numbers, return_index=True)
+        new = firsts[found] < 0
+        firsts[found[new]] = start + rows[new]
+        if (firsts >= 0).all():
+            break
+    return firsts
+
+
+def _fits(term: TextTerm, texts: Texts) -> bool:
+    """Whether a term fits; a word is looked for in the user's own place alone."""
+    if term.field == ANY and texts.get("line"):
+        texts = {**texts, "line": texts["line"][:1]}
+    return term.fits(texts)
