@@ -20,3 +20,10 @@ def test_its_test_command_is_the_one_that_ci_runs() -> None:
     ci = (README.parent / ".ci" / "run").read_text()
     (command,) = re.findall(r"\.venv/bin/pytest[^\n]*", README.read_text())
     assert command in ci
+
+
+def test_its_versions_of_tensorflow_are_those_that_ci_tests() -> None:
+    ci = (README.parent / ".github" / "workflows" / "ci.yml").read_text()
+    (tested,) = re.findall(r"tensorflow: \[(.*)\]", ci)
+    versions = re.findall(r"2\.\d+", tested)
+    assert f"({versions[0]} to {versions[-1]})" in README.read_text()

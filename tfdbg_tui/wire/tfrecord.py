@@ -62,7 +62,12 @@ def record_end(buffer: bytes | bytearray | memoryview, offset: int) -> int | Non
 
 
 def verify(buffer: bytes | bytearray | memoryview, offset: int, end: int) -> None:
-    """Check the payload of the record at ``buffer[offset:end]`` against its checksum.
+    """Check the payload of a record against its checksum.
+
+    Args:
+        buffer: The bytes of a file.
+        offset: Where the record begins.
+        end: Where the next one does.
 
     Raises:
         CorruptRecordError: The payload does not match.

@@ -29,13 +29,19 @@ OUTPUT_TYPES = """
 
 
 def main() -> None:
+    lines = output_types()
+    TARGET.write_text(HEADER.format(version=tf.__version__, lines="\n".join(lines)))
+    print(f"{TARGET}: {len(lines)} ops")
+
+
+def output_types() -> list[str]:
+    """Returns a line for each op whose outputs are not all of one type."""
     lines = []
     for op in sorted(_all_ops(), key=lambda op: op.name):
         outputs = [_output(op, argument) for argument in op.output_arg]
         if len({output.rstrip("*") for output in outputs}) > 1 and "" not in outputs:
             lines.append(" ".join((op.name, *outputs)))
-    TARGET.write_text(HEADER.format(version=tf.__version__, lines="\n".join(lines)))
-    print(f"{TARGET}: {len(lines)} ops")
+    return lines
 
 
 def _all_ops() -> Any:

@@ -296,7 +296,14 @@ def concise_vector(tensor_id: int, counts: HealthCounts) -> bytes:
 
 
 def full_vector(tensor_id: int, dtype: int, rank: int, counts: HealthCounts) -> bytes:
-    """Return a FULL_HEALTH value vector: 11 little-endian doubles."""
+    """Return a FULL_HEALTH value vector: 11 little-endian doubles.
+
+    Args:
+        tensor_id: Id of the tensor.
+        dtype: Its DataType number.
+        rank: Number of its dimensions.
+        counts: Its elements, by kind.
+    """
     c = counts
     return _FULL.pack(
         tensor_id, -1, dtype, rank, c.size, c.neg_inf, c.pos_inf, c.nan, c.neg, c.zero, c.pos
@@ -304,5 +311,12 @@ def full_vector(tensor_id: int, dtype: int, rank: int, counts: HealthCounts) -> 
 
 
 def shape_vector(tensor_id: int, dtype: int, shape: tuple[int, ...], size: int) -> bytes:
-    """Return a SHAPE value vector: 10 little-endian doubles."""
+    """Return a SHAPE value vector: 10 little-endian doubles.
+
+    Args:
+        tensor_id: Id of the tensor.
+        dtype: Its DataType number.
+        shape: Length of each dimension, of which the last six are told.
+        size: Number of its elements.
+    """
     return _SHAPE.pack(tensor_id, dtype, len(shape), size, *padded_shape(shape))

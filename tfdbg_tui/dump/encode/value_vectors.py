@@ -19,6 +19,13 @@ Float64Array = npt.NDArray[np.float64]
 Details = dict[int, Float64Array]
 """What is known of the rows that are detailed; see `details`."""
 
+_FULL = VALUE_VECTORS[TensorDebugMode.FULL_HEALTH].index
+_RANK, _SIZE, _NEG, _ZERO, _POS = map(_FULL, ("rank", "size", "neg", "zero", "pos"))
+"""Columns of a FULL_HEALTH value vector."""
+_AFTER_ID = 1
+"""The first column behind the tensor id: whether it is bad in CURT_HEALTH, the size in
+CONCISE_HEALTH, the dtype in SHAPE."""
+
 
 class ValueVectors:
     """Makes the value vectors of a group whose plan is filled in."""
@@ -28,6 +35,7 @@ class ValueVectors:
         self._rows = plan.rows
         self._mode = plan.mode
         self._full = plan.mode is TensorDebugMode.FULL_HEALTH
+        self._first_count = _SIZE if self._full else _AFTER_ID
         self._alias_rows = [row for row, _ in plan.aliases]
         self._alias_sources = [source for _, source in plan.aliases]
         self._unsized = [row for row in plan.large if plan.rows[row].size is None]
@@ -56,9 +64,9 @@ class ValueVectors:
             for number, shape in zip(unknown, values["shape"], strict=True):
                 _set_shape(vectors[number], self._rows[number].dtype, tuple(shape.tolist()))
         if "size" in values:
-            vectors[self._unsized, 4 if self._full else 1] = values["size"][0]
+            vectors[self._unsized, self._first_count] = values["size"][0]
         if "rank" in values:
-            vectors[self._unranked, 3] = values["rank"][0]
+            vectors[self._unranked, _RANK] = values["rank"][0]
         if self._full:
             self._set_signs(vectors, values)
         self._set_counts(vectors, found)
@@ -68,40 +76,40 @@ class ValueVectors:
     def _set_signs(self, vectors: Float64Array, values: Values) -> None:
         """Fill in negative, zero and positive; those of bad tensors come from their details."""
         for rows, pack in zip(self._plan.packs, values.get("tensor", ()), strict=True):
-            vectors[rows, 8:11] = summaries.sign_counts(pack)
+            vectors[rows, _NEG : _POS + 1] = summaries.sign_counts(pack)
         if "sign_sum" in values:
             nonzero, signs = 2 * values["half_nonzero"][0], values["sign_sum"][0]
             large = self._plan.large
-            vectors[large, 8] = (nonzero - signs) / 2
-            vectors[large, 9] = vectors[large, 4] - nonzero
-            vectors[large, 10] = (nonzero + signs) / 2
+            vectors[large, _NEG] = (nonzero - signs) / 2
+            vectors[large, _ZERO] = vectors[large, _SIZE] - nonzero
+            vectors[large, _POS] = (nonzero + signs) / 2
 
     def _set_counts(self, vectors: Float64Array, found: Details) -> None:
         for row, detail in found.items():
             if self._mode is TensorDebugMode.CURT_HEALTH:
-                vectors[row, 1] = detail[details.BAD].any()
+                vectors[row, _AFTER_ID] = detail[details.BAD].any()
             elif self._mode is TensorDebugMode.CONCISE_HEALTH:
-                vectors[row, 1:] = detail[details.SIZE_TO_NAN]
+                vectors[row, _AFTER_ID:] = detail[details.SIZE_TO_NAN]
             elif self._full:
-                vectors[row, 3:] = detail[details.RANK : details.EXTREMES.start]
+                vectors[row, _RANK:] = detail[details.RANK : details.EXTREMES.start]
 
     def _copy_aliases(self, vectors: Float64Array) -> None:
-        first = 4 if self._full else 1
         if self._plan.aliases and vectors.shape[1]:
-            vectors[self._alias_rows, first:] = vectors[self._alias_sources, first:]
+            counts = slice(self._first_count, None)
+            vectors[self._alias_rows, counts] = vectors[self._alias_sources, counts]
 
     def _set_compiled(self, vectors: Float64Array, counts: Any) -> None:
         """Fill in what a compiled graph counted; see `compiled` for the columns."""
         if self._mode is TensorDebugMode.SHAPE:
-            vectors[:, 1] = [row.dtype for row in self._rows]
-            vectors[:, 2:] = counts
+            vectors[:, _AFTER_ID] = [row.dtype for row in self._rows]
+            vectors[:, _AFTER_ID + 1 :] = counts
         elif self._mode is TensorDebugMode.CURT_HEALTH:
-            vectors[:, 1] = counts[:, 1:4].any(axis=1)
+            vectors[:, _AFTER_ID] = counts[:, 1:4].any(axis=1)  # behind the size: -∞, +∞, NaN
         elif self._mode is TensorDebugMode.CONCISE_HEALTH:
-            vectors[:, 1:] = counts
+            vectors[:, _AFTER_ID:] = counts
         elif self._full:
-            vectors[:, 3:10] = counts
-            vectors[:, 10] = counts[:, 1] - counts[:, 2:].sum(axis=1)
+            vectors[:, _RANK:_POS] = counts
+            vectors[:, _POS] = counts[:, 1] - counts[:, 2:].sum(axis=1)  # the rest of the size
 
     def first_bad_compiled(self, counts: Any) -> tuple[Row, summaries.HealthCounts | None] | None:
         """Return the first bad row of a compiled graph; its counts where the mode has them."""
@@ -114,7 +122,7 @@ class ValueVectors:
         row, vector = self._rows[bad[0]], vectors[bad[0]]
         if self._mode is TensorDebugMode.CURT_HEALTH:
             return row, None
-        return row, summaries.HealthCounts(*map(int, vector[4 if self._full else 1 :]))
+        return row, summaries.HealthCounts(*map(int, vector[self._first_count :]))
 
 
 def _base_vectors(rows: list[Row], mode: TensorDebugMode) -> Float64Array:
@@ -125,13 +133,14 @@ def _base_vectors(rows: list[Row], mode: TensorDebugMode) -> Float64Array:
         if width:
             vector[0] = row.tensor_id
         if mode is TensorDebugMode.CONCISE_HEALTH:
-            vector[1] = row.size or 0
+            vector[_AFTER_ID] = row.size or 0
         elif mode is TensorDebugMode.FULL_HEALTH:
-            vector[1:5] = -1, row.dtype, row.rank or 0, row.size or 0
+            # From the device, which the writer does not tell, to the size.
+            vector[_AFTER_ID : _SIZE + 1] = -1, row.dtype, row.rank or 0, row.size or 0
         elif mode is TensorDebugMode.SHAPE and row.shape is not None:
             _set_shape(vector, row.dtype, row.shape)
     return vectors
 
 
 def _set_shape(vector: Float64Array, dtype: int, shape: tuple[int, ...]) -> None:
-    vector[1:] = dtype, len(shape), math.prod(shape), *summaries.padded_shape(shape)
+    vector[_AFTER_ID:] = dtype, len(shape), math.prod(shape), *summaries.padded_shape(shape)

@@ -59,8 +59,13 @@ def headers_intact(data: Bytes, starts: Ints) -> Flags:
 def find_header(data: Bytes, start: int, size: int) -> int | None:
     """Return the first position from `start` where an event's record begins, or None.
 
-    Serves to find the way again after damage.  What is looked for: a length of fewer than 2**32
-    bytes that matches its checksum, before a payload that begins as all events do.
+    Serves to go on after damage.  What is looked for: a length of fewer than 2**32 bytes that
+    matches its checksum, before a payload that begins as all events do.
+
+    Args:
+        data: A buffer.
+        start: Where to begin, in bytes.
+        size: How many bytes of the buffer are of the file.
     """
     if size - start <= _HEADER:
         return None

@@ -26,17 +26,45 @@ def words(data: Bytes) -> Words:
 
 
 def blocks(data: Bytes, starts: Ints, size: int) -> Bytes:
-    """Return the `size` bytes at each of `starts`, shape [len(starts), size]."""
+    """Return some bytes of each of many records.
+
+    Args:
+        data: A buffer.
+        starts: Where in it each record's bytes begin, shape [n].
+        size: How many bytes.
+
+    Returns:
+        Shape [n, size].
+    """
     windows: npt.NDArray[Any] = np.ndarray((len(data) - size + 1,), f"V{size}", data, 0, (1,))
     return windows[starts].view(np.uint8).reshape(len(starts), size)
 
 
 def column(rows: Bytes, dtype: str, offset: int) -> npt.NDArray[Any]:
-    """Return the values of one type at `offset` of each row of gathered blocks."""
+    """Return one value of each record.
+
+    Args:
+        rows: Gathered blocks, shape [n, size].
+        dtype: Type of the value, as numpy writes it: ``<u8``.
+        offset: Where in a block it begins, in bytes.
+
+    Returns:
+        Shape [n].
+    """
     return columns(rows, dtype, offset, 1)[:, 0]
 
 
 def columns(rows: Bytes, dtype: str, offset: int, count: int) -> npt.NDArray[Any]:
-    """Return `count` adjoining values at `offset` of each row, shape [len(rows), count]."""
+    """Return adjoining values of each record.
+
+    Args:
+        rows: Gathered blocks, shape [n, size].
+        dtype: Type of the values, as numpy writes it: ``<f8``.
+        offset: Where in a block the first begins, in bytes.
+        count: How many values.
+
+    Returns:
+        Shape [n, count].
+    """
     values: npt.NDArray[Any] = rows[:, offset : offset + count * np.dtype(dtype).itemsize]
     return values.view(dtype)
