@@ -205,20 +205,23 @@ def test_the_card_has_the_evidence_and_the_users_line(explained: Snapshot) -> No
 
 
 def test_a_growing_run_is_diagnosed_anew_only_when_its_alerts_change() -> None:
-    def snapshot(events: int, alerts: int, *, complete: bool = True) -> Snapshot:
-        run = SimpleNamespace(
+    def snapshot(events: int, alerts: int, *, complete: bool = True, run: str = "run") -> Snapshot:
+        shown = SimpleNamespace(
             num_events=events,
             num_alerts=alerts,
-            files=SimpleNamespace(label="run"),
+            files=SimpleNamespace(identity=run),
             progress=SimpleNamespace(complete=complete),
         )
-        return cast("Snapshot", SimpleNamespace(run=run))
+        return cast("Snapshot", SimpleNamespace(run=shown))
 
     assert not _worth_it(snapshot(10, 5, complete=False), None), "not before it has been read"
     assert _worth_it(snapshot(10, 0), None)
     assert not _worth_it(snapshot(15, 0), snapshot(10, 0))
     assert _worth_it(snapshot(30, 0), snapshot(10, 0)), "there may be suspects by now"
     assert _worth_it(snapshot(11, 1), snapshot(10, 0))
+    another = snapshot(10, 0, run="another")
+    assert _worth_it(another, snapshot(10, 0))
+    assert not _worth_it(snapshot(5, 0, complete=False), another), "nor another one, before"
 
 
 def test_an_explanation_serves_a_run_that_has_grown(

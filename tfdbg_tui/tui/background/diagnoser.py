@@ -113,10 +113,8 @@ def _worth_it(snapshot: Snapshot, explained: Snapshot | None) -> bool:
     While a run is read for the first time it is not diagnosed.  Without alerts there may still be
     suspects, which need many tensors to show: they are looked for whenever the run has doubled.
     """
-    if explained is None:
+    if explained is None or not _are_of_one_run(snapshot, explained):
         return snapshot.run.progress.complete
-    if not _are_of_one_run(snapshot, explained):
-        return True
     return snapshot.run.num_alerts != explained.run.num_alerts or _has_doubled(snapshot, explained)
 
 
