@@ -149,3 +149,14 @@ def test_no_tensor_stands_before_what_it_was_computed_from(mode: str, tmp_path: 
         assert (told["kind"], told["index"]) == (first.kind, first.index)
         called_first = diagnosis.report().roots[0].event
         assert called_first == first, program.__name__
+
+
+def test_what_a_dataset_computes_comes_before_its_elements(tmp_path: Path) -> None:
+    """Its functions run in threads of TensorFlow, and their rows wait in the queue."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    logs = tf.data.Dataset.from_tensor_slices([1.0, 0.0, 2.0]).map(lambda x: tf.math.log(x))
+    for element in logs.batch(2):
+        tf.add(element, 1.0)
+    tfdbg_tui.disable_dump_debug_info()
+    (root,) = Diagnosis(open_run(str(tmp_path))).report().roots
+    assert root.op_type == "Log"

@@ -10,7 +10,7 @@ import numpy as np
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.errors import BadTensorError, bad_tensor_message
 from tfdbg_tui.dump.observe import callbacks, row_queue
-from tfdbg_tui.dump.observe.eager import BadTensor, EagerExecutions
+from tfdbg_tui.dump.observe.eager import ELEMENT_OPS, BadTensor, EagerExecutions
 from tfdbg_tui.dump.observe.function_copies import CANNOT_TAKE_VALUES, FunctionCopies
 from tfdbg_tui.dump.observe.function_ops import FunctionOps
 from tfdbg_tui.dump.observe.graph_executions import GraphExecutions
@@ -195,6 +195,8 @@ class DumpWriter:
         if self._recorder.broken:
             self._recorder.tell_fork()
             return
+        if op_type in ELEMENT_OPS:
+            row_queue.mark(self.now)  # What a dataset's functions made is older than its element.
         bad = self._eager.op(op_type, inputs, outputs)
         if bad is not None:
             self._bad_eager(bad)

@@ -26,6 +26,16 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.record.stacks import CodeLocations
 
 _SKIP = b""
+_ELEMENT_OPS = (
+    "IteratorGetNext",
+    "IteratorGetNextSync",
+    "IteratorGetNextAsOptional",
+    "MultiDeviceIteratorGetNextFromShard",
+    "DatasetToSingleElement",
+    "ReduceDataset",
+)
+ELEMENT_OPS = frozenset((*_ELEMENT_OPS, *map(str.encode, _ELEMENT_OPS)))
+"""Types of ops, in str and bytes, that take an element out of a dataset."""
 
 
 @dataclass(slots=True)
