@@ -162,6 +162,16 @@ def test_an_imported_graph_calls_its_own_functions(dump: Path) -> None:
     assert any("imported" in gap.text for gap in diagnosed(dump).gaps)
 
 
+def test_a_graph_that_was_finalized_calls_functions(dump: Path) -> None:
+    log = tf.function(lambda x: tf.math.log(x))(v1.placeholder(tf.float32, [], "x"))
+    tf.Graph.finalize(log.graph)  # as a MonitoredSession does before the first run
+    with v1.Session() as session:
+        session.run(log, {"x:0": 0.0})
+    assert log.graph.finalized
+    found = diagnosed(dump)
+    assert (found.verdict, found.roots[0].op_type, found.gaps) == ("bad", "Log", ())
+
+
 def test_a_run_that_fails_is_named(dump: Path) -> None:
     """TensorFlow drops the ops that record when another op raises: nothing tells that y is bad."""
     x = v1.placeholder(tf.float32, [2])

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.observe.places import AddedGraph, Usage
-from tfdbg_tui.dump.tensorflow import functions, graph_state, own, pruning
+from tfdbg_tui.dump.tensorflow import functions, graph_ops, graph_state, own, pruning
 from tfdbg_tui.dump.tensorflow.function_defs import (
     FunctionBody,
     add_inputs,
@@ -121,9 +121,10 @@ class FunctionCopies:
             return
         ops = graph.get_operations()
         kept.ops_with_copies = len(ops), graph.version
-        for op in ops[start:]:
-            for attribute in function_attributes(op.type):
-                self._use_in_op(graph, op, attribute)
+        with graph_ops.unfinalized(graph):
+            for op in ops[start:]:
+                for attribute in function_attributes(op.type):
+                    self._use_in_op(graph, op, attribute)
 
     def _use_in_op(self, graph: Any, op: Any, attribute: str) -> None:
         value = op.get_attr(attribute)
