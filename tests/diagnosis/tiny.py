@@ -85,7 +85,9 @@ class Program:
         *inputs: str,
         outputs: int = 1,
         calls: tuple[str, ...] = (),
+        line: int = 0,
     ) -> None:
+        """Records an op; `line` is that of the program which made it, where that is recorded."""
         record = events.GraphOpCreation(
             op_type=op_type,
             op_name=name,
@@ -94,6 +96,7 @@ class Program:
             num_outputs=outputs,
             output_tensor_ids=list(range(outputs)),
             called_graph_ids=list(calls),
+            code_location=self._location(line),
         )
         self._add("graphs", graph_op_creation=record.encode())
 
@@ -132,6 +135,7 @@ class Program:
         serial: int | None = None,
         mode: int = TensorDebugMode.FULL_HEALTH,
         thread: int | None = None,
+        line: int = 0,
     ) -> None:
         """Records an execution; `given` are the values of its inputs, where they are recorded."""
         record = events.Execution(
@@ -146,8 +150,20 @@ class Program:
             input_tensor_protos=[_proto(value) for value in given],
             serial=serial,
             thread=thread,
+            code_location=self._location(line),
         )
         self._add("execution", execution=record.encode())
+
+    def _location(self, line: int) -> bytes:
+        if not line:
+            return b""
+        if not self._files["source_files"]:
+            source = events.SourceFile("/home/program.py", "host")
+            self._add("source_files", source_file=source.encode())
+        place = events.FileLineCol(file_index=0, line=line, func="f")
+        frame = events.StackFrameWithId(f"line {line}", place)
+        self._add("stack_frames", stack_frame_with_id=frame.encode())
+        return events.CodeLocation("host", [frame.id]).encode()
 
     def open(self) -> Run:
         self._directory.mkdir(parents=True, exist_ok=True)

@@ -242,6 +242,19 @@ def test_python_that_only_asks_for_nan_has_not_left_it_out(tmp_path: Path) -> No
         assert diagnose(program.open()).verdict == verdict, verdict
 
 
+def test_a_line_that_runs_in_a_function_and_eagerly_is_one_bug(tmp_path: Path) -> None:
+    for eager_line, roots in ((12, 1), (13, 2)):
+        program = Program(tmp_path / str(eager_line))
+        function(program)
+        program.op("f", "Abs", "Abs", "x:0")
+        program.op("f", "Log", "Log", "Abs:0", line=12)
+        program.trace("f", "Abs", floats(0))
+        program.trace("f", "Log", floats(-INF))
+        program.execution("Abs", [100], {1: floats(0)})
+        program.execution("Log", [1], {2: floats(-INF)}, line=eager_line)
+        assert len(diagnose(program.open()).roots) == roots, eager_line
+
+
 def test_the_slope_of_a_value_that_a_select_has_hidden_is_the_same_bug(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)

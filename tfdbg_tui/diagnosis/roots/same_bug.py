@@ -1,7 +1,8 @@
 """Whether two places that made NaN or ∞ of finite values have one and the same bug.
 
-A zero that log turns into -∞ is divided by in the gradient as well; a function traced for two
-shapes, or run on two replicas, fails in both; numbers that grow overflow in many places.
+A zero that log turns into -∞ is divided by in the gradient as well; a function that is traced for
+two shapes, run on two replicas, or run eagerly too, fails in both; numbers that grow overflow in
+many places.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tfdbg_tui.diagnosis.events import (
     stack_id_of,
 )
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
+from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.diagnosis.op_traits import GROWS
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
     from tfdbg_tui.logdir import Run
 
+_TENSORFLOW = "/tensorflow/python/"  # its frames differ between graphs and eager ops
 _GRADIENT_DEPTH = 3  # ops: how far back in a gradient forward values are looked for
 
 Source = TensorEvent | tuple[str | None, str]
@@ -62,6 +65,8 @@ class SameBug:
         key = self._code_key(event)
         if key is not None and key == self._code_key(first):
             return True
+        if self._is_eager_twin(event, first):
+            return True
         forward = op_name_of(self._run, first)
         if forward and f"{forward}_grad/" in (op_name_of(self._run, event) or ""):
             return True
@@ -75,6 +80,23 @@ class SameBug:
         forward = forward_op(self._run, self._dataflow, event)
         of_first = op_type_of(self._run, first), stack_id_of(self._run, first)
         return forward is not None and (forward.op_type, forward.stack_id) == of_first
+
+    def _is_eager_twin(self, event: TensorEvent, first: TensorEvent) -> bool:
+        """Whether one code made both, once in a graph and once eagerly."""
+        if event.kind == first.kind or event.slot != first.slot:
+            return False
+        if op_type_of(self._run, event) != op_type_of(self._run, first):
+            return False
+        lines = self._lines(event)
+        return bool(lines) and lines == self._lines(first)
+
+    def _lines(self, event: TensorEvent) -> list[tuple[str | None, int]]:
+        """Return the user's line, and those of libraries on the way from there to TensorFlow."""
+        stack_id = stack_id_of(self._run, event)
+        frames = self._run.stack(stack_id) if stack_id is not None else ()
+        position = user_frame(frames)
+        inner = frames[position:] if position is not None else ()
+        return [(f.path, f.line) for f in inner if _TENSORFLOW not in (f.path or "")]
 
     def _is_overflow(self, event: TensorEvent) -> bool:
         return op_type_of(self._run, event) in GROWS
