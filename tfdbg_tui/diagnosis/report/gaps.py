@@ -57,8 +57,8 @@ class Gap:
 
 
 def find_gaps(run: Run) -> list[Gap]:
-    """Return what a run has left out, the gravest first."""
-    found = [gap for find in _FINDERS for gap in find(run)]
+    """Return what a run has left out, the gravest first; what several processes say, once."""
+    found = list(dict.fromkeys(gap for find in _FINDERS for gap in find(run)))
     if len(found) > _SHOWN:
         more = f"and {len(found) - _SHOWN:,} more things are not on record"
         found = [*found[:_SHOWN], Gap(omissions.SKIPPED, more)]
