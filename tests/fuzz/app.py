@@ -14,6 +14,7 @@ from textual.geometry import Size
 from textual.keys import _character_to_key
 
 from tests.fuzz.commands import check_inert, time_limit
+from tfdbg_tui.tui.actions.registry import ACTIONS
 from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.terminal.text import ASCII, UNICODE
 
@@ -23,14 +24,15 @@ if TYPE_CHECKING:
 
     from textual.driver import Driver
 
-_LETTERS = "123456jkhlgGaworiuv!zyYFpOR?[]{}fHtnN"
-KEYS = (
-    *map(_character_to_key, _LETTERS),
-    *("tab", "shift+tab", "enter", "escape", "backspace", "alt+left", "alt+right", "space"),
-    *("pagedown", "pageup", "ctrl+d", "ctrl+u", "home", "end", "up", "down", "left", "right"),
-    *("slash", "colon", "f1", "ctrl+p"),
-)
+_LEAVING = ("quit", "suspend", "edit")
+KEYS = tuple(key for action in ACTIONS if action.id not in _LEAVING for key in action.keys)
+PROMPTS = ("slash", "colon", "backslash")
 TEXTS = ("log", "trace:1", "exec:99999999999999999999", "alert:0", "x.py:3", "-1", "∞", "[red]", "")
+WORDS = (
+    *("type=Relu", "fn=", "line=x.py:19", "name=*/MatMul:0", "device=GPU:1", "dtype=float16"),
+    *("step=6..9", "size>1k", "zero>90%", "step=9..1", "size>1e999", "type~(a+)+$", "zero>-1%"),
+    *("bad", "nan", "inf", "!", "~", "/(/", "=", ">", "..", "[", "\\", "\x00", "\u202e"),
+)
 SIZES = ((1, 1), (3, 3), (80, 1), (80, 3), (60, 15), (80, 24), (120, 40), (200, 60), (300, 100))
 _LOOKS = 200  # for something to see
 _SECONDS = 0.01
@@ -63,8 +65,10 @@ class Player:
         self._send_key(self._rng.choice(KEYS))
 
     def _type(self) -> None:
-        self._send_key(self._rng.choice(("slash", "colon")))
-        for char in self._rng.choice(TEXTS):
+        rng = self._rng
+        self._send_key(rng.choice(PROMPTS))
+        words = rng.choices(WORDS, k=rng.randint(1, 4))
+        for char in rng.choice((rng.choice(TEXTS), " ".join(words), "".join(words))):
             self._send_key(_character_to_key(char), char)
         self._send_key("enter")
 
