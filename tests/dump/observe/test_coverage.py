@@ -24,8 +24,13 @@ raw = tf.raw_ops
 CASES: dict[str, tuple[Callable[..., Any], list[list[int]]]] = {
     **{
         name: (lambda x, name=name: getattr(raw, name)(x=x), [[2, 3]])
-        for name in ("Abs", "Neg", "Square", "Sqrt", "Log", "Log1p")
+        for name in (
+            *("Abs", "Neg", "Square", "Sqrt", "Log", "Log1p", "Sin", "Cos", "Tan"),
+            *("Sinh", "Cosh", "Ceil", "Floor", "Rint", "Round"),
+        )
     },
+    "LogSoftmax": (lambda x: raw.LogSoftmax(logits=x), [[2, 3]]),
+    "Cumsum": (lambda x: raw.Cumsum(x=x, axis=0), [[2, 3]]),
     "Cast f16": (lambda x: raw.Cast(x=x, DstT=tf.float16), [[2, 3]]),
     "Cast bf16": (lambda x: raw.Cast(x=x, DstT=tf.bfloat16, Truncate=True), [[2, 3]]),
     "Cast f64": (lambda x: raw.Cast(x=x, DstT=tf.float64), [[2, 3]]),
@@ -39,6 +44,10 @@ CASES: dict[str, tuple[Callable[..., Any], list[list[int]]]] = {
     **{
         name: (lambda x, y, name=name: getattr(raw, name)(x=x, y=y), [[2, 3], [3]])
         for name in ("Add", "AddV2", "Sub", "Mul", "SquaredDifference", "RealDiv")
+    },
+    **{
+        name: (lambda y, dy, name=name: getattr(raw, name)(y=y, dy=dy), [[2, 3]] * 2)
+        for name in ("SigmoidGrad", "TanhGrad")
     },
     "AddN": (lambda *x: raw.AddN(inputs=x), [[2, 3]] * 3),
     "ConcatV2": (lambda *x: raw.ConcatV2(values=x, axis=1), [[2, 3], [2, 1]]),

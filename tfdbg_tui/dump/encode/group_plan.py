@@ -70,9 +70,9 @@ class GroupPlan:
             column.
         constants: Counts of the rows that never change.
         aliases: Pairs of a row and an earlier one that has the same elements.
-        packs: Rows of small tensors, those of one shape together.
-        large: Rows of the other tensors.
-        covers: For some large rows, a later one that is bad wherever they are.
+        packs: Rows of small tensors that are looked at together, as they have one shape.
+        large: Rows of large tensors, and of small ones that are looked at alone.
+        covers: For some rows, a later one that is bad wherever they are.
         seen: The rows in each tensor that the graph looks at: one, or those of a pack.
         extra_rows: The inputs from outside of the group of its ops, where these are detailed: rows
             beyond `rows`.  A bad one was an alert where it was made; here only the healthy add

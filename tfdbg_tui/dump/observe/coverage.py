@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 _FLOATS = frozenset((tf.float16, tf.bfloat16, tf.float32, tf.float64))
 
-_ALL_INPUTS = frozenset(("AddN", "ConcatV2", "Pack"))
-"""Ops whose output holds all of every input, or a sum with every element of it."""
+_ALL_INPUTS = frozenset(("AddN", "ConcatV2", "Pack", "SigmoidGrad", "TanhGrad"))
+"""Ops whose output holds all of every input, or a sum or product with every element of it."""
 
 _FIRST_INPUT = frozenset(
     (
-        *("Abs", "Neg", "Square", "Sqrt", "Log", "Log1p", "Cast"),
-        *("Sum", "Mean", "L2Loss", "BiasAdd", "BiasAddGrad", "Pad", "PadV2"),
+        *("Abs", "Neg", "Square", "Sqrt", "Log", "Log1p", "LogSoftmax", "Cast"),
+        *("Sin", "Cos", "Tan", "Sinh", "Cosh", "Ceil", "Floor", "Rint", "Round"),
+        *("Sum", "Mean", "Cumsum", "L2Loss", "BiasAdd", "BiasAddGrad", "Pad", "PadV2"),
     )
 )
 """The same of the first input: an output without elements means that it has none either."""

@@ -2,12 +2,12 @@
 
 The tensors of a graph are observed in groups.  A group costs one look at its large tensors, by
 TensorFlow's ``DebugNumericSummaryV2`` in its CURT_HEALTH mode, which runs at memory speed, and one
-at each *pack* of small tensors of one shape.  `coverage` tells which large ones need no look of
-their own.  Only when something in the group is bad, Python gets the tensors themselves (they are
-still alive) and counts everything about the bad ones.  What was found goes into a queue (see
-`row_queue`).  In modes that tell more of healthy tensors than sizes, and in sessions of TensorFlow
-1, one PyFunc, the *sink*, takes it instead.  Groups are limited, so that not too much is kept
-alive, and not too much is lost when an op raises in the middle of a graph.
+at each *pack* of small tensors of one shape.  `coverage` tells which need no look of their own.
+Only when something in the group is bad, Python gets the tensors themselves (they are still alive)
+and counts everything about the bad ones.  What was found goes into a queue (see `row_queue`).  In
+modes that tell more of healthy tensors than sizes, and in sessions of TensorFlow 1, one PyFunc, the
+*sink*, takes it instead.  Groups are limited, so that not too much is kept alive, and not too much
+is lost when an op raises in the middle of a graph.
 """
 
 from __future__ import annotations
@@ -200,9 +200,8 @@ class _GroupBuilder:
             not known while tracing.
         """
         plan = self._plan
-        small = self._sort_rows()
+        packs = self._packs(self._sort_rows())
         large = [self._items[row] for row in plan.large]
-        packs = self._packs(small)
         full = plan.mode is TensorDebugMode.FULL_HEALTH
         if full:
             self._columns += [("tensor", pack) for pack in packs]
@@ -249,7 +248,7 @@ class _GroupBuilder:
             else:
                 plan.large.append(number)
             if counts is None and not item.row.slot:
-                self._cover_inputs(number, item)
+                self._cover_inputs(number, item, small)
         return small
 
     def _source(self, item: Observed) -> int | None:
@@ -262,25 +261,35 @@ class _GroupBuilder:
             return self._row_numbers.get(item.inputs[_REARRANGED_INPUT[item.op_type]].name)
         return None
 
-    def _cover_inputs(self, number: int, item: Observed) -> None:
-        large = self._plan.large
+    def _cover_inputs(self, number: int, item: Observed, small: list[int]) -> None:
+        """Let a row cover the inputs of its op; FULL_HEALTH needs the elements of small ones."""
+        plan = self._plan
+        coverable = {*plan.large}
+        if plan.mode is not TensorDebugMode.FULL_HEALTH:
+            coverable.update(small)
         for slot in coverage.covered_inputs(item.tensor.op):
             source = self._row_numbers.get(item.inputs[slot].name)
-            if source is not None and source in large:
-                self._plan.covers.setdefault(source, number)
+            if source in coverable:
+                plan.covers.setdefault(source, number)
 
     def _packs(self, small: Sequence[int]) -> list[Any]:
-        """Pack the small tensors of each shape and type."""
+        """Pack the small tensors of each shape and type; one on its own counts as large."""
+        plan = self._plan
         alike: dict[Any, list[int]] = {}
         for number in small:
-            row = self._items[number].row
-            alike.setdefault((row.dtype, row.shape), []).append(number)
-        self._plan.packs = list(alike.values())
+            if number not in plan.covers:
+                row = self._items[number].row
+                alike.setdefault((row.dtype, row.shape), []).append(number)
+        for rows in alike.values():
+            if len(rows) > 1 or plan.mode is TensorDebugMode.FULL_HEALTH:
+                plan.packs.append(rows)
+            else:
+                plan.large += rows
         return [
             self._widened(
                 tf.raw_ops.Pack(values=[self._here(self._items[row]) for row in rows], axis=0)
             )
-            for rows in self._plan.packs
+            for rows in plan.packs
         ]
 
     def _add_signs(self, items: Sequence[Observed]) -> None:
