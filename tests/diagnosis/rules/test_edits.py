@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from tfdbg_tui.diagnosis.rules import RULES
 from tfdbg_tui.diagnosis.rules.edits import Edit, Occurrence, suggestion
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.rules.model import Rule
 
 _LOG = Edit("log(X)", "{F}(tf.maximum({X}, 1e-7))")
 _DIVIDE = Edit("X / Y", "tf.math.divide_no_nan({X}, {Y})")
@@ -154,3 +160,11 @@ def test_a_new_expression_binds_as_the_old_one_did(code: str, new: str) -> None:
 def test_arguments_in_another_order_are_not_mixed_up(code: str, found: str | None) -> None:
     edit = Edit("divide(X, Y)", "tf.math.divide_no_nan({X}, {Y})")
     assert suggestion([code], 1, [edit]) == (found and f"{code} → {found}")
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.edits], ids=lambda rule: rule.id)
+def test_each_edit_of_a_rule_changes_an_expression_of_its_pattern(rule: Rule) -> None:
+    for edit in rule.edits:
+        code = re.sub(r"\((\w+)(\|\w+)+\)", r"\1", edit.pattern).replace("AXES", "axis=1")
+        old, new = suggestion([code], 1, [edit], None, "float32").split(" → ")
+        assert ast.dump(ast.parse(old)) != ast.dump(ast.parse(new))
