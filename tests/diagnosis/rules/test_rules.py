@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.diagnosis.tiny import summary
+from tfdbg_tui.diagnosis import rules
 from tfdbg_tui.diagnosis.rules import RULES, catalogue, explain
 from tfdbg_tui.diagnosis.rules.model import Case, Input, Rule
 from tfdbg_tui.diagnosis.rules.silent.explanations import EXPLANATIONS
@@ -160,6 +163,14 @@ def test_a_rule_explains_its_example(rule: Rule) -> None:
     """None is hidden by one that is asked before it, and none fits nothing at all."""
     assert rule.example.case is not None
     assert explain(rule.example.case)[0].id == rule.id
+
+
+def test_every_module_of_rules_is_asked() -> None:
+    modules = [
+        importlib.import_module(f"{rules.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(rules.__path__)
+    ]
+    assert {rule for module in modules for rule in getattr(module, "RULES", ())} <= set(RULES)
 
 
 def test_the_page_of_rules_is_up_to_date() -> None:

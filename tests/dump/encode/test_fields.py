@@ -1,0 +1,61 @@
+"""No field of a record is declared that nobody writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@tf.function
+def quotients(x: Any, count: int) -> Any:
+    for _ in tf.range(count):
+        x = x / tf.reduce_max(x - x)
+    return tf.split(x, 2)
+
+
+@tf.function
+def refused(x: Any) -> Any:
+    tf.debugging.assert_positive(x)
+    return x + 1.0
+
+
+def program() -> None:
+    tf.math.log(tf.constant([1.0, 0.0])) * 2.0
+    quotients(tf.constant([1.0, 2.0]), 3)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        refused(tf.constant([-1.0, 2.0]))
+
+
+def fields_of(logdir: Path, suffix: str, message: Any) -> set[str]:
+    """Returns the fields that have a value in some record of a file."""
+    (path,) = logdir.glob(f"*.{suffix}")
+    found, empty = set(), message()
+    for _, payload in tfrecord.records(path.read_bytes()):
+        event = events.DebugEvent.decode(payload)
+        record = message.decode(event.execution or event.graph_execution_trace)
+        names = message.__slots__
+        found |= {name for name in names if getattr(record, name) != getattr(empty, name)}
+    return found
+
+
+def test_every_field_that_is_declared_is_written(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        program()
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    for suffix, message in (
+        (filesets.EXECUTION, events.Execution),
+        (filesets.GRAPH_EXECUTION_TRACES, events.GraphExecutionTrace),
+    ):
+        assert fields_of(tmp_path, suffix, message) == set(message.__slots__)
