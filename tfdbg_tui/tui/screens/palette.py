@@ -56,8 +56,12 @@ class Palette(ClosesOnce, CommandPalette):
     ]
 
     def on_mount(self) -> None:
-        """See Textual, which makes the list itself, of its own class."""
-        self.query_one(CommandList).__class__ = _Commands
+        """See Textual, which makes the list itself, of its own class.
+
+        There is none where the palette was closed before it was shown.
+        """
+        for commands in self.query(CommandList):
+            commands.__class__ = _Commands
 
     def run_worker(self, *args: Any, **options: Any) -> Worker[Any]:
         """See Textual; what looks for commands while the palette closes may fail."""
