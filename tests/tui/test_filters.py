@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.panes import pane_named
+from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,3 +83,15 @@ async def test_boxes_of_executions_are_filtered_too(
         assert opened.focus.execution in alerts
         await opened.press("f")
         assert listed(opened, "timeline") == 1062
+
+
+async def test_another_run_may_come_while_one_types(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    for prompt in ("backslash", "slash"):
+        async with open_app(logdirs["mnist"]) as opened:
+            await opened.press("2", "G", prompt, *"ad")
+            opened.app.session.load(Snapshot(open_run(logdirs["no_tensor"])))
+            await opened.press("escape")
+            focused = opened.focus.execution
+            assert focused is None or focused < len(opened.snapshot.run.executions), prompt

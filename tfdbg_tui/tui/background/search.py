@@ -51,7 +51,7 @@ class Search:
         self._counted: object = None  # what the counts that are shown, or on their way, are of
         self._known: _Known | None = None
         self._steps: list[int] = []
-        self._before_typing: tuple[Focus, str] | None = None
+        self._before_typing: str | None = None
 
     @property
     def under_way(self) -> bool:
@@ -79,7 +79,8 @@ class Search:
 
     def begin_typing(self) -> None:
         """Note where the search begins."""
-        self._before_typing = self._session.focus, self.text
+        self._session.keep()
+        self._before_typing = self.text
 
     def typed(self, text: str) -> None:
         """Go to the first match of what has been typed so far, or back where there is none."""
@@ -102,14 +103,14 @@ class Search:
             self._look_for(text)
             self._send(1, inclusive=True)
         else:
-            self.text = before[1] if before else ""
+            self.text = before or ""
             self._show_nothing()
 
     def _return(self) -> None:
         """Go back to where the search began, for all that was found while typing."""
         self.stop()
         if self._before_typing is not None:
-            self._session.refine(self._before_typing[0])
+            self._session.refine(self._session.kept)
 
     def _look_for(self, text: str) -> None:
         self.text = text

@@ -37,7 +37,6 @@ class Navigator:
         self._target = target
         self._target_run = _ANY
         self._touched: tuple[str, str] | None = None if target is None else _ANY
-        self._focus_before_filter = parts.session.focus
 
     @contextlib.contextmanager
     def acting(self, *, by_moving: bool = True) -> Iterator[None]:
@@ -141,7 +140,8 @@ class Navigator:
 
     def begin_filter(self) -> str:
         """Note the filter that there is, for who gives up typing another; return it."""
-        focus = self._focus_before_filter = self._session.focus
+        self._session.keep()
+        focus = self._session.focus
         return focus.filter_of(navigation.pane_to_filter(focus))
 
     def typed(self, typed: Prompt.Typed) -> None:
@@ -167,7 +167,7 @@ class Navigator:
                 self.go(partial(navigation.goto, target=text), jump=True)
 
     def _end_filter(self, answered: Prompt.Answered) -> None:
-        self._session.focus = self._focus_before_filter
+        self._session.focus = self._session.kept
         if not answered.given_up:
             self.go(lambda _, focus: navigation.set_filter(focus, answered.text), jump=True)
 

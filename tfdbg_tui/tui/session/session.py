@@ -59,6 +59,7 @@ class Session:
         self._focus = Focus(pane)
         self._back: list[Focus] = []
         self._forward: list[Focus] = []
+        self._kept: Focus | None = None
         self._listeners: list[Callable[[], None]] = []
 
     @property
@@ -75,6 +76,15 @@ class Session:
     def refine(self, focus: Focus) -> None:
         """Focus something more exactly, without telling the listeners: they are about to look."""
         self._focus = focus
+
+    def keep(self) -> None:
+        """Keep what is focused, for `kept`, while something is tried."""
+        self._kept = self._focus
+
+    @property
+    def kept(self) -> Focus:
+        """What was focused at the last `keep`, as it is now; the focus where it is gone."""
+        return self._kept or self._focus
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call `listener` after every change from now on."""
@@ -133,6 +143,7 @@ class Session:
         self._focus = moved(self._focus)
         self._back = list(map(moved, self._back))
         self._forward = list(map(moved, self._forward))
+        self._kept = moved(self._kept) if self._kept else None
         self.snapshot = snapshot
 
     def _forget(self) -> None:
@@ -143,7 +154,7 @@ class Session:
         self._explanation = None
         self.searched = None
         self._focus = Focus(self._focus.pane, workers_by=self._focus.workers_by)
-        self._back, self._forward = [], []
+        self._back, self._forward, self._kept = [], [], None
         self.recording.forget()
 
     def follow(self, following: bool) -> None:
