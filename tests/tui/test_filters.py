@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.panes import pane_named
+from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -95,3 +97,36 @@ async def test_another_run_may_come_while_one_types(
             await opened.press("escape")
             focused = opened.focus.execution
             assert focused is None or focused < len(opened.snapshot.run.executions), prompt
+
+
+async def test_alerts_are_filtered_below_what_caused_them(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"], at_root=True) as opened:
+        await opened.press("backslash", *"type=MatMul", "enter")
+        found = ALERTS.num_listed(opened.snapshot, opened.focus)
+        run = opened.snapshot.run
+        matmuls = [a for a in opened.snapshot.alerts if op_type_of(run, a) == "MatMul"]
+        assert found == len(matmuls) > 1
+        assert f"type=MatMul: {found}" in opened.screen()
+        await opened.press("g", "l", "j")
+        assert opened.focus.alert == matmuls[0]
+        await opened.press("r", "G")
+        assert opened.focus.alert == matmuls[-1]
+        await opened.press("backslash", *" !bad", "enter")
+        assert "nothing is both" in opened.app.query_one(KeyBar).message
+        await opened.press("escape")
+        assert listed(opened, "alerts") == len(opened.snapshot.alerts)
+
+
+async def test_one_key_lists_alerts_of_one_kind_after_the_other(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"], at_root=True) as opened:
+        counts = []
+        for _ in range(4):
+            await opened.press("K")
+            counts.append(ALERTS.num_listed(opened.snapshot, opened.focus))
+        kinds = opened.snapshot.alert_counts
+        everything = len(opened.snapshot.alerts)
+        assert counts == [kinds.nan, kinds.neg_inf, kinds.pos_inf, everything]

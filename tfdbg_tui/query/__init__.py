@@ -7,12 +7,13 @@ out what it selects as rows of a table.
 from __future__ import annotations
 
 from tfdbg_tui.diagnosis.events import Kind
-from tfdbg_tui.query.language import FIELDS, Query, QueryError, TextTerm, parse, searched
+from tfdbg_tui.query.language import BAD_KINDS, FIELDS, Query, QueryError, TextTerm, parse, searched
 from tfdbg_tui.query.row_tests import RowTests
 from tfdbg_tui.query.selection import Selection
 from tfdbg_tui.query.tensors import COLUMNS, TensorRow, tensor_rows
 
 __all__ = [
+    "BAD_KINDS",
     "COLUMNS",
     "FIELDS",
     "Kind",

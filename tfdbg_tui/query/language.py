@@ -5,7 +5,8 @@
 A term is a word that is looked for in names, types, functions, dtypes and places; ``/regex/``;
 ``field=value`` with alternatives separated by commas and ``*`` for any text; ``field~regex``; a
 number with ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=`` or a range ``6..9``, for counts also as a
-share of all elements (``zero>90%``); or one of the words ``bad``, ``nan``, ``inf``.  ``!`` in
+share of all elements (``zero>90%``); or one of the words ``bad``, ``nan``, ``inf``,
+``-inf``, ``+inf``.  ``!`` in
 front negates it.  Capital letters count only where any are typed.  What is not on record fits no
 term.
 """
@@ -22,10 +23,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
+    import numpy.typing as npt
+
 TEXTS = ("name", "type", "fn", "dtype", "device", "line")
 COUNTS = ("nan", "-inf", "+inf", "inf", "neg", "zero", "pos")
 NUMBERS = ("step", "size", "rank", *COUNTS, "min", "max")
-FLAGS = ("bad", "nan", "inf")
+BAD_KINDS = ("nan", "-inf", "+inf")
+"""Words for one kind of bad values each."""
+
+FLAGS = ("bad", "inf", *BAD_KINDS)
 FIELDS = (*TEXTS, *NUMBERS, "bad")
 """Everything that a term can be about."""
 
@@ -95,6 +102,12 @@ class NumberTerm:
             size = numbers.get("size")
             number = number / size if size else None
         return number is not None and self.low <= number <= self.high
+
+    def fits_all(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Return which of some numbers from 0 fit; below 0 there is none on record."""
+        known = numbers >= 0
+        found: npt.NDArray[np.bool_] = known & (numbers >= self.low) & (numbers <= self.high)
+        return ~found if self.negated else found
 
     @property
     def only_bad(self) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import ColumnView
     from tfdbg_tui.query.facts import Texts
-    from tfdbg_tui.query.language import TextTerm
+    from tfdbg_tui.query.language import NumberTerm, TextTerm
 
     Rows = npt.NDArray[np.int64]
     Flags = npt.NDArray[np.bool_]
@@ -53,6 +53,11 @@ class RowTests:
         if self._kind == "graph_execution":
             return [self._site_test(terms)] if terms else []
         return [self._kind_test(term) for term in terms if term.field not in ONLY_RECORDED]
+
+    def of_step(self, term: NumberTerm) -> Test:
+        """Return a test of executions, whose steps the index knows."""
+        steps = self._run.executions.steps
+        return lambda rows: term.fits_all(steps.numbers_of(rows))
 
     def _site_test(self, terms: Sequence[TextTerm]) -> Test:
         events = self._run.graph_executions

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.events import Kind
     from tfdbg_tui.logdir import Run
+    from tfdbg_tui.query.facts import Numbers
     from tfdbg_tui.query.language import Query
     from tfdbg_tui.query.row_tests import Rows, Test
 
@@ -37,6 +38,10 @@ class Selection:
         found: Rows before `start` that the filter selects.
         start: The row to begin with: of an earlier state of the run all before it is known.
         tests: Tests of rows of that list, for what they remember; None to make them anew.
+
+    Attributes:
+        unfit: Of the rows found, the outputs of executions that do not fit
+            themselves: each as its row and slot.
     """
 
     def __init__(
@@ -51,10 +56,13 @@ class Selection:
         self._run = run
         self._kind: Kind = kind
         self._query = query
+        in_index = ("step",) if kind == "execution" else ()
+        self._numbers = [term for term in query.numbers if term.field not in in_index]
         self._total = len(self._list)
         self._found: list[Rows] = [] if found is None else [found]
         self._waiting = np.zeros(0, np.int64)  # rows whose records are still to be read
         self._covered = start
+        self.unfit: set[tuple[int, int]] = set()
         self._row_tests = tests or RowTests(run, kind)
         self._tests: list[Test] | None = None
 
@@ -83,7 +91,7 @@ class Selection:
     def advance(self, seconds: float) -> None:
         """Look at more events for about as long as `seconds`, and at some at least."""
         if self._tests is None:
-            self._tests = self._row_tests.of(self._query.texts)
+            self._tests = self._make_tests()
         end = time.monotonic() + seconds
         while not self.complete:
             if self._waiting.size:
@@ -115,22 +123,31 @@ class Selection:
         bad[alerts[low:high] - start] = True
         return np.flatnonzero(bad == (query.bad is not False)) + start
 
+    def _make_tests(self) -> list[Test]:
+        indexed = [term for term in self._query.numbers if term not in self._numbers]
+        return [*self._row_tests.of(self._query.texts), *map(self._row_tests.of_step, indexed)]
+
     @property
     def _reads_records(self) -> bool:
         recorded = any(t.field in ONLY_RECORDED for t in self._query.texts)
-        return bool(self._query.numbers) or (recorded and self._kind == "execution")
+        return bool(self._numbers) or (recorded and self._kind == "execution")
 
     def _read_some(self) -> None:
         rows, self._waiting = self._waiting[:_READ], self._waiting[_READ:]
         self._found.append(rows[[self._record_fits(row) for row in rows.tolist()]])
 
+    def _note_unfit(self, row: int, tensors: Sequence[Numbers]) -> None:
+        if len(tensors) > 1:
+            fit = (all(term.fits([numbers]) for term in self._numbers) for numbers in tensors)
+            self.unfit.update((row, slot) for slot, fits in enumerate(fit) if not fits)
+
     def _record_fits(self, row: int) -> bool:
-        query = self._query
-        if query.numbers:
+        if self._numbers:
             numbers = numbers_of(self._run, self._kind, row)
-            if not all(term.fits(numbers) for term in query.numbers):
+            if not all(term.fits(numbers) for term in self._numbers):
                 return False
-        terms = [t for t in query.texts if t.field in ONLY_RECORDED]
+            self._note_unfit(row, numbers)
+        terms = [t for t in self._query.texts if t.field in ONLY_RECORDED]
         if self._kind != "execution" or not terms:
             return True
         texts = texts_of_execution(self._run, row)

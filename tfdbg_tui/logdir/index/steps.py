@@ -43,6 +43,10 @@ class Steps:
         mark = int(self._marks[execution])
         return mark if mark >= 0 else None
 
+    def numbers_of(self, executions: Int64Array) -> Int64Array:
+        """Return the steps that some executions are in; -1 for each that is in none."""
+        return self._marks[executions]
+
     def first_execution(self, number: int) -> int | None:
         """Return the index of the first execution in a step; None where there is none."""
         found = np.flatnonzero(self._marks == number)

@@ -294,6 +294,15 @@ ACTIONS: tuple[Action, ...] = (
         jump=False,
     ),
     Action(
+        "bad_kind",
+        ("K",),
+        "only NaN",
+        "list only what holds NaN; then only −∞, only +∞, and all again",
+        _SHOW,
+        lambda _, focus: navigation.next_kind(focus),
+        jump=False,
+    ),
+    Action(
         "filter",
         ("backslash", "ampersand"),
         "filter",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -96,8 +97,7 @@ class Filtering:
         self._run = run
         self._selections = {}
         self._listed = {
-            key: Listed(listed.rows, listed.next_row, complete=False)
-            for key, listed in self._listed.items()
+            key: replace(listed, complete=False) for key, listed in self._listed.items()
         }
 
     def _selection(self, run: Run, key: Key) -> Selection:
@@ -108,7 +108,9 @@ class Filtering:
                 query = parse(text)
             except QueryError as error:
                 raise NowhereError(str(error)) from error
-            return Selection(run, kind, query, before.rows, before.next_row)
+            selection = Selection(run, kind, query, before.rows, before.next_row)
+            selection.unfit.update(before.unfit)
+            return selection
         return self._selections[key]
 
     def _go_on(self) -> None:
@@ -128,4 +130,5 @@ class Filtering:
 
 def _part(selection: Selection) -> Listed:
     selection.advance(_PART_SECONDS)
-    return Listed(selection.rows, selection.next_row, complete=selection.complete)
+    complete, unfit = selection.complete, frozenset(selection.unfit)
+    return Listed(selection.rows, selection.next_row, complete=complete, unfit=unfit)

@@ -14,6 +14,7 @@ from tfdbg_tui.tui.navigation.copying import copy_text, diagnosis_text
 from tfdbg_tui.tui.navigation.drilling import click, enter, step_sideways
 from tfdbg_tui.tui.navigation.filtering import (
     close,
+    next_kind,
     pane_to_filter,
     set_filter,
     tensors_of_function,
@@ -60,6 +61,7 @@ __all__ = [
     "looks_elsewhere",
     "move",
     "move_to",
+    "next_kind",
     "open_on_root",
     "pane_to_filter",
     "search",

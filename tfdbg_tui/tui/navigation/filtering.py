@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import graph_id_of, op_type_of
-from tfdbg_tui.query import QueryError, parse
+from tfdbg_tui.query import BAD_KINDS, QueryError, parse
 from tfdbg_tui.tui.navigation.asking_why import close_why
 from tfdbg_tui.tui.panes import PANES, graph_execution, pane_named
 from tfdbg_tui.tui.session.focusing import focused_event
@@ -35,21 +35,42 @@ def set_filter(focus: Focus, text: str) -> Focus:
         NowhereError: It cannot be understood.
     """
     text = " ".join(text.split())
+    _check(text)
+    pane = pane_to_filter(focus)
+    filtered = replace(focus.filtered(pane, text), pane=pane)
+    for _, selection in pane_named(pane).rows.selections(filtered):
+        _check(selection)
+    return filtered
+
+
+def _check(text: str) -> None:
+    """Raise `NowhereError` where a filter cannot be understood."""
     try:
         parse(text)
     except QueryError as error:
         raise NowhereError(str(error)) from error
-    pane = pane_to_filter(focus)
-    return replace(focus.filtered(pane, text), pane=pane)
+
+
+def next_kind(focus: Focus) -> Focus:
+    """List only what holds NaN in the pane; then only −∞, only +∞, and all again."""
+    words = focus.filter_of(pane_to_filter(focus)).split()
+    now = next((kind for kind in BAD_KINDS if kind in words), None)
+    others = [word for word in words if word not in BAD_KINDS]
+    later = BAD_KINDS[BAD_KINDS.index(now) + 1 :] if now else BAD_KINDS
+    return set_filter(focus, " ".join((*later[:1], *others)))
 
 
 def toggle_bad_only(snapshot: Snapshot, focus: Focus) -> Focus:
     """List only what holds NaN or ∞ in the pane, or all again.
 
+    In a pane that lists nothing else, that is meant of Graph Execution.
+
     Raises:
         NowhereError: There is nothing.
     """
     pane = pane_to_filter(focus)
+    if pane_named(pane).rows.ALL_BAD:
+        pane = _USUAL_PANE
     if focus.filter_of(pane) == _BAD:
         return focus.filtered(pane, "")
     run = snapshot.run
@@ -112,8 +133,9 @@ def _focused(snapshot: Snapshot, focus: Focus) -> TensorEvent:
 
 def _only(snapshot: Snapshot, focus: Focus, text: str) -> Focus:
     """Filter the list of tensors of graphs, or that of executions where that is empty."""
-    lists = [spec for spec in PANES if spec.rows.selections(focus.filtered(spec.name, _BAD))]
-    names = [spec.name for spec in lists]
+    filtered = focus.filtered
+    lists = [spec for spec in PANES if spec.rows.selections(filtered(spec.name, _BAD))]
+    names = [spec.name for spec in lists if not spec.rows.ALL_BAD]
     pane = _USUAL_PANE if len(snapshot.run.graph_executions) else names[0]
     return replace(focus.filtered(pane, text), pane=pane)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis import name_of
+from tfdbg_tui.diagnosis import TensorEvent, name_of
 from tfdbg_tui.tui.panes.listing import pane_of_subject
 from tfdbg_tui.tui.panes.matching import Matches
 from tfdbg_tui.tui.panes.rows import Rows
@@ -18,15 +19,20 @@ from tfdbg_tui.tui.session.focusing import (
     focused_event,
 )
 from tfdbg_tui.tui.session.nowhere import NowhereError
+from tfdbg_tui.tui.session.snapshot import NOTHING_YET
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
-    from tfdbg_tui.diagnosis import Explanation, Group, TensorEvent
+    import numpy.typing as npt
+
+    from tfdbg_tui.diagnosis import Explanation, Group
     from tfdbg_tui.query import Kind, TextTerm
     from tfdbg_tui.tui.panes.matching import Flags
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
+
+    Positions = npt.NDArray[np.int64]
 
 _KINDS: tuple[Kind, Kind] = ("graph_execution", "execution")
 
@@ -51,6 +57,8 @@ class AlertRows(Rows):
     """
 
     LISTS_EVENTS = True
+    ALL_BAD = True
+    PANE = "alerts"
 
     def explanation(self, snapshot: Snapshot, focus: Focus) -> Explanation | None:
         """Return what the rows are grouped by; None where they are alerts in order of time."""
@@ -59,39 +67,88 @@ class AlertRows(Rows):
 
     def count(self, snapshot: Snapshot, focus: Focus) -> int:
         """See `Rows`."""
-        explanation = self.explanation(snapshot, focus)
-        if explanation is None:
-            return len(snapshot.alerts)
-        return sum(1 + _listed(group, focus) for group in explanation.groups)
+        groups = self.groups(snapshot, focus)
+        if groups is None:
+            return self.num_listed(snapshot, focus)
+        return sum(1 + self._unfolded(snapshot, focus, group) for group in groups)
+
+    def num_listed(self, snapshot: Snapshot, focus: Focus) -> int:
+        """See `Rows`: causes do not count."""
+        selected = self._selected(snapshot, focus)
+        return len(snapshot.alerts) if selected is None else len(selected.positions)
+
+    def groups(self, snapshot: Snapshot, focus: Focus) -> Sequence[Group] | None:
+        """Return the causes that are listed: under a filter, those of alerts that it selects."""
+        explanation, selected = self.explanation(snapshot, focus), self._selected(snapshot, focus)
+        if explanation is None or selected is None:
+            return explanation.groups if explanation else None
+        return [group for group in explanation.groups if selected.of(group).size]
+
+    def num_alerts(self, snapshot: Snapshot, focus: Focus, group: Group) -> int:
+        """Return how many alerts of a cause there are, folded or not."""
+        selected = self._selected(snapshot, focus)
+        return group.num_alerts if selected is None else selected.of(group).size
+
+    def _alerts_of(self, snapshot: Snapshot, focus: Focus, group: Group) -> Positions:
+        selected = self._selected(snapshot, focus)
+        return group.alerts if selected is None else selected.of(group)
+
+    def _unfolded(self, snapshot: Snapshot, focus: Focus, group: Group) -> int:
+        """Return how many alerts of a cause are listed below it."""
+        opened = group.finding.event in focus.open_causes
+        return self.num_alerts(snapshot, focus, group) if opened else 0
+
+    def selections(self, focus: Focus) -> Sequence[tuple[Kind, str]]:
+        """See `Rows`: of either list what is bad."""
+        text = focus.filter_of(self.PANE)
+        return tuple((kind, f"{text} bad") for kind in _KINDS) if text else ()
+
+    def _selected(self, snapshot: Snapshot, focus: Focus) -> _Selected | None:
+        """Return which alerts the filter selects; None where there is none."""
+        keys = self.selections(focus)
+        return _select(snapshot, keys) if keys else None
 
     def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
         """See `Rows`: of an alert that is folded away, the row of its cause."""
-        explanation = self.explanation(snapshot, focus)
-        if explanation is None:
-            return snapshot.alerts.position(focus.alert) if focus.alert else None
+        explanation, groups = self.explanation(snapshot, focus), self.groups(snapshot, focus)
+        if explanation is None or groups is None:
+            return self._place_in_time(snapshot, focus)
         chosen = focus.cause or focus.alert
         number = explanation.group_of(chosen) if chosen else None
-        if number is None:
+        group = None if number is None else explanation.groups[number]
+        if group is None or group not in groups:
             return None
-        row = sum(1 + _listed(group, focus) for group in explanation.groups[:number])
-        group = explanation.groups[number]
-        if focus.cause is None and focus.alert is not None and _listed(group, focus):
+        before = groups[: groups.index(group)]
+        row = sum(1 + self._unfolded(snapshot, focus, other) for other in before)
+        if focus.cause is None and focus.alert is not None:
             position = explanation.alerts.position(focus.alert)
-            if position is not None:
-                return row + 1 + int(group.alerts.searchsorted(position))
+            if position is not None and self._unfolded(snapshot, focus, group):
+                listed = self._alerts_of(snapshot, focus, group)
+                return row + min(1 + int(listed.searchsorted(position)), listed.size)
         return row
+
+    def _place_in_time(self, snapshot: Snapshot, focus: Focus) -> int | None:
+        """Return the row of the alert, or of the last one before it that is listed."""
+        position = snapshot.alerts.position(focus.alert) if focus.alert else None
+        selected = self._selected(snapshot, focus)
+        if selected is None or position is None:
+            return position
+        if not selected.positions.size:
+            return None
+        return max(0, int(selected.positions.searchsorted(position, side="right")) - 1)
 
     def at(self, snapshot: Snapshot, focus: Focus, row: int) -> AlertRow:
         """Return what is in a row."""
-        explanation = self.explanation(snapshot, focus)
-        if explanation is None:
-            return AlertRow(None, row)
-        for group in explanation.groups:
+        groups = self.groups(snapshot, focus)
+        if groups is None:
+            selected = self._selected(snapshot, focus)
+            return AlertRow(None, row if selected is None else int(selected.positions[row]))
+        for group in groups:
             if row == 0:
                 return AlertRow(group, None)
-            listed = _listed(group, focus)
+            listed = self._unfolded(snapshot, focus, group)
             if row <= listed:
-                return AlertRow(group, int(group.alerts[row - 1]))
+                return AlertRow(group, int(self._alerts_of(snapshot, focus, group)[row - 1]))
             row -= 1 + listed
         raise IndexError(row)
 
@@ -108,22 +165,42 @@ class AlertRows(Rows):
         """See `Rows`."""
         found = self.at(snapshot, focus, row)
         if found.group is None:
-            return focus_alert(snapshot, focus, row)
+            assert found.alert is not None
+            return focus_alert(snapshot, focus, found.alert)
         event = self.event(snapshot, found)
         cause = event if found.alert is None else None
         return focus_event(snapshot, replace(focus, alert=event, cause=cause), event)
 
     def matches(self, snapshot: Snapshot, focus: Focus, term: TextTerm) -> Matches:
         """See `Rows`."""
-        explanation = self.explanation(snapshot, focus)
+        groups, selected = self.groups(snapshot, focus), self._selected(snapshot, focus)
         flags = _matching_alerts(snapshot, term)
-        if explanation is not None:
-            flags = _matching_rows(snapshot, focus, explanation, flags, term)
+        if groups is not None:
+            flags = self._matching_rows(snapshot, focus, groups, flags, term)
+        elif selected is not None:
+            flags = flags[selected.positions]
         return Matches(len(flags), lambda rows: flags[rows])
+
+    def _matching_rows(
+        self,
+        snapshot: Snapshot,
+        focus: Focus,
+        groups: Sequence[Group],
+        alerts: Flags,
+        term: TextTerm,
+    ) -> Flags:
+        """Return which rows match where alerts are grouped by what caused them."""
+        rows = [np.zeros(0, bool)]
+        for group in groups:
+            rows.append(np.array([any(map(term.finds, _texts(snapshot, group)))]))
+            if self._unfolded(snapshot, focus, group):
+                rows.append(alerts[self._alerts_of(snapshot, focus, group)])
+        return np.concatenate(rows)
 
     def listing(self, snapshot: Snapshot, focus: Focus) -> Hashable:
         """See `Rows`."""
-        return focus.in_time, focus.open_causes, snapshot.explanation
+        filtered = focus.filter_of(self.PANE), self.num_listed(snapshot, focus)
+        return focus.in_time, focus.open_causes, snapshot.explanation, filtered
 
     def for_search(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: with the alerts of all causes."""
@@ -196,11 +273,6 @@ def _unfold(snapshot: Snapshot, focus: Focus, group: Group, *, unfolded: bool) -
     return focus_event(snapshot, focus, event)
 
 
-def _listed(group: Group, focus: Focus) -> int:
-    """Return how many alerts of a cause are listed."""
-    return group.num_alerts if group.finding.event in focus.open_causes else 0
-
-
 def _matching_alerts(snapshot: Snapshot, term: TextTerm) -> Flags:
     """Return which alerts match, in order of time."""
     found = np.zeros(len(snapshot.alerts), np.bool_)
@@ -212,15 +284,41 @@ def _matching_alerts(snapshot: Snapshot, term: TextTerm) -> Flags:
     return found
 
 
-def _matching_rows(
-    snapshot: Snapshot, focus: Focus, explanation: Explanation, alerts: Flags, term: TextTerm
-) -> Flags:
-    """Return which rows match where alerts are grouped by what caused them."""
-    rows = []
-    for group in explanation.groups:
-        finding = group.finding
-        place = f"{finding.location.file}:{finding.location.line}" if finding.location else ""
-        texts = (name_of(snapshot.run, finding.event), finding.title, finding.graph or "", place)
-        rows.append(np.array([any(map(term.finds, texts))]))
-        rows.append(alerts[group.alerts[: _listed(group, focus)]])
-    return np.concatenate(rows)
+def _texts(snapshot: Snapshot, group: Group) -> tuple[str, ...]:
+    """Return what a search looks at of a cause."""
+    finding = group.finding
+    place = f"{finding.location.file}:{finding.location.line}" if finding.location else ""
+    return name_of(snapshot.run, finding.event), finding.title, finding.graph or "", place
+
+
+class _Selected:
+    """The alerts that a filter selects.
+
+    Attributes:
+        flags: Which of all alerts.
+        positions: Their positions, ascending.
+    """
+
+    def __init__(self, flags: Flags) -> None:
+        self.flags = flags
+        self.positions = np.flatnonzero(flags)
+        self.of = lru_cache(maxsize=None)(self._of)
+
+    def _of(self, group: Group) -> Positions:
+        """Return the positions of those that go back to a cause."""
+        return group.alerts[self.flags[group.alerts]]
+
+
+@lru_cache(maxsize=2)
+def _select(snapshot: Snapshot, keys: tuple[tuple[Kind, str], ...]) -> _Selected:
+    """Return the alerts in rows that filters have selected so far."""
+    flags = np.zeros(len(snapshot.alerts), bool)
+    for kind, text in keys:
+        listed = snapshot.listed.get((kind, text), NOTHING_YET)
+        bad = snapshot.events(kind).alert_rows[:]
+        flags[snapshot.alerts.positions(kind)] = np.isin(bad, listed.rows)
+        for row, slot in listed.unfit:
+            position = snapshot.alerts.position(TensorEvent(kind, row, slot))
+            if position is not None:
+                flags[position] = False
+    return _Selected(flags)

@@ -53,7 +53,9 @@ class Alerts(Pane):
         """See `VirtualList`."""
         found = ALERTS.at(self.snapshot, self.session.focus, row)
         event = found.group.finding.event if found.group else None
-        return found, event in self.session.focus.open_causes, row == self.cursor
+        focus = self.session.focus
+        filtered = focus.filter_of(ALERTS.PANE), ALERTS.num_listed(self.snapshot, focus)
+        return found, event in focus.open_causes, row == self.cursor, filtered
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
@@ -99,7 +101,8 @@ class Alerts(Pane):
         opened = finding.event in self.session.focus.open_causes
         fold = self.charset.unfolded if opened else self.charset.folded
         style = "strong" if group.kind == "root" else "dim"
-        count = compact(group.num_alerts) if group.num_alerts else ""
+        alerts = ALERTS.num_alerts(self.snapshot, self.session.focus, group)
+        count = compact(alerts) if alerts else ""
         kind = _BEHIND.get(group.kind, "")
         behind = f"{kind} {count}".strip()
         count_width = max(_COUNT, len(behind) + 2)
@@ -121,6 +124,8 @@ class Alerts(Pane):
         if snapshot is None:
             return ""
         total, facts = len(snapshot.alerts), _causes_in_words(snapshot)
+        if filtered := self.filter_words():
+            return filtered.removeprefix(f" {self.charset.dot} ")
         if total:
             position = snapshot.alerts.position(alert) if alert else None
             facts.insert(0, f"{total:,}" if position is None else f"{position + 1:,} of {total:,}")
@@ -240,7 +245,7 @@ SPEC = PaneSpec(
     view=Alerts,
     tile=1,
     companion="graph_execution",
-    keys=("first_alert", "why", "in_time", "next_alert"),
+    keys=("first_alert", "why", "in_time", "next_alert", "bad_kind", "filter"),
     prefix="alert",
     total=lambda snapshot: len(snapshot.alerts),
     beside_why=frozenset({"wide"}),

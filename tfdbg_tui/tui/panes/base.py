@@ -146,7 +146,7 @@ class Pane(VirtualList):
             return ""
         keys = self.spec.rows.selections(session.focus)
         found = [session.snapshot.listed.get(key, NOTHING_YET) for key in keys]
-        count = self.spec.rows.count(session.snapshot, session.focus)
+        count = self.spec.rows.num_listed(session.snapshot, session.focus)
         more = "" if all(listed.complete for listed in found) else charset.ellipsis
         return f" {charset.dot} {text}: {count:,}{more}"
 

@@ -32,6 +32,8 @@ class Rows(ABC):
 
     LISTS_EVENTS: ClassVar[bool] = False
     """Whether rows are tensors: following the numbers then goes to the pane that lists them."""
+    ALL_BAD: ClassVar[bool] = False
+    """Whether nothing but tensors with NaN or ∞ is listed."""
     CLICK_ENTERS: ClassVar[bool] = True
     """Whether a click on the focused row drills in."""
 
@@ -50,6 +52,10 @@ class Rows(ABC):
     def selections(self, focus: Focus) -> Sequence[tuple[Kind, str]]:
         """Return the lists of the run that a filter of the pane selects from, and the filters."""
         return ()
+
+    def num_listed(self, snapshot: Snapshot, focus: Focus) -> int:
+        """Return how many of what the pane lists a filter leaves."""
+        return self.count(snapshot, focus)
 
     def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
         """Return what a search looks at, of each row."""

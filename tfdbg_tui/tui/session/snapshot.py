@@ -65,11 +65,13 @@ class Listed:
         rows: Rows of the run's list, ascending.
         next_row: The first row that has not been looked at.
         complete: Whether there are no more.
+        unfit: Outputs of executions in `rows` that do not fit themselves, by row and slot.
     """
 
     rows: npt.NDArray[np.int64]
     next_row: int
     complete: bool
+    unfit: frozenset[tuple[int, int]] = frozenset()
 
 
 NOTHING_YET = Listed(np.zeros(0, np.int64), 0, complete=False)
