@@ -430,7 +430,7 @@ def footer_actions(pane: str) -> list[Action]:
     shown = [action for action in ACTIONS if action.in_every_footer or action.id in keys]
 
     def rank(action: Action) -> tuple[bool, bool, int]:
-        panes = sum(action.id in spec.keys for spec in PANES)
+        panes = 0 if action.in_every_footer else sum(action.id in spec.keys for spec in PANES)
         return action.id not in _ANSWERS, action.in_every_footer, panes
 
     return sorted(shown, key=rank)
