@@ -88,6 +88,11 @@ def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | 
 
     The names of most gradient ops begin with it; else it is the one that took the same input, or
     made it: SqrtGrad takes what Sqrt has made.
+
+    Args:
+        run: The run.
+        dataflow: Where its tensors come from.
+        event: A tensor of a gradient.
     """
     op = graph_op_of(run, event)
     named = _named(run, dataflow, op) if op is not None else None

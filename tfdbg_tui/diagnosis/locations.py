@@ -88,7 +88,13 @@ def location_of(run: Run, stack_id: int | None) -> Location | None:
 
 
 def source_lines(run: Run, host: str, path: str | None) -> tuple[str, ...]:
-    """Return the text of a source file; empty where the dump does not hold it."""
+    """Return the text of a source file; empty where the dump does not hold it.
+
+    Args:
+        run: The run.
+        host: Name of the host that the file is of.
+        path: Path of the file there.
+    """
     if path is None:
         return ()
     source = run.source(host, path)

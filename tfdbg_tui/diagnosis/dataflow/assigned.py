@@ -41,7 +41,13 @@ class Assigned:
         self._resolve = resolve
 
     def read_by(self, event: TensorEvent, op: GraphOp, at: At) -> Producer:
-        """Return what was last assigned to the variable that an op reads."""
+        """Return what was last assigned to the variable that an op reads.
+
+        Args:
+            event: The record of what was read.
+            op: The op that read it.
+            at: Where in time.
+        """
         name = str(op.inputs[0]) if op.inputs else f"{op.name}:0"
         index = self._timeline.execution_of(at.row)
         history = self._variables.before_read(op, at, index) if index is not None else None

@@ -32,7 +32,13 @@ class Crossings:
         self._arguments_by_input = lru_cache(maxsize=1024)(self._find_arguments_by_input)
 
     def into(self, op: GraphOp, input_slot: int, at: At) -> list[GraphTensor]:
-        """Return the arguments of called graphs that an input of a call, If or While becomes."""
+        """Return the arguments of called graphs that an input of a call, If or While becomes.
+
+        Args:
+            op: The call, If or While.
+            input_slot: Which input of it.
+            at: Where in time, in the graph with the op.
+        """
         found = []
         for graph_id in self._calls.called_graphs(op):
             inside = self._timeline.enter(at, op, graph_id)
@@ -60,6 +66,11 @@ class Crossings:
         """Return the outputs of the op that calls a graph which an output of the graph becomes.
 
         They are several only where the calls are a conclusion.
+
+        Args:
+            graph_id: The graph that is called.
+            slot: Which output of it.
+            at: Where in time, in that graph.
         """
         site = self._calls.call_site(graph_id)
         if site is None:
@@ -72,7 +83,13 @@ class Crossings:
         return [GraphTensor(call.graph_id, TensorRef(call.name, slot), outside)]
 
     def next_iteration(self, graph_id: str, slot: int, at: At) -> GraphTensor | None:
-        """Return the argument that an output of a loop's body is in the next iteration."""
+        """Return the argument that an output of a loop's body is in the next iteration.
+
+        Args:
+            graph_id: The loop's body.
+            slot: Which output of it.
+            at: Where in time.
+        """
         site = self._calls.call_site(graph_id)
         names = self._calls.arguments(graph_id)[slot : slot + 1]
         if not names or site is None or site.op is None or site.op.op_type not in LOOPS:
@@ -80,7 +97,13 @@ class Crossings:
         return GraphTensor(graph_id, TensorRef(names[0], 0), at)
 
     def to_python(self, graph_id: str, ref: TensorRef, at: At) -> list[TensorEvent]:
-        """Return the outputs of a function, or fetches of a session, that a tensor became."""
+        """Return the outputs of a function, or fetches of a session, that a tensor became.
+
+        Args:
+            graph_id: The graph.
+            ref: The tensor.
+            at: Where in time.
+        """
         index = self._timeline.execution_of(at.row)
         if index is None or self._calls.call_site(graph_id) is not None:
             return []

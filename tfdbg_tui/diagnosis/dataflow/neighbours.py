@@ -114,7 +114,13 @@ class Neighbours:
         return self._node(tensor, event, input_slot)
 
     def of_op(self, graph_id: str, op_name: str, row: int) -> Node:
-        """Return the node of an op of which no tensor is recorded, as seen from a row."""
+        """Return the node of an op of which no tensor is recorded, as seen from a row.
+
+        Args:
+            graph_id: The graph.
+            op_name: The op.
+            row: The row.
+        """
         at = self._timeline.at(row)
         return self._node(GraphTensor(graph_id, TensorRef(op_name, 0), at), None, 0)
 

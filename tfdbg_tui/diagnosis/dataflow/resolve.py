@@ -59,7 +59,14 @@ class Resolver:
         )
 
     def resolve(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> Producer:
-        """Return what made a tensor of a graph, as seen from a row."""
+        """Return what made a tensor of a graph, as seen from a row.
+
+        Args:
+            graph_id: The graph.
+            ref: The tensor.
+            at: Where in time.
+            depth: How many more boundaries may be crossed.
+        """
         op = self._run.op(graph_id, ref.op_name)
         op_type = op.op_type if op else None
         event = self._timeline.find(graph_id, ref, at)
@@ -311,7 +318,14 @@ def _nearness(event: TensorEvent | None, at: At) -> tuple[bool, int]:
 
 
 def call_input(run: Run, calls: Calls, argument: GraphOp, call: GraphOp) -> TensorRef | None:
-    """Return the input of a call, If or While op that becomes an argument of its graph."""
+    """Return the input of a call, If or While op that becomes an argument of its graph.
+
+    Args:
+        run: The run.
+        calls: Which graph calls which.
+        argument: A Placeholder of the called graph.
+        call: The op that calls it.
+    """
     slot = calls.argument_slot(argument.graph_id, argument.name)
     if slot is None:
         return None

@@ -62,7 +62,13 @@ class Timeline:
         return self._calls_of.at(row)
 
     def enter(self, at: At, op: GraphOp, graph_id: str) -> At:
-        """Return the place in time of a graph that an op calls."""
+        """Return the place in time of a graph that an op calls.
+
+        Args:
+            at: Where in time, in the graph with the op.
+            op: The call, If or While.
+            graph_id: The graph that it calls.
+        """
         return self._calls_of.enter(at, op, graph_id)
 
     def leave(self, at: At, graph_id: str) -> tuple[GraphOp, At] | None:
@@ -104,7 +110,13 @@ class Timeline:
         return known
 
     def find(self, graph_id: str, ref: TensorRef, at: At) -> TensorEvent | None:
-        """Return the computation of a graph's tensor that belongs to a row, or the last one."""
+        """Return the computation of a graph's tensor that belongs to a row, or the last one.
+
+        Args:
+            graph_id: The graph.
+            ref: The tensor.
+            at: Where in time.
+        """
         rows: list[tuple[bool, int]] = []
         for site, site_id in self.sites(graph_id, ref.op_name):
             if site.output_slot == ref.slot:
@@ -160,7 +172,13 @@ class Timeline:
         return [replace(source, index=row) for row in rows[:_NEAR].tolist()]
 
     def next(self, graph_id: str, op_name: str, at: At) -> TensorEvent | None:
-        """Return the first tensor that an op makes after a row, on the same device first."""
+        """Return the first tensor that an op makes after a row, on the same device first.
+
+        Args:
+            graph_id: The graph.
+            op_name: The op.
+            at: Where in time.
+        """
         rows: list[tuple[bool, int, int]] = []
         for site, site_id in self.sites(graph_id, op_name):
             row = (
@@ -176,7 +194,14 @@ class Timeline:
         return TensorEvent("graph_execution", row, slot)
 
     def after(self, graph_id: str, op_name: str, row: int, number: int) -> list[TensorEvent]:
-        """Return the first tensors that an op made after a row, of whatever call."""
+        """Return the first tensors that an op made after a row, of whatever call.
+
+        Args:
+            graph_id: The graph.
+            op_name: The op.
+            row: The row after which they are looked for.
+            number: How many at most.
+        """
         found: list[TensorEvent] = []
         for site, site_id in self.sites(graph_id, op_name)[:1]:
             later = self._rows.first_after(site_id, row)

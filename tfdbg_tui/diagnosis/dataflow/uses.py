@@ -28,7 +28,14 @@ class Uses:
         self._crossings = crossings
 
     def of_tensor(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> list[Use]:
-        """Return the uses of a tensor of a graph, as seen from a row."""
+        """Return the uses of a tensor of a graph, as seen from a row.
+
+        Args:
+            graph_id: The graph.
+            ref: The tensor.
+            at: Where in time.
+            depth: How many more boundaries may be crossed.
+        """
         graph = self._run.graphs[graph_id]
         uses: list[Use] = []
         for use in graph.consumers(ref.op_name):

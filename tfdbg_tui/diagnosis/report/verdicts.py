@@ -8,7 +8,13 @@ Verdict = Literal["clean", "bad", "suspect", "incomplete"]
 
 
 def verdict_of(*, bad: bool, incomplete: bool, suspect: bool) -> Verdict:
-    """Return the verdict: NaN or ∞ first, then what is not on record, then silent defects."""
+    """Return the verdict: NaN or ∞ first, then what is not on record, then silent defects.
+
+    Args:
+        bad: Whether there are roots.
+        incomplete: Whether something is not on record.
+        suspect: Whether there are suspects.
+    """
     if bad:
         return "bad"
     if incomplete:

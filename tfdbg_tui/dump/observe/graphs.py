@@ -141,7 +141,13 @@ class GraphDefinitions:
         return self._state(graph).doubtful or graph_state.are_shapes_doubtful(graph)
 
     def tensor_id(self, graph: Any, op_name: str, slot: int) -> int | None:
-        """Return the number of an output of a recorded op."""
+        """Return the number of an output of a recorded op.
+
+        Args:
+            graph: The graph.
+            op_name: The op.
+            slot: Which output of it.
+        """
         recorded = self._state(graph).ops.get(op_name)
         ids = recorded.tensor_ids if recorded is not None else ()
         return ids[slot] if slot < len(ids) else None
@@ -205,7 +211,13 @@ class GraphDefinitions:
         return called
 
     def record_function(self, name: str, graph: Any, attrs: Any) -> None:
-        """Record that a graph becomes a runtime function, with its inputs, outputs, captures."""
+        """Record that a graph becomes a runtime function, with its inputs, outputs, captures.
+
+        Args:
+            name: Name of the function.
+            graph: Its FuncGraph.
+            attrs: Its attributes.
+        """
         state = self._state(graph)
         state.doubtful = self.are_shapes_doubtful(graph)
         self._functions[name] = state

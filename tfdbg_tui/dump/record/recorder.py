@@ -148,7 +148,15 @@ class Recorder:
     def lose(
         self, kind: str, what: str, error: Exception, graph_id: str = "", *, count: int = 1
     ) -> None:
-        """Tell what an error of ours has cost; the first time with a warning."""
+        """Tell what an error of ours has cost; the first time with a warning.
+
+        Args:
+            kind: One of the constants in `wire.omissions`.
+            what: What is not on record, as "the graph loss".
+            error: The error.
+            graph_id: The graph that it is about, if it is about one.
+            count: How many records were lost.
+        """
         reason = reason_of(error)
         if self.omit(kind, what, reason, graph_id, count=count):
             _log.warning("tfdbg-tui: not on record: %s (%s); the program goes on", what, reason)

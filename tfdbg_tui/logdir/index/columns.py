@@ -72,7 +72,13 @@ class ColumnView:
             yield low, values + np.int64(base) if base else values
 
     def rows_equal(self, value: int, start: int = 0, stop: int | None = None) -> Int64Array:
-        """Return the rows in ``start .. stop`` that hold `value`, ascending."""
+        """Return the rows in ``start .. stop`` that hold `value`, ascending.
+
+        Args:
+            value: The value.
+            start: The first row that counts.
+            stop: The row behind the last one that counts.
+        """
         found = [np.flatnonzero(b == value) + low for low, b in self.blocks(start, stop)]
         return np.concatenate(found) if found else np.zeros(0, np.int64)
 

@@ -54,6 +54,11 @@ def _is_inside(file: str, directory: str) -> bool:
 def command(environ: Mapping[str, str], file: str, line: int) -> list[str]:
     """Return the command that opens a line of a file, as of `existing_file`.
 
+    Args:
+        environ: The environment.
+        file: Path of the file.
+        line: Number of the line, from 1.
+
     Raises:
         EditorError: The user has named no editor.
     """

@@ -67,7 +67,13 @@ def column_titles(charset: Charset, widths: Sequence[int]) -> Line:
 
 
 def columns(summary: TensorSummary | None, charset: Charset, widths: Sequence[int]) -> Line:
-    """Return the counts of the first kinds, the bad ones first, in columns of some widths."""
+    """Return the counts of the first kinds, the bad ones first, in columns of some widths.
+
+    Args:
+        summary: What was recorded of a tensor.
+        charset: The characters to draw with.
+        widths: Width of each column, in cells.
+    """
     room = sum(widths)
     if summary is None:
         return ((charset.fit(" no value recorded", room), "faint"),)
@@ -88,7 +94,13 @@ def _column(count: int | None, bad: bool, charset: Charset, width: int) -> Line:
 
 
 def flush_right(text: str, width: int, style: str) -> Line:
-    """Return text at the right end of `width` cells; the style is that of the text alone."""
+    """Return text at the right end of `width` cells; the style is that of the text alone.
+
+    Args:
+        text: The text.
+        width: How many cells there are.
+        style: Name of its style.
+    """
     return ((" " * (width - len(text)), ""), (text, style))
 
 

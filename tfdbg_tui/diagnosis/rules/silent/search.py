@@ -58,7 +58,13 @@ class Suspect:
 
 
 def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]:
-    """Return the places with silent defects, in order of their first tensors."""
+    """Return the places with silent defects, in order of their first tensors.
+
+    Args:
+        run: The run.
+        dataflow: Where its tensors come from.
+        causes: The roots of its alerts.
+    """
     search = _Search(run, dataflow, causes)
     if any(not root.contained for root in causes.roots):
         return []  # a run with NaN has other worries, and every statistic of it is distorted
