@@ -33,6 +33,14 @@ tf.config.experimental_connect_to_host(server.target.removeprefix("grpc://"))
 def log(x):
     return tf.math.log(x)
 
+@tf.function
+def add_up(x):
+    return tf.raw_ops.CollectiveReduceV2(
+        input=x, group_size=1, group_key=7, instance_key=9, ordering_token=[],
+        merge_op="Add", final_op="Id",
+    )
+
+add_up.get_concrete_function(tf.TensorSpec([2]))
 print(log(tf.constant(1.0)).numpy())
 with tf.device("/job:worker/replica:0/task:0/device:CPU:0"):
     print(log(tf.constant(0.0)).numpy())
@@ -60,6 +68,8 @@ def test_a_function_that_runs_in_another_process_is_left_alone_and_told(tmp_path
     assert len(functions) == 3
     assert recorded == {functions[0], functions[2]}
     check_place(run.files.task)
+    keys = [op.collective_keys for graph in run.graphs.values() for op in graph.ops.values()]
+    assert set(keys) == {(), (7, 9)}
 
 
 def check_place(task: Task | None) -> None:

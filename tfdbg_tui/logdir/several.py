@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.discovery import LogdirError, age, list_runs
@@ -31,13 +32,14 @@ def list_runs_of(logdirs: Sequence[str]) -> tuple[list[RunFiles], list[Unlisted]
 
 
 def common_path(logdirs: Sequence[str]) -> str:
-    """Return the directory above some logdirs, or words for them where there is none."""
+    """Return what is above some logdirs, or words for them where nothing is."""
     if len(logdirs) == 1:
         return logdirs[0]
-    if not any(map(is_url, logdirs)):
-        above = os.path.commonpath(list(map(os.path.abspath, logdirs)))
-        if above != os.sep:
-            return above
+    paths = [path if is_url(path) else os.path.abspath(path) for path in logdirs]
+    parts = zip(*(path.split("/") for path in paths), strict=False)
+    above = [names[0] for names in takewhile(lambda names: len(set(names)) == 1, parts)]
+    if any(above[1:]):
+        return "/".join(above)
     return f"{logdirs[0]} and {len(logdirs) - 1:,} more"
 
 

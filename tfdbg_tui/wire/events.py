@@ -127,6 +127,8 @@ class GraphOpCreation(Message):
     called_graph_ids: list[str] = pb(1000, Kind.STRINGS)
     # Extension: DataType number of each output.
     output_dtypes: list[int] = pb(1001, Kind.INTS)
+    # Extension: of a collective op, group and instance key, where the graph holds them.
+    collective_keys: list[int] = pb(1002, Kind.INTS)
 
 
 @dataclass(slots=True)

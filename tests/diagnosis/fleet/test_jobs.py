@@ -103,6 +103,28 @@ def test_clocks_that_differ_change_nothing(name: str, seconds: float, recorded: 
     assert any("clocks of" in note for note in found.notes)
 
 
+def renamed(summary: WorkerSummary, function: str, instance: tuple[int, ...]) -> WorkerSummary:
+    """Returns a summary as a process whose functions have other names would have left it."""
+    crossings = (
+        replace(one, key=f"{function} {number}", instance=(*instance, number))
+        for number, one in enumerate(summary.crossings)
+    )
+    assert summary.task is not None
+    task = replace(summary.task, cluster="one")
+    return replace(summary, crossings=tuple(crossings), task=task)
+
+
+def test_collectives_are_the_same_by_their_keys_whatever_functions_are_called(
+    recorded: Path,
+) -> None:
+    summaries = summaries_of(recorded / "loop_1")
+    named = [renamed(one, "step", (1,)) for one in summaries]
+    (found,) = join([*named[:-1], renamed(summaries[-1], "train", (1,))]).jobs
+    assert [len(root.reached) for root in found.roots] == [2]
+    (others,) = join([*named[:-1], renamed(summaries[-1], "step", (2,))]).jobs
+    assert any(not root.reached for root in others.roots), "of another group nothing comes"
+
+
 def test_the_order_of_summaries_does_not_matter(recorded: Path) -> None:
     summaries = summaries_of(recorded / "loop_1")
     texts = {fleet_to_text(join(order)) for order in (summaries, summaries[::-1])}

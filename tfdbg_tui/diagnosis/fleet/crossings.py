@@ -37,6 +37,7 @@ class _Op:
     place: str
     kind: Kind
     rows: Int64Array
+    instance: tuple[int, ...] = ()
 
 
 def find_crossings(run: Run, diagnosis: Diagnosis, roots: Sequence[Root]) -> list[Crossing]:
@@ -96,6 +97,7 @@ def _in_graphs(run: Run) -> Iterator[_Op]:
             _place(run, op.stack_id),
             "graph_execution",
             np.sort(np.concatenate(parts)),
+            op.collective_keys,
         )
 
 
@@ -137,6 +139,7 @@ def _healthy_crossing(run: Run, op: _Op) -> Crossing:
         place=op.place,
         runs=len(op.rows),
         times=tuple(zip(timed.tolist(), times, strict=True)),
+        instance=op.instance,
     )
 
 

@@ -116,7 +116,10 @@ def _same_run(
     assert crossing.bad_run is not None
     if mine.bad_run is None or mine.family != crossing.family:
         return False
-    if crossing.key != mine.key and _shares_keys(member, other, crossing.family):
+    if crossing.instance and mine.instance:
+        if crossing.instance != mine.instance:
+            return False
+    elif crossing.key != mine.key and _shares_keys(member, other, crossing.family):
         return False
     if member.whole and other.whole:
         return mine.bad_run == crossing.bad_run

@@ -11,7 +11,7 @@ from tfdbg_tui.logdir import Task
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SUMMARY_VERSION = 1
+SUMMARY_VERSION = 2
 
 Given = Literal["bad", "finite", "unknown"]
 
@@ -21,7 +21,7 @@ class Crossing:
     """A collective op of a process: where values of other processes come in.
 
     Attributes:
-        key: The same on all members of the group.
+        key: The same on all members of the group that run the same program.
         family: What it does, as "all-reduce".
         op_type: Type of the op.
         place: The user's line, as ``train.py:24``; "" where that is not known.
@@ -32,6 +32,7 @@ class Crossing:
         root: Position, among the roots of the process, of that which its first bad result goes back
             to.
         is_root: Whether it is that root itself: nothing bad before it is on record.
+        instance: Group and instance key, the same on all members; () where they are not recorded.
     """
 
     key: str
@@ -44,6 +45,7 @@ class Crossing:
     given: Given = "unknown"
     root: int | None = None
     is_root: bool = False
+    instance: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,13 @@ def _worker(fields: dict[str, Any]) -> WorkerSummary:
     task = fields.pop("task")
     lists = {name: fields.pop(name) for name in ("roots", "crossings", "suspects")}
     crossings = [
-        Crossing(**{**crossing, "times": tuple(map(tuple, crossing["times"]))})
+        Crossing(
+            **{
+                **crossing,
+                "times": tuple(map(tuple, crossing["times"])),
+                "instance": tuple(crossing["instance"]),
+            }
+        )
         for crossing in lists["crossings"]
     ]
     plain: dict[str, Any] = {

@@ -194,6 +194,7 @@ class GraphDefinitions:
             output_tensor_ids=list(ids),
             called_graph_ids=called,
             output_dtypes=[tensor.dtype.as_datatype_enum for tensor in outputs],
+            collective_keys=graph_ops.collective_keys(op),
         )
         self._define(graph_op_creation=creation.encode())
         recorded = state.ops[op.name] = RecordedOp(op, ids, may_raise, calls=tuple(called))

@@ -50,6 +50,25 @@ def new_op(op_type: str, **arguments: Any) -> Any:
     return _apply_op_helper(op_type, **arguments)[2]
 
 
+def collective_keys(op: Any) -> list[int]:
+    """Return the group and the instance key of a collective op; [] where no constants say them.
+
+    All members of a group use the same ones.
+    """
+    if "Collective" not in op.type:
+        return []
+    keys = [_constant(op, name) for name in ("group_key", "instance_key")]
+    return [] if None in keys else list(map(int, keys))
+
+
+def _constant(op: Any, name: str) -> Any:
+    """Return an attribute of an op, or an input that is a constant; None where there is neither."""
+    if any(attribute.name == name for attribute in op.op_def.attr):
+        return op.get_attr(name)
+    names = [argument.name for argument in op.op_def.input_arg]  # no list comes before the keys
+    return tf.get_static_value(op.inputs[names.index(name)]) if name in names else None
+
+
 def is_reference(tensor: Any) -> bool:
     """Return whether a tensor is the memory of a variable, maybe not initialised yet."""
     return bool(_is_ref_dtype(tensor.dtype))

@@ -201,6 +201,7 @@ class Definitions:
                 stack_id=self._stacks.number((self.file_set, record.code_location)),
                 host=self.host,
                 wall_time=sane_time(event.wall_time),
+                collective_keys=tuple(record.collective_keys),
             )
         )
         self.num_ops += 1

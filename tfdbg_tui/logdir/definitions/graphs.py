@@ -47,6 +47,7 @@ class GraphOp:
         stack_id: Argument of `Run.stack`: where the program created it.
         host: Host it was created on.
         wall_time: When it was created, in seconds since the epoch.
+        collective_keys: Group and instance key of a collective op, where recorded.
     """
 
     graph_id: str
@@ -60,6 +61,7 @@ class GraphOp:
     stack_id: int
     host: str
     wall_time: float
+    collective_keys: tuple[int, ...] = ()
 
     __repr__ = short_repr
 
