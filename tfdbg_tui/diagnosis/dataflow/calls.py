@@ -180,6 +180,28 @@ class Calls:
             slots = self._slots[graph_id] = {names[i]: i for i in reversed(range(len(names)))}
         return slots.get(name)
 
+    def given(self, argument: GraphOp, call: GraphOp) -> TensorRef | None:
+        """Return the input of a call, If or While op that becomes an argument of its graph.
+
+        Args:
+            argument: A Placeholder of the called graph.
+            call: The op that calls it.
+        """
+        slot = self.argument_slot(argument.graph_id, argument.name)
+        if slot is None:
+            return None
+        inputs = call.inputs
+        if call.op_type in BRANCHES:
+            inputs = inputs[1:]  # The first one chooses the branch.
+            if not self._run.graphs[argument.graph_id].signatures:
+                # Branches are given the same arguments only after they were built: the order of
+                # creation says little, but each is named after the tensor that it stands for.
+                name = "/" + argument.name
+                named = [ref for ref in inputs if name.endswith("/" + ref.op_name)]
+                if named:
+                    return max(named, key=lambda ref: len(ref.op_name))
+        return inputs[slot] if slot < len(inputs) else None
+
     def forward_graph(self, graph_id: str) -> str | None:
         """Return the graph whose gradient a graph computes, or None."""
         graph = self._run.graphs[graph_id]

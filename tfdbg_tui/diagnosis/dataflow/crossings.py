@@ -1,7 +1,4 @@
-"""Where a tensor enters and leaves functions, branches, loops, and the Python code around them.
-
-One boundary at a time: `uses` goes on until something is recorded, `neighbours` shows each.
-"""
+"""Where a tensor enters and leaves functions, branches, loops, and the Python code around them."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.call_rows import At
 from tfdbg_tui.diagnosis.dataflow.calls import LOOPS
 from tfdbg_tui.diagnosis.dataflow.links import GraphTensor
-from tfdbg_tui.diagnosis.dataflow.resolve import call_input
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
@@ -57,7 +53,7 @@ class Crossings:
             argument = self._run.op(graph_id, name)
             if call is None or argument is None:
                 continue
-            ref = call_input(self._run, self._calls, argument, call)
+            ref = self._calls.given(argument, call)
             if ref is not None:
                 found.setdefault(ref, []).append(name)
         return found

@@ -211,7 +211,7 @@ class Resolver:
             if again is not None:
                 return again
         call, at = self._timeline.leave(at, op.graph_id) or (site.op, replace(at, number=None))
-        ref = call_input(self._run, self._calls, op, call)
+        ref = self._calls.given(op, call)
         if ref is None:
             return unknown
         found = self.resolve(call.graph_id, ref, at, depth - 1)
@@ -315,28 +315,3 @@ def _nearness(event: TensorEvent | None, at: At) -> tuple[bool, int]:
     """Return a key by which the last tensor before a row is the greatest."""
     index = event.index if event is not None else -1
     return index < at.row, index
-
-
-def call_input(run: Run, calls: Calls, argument: GraphOp, call: GraphOp) -> TensorRef | None:
-    """Return the input of a call, If or While op that becomes an argument of its graph.
-
-    Args:
-        run: The run.
-        calls: Which graph calls which.
-        argument: A Placeholder of the called graph.
-        call: The op that calls it.
-    """
-    slot = calls.argument_slot(argument.graph_id, argument.name)
-    if slot is None:
-        return None
-    if call.op_type not in BRANCHES:
-        return call.inputs[slot] if slot < len(call.inputs) else None
-    inputs = call.inputs[1:]
-    if run.graphs[argument.graph_id].signatures:
-        return inputs[slot] if slot < len(inputs) else None
-    # Branches are given the same arguments only after they were built: the order of creation
-    # says little, but each argument is named after the tensor it stands for.
-    named = [ref for ref in inputs if ("/" + argument.name).endswith("/" + ref.op_name)]
-    if named:
-        return max(named, key=lambda ref: len(ref.op_name))
-    return inputs[slot] if slot < len(inputs) else None
