@@ -137,7 +137,7 @@ class Cursor:
         if self._known is None:
             return
         for _ in range(_MAX_UNKNOWN):
-            tag, width = varints(self._word)
+            tag, width = varints(self._word)  # three bits of it are the wire type
             unknown = (self.position < self.end) & (tag >= 8) & ~np.isin(tag >> 3, self._known)
             if not unknown.any():
                 return
@@ -204,6 +204,7 @@ def varints(word: Words) -> tuple[Ints, Ints]:
 
     Widths are 1 to 7; 0 where the varint is longer.
     """
+    # Each byte has seven bits of the value, lowest first; the eighth says that another follows.
     value = (word & np.uint64(0x7F)).astype(np.int64)
     width = np.ones(len(word), np.int64)
     more = (word & np.uint64(0x80)) != 0
