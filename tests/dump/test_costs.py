@@ -63,6 +63,11 @@ def bad_loop(x: Any) -> Any:
     return x
 
 
+def compiled(x: Any) -> Any:
+    y = tf.reshape(tf.math.exp(x), [1, 2])
+    return tf.reduce_sum(tf.square(y) * tf.constant([3.0, 4.0]))
+
+
 PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "small": (small, [1.0, 2.0]),
     "loop": (loop, [1.0, 2.0]),
@@ -71,6 +76,7 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "gradient": (gradient, [1.0, 2.0]),
     "unknown_sizes": (unknown_sizes, [[1.0, 2.0, 3.0]]),
     "data": (data, [1.0, 2.0]),
+    "compiled": (compiled, [1.0, 2.0]),
 }
 
 
@@ -100,8 +106,9 @@ def test_costs_are_as_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         try:
             counted.clear()
             counted["entries into Python"] = 0
+            jit = program is compiled or None
             # Here and not in the module: what the writer keeps of a function goes with it.
-            call = program if program is data else tf.function(program)
+            call = program if program is data else tf.function(program, jit_compile=jit)
             if program is unknown_sizes:
                 call = tf.function(program, input_signature=[tf.TensorSpec([None, 3])])
             call(tf.constant(argument))

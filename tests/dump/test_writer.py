@@ -434,29 +434,46 @@ def test_functions_that_xla_compiles(tmp_path: Path, mode: str) -> None:
     assert sum(oracle.traces(oracle.open_reader(str(tmp_path))).values()) == len(traces(tmp_path))
 
 
-def test_xla_counts_tensors_of_one_shape_together(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("mode", "columns"), [("CONCISE_HEALTH", 1), ("FULL_HEALTH", 4)])
+def test_xla_counts_tensors_of_one_shape_together_and_copies_once(
+    tmp_path: Path, mode: str, columns: int
+) -> None:
     def program(small: Any, large: Any) -> Any:
         a = tf.math.log(small, name="a")
         b = tf.math.log(large, name="b")
         c = tf.math.negative(a, name="c")
         d = tf.math.negative(b, name="d")
-        return tf.reduce_sum(c) + tf.reduce_sum(d)
+        e = tf.reshape(b, [2, 5003], name="e")
+        f = tf.constant([np.inf, 1.0], name="f")
+        return tf.reduce_sum(c) + tf.reduce_sum(d) + tf.reduce_sum(e, 1) * f
 
     large = np.ones([5003, 2], np.float32)
     large[:3000, 0] = 0
     large[3000:, 1] = -1
-    with dumping(tmp_path, "CONCISE_HEALTH"):
+    with dumping(tmp_path, mode):
         tf.function(program, jit_compile=True)(tf.constant([0.0, -1.0, 3.0]), large)
     found = {
         t.op_name: np.frombuffer(events.TensorProto.decode(t.tensor_proto).tensor_content)
         for _, t in traces(tmp_path)
     }
-    assert {name: found[name][1:].tolist() for name in "abcd"} == {
+    assert {name: found[name][columns : columns + 4].tolist() for name in "abcdef"} == {
         "a": [3, 1, 0, 1],
         "b": [10006, 3000, 0, 2003],
         "c": [3, 0, 1, 1],
         "d": [10006, 0, 3000, 2003],
+        "e": [10006, 3000, 0, 2003],
+        "f": [2, 0, 1, 0],
     }
+
+
+def test_xla_compiles_what_computes_nothing_but_constants(tmp_path: Path) -> None:
+    with dumping(tmp_path, "CONCISE_HEALTH"):
+        tf.function(lambda: tf.reshape(tf.constant([1.0, np.nan]), [2, 1]), jit_compile=True)()
+    vectors = [
+        np.frombuffer(events.TensorProto.decode(t.tensor_proto).tensor_content)[1:].tolist()
+        for _, t in traces(tmp_path)
+    ]
+    assert vectors == [[2, 0, 0, 1]] * 2
 
 
 def test_xla_compiles_in_spite_of_a_wrong_shape(tmp_path: Path) -> None:

@@ -38,6 +38,8 @@ class ValueVectors:
         self._first_count = _SIZE if self._full else _AFTER_ID
         self._alias_rows = [row for row, _ in plan.aliases]
         self._alias_sources = [source for _, source in plan.aliases]
+        known = {*plan.constants, *self._alias_rows}
+        self._counted = [row for row in range(len(plan.rows)) if row not in known]
         self._unsized = [row for row in plan.large if plan.rows[row].size is None]
         self._unranked = [row for row in plan.large if plan.rows[row].rank is None]
         self._base = _base_vectors(plan.rows, plan.mode)
@@ -57,7 +59,8 @@ class ValueVectors:
         """
         vectors = self._base.copy()
         if "compiled" in values:
-            self._set_compiled(vectors, values["compiled"][0])
+            vectors[self._counted] = self._compiled(values["compiled"][0])
+            self._copy_aliases(vectors)
             return vectors
         if "shape" in values:
             unknown = [number for number, row in enumerate(self._rows) if row.shape is None]
@@ -98,10 +101,11 @@ class ValueVectors:
             counts = slice(self._first_count, None)
             vectors[self._alias_rows, counts] = vectors[self._alias_sources, counts]
 
-    def _set_compiled(self, vectors: Float64Array, counts: Any) -> None:
-        """Fill in what a compiled graph counted; see `compiled` for the columns."""
+    def _compiled(self, counts: Any) -> Float64Array:
+        """Return the value vectors of what a compiled graph counted; see `compiled`."""
+        vectors = self._base[self._counted]
         if self._mode is TensorDebugMode.SHAPE:
-            vectors[:, _AFTER_ID] = [row.dtype for row in self._rows]
+            vectors[:, _AFTER_ID] = [self._rows[row].dtype for row in self._counted]
             vectors[:, _AFTER_ID + 1 :] = counts
         elif self._mode is TensorDebugMode.CURT_HEALTH:
             vectors[:, _AFTER_ID] = counts[:, 1:4].any(axis=1)  # behind the size: -∞, +∞, NaN
@@ -110,16 +114,16 @@ class ValueVectors:
         elif self._full:
             vectors[:, _RANK:_POS] = counts
             vectors[:, _POS] = counts[:, 1] - counts[:, 2:].sum(axis=1)  # the rest of the size
+        return vectors
 
     def first_bad_compiled(self, counts: Any) -> tuple[Row, summaries.HealthCounts | None] | None:
         """Return the first bad row of a compiled graph; its counts where the mode has them."""
-        vectors = self._base.copy()
-        self._set_compiled(vectors, counts)
+        vectors = self._compiled(counts)
         columns = BAD_COLUMNS.get(self._mode, slice(0, 0))
         bad = np.flatnonzero(vectors[:, columns].any(axis=1))
         if not len(bad):
             return None
-        row, vector = self._rows[bad[0]], vectors[bad[0]]
+        row, vector = self._rows[self._counted[bad[0]]], vectors[bad[0]]
         if self._mode is TensorDebugMode.CURT_HEALTH:
             return row, None
         return row, summaries.HealthCounts(*map(int, vector[self._first_count :]))

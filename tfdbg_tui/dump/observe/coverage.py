@@ -1,4 +1,6 @@
-"""Which tensors need no look of their own: what is bad in them shows in a tensor made from them.
+"""Which tensors need no look of their own: what is in them is known, or shows in another tensor.
+
+A constant never changes, and a mere rearrangement has the elements of what it was made from.
 
 ``y = x + 1`` is finite only where ``x`` is, so whoever finds no NaN or infinity in ``y`` has looked
 at ``x`` too.  An op belongs in these tables if *every* NaN and infinity in *every* element of the
@@ -13,8 +15,26 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from tfdbg_tui.dump.encode import summaries
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from tfdbg_tui.dump.encode.group_plan import GroupPlan
+    from tfdbg_tui.dump.observe.observed import Observed
+
+_REARRANGED_INPUT = {
+    "Assign": 1,
+    "EnsureShape": 0,
+    "ExpandDims": 0,
+    "PreventGradient": 0,
+    "Reshape": 0,
+    "Snapshot": 0,
+    "Squeeze": 0,
+    "StopGradient": 0,
+    "Transpose": 0,
+}
+"""Ops whose output has the elements of one of their inputs, and which."""
 
 _FLOATS = frozenset((tf.float16, tf.bfloat16, tf.float32, tf.float64))
 
@@ -38,6 +58,41 @@ _BROADCASTING = {
 
 _CONTRACTIONS = frozenset(("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Conv2D"))
 """Sums of products: ∞ · 0 is NaN, and nothing takes NaN out of a sum."""
+
+
+def note_known(items: Sequence[Observed], plan: GroupPlan) -> dict[str, int]:
+    """Note in a plan which of its rows are constants, and which have the elements of others.
+
+    Returns:
+        The row with the elements of each tensor, by the tensor's name.
+    """
+    rows: dict[str, int] = {}
+    for number, item in enumerate(items):
+        source = _source(item, rows)
+        rows[item.row.tensor_name] = number if source is None else source
+        if source is not None:
+            plan.aliases.append((number, source))
+            continue
+        counts = _known_counts(item, extremes=plan.adaptive)
+        if counts is not None:
+            plan.constants[number] = counts
+    return rows
+
+
+def _source(item: Observed, rows: dict[str, int]) -> int | None:
+    """Return the row that has the same elements as a tensor, or None."""
+    slot = item.row.slot if item.op_type == "IdentityN" else _REARRANGED_INPUT.get(item.op_type)
+    if slot is None or item.row.rank is None:
+        return None
+    return rows.get(item.inputs[slot].name)
+
+
+def _known_counts(item: Observed, *, extremes: bool) -> summaries.HealthCounts | None:
+    """Return the counts of a tensor that is the same in every execution of its graph."""
+    if item.row.size == 0:
+        return summaries.HealthCounts()
+    value = tf.get_static_value(item.tensor) if item.op_type == "Const" else None
+    return summaries.health_counts(value, extremes=extremes) if value is not None else None
 
 
 def covered_inputs(op: Any) -> Iterable[int]:

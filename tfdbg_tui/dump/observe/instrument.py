@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.encode import summaries
 from tfdbg_tui.dump.observe import callbacks, coverage, row_queue
 from tfdbg_tui.dump.tensorflow import own, tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
@@ -30,19 +29,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.groups import Group
     from tfdbg_tui.dump.observe.observed import Observed
     from tfdbg_tui.dump.observe.places import Place
-
-_REARRANGED_INPUT = {
-    "Assign": 1,
-    "EnsureShape": 0,
-    "ExpandDims": 0,
-    "PreventGradient": 0,
-    "Reshape": 0,
-    "Snapshot": 0,
-    "Squeeze": 0,
-    "StopGradient": 0,
-    "Transpose": 0,
-}
-"""Ops whose output has the elements of one of their inputs, and which."""
 
 _PACKED_ELEMENTS = 4096
 """Up to so many elements, to copy a tensor into a pack is cheaper than an op of its own."""
@@ -232,45 +218,28 @@ class _GroupBuilder:
         Constants, mere rearrangements and what others cover cost nothing.
         """
         plan = self._plan
-        small = []
+        self._row_numbers = coverage.note_known(self._items, plan)
+        known = {*plan.constants, *(row for row, _ in plan.aliases)}
+        small: list[int] = []
+        coverable: set[int] = set()
         for number, item in enumerate(self._items):
-            source = self._source(item)
-            if source is not None:
-                plan.aliases.append((number, source))
-                self._row_numbers[item.row.tensor_name] = source
+            if number in known:
                 continue
-            self._row_numbers[item.row.tensor_name] = number
-            counts = _known_counts(item, extremes=plan.adaptive)
-            if counts is not None:
-                plan.constants[number] = counts
-            elif item.row.size is not None and item.row.size <= _PACKED_ELEMENTS:
-                small.append(number)
-            else:
-                plan.large.append(number)
-            if counts is None and not item.row.slot:
-                self._cover_inputs(number, item, small)
+            is_small = item.row.size is not None and item.row.size <= _PACKED_ELEMENTS
+            (small if is_small else plan.large).append(number)
+            # FULL_HEALTH needs the elements of small ones.
+            if not is_small or plan.mode is not TensorDebugMode.FULL_HEALTH:
+                coverable.add(number)
+            if not item.row.slot:
+                self._cover_inputs(number, item, coverable)
         return small
 
-    def _source(self, item: Observed) -> int | None:
-        """Return the row that has the same elements as a tensor, or None."""
-        if item.row.rank is None:
-            return None
-        if item.op_type == "IdentityN":
-            return self._row_numbers.get(item.inputs[item.row.slot].name)
-        if item.op_type in _REARRANGED_INPUT:
-            return self._row_numbers.get(item.inputs[_REARRANGED_INPUT[item.op_type]].name)
-        return None
-
-    def _cover_inputs(self, number: int, item: Observed, small: list[int]) -> None:
-        """Let a row cover the inputs of its op; FULL_HEALTH needs the elements of small ones."""
-        plan = self._plan
-        coverable = {*plan.large}
-        if plan.mode is not TensorDebugMode.FULL_HEALTH:
-            coverable.update(small)
+    def _cover_inputs(self, number: int, item: Observed, coverable: set[int]) -> None:
+        """Let a row cover those inputs of its op that may be covered."""
         for slot in coverage.covered_inputs(item.tensor.op):
             source = self._row_numbers.get(item.inputs[slot].name)
             if source in coverable:
-                plan.covers.setdefault(source, number)
+                self._plan.covers.setdefault(source, number)
 
     def _packs(self, small: Sequence[int]) -> list[Any]:
         """Pack the small tensors of each shape and type; one on its own counts as large."""
@@ -375,11 +344,3 @@ class _GroupBuilder:
         tensors.append(self._widened(here))
         self._row_numbers[tensor.name] = number
         return number
-
-
-def _known_counts(item: Observed, *, extremes: bool) -> summaries.HealthCounts | None:
-    """Return the counts of a tensor that is the same in every execution of its graph."""
-    if item.row.size == 0:
-        return summaries.HealthCounts()
-    value = tf.get_static_value(item.tensor) if item.op_type == "Const" else None
-    return summaries.health_counts(value, extremes=extremes) if value is not None else None
