@@ -126,7 +126,7 @@ def test_elements_that_may_not_reach_the_output_are_not_covered(make: Any, shape
     assert 0 not in list(coverage.covered_inputs(op))
 
 
-WIDE = 5000  # More elements than are packed, so that such tensors are covered.
+WIDE = 5000  # More elements than are packed; both large and small tensors are covered.
 
 
 @tf.function(autograph=False)
