@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tfdbg_tui.tui.bars.key_bar import KeyBar
+from tfdbg_tui.tui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,3 +97,18 @@ async def test_a_search_in_alerts_finds_what_is_folded_below_a_root(
         assert number == 1
         assert total is not None
         assert total > 1
+
+
+async def test_going_to_a_part_of_several_names_says_no(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("colon", *"Softma", "enter")
+        message = opened.app.query_one(KeyBar).message
+        assert opened.focus.op is None or "Softmax" not in opened.focus.op.name
+        await opened.press("colon", *"truedi", "enter")
+        assert opened.focus.op is not None
+        assert opened.focus.op.name == "gradients/Mean_grad/truediv", "a part of one name alone"
+        await opened.press("colon", "up", "up")
+        assert opened.app.query_one(Prompt).value == "Softma"
+        assert "/ finds parts of names" in message

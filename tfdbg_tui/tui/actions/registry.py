@@ -63,7 +63,7 @@ def _panes() -> tuple[Action, ...]:
     return tuple(
         Action(
             f"pane_{spec.name}",
-            tuple(key_of(spec)),
+            (key_of(spec), f"alt+{key_of(spec)}") if key_of(spec) else (),
             spec.title,
             f"go to {spec.title}",
             _MOVE,
@@ -98,7 +98,15 @@ ACTIONS: tuple[Action, ...] = (
         lambda snapshot, focus: navigation.cycle_pane(snapshot, focus, -1),
         jump=False,
     ),
-    Action("down", ("j", "down"), "down", "next row", _MOVE, rows=1, jump=False),
+    Action(
+        "down",
+        ("j", "down"),
+        "down",
+        "next row",
+        _MOVE,
+        rows=1,
+        jump=False,
+    ),
     Action("up", ("k", "up"), "up", "previous row", _MOVE, rows=-1, jump=False),
     Action(
         "right",
@@ -142,7 +150,14 @@ ACTIONS: tuple[Action, ...] = (
         _MOVE,
         lambda snapshot, focus: navigation.move_to(snapshot, focus, 0),
     ),
-    Action("last_row", ("G", "end"), "last", "last row", _MOVE, navigation.last_row),
+    Action(
+        "last_row",
+        ("G", "end"),
+        "last",
+        "last row",
+        _MOVE,
+        navigation.last_row,
+    ),
     Action(
         "enter",
         ("enter",),

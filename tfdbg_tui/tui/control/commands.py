@@ -85,7 +85,7 @@ class Commands:
         from tfdbg_tui.tui.widgets.prompt import Prompt
 
         if not self._app.query("Prompt"):
-            prompt = Prompt(purpose, text)
+            prompt = Prompt(purpose, text, self._navigator.answers[purpose])
             self._parts.main.mount(prompt)
             prompt.focus()
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.control.parts import Parts
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
-    from tfdbg_tui.tui.widgets.prompt import Prompt
+    from tfdbg_tui.tui.widgets.prompt import Prompt, Purpose
 
+_ANSWERS = 100  # remembered of each prompt
 _ANY = ("", "")  # in place of a run: before any has been read
 
 
@@ -29,6 +30,9 @@ class Navigator:
     Args:
         parts: The app.
         target: Where the command line says to go; None for nowhere.
+
+    Attributes:
+        answers: What has been typed, of each prompt, the newest last.
     """
 
     def __init__(self, parts: Parts, target: str | None) -> None:
@@ -37,6 +41,7 @@ class Navigator:
         self._target = target
         self._target_run = _ANY
         self._touched: tuple[str, str] | None = None if target is None else _ANY
+        self.answers: dict[Purpose, list[str]] = {"search": [], "goto": [], "filter": []}
 
     @contextlib.contextmanager
     def acting(self, *, by_moving: bool = True) -> Iterator[None]:
@@ -155,6 +160,8 @@ class Navigator:
     def answer(self, answered: Prompt.Answered) -> None:
         """Search for what has been typed, list only that, or go there."""
         text, command = answered.text, answered.text.split(maxsplit=1)[:1]
+        if text:
+            self._remember(answered.purpose, text)
         with self.acting():
             if answered.purpose == "filter":
                 self._end_filter(answered)
@@ -165,6 +172,10 @@ class Navigator:
                 self.go(lambda _, focus: navigation.set_filter(focus, text), jump=True)
             elif text:
                 self.go(partial(navigation.goto, target=text), jump=True)
+
+    def _remember(self, purpose: Purpose, text: str) -> None:
+        others = [answer for answer in self.answers[purpose] if answer != text]
+        self.answers[purpose] = [*others[-_ANSWERS:], text]
 
     def _end_filter(self, answered: Prompt.Answered) -> None:
         self._session.focus = self._session.kept

@@ -68,7 +68,7 @@ def goto(snapshot: Snapshot, focus: Focus, target: str) -> Focus:
         found = spec.rows.go_to_name(snapshot, focus, target) if target else None
         if found is not None:
             return replace(found, pane=spec.name)
-    raise NowhereError(f"no op, line or index is called {target!r}")
+    raise NowhereError(f"no op, line or index is called {target!r}: / finds parts of names")
 
 
 def _goto_step(snapshot: Snapshot, focus: Focus, number: int) -> Focus:

@@ -23,6 +23,7 @@ from tfdbg_tui.tui.widgets.cells import joined
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from tfdbg_tui.diagnosis import Node, TensorEvent
     from tfdbg_tui.tui.session.focus import Focus
@@ -101,21 +102,16 @@ class TreeRows(Rows):
         return row.node.name if row is not None else ""
 
     def go_to_name(self, snapshot: Snapshot, focus: Focus, name: str) -> Focus | None:
-        """See `Rows`: to the op whose name fits best, and its first computation."""
+        """See `Rows`: to the op that is meant, and its first computation."""
         op_name = name.rpartition(":")[0] if re.search(r":\d+$", name) else name
-        finds = searched(op_name).finds
-        found: list[tuple[bool, int, OpName]] = []
-        for order, graph in enumerate(list(snapshot.run.graphs.values())):
-            exact = op_name in graph.ops
-            part = next((op for op in list(graph.ops) if finds(op)), None)
-            if exact or part is not None:
-                op = OpName(graph.graph_id, op_name if exact else part or "")
-                found.append((not exact, order, op))
-        if not found:
+        graphs = list(snapshot.run.graphs.values())
+        meant = _meant(op_name, {known for graph in graphs for known in list(graph.ops)})
+        if meant is None:
             return None
         # The same name is often in several graphs: one that was computed comes first.
         last = len(snapshot.run.graph_executions) - 1
-        _, _, op = min(found, key=lambda f: (f[0], snapshot.computation(f[2], None, last) is None))
+        ops = [OpName(graph.graph_id, meant) for graph in graphs if meant in graph.ops]
+        op = min(ops, key=lambda op: snapshot.computation(op, None, last) is None)
         row = snapshot.computation(op, None, last)
         if row is not None:
             focus = focus_graph_execution(snapshot, focus, row)
@@ -123,6 +119,15 @@ class TreeRows(Rows):
 
 
 ROWS = TreeRows()
+
+
+def _meant(text: str, names: AbstractSet[str]) -> str | None:
+    """Return the name, the only one that ends so, or the only one that has it; else None."""
+    if text in names:
+        return text
+    ends = [name for name in names if name.endswith(f"/{text}")]
+    found = ends or list(filter(searched(text).finds, names))
+    return found[0] if len(found) == 1 else None
 
 
 def _tree(snapshot: Snapshot, focus: Focus) -> Tree:

@@ -9,6 +9,8 @@ from textual.message import Message
 from textual.widgets import Input
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual import events
 
 Purpose = Literal["search", "goto", "filter"]
@@ -21,7 +23,13 @@ _PLACEHOLDERS: dict[Purpose, str] = {
 
 
 class Prompt(Input):
-    """Asks for one line; Enter answers, Escape does not."""
+    """Asks for one line; Enter answers, Escape does not.
+
+    Args:
+        purpose: What is asked for.
+        text: What stands in the line at first.
+        known: What was answered before, the newest last.
+    """
 
     @dataclass
     class Answered(Message):
@@ -38,12 +46,14 @@ class Prompt(Input):
         purpose: Purpose
         text: str
 
-    def __init__(self, purpose: Purpose, text: str = "") -> None:
+    def __init__(self, purpose: Purpose, text: str = "", known: Sequence[str] = ()) -> None:
         placeholder = _PLACEHOLDERS[purpose]
         super().__init__(
             text, placeholder=placeholder, id="prompt", compact=True, select_on_focus=False
         )
         self._purpose: Purpose = purpose
+        self._known = [*known, ""]
+        self._shown = len(known)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Answer with what has been typed."""
@@ -56,7 +66,13 @@ class Prompt(Input):
         self.post_message(self.Typed(self._purpose, event.value))
 
     def on_key(self, event: events.Key) -> None:
-        """Give up on Escape."""
-        if event.key == "escape":
+        """Give up on Escape; go through what was answered before by Up and Down."""
+        if event.key in ("up", "down"):
+            event.stop()
+            self._shown += 1 if event.key == "down" else -1
+            self._shown = min(max(0, self._shown), len(self._known) - 1)
+            self.value = self._known[self._shown]
+            self.cursor_position = len(self.value)
+        elif event.key == "escape":
             event.stop()
             self.post_message(self.Answered(self._purpose, "", given_up=True))
