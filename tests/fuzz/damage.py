@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ def damage(logdir: Path, others: list[Path], rng: Random) -> list[str]:
     """
     done = []
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
-        files = sorted(path for path in logdir.iterdir() if path.is_file())
+        files = _files(logdir)
         if files:
             path = rng.choice(files)
             change = rng.choice(CHANGES)
@@ -45,6 +46,10 @@ def damage(logdir: Path, others: list[Path], rng: Random) -> list[str]:
         if rng.random() < 0.1:
             done.append(_mix_in(logdir, rng.choice(others), rng))
     return done
+
+
+def _files(logdir: Path) -> list[Path]:
+    return sorted(path for path in logdir.iterdir() if path.is_file())
 
 
 # ---- Bytes
@@ -97,8 +102,19 @@ def repeat(path: Path, rng: Random) -> None:
     path.write_bytes(path.read_bytes() * 2)
 
 
+def replace_by_no_file(path: Path, rng: Random) -> None:
+    path.unlink()
+    kind = rng.choice(("directory", "pipe", "dangling link", "link to itself", "endless"))
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to({"dangling link": "gone", "endless": "/dev/zero"}.get(kind, path.name))
+
+
 def swap(path: Path, rng: Random) -> None:
-    other = rng.choice(sorted(path.parent.iterdir()))
+    other = rng.choice(_files(path.parent))
     one, two = path.read_bytes(), other.read_bytes()
     path.write_bytes(two)
     other.write_bytes(one)
@@ -109,11 +125,11 @@ def _mix_in(logdir: Path, other: Path, rng: Random) -> str:
     theirs = sorted(other.iterdir())
     if rng.random() < 0.5:
         source = rng.choice(theirs)
-        mine = [path for path in logdir.iterdir() if path.suffix == source.suffix]
+        mine = [path for path in _files(logdir) if path.suffix == source.suffix]
         for path in mine:
             shutil.copy(source, path)
         return f"taken {source}"
-    metadata = next((path for path in logdir.glob(f"*.{filesets.METADATA}")), None)
+    metadata = next((p for p in _files(logdir) if p.suffix == f".{filesets.METADATA}"), None)
     for source in theirs:
         own = source.suffix == f".{filesets.METADATA}" and metadata is not None
         shutil.copy(metadata if own else source, logdir / f"tfdbg_events.9.other{source.suffix}")
@@ -211,7 +227,7 @@ def _encoded(number: int, wire_type: int, value: int | bytes) -> bytes:
 
 def tangle(path: Path, rng: Random) -> None:
     """Lets ops take, graphs contain and calls call one another in circles."""
-    files = sorted(path.parent.glob(f"*.{filesets.GRAPHS}"))
+    files = [p for p in _files(path.parent) if p.suffix == f".{filesets.GRAPHS}"]
     if not files:
         return
 
@@ -272,6 +288,7 @@ CHANGES: tuple[Callable[[Path, Random], None], ...] = (
     remove,
     empty,
     repeat,
+    replace_by_no_file,
     swap,
     shuffle,
     mutate,
