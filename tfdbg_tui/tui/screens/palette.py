@@ -13,6 +13,7 @@ from tfdbg_tui.tui.screens.closing import ClosesOnce
 if TYPE_CHECKING:
     from textual import events
     from textual.binding import BindingType
+    from textual.timer import Timer, TimerCallback
     from textual.worker import Worker
 
 
@@ -66,6 +67,16 @@ class Palette(ClosesOnce, CommandPalette):
     def run_worker(self, *args: Any, **options: Any) -> Worker[Any]:
         """See Textual; what looks for commands while the palette closes may fail."""
         return super().run_worker(*args, **{**options, "exit_on_error": False})
+
+    def set_timer(
+        self, delay: float, callback: TimerCallback | None = None, **options: Any
+    ) -> Timer:
+        """See Textual; what is to be shown in the list later may come when that is gone."""
+
+        def show() -> Any:
+            return callback() if callback is not None and self.query(CommandList) else None
+
+        return super().set_timer(delay, show, **options)
 
     def on_click(self, event: events.Click) -> None:
         """Ignore a click beyond the edge of a terminal that has become smaller since.
