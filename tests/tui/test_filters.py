@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual.events import Key
+
 from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.panes import pane_named
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.session.snapshot import Snapshot
+from tfdbg_tui.tui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,6 +88,19 @@ async def test_boxes_of_executions_are_filtered_too(
         assert opened.focus.execution in alerts
         await opened.press("f")
         assert listed(opened, "timeline") == 1062
+
+
+async def test_keys_that_come_after_the_answer_are_no_part_of_it(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    for prompt_key in ("slash", "backslash"):
+        async with open_app(logdirs["mnist"]) as opened:
+            await opened.press("3", prompt_key)
+            prompt = opened.app.query_one(Prompt)
+            prompt.on_key(Key("escape", None))
+            prompt.value = "type=Log"  # before the app has got round to removing the prompt
+            await opened.press("g")
+            assert listed(opened, "graph_execution") == 320, prompt_key
 
 
 async def test_another_run_may_come_while_one_types(

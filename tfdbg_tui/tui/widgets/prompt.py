@@ -54,16 +54,18 @@ class Prompt(Input):
         self._purpose: Purpose = purpose
         self._known = [*known, ""]
         self._shown = len(known)
+        self._is_answered = False
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Answer with what has been typed."""
         event.stop()
-        self.post_message(self.Answered(self._purpose, event.value))
+        self._answer(event.value)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Tell what has been typed so far."""
         event.stop()
-        self.post_message(self.Typed(self._purpose, event.value))
+        if not self._is_answered:
+            self.post_message(self.Typed(self._purpose, event.value))
 
     def on_key(self, event: events.Key) -> None:
         """Give up on Escape; go through what was answered before by Up and Down."""
@@ -75,4 +77,10 @@ class Prompt(Input):
             self.cursor_position = len(self.value)
         elif event.key == "escape":
             event.stop()
-            self.post_message(self.Answered(self._purpose, "", given_up=True))
+            self._answer("", given_up=True)
+
+    def _answer(self, text: str, *, given_up: bool = False) -> None:
+        """Answer once: keys may come until the prompt has been removed."""
+        if not self._is_answered:
+            self._is_answered = True
+            self.post_message(self.Answered(self._purpose, text, given_up))
