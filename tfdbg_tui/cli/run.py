@@ -75,6 +75,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--op-regex", metavar="REGEX", help="record only ops whose type matches")
     parser.add_argument("--every", type=int, metavar="K", help="record one training step in K")
+    parser.add_argument(
+        "--magnitudes-every",
+        type=int,
+        metavar="K",
+        help="record the smallest and largest elements in one step in K (default: 10; 0: never)",
+    )
     add_live_arguments(parser)
     add_app_arguments(parser)
     parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT names a module")
@@ -161,7 +167,7 @@ def _report(program: Program) -> None:
 
 def _dump_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return what the user asks of the dump writer, checked before the program starts."""
-    names = "tensor_debug_mode", "circular_buffer_size", "op_regex", "every"
+    names = "tensor_debug_mode", "circular_buffer_size", "op_regex", "every", "magnitudes_every"
     options = {name: value for name in names if (value := getattr(args, name)) is not None}
     if args.stop_on_bad:
         options["on_bad"] = "raise"

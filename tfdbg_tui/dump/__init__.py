@@ -64,6 +64,7 @@ def enable_dump_debug_info(
     tensor_dtypes: _options.TensorDtypes = None,
     *,
     every: int = 1,
+    magnitudes_every: int = _options.DEFAULT_MAGNITUDES_EVERY,
     keep_after_bad: int | None = None,
     on_bad: str = "continue",
     run_id: str | None = None,
@@ -87,6 +88,10 @@ def enable_dump_debug_info(
         tensor_dtypes: Record only tensors of these dtypes: a list, or a function of a dtype.
         every: Record only steps divisible by it, at almost no cost in between.  Needs steps:
             `tfdbg_tui.step` or `tfdbg_tui.dump.StepCallback`; outside of steps all is recorded.
+        magnitudes_every: In ADAPTIVE and FULL_HEALTH, record of every tensor the smallest and
+            largest finite element in steps divisible by it, and in the first 32; outside of steps,
+            in one call of a function, or execution of an eager line, in so many; of loops, in one
+            iteration in so many.  0 for never.
         keep_after_bad: Flight recorder: so many events after the first NaN or infinity the
             circular buffer is frozen, with what came before.
         on_bad: "continue", or "raise" a `BadTensorError` from the call that made the first NaN or
@@ -114,6 +119,7 @@ def enable_dump_debug_info(
         op_regex,
         tensor_dtypes,
         every=every,
+        magnitudes_every=magnitudes_every,
         keep_after_bad=keep_after_bad,
         on_bad=on_bad,
         run_id=run_id,

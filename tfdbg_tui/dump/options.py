@@ -19,6 +19,9 @@ RUN_ID_VARIABLE = "TFDBG_RUN_ID"
 
 ON_BAD = ("continue", "raise")
 
+DEFAULT_MAGNITUDES_EVERY = 10
+"""Steps between those whose largest and smallest elements are recorded."""
+
 TensorDtypes = Sequence[Any] | Callable[[Any], bool] | None
 
 
@@ -33,6 +36,7 @@ class Options:
     op_regex: re.Pattern[str] | None
     tensor_dtypes: Callable[[Any], bool] | None
     every: int
+    magnitudes_every: int
     keep_after_bad: int | None
     on_bad: str
     run_id: str | None
@@ -50,6 +54,12 @@ class Options:
             TensorDebugMode.CONCISE_HEALTH,
             TensorDebugMode.FULL_HEALTH,
         )
+
+    @property
+    def measures(self) -> bool:
+        """Whether now and then the smallest and largest elements of all tensors are recorded."""
+        measuring = self.adaptive or self.mode is TensorDebugMode.FULL_HEALTH
+        return measuring and self.magnitudes_every > 0
 
     @property
     def watches_bad(self) -> bool:
@@ -71,6 +81,7 @@ def validated(
     tensor_dtypes: TensorDtypes = None,
     *,
     every: int = 1,
+    magnitudes_every: int = DEFAULT_MAGNITUDES_EVERY,
     keep_after_bad: int | None = None,
     on_bad: str = "continue",
     run_id: str | None = None,
@@ -86,6 +97,11 @@ def validated(
     mode = TensorDebugMode.CONCISE_HEALTH if adaptive else _mode(tensor_debug_mode)
     if not isinstance(every, int) or every < 1:
         raise ValueError(f"every is a number of steps, 1 or more, but received {every!r}")
+    if not isinstance(magnitudes_every, int) or magnitudes_every < 0:
+        raise ValueError(
+            "magnitudes_every is a number of steps, or 0 for none, but received "
+            f"{magnitudes_every!r}"
+        )
     if on_bad not in ON_BAD:
         raise ValueError(f"on_bad is one of {', '.join(ON_BAD)}, but received {on_bad!r}")
     if keep_after_bad is not None and (keep_after_bad < 0 or circular_buffer_size <= 0):
@@ -101,6 +117,7 @@ def validated(
         op_regex=re.compile(op_regex) if op_regex else None,
         tensor_dtypes=_dtype_filter(tensor_dtypes),
         every=every,
+        magnitudes_every=magnitudes_every,
         keep_after_bad=keep_after_bad,
         on_bad=on_bad,
         run_id=run_id or os.environ.get(RUN_ID_VARIABLE),

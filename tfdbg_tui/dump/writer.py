@@ -15,6 +15,7 @@ from tfdbg_tui.dump.observe.function_copies import CANNOT_TAKE_VALUES, FunctionC
 from tfdbg_tui.dump.observe.function_ops import FunctionOps
 from tfdbg_tui.dump.observe.graph_executions import GraphExecutions
 from tfdbg_tui.dump.observe.graphs import GraphDefinitions
+from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
 from tfdbg_tui.dump.observe.places import Usage
 from tfdbg_tui.dump.observe.sessions import SessionPlans, SessionRun
 from tfdbg_tui.dump.record import stacks
@@ -53,7 +54,10 @@ class DumpWriter:
             self._recorder, self._locations, keep_locations=options.on_bad == "raise"
         )
         self._hooks = hooks.Hooks(self, self._locations)
-        self._eager = EagerExecutions(options, self._recorder, self._graphs, self._locations)
+        self._measured = MeasuredSteps(options.magnitudes_every if options.measures else 0)
+        self._eager = EagerExecutions(
+            options, self._recorder, self._graphs, self._locations, self._measured
+        )
         self._graph_executions = GraphExecutions(
             options, self._recorder, self._graphs, self._locations, self._eager.calls
         )
@@ -61,7 +65,7 @@ class DumpWriter:
             self._observe_function, self._not_observed, self.function_left_out
         )
         self._sessions = SessionPlans(self, options, self._graphs)
-        self._function_ops = FunctionOps(self, options, self._graphs)
+        self._function_ops = FunctionOps(self, options, self._graphs, self._measured)
         self._graph_lock = threading.RLock()
         self._watches_bad = options.watches_bad
         self._sampled = True
@@ -131,6 +135,7 @@ class DumpWriter:
         self._hooks.uninstall()
         if self._step_changed in steps.listeners:
             steps.listeners.remove(self._step_changed)
+        self._measured.end()
 
     def before_fork(self) -> None:
         """Let the files rest while the process forks."""
@@ -179,10 +184,16 @@ class DumpWriter:
         """Return which calls run now."""
         return self._eager.now()
 
+    def is_measured(self, iteration: int) -> bool:
+        """Return whether what runs now is measured, in an iteration of a loop."""
+        return self._measured.graph(iteration)
+
     # ---- Steps ---------------------------------------------------------------------------------
 
     def _step_changed(self, number: int | None) -> None:
         row_queue.mark(self.now)
+        if number is not None:
+            self._measured.step_begins(number)
         sampled = number is None or number % self.options.every == 0
         if sampled != self._sampled:
             self._sampled = sampled
@@ -208,7 +219,9 @@ class DumpWriter:
             return None
         if self._eager.calls:
             row_queue.mark(self.now)  # The rows so far cannot be of the new call.
-        return self._eager.begin_call(name)
+        call = self._eager.begin_call(name)
+        call.measured = self._measured.call_begins(name)
+        return call
 
     def function_to_run(self, name: str, *, stateless: bool = False) -> tuple[str, list[Any]]:
         """Return the name of the function to run in place of one of the program's.

@@ -73,6 +73,29 @@ class DetailCounter:
             detail[:] = row, elements.ndim, *values
         return details
 
+    def extremes(self, tensors: Sequence[Any]) -> Float64Array:
+        """Return the smallest and largest finite element of each row, NaN where unknown.
+
+        Args:
+            tensors: See `GroupPlan.places`.
+
+        Returns:
+            ``[rows, 2]``.
+        """
+        plan = self._plan
+        found = np.full((len(plan.rows), 2), np.nan)
+        for rows, tensor in zip(
+            plan.packs, tensors[len(plan.seen) - len(plan.packs) :], strict=False
+        ):
+            found[rows] = summaries.extremes_of_each(tensor)
+        for row in {*plan.large, *plan.covers}:
+            found[row] = summaries.extremes(self._elements(row, tensors))
+        for row, counts in plan.constants.items():
+            found[row] = counts.minimum, counts.maximum
+        for row, source in plan.aliases:
+            found[row] = found[source]
+        return found
+
     def _bad_rows(self, curt: Any, tensors: Sequence[Any]) -> dict[int, summaries.HealthCounts]:
         """Return the counts of the bad rows among those the graph looked at, and behind them."""
         bad: dict[int, summaries.HealthCounts] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.options import Options
 
 _TENSOR_PROTO_TAG = codec.varint(events.Execution.tag("tensor_protos"))
+_NO_EXTREMES = math.nan, math.nan
 _NO_PROTO = events.Execution.field("tensor_protos", [b""])
 _VECTOR_HEADS = {
     mode: traces.tensor_proto_head(len(columns)) for mode, columns in VALUE_VECTORS.items()
@@ -69,9 +71,23 @@ class EagerTensors:
         return devices.has_accelerator()
 
     def values(
-        self, op_type: Any, inputs: Sequence[Any], outputs: Sequence[Any], location: bytes
+        self,
+        op_type: Any,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        location: bytes,
+        *,
+        measured: bool,
     ) -> EagerValues | UnreadValues:
-        """Return what to record of the outputs of an op that was executed at a place."""
+        """Return what to record of the outputs of an op that was executed at a place.
+
+        Args:
+            op_type: Type of the op.
+            inputs: Eager tensors.
+            outputs: Eager tensors.
+            location: The serialized CodeLocation.
+            measured: Whether to record the extremes of healthy outputs too.
+        """
         if not self._watches_health:
             return EagerValues(self._mode, b"".join([self._plain(op_type, t) for t in outputs]))
         looks = []
@@ -80,9 +96,12 @@ class EagerTensors:
             if look is None:
                 return self._counted_elsewhere(op_type, inputs, outputs, location)
             looks.append(look)
-        if len(looks) == 1 and looks[0].bad_slot is None:
+        if not measured and len(looks) == 1 and looks[0].bad_slot is None:
             return looks[0]
-        return self._told(op_type, inputs, outputs, location, looks)
+        told = self._told(op_type, inputs, outputs, location, looks)
+        if measured and not told.details:
+            return told._replace(details=_extremes(outputs, looks))
+        return told
 
     def _plain(self, op_type: str, tensor: Any) -> bytes:
         """Return the tensor proto of a mode that does not look for bad elements, as a field."""
@@ -231,6 +250,18 @@ def _vector_on_device(tensor: Any, mode: TensorDebugMode) -> Any:
 
 def _num_bytes(tensors: Sequence[Any]) -> int:
     return sum(int(num_elements(tensor)) * (tensor.dtype.size or 0) for tensor in tensors)
+
+
+def _extremes(outputs: Sequence[Any], looks: Sequence[EagerValues]) -> bytes:
+    """Return the extension fields with the extremes of outputs; nothing where none has any."""
+    found = [
+        summaries.extremes(elements(tensor)) if look.protos != _NO_PROTO else _NO_EXTREMES
+        for tensor, look in zip(outputs, looks, strict=True)
+    ]
+    if all(math.isnan(low) for low, _ in found):
+        return b""
+    minima, maxima = zip(*found, strict=True)
+    return events.Execution(minima=list(minima), maxima=list(maxima)).encode()
 
 
 def _details_of_inputs(inputs: Sequence[Any]) -> events.Execution:

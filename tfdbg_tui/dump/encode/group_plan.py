@@ -60,6 +60,7 @@ class GroupPlan:
         rows: The tensors.
         mode: Mode of their records.
         iterated: Whether they are in the body of a loop, whose iteration is handed over.
+        measured: Whether now and then all rows are handed over with their extremes.
         adaptive: Whether bad tensors, and the inputs of their ops, are described in full.
         among_whole_tensors: Whether the trace file takes payloads, not framed records: whole
             tensors, and the counts of what XLA compiled, where these cannot leave.
@@ -85,6 +86,7 @@ class GroupPlan:
     rows: list[Row]
     mode: TensorDebugMode
     iterated: bool
+    measured: bool
     adaptive: bool
     among_whole_tensors: bool
     overwritten: bool = False

@@ -52,7 +52,7 @@ class GroupRecords:
 
     def __init__(self, plan: GroupPlan) -> None:
         self.plan = plan
-        self._templates: dict[tuple[bool, bool], traces.TraceTemplates] = {}
+        self._templates: dict[tuple[bool, bool, bool], traces.TraceTemplates] = {}
         self._healthy: OrderedDict[tuple[bytes, bool], traces.FilledTemplates] = OrderedDict()
         self._novelty = summaries.Novelty()
 
@@ -98,14 +98,21 @@ class GroupRecords:
         stepped = batch.cause.step is not None
         if not (known or batch.values.keys() - {"details", "iteration"}):
             return self.healthy(b"", stepped=stepped)
-        return self._template(stepped=stepped).filled(self.vectors.of(batch.values, known))
+        (extremes,) = batch.values.get("extremes", (None,))
+        template = self._template(stepped=stepped, extremes=extremes is not None)
+        return template.filled(self.vectors.of(batch.values, known), extremes)
 
     @staticmethod
     def _stamped(filled: traces.FilledTemplates, batch: Batch) -> bytes:
         return filled.stamped([batch.cause], np.zeros(1, int), np.array([batch.iteration]))[0]
 
-    def _template(self, *, stepped: bool, detailed: bool = False) -> traces.TraceTemplates:
-        key = stepped, detailed
+    def _split(self, filled: traces.FilledTemplates, batch: Batch) -> list[bytes]:
+        return filled.templates.split(self._stamped(filled, batch))
+
+    def _template(
+        self, *, stepped: bool, detailed: bool = False, extremes: bool = False
+    ) -> traces.TraceTemplates:
+        key = stepped, detailed, extremes
         templates = self._templates.get(key)
         if templates is None:
             rows = [*self.plan.rows, *self.plan.extra_rows] if detailed else self.plan.rows
@@ -114,7 +121,7 @@ class GroupRecords:
                 TensorDebugMode.FULL_HEALTH if detailed else self.plan.mode,
                 stepped=stepped,
                 iterated=self.plan.iterated,
-                extremes=detailed,
+                extremes=extremes,
             )
         return templates
 
@@ -157,7 +164,7 @@ class GroupRecords:
         from it.
         """
         stepped = batch.cause.step is not None
-        template = self._template(stepped=stepped, detailed=True)
+        template = self._template(stepped=stepped, detailed=True, extremes=True)
         rows = [*self.plan.rows, *self.plan.extra_rows]
         whole = {row: detail for row, detail in known.items() if details.is_whole(detail)}
         counted = {row: detail for row, detail in known.items() if row not in whole}
@@ -168,10 +175,8 @@ class GroupRecords:
             full[number, :4] = site.tensor_id, -1, site.dtype, detail[details.RANK]
             full[number, 4:] = detail[details.SIZE_TO_POSITIVE]
             extremes[number] = detail[details.EXTREMES]
-        detailed = template.split(self._stamped(template.filled(full, extremes), batch))
-        plain = self._template(stepped=stepped).split(
-            self._stamped(self._filled(batch, counted), batch)
-        )
+        detailed = self._split(template.filled(full, extremes), batch)
+        plain = self._split(self._filled(batch, counted), batch)
         outside = {row for row in whole if row >= len(self.plan.rows)}
         found: dict[int, bytes] = {}
         for row in range(len(self.plan.rows)):

@@ -204,10 +204,14 @@ class TraceTemplates:
 
 
 class FilledTemplates:
-    """Records that lack only what differs in each execution."""
+    """Records that lack only what differs in each execution.
+
+    Attributes:
+        templates: What they are made of.
+    """
 
     def __init__(self, templates: TraceTemplates, blob: UInt8Array, crcs: UInt32Array) -> None:
-        self._templates = templates
+        self.templates = templates
         self._blob = blob
         self._crcs = crcs
 
@@ -233,7 +237,7 @@ class FilledTemplates:
     def _stamped(
         self, causes: Sequence[Cause], caused: Int64Array, counters: UInt32Array
     ) -> list[bytes]:
-        templates = self._templates
+        templates = self.templates
         numbers, which = np.unique(caused, return_inverse=True)
         stamps = np.array([self._stamp(causes[number]) for number in numbers.tolist()])
         blobs = np.tile(self._blob, (len(stamps), 1))
@@ -250,7 +254,7 @@ class FilledTemplates:
 
     def _stamp(self, cause: Cause) -> UInt8Array:
         """Return the bytes that depend on the cause."""
-        step = _fixed_width_varint(cause.step or 0) if self._templates.stepped else b""
+        step = _fixed_width_varint(cause.step or 0) if self.templates.stepped else b""
         stamp = struct.pack("<d", cause.wall_time) + step + struct.pack("<Q", cause.serial)
         return np.frombuffer(stamp, np.uint8)
 

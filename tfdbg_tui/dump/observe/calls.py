@@ -16,6 +16,7 @@ class Call:
         serial: Number of its execution.
         graphs: Those that it can run.
         step: Training step, where it is the program's own count.
+        measured: Whether the extremes of its tensors are recorded.
         bad: The first bad tensor in its graphs: number, and message for the program.
     """
 
@@ -23,6 +24,7 @@ class Call:
     serial: int
     graphs: frozenset[str] = field(default_factory=frozenset)
     step: int | None = None
+    measured: bool = False
     bad: tuple[int, str] | None = None
 
 

@@ -73,7 +73,7 @@ def note_known(items: Sequence[Observed], plan: GroupPlan) -> dict[str, int]:
         if source is not None:
             plan.aliases.append((number, source))
             continue
-        counts = _known_counts(item, extremes=plan.adaptive)
+        counts = _known_counts(item, extremes=plan.adaptive or plan.measured)
         if counts is not None:
             plan.constants[number] = counts
     return rows

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions
+    from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.record.recorder import Recorder
     from tfdbg_tui.dump.record.stacks import CodeLocations
@@ -56,6 +57,7 @@ class EagerExecutions:
         recorder: Takes the records.
         graphs: Knows which graph is behind a function.
         locations: Interns stack traces.
+        measured: Says which executions are measured.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class EagerExecutions:
         recorder: Recorder,
         graphs: GraphDefinitions,
         locations: CodeLocations,
+        measured: MeasuredSteps,
     ) -> None:
         self._recorder = recorder
         self._graphs = graphs
@@ -73,6 +76,7 @@ class EagerExecutions:
         self._threads = threading.local()
         self._thread_numbers = itertools.count()
         self._heads: dict[Any, bytes] = {}
+        self._measured = measured
         self._tensors = eager_tensors.EagerTensors(options)
         self._watches_bad = options.watches_bad
         self.calls: dict[int, Call] = {}
@@ -121,7 +125,7 @@ class EagerExecutions:
             text = f"{type(error).__name__}: {error}"
             field = events.Execution.field("error", text)
         step = steps.current if call.step is None else call.step
-        return self._record(call.name, head, inputs, outputs, call.serial, step, 5, field)
+        return self._record(call.name, head, inputs, outputs, call.serial, step, 5, field, call)
 
     def _record(
         self,
@@ -133,11 +137,13 @@ class EagerExecutions:
         step: int | None,
         depth: int,
         error: bytes = b"",
+        call: Call | None = None,
     ) -> BadTensor | None:
         if not isinstance(outputs, (list, tuple)):
             outputs = (outputs,) if outputs is not None else ()
         location = self._locations.here(sys._getframe(depth))
-        values = self._tensors.values(op_type, inputs, outputs, location)
+        measured = call.measured if call else self._measured.next((op_type, location))
+        values = self._tensors.values(op_type, inputs, outputs, location, measured=measured)
         try:
             thread = self._threads.number
         except AttributeError:

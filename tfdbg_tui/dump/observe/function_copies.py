@@ -202,8 +202,12 @@ class FunctionCopies:
         used: list[FunctionCopy] = []
         captures: dict[str, Any] = {}
         for node in (node for node in nodes if node.name in computed.nodes):
-            stateless = usage.stateless or _is_dataset(node.op)
-            inside = replace(usage, stateless=stateless, used=computed.nodes[node.name])
+            inside = replace(
+                usage,
+                stateless=usage.stateless or _is_dataset(node.op),
+                in_loop=usage.in_loop or "body" in node.attr,
+                used=computed.nodes[node.name],
+            )
             called = list(called_functions(node))
             copies = [self.of(function.name, inside) for function in called]
             passed = {

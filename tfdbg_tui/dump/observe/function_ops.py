@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.group_plan import Row
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
     from tfdbg_tui.dump.observe.groups import Dump
-    from tfdbg_tui.dump.observe.places import AddedGraph
+    from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
+    from tfdbg_tui.dump.observe.places import AddedGraph, Usage
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
 
@@ -29,12 +30,16 @@ class FunctionOps:
         dump: Takes the values, and says what is not on record.
         options: The user's.
         graphs: Records the ops of the program.
+        measured: Says which executions are measured.
     """
 
-    def __init__(self, dump: Dump, options: Options, graphs: GraphDefinitions) -> None:
+    def __init__(
+        self, dump: Dump, options: Options, graphs: GraphDefinitions, measured: MeasuredSteps
+    ) -> None:
         self._dump = dump
         self._options = options
         self._graphs = graphs
+        self._measured = measured
         # In the order in which the graphs were traced: called ones before those that call them.
         self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
         self._buffer_numbers = itertools.count()
@@ -124,6 +129,14 @@ class FunctionOps:
                 start = end
         return sinks + self._add_segment(added, graph, ops[start:], after)
 
+    def _is_measured(self, usage: Usage, counter: Any) -> bool:
+        """Return whether a graph is measured in some steps.
+
+        What runs many times a step and cannot count would call Python each time.
+        """
+        uncounted = usage.stateless or (usage.in_loop and counter is None)
+        return self._options.measures and not usage.in_session and not uncounted
+
     def _end_of(self, added: AddedGraph, call: Any) -> Any:
         """Return the op to wait for until a call has ended: of a loop, for one of its variables."""
         if not functions.is_loop(call):
@@ -139,6 +152,8 @@ class FunctionOps:
         tensors = [item for item in found if added.has(item.tensor)]
         counter = _loop_counter(graph)
         sinks: list[Any] = []
+        if tensors and added.measured is None and self._is_measured(added.usage, counter):
+            instrument.add_measured(added, counter, self._measured)
 
         def input_row(tensor: Any) -> Row | None:
             number = self._graphs.tensor_id(graph, tensor.op.name, tensor.value_index)

@@ -34,6 +34,9 @@ class Dump(Protocol):
     def now(self) -> Moment:
         """Return which calls run now."""
 
+    def is_measured(self, iteration: int) -> bool:
+        """Return whether what runs now is measured, in an iteration of a loop."""
+
     def traces_taken(self, group: Group, values: Values) -> None:
         """Take the values of one execution of a group."""
 
@@ -63,7 +66,7 @@ class Group:
         self.dump = dump
         self.records = GroupRecords(plan)
         self._counter = details.DetailCounter(plan)
-        self._found: dict[int, details.Float64Array] = {}
+        self._found: dict[int, Values] = {}
         self._keys = itertools.count(1)
         self._failures = 0
 
@@ -92,7 +95,7 @@ class Group:
         key = int(rows[0, queue_rows.KEY])
         if key == queue_rows.NO_KEY:
             return None
-        values: Values = {"details": [self._found.pop(key)]} if key else {}
+        values = self._found.pop(key) if key else {}
         if self.plan.iterated:
             values["iteration"] = [rows[:1, queue_rows.ITERATION]]
         if self.plan.sizes_put:
@@ -100,7 +103,7 @@ class Group:
         return values
 
     def detail(self, row: Any, curt: Any, *tensors: Any) -> Any:
-        """Count everything about the bad tensors of one execution of the graph.
+        """Count everything about the bad tensors of one execution, or measure all tensors.
 
         Args:
             row: See `queue_rows`.
@@ -112,8 +115,8 @@ class Group:
             The row with the key of the details; with `NO_KEY` where there are none to tell, so
             that nobody takes bad tensors for healthy ones.
         """
-        key = self.guarded(self._keep_details, curt, tensors)
         row = np.array(row)
+        key = self.guarded(self._keep_details, int(row.flat[queue_rows.ITERATION]), curt, tensors)
         row.flat[queue_rows.KEY] = key or queue_rows.NO_KEY
         return row
 
@@ -134,9 +137,12 @@ class Group:
         more = f" and {len(self.plan.rows) - _NAMED} more" if len(self.plan.rows) > _NAMED else ""
         self.dump.hook_failed(error, f"graph executions of {names}{more}", self.plan.graph_id)
 
-    def _keep_details(self, curt: Any, tensors: Any) -> int:
+    def _keep_details(self, iteration: int, curt: Any, tensors: Any) -> int:
+        values: Values = {"details": [self._counter.details(curt, tensors)]}
+        if self.plan.measured and self.dump.is_measured(iteration):
+            values["extremes"] = [self._counter.extremes(tensors)]
         key = next(self._keys)
-        self._found[key] = self._counter.details(curt, tensors)
+        self._found[key] = values
         return key
 
     def first_bad(self, values: Values) -> tuple[Row, HealthCounts | None] | None:

@@ -4,10 +4,11 @@ The tensors of a graph are observed in groups.  A group costs one look at its la
 TensorFlow's ``DebugNumericSummaryV2`` in its CURT_HEALTH mode, which runs at memory speed, and one
 at each *pack* of small tensors of one shape.  `coverage` tells which need no look of their own.
 Only when something in the group is bad, Python gets the tensors themselves (they are still alive)
-and counts everything about the bad ones.  What was found goes into a queue (see `row_queue`).  In
-modes that tell more of healthy tensors than sizes, and in sessions of TensorFlow 1, one PyFunc, the
-*sink*, takes it instead.  Groups are limited, so that not too much is kept alive, and not too much
-is lost when an op raises in the middle of a graph.
+and counts everything about the bad ones; in steps that are measured (see `magnitudes`), it finds
+the extremes of all.  What was found goes into a queue (see `row_queue`).  In modes that tell more
+of healthy tensors than sizes, and in sessions of TensorFlow 1, one PyFunc, the *sink*, takes it
+instead.  Groups are limited, so that not too much is kept alive, and not too much is lost when an
+op raises in the middle of a graph.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.encode.group_plan import Row
     from tfdbg_tui.dump.observe.groups import Group
+    from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
     from tfdbg_tui.dump.observe.observed import Observed
-    from tfdbg_tui.dump.observe.places import Place
+    from tfdbg_tui.dump.observe.places import AddedGraph, Place
 
 _PACKED_ELEMENTS = 4096
 """Up to so many elements, to copy a tensor into a pack is cheaper than an op of its own."""
@@ -67,6 +69,13 @@ def add_group(
     builder = _GroupBuilder(place, items, group, iteration, input_row, serial)
     with _own_scope(place.graph), tensor_ops.beside(items[0].tensor):
         return builder.build(after)
+
+
+def add_measured(place: AddedGraph, iteration: Any, steps: MeasuredSteps) -> None:
+    """Let the groups that are added to a graph know whether they are measured."""
+    with _own_scope(place.graph):
+        number = None if iteration is None else place.tensor(iteration)
+        place.measured = steps.in_graph(number)
 
 
 def add_serial(graph: Any) -> Any:
@@ -142,6 +151,9 @@ class _GroupBuilder:
         self._plan.columns = tuple(name for name, _ in self._columns)
         self._plan.sizes_put = len(sizes)
         condition = self._is_worth_a_look(looked_at[0], sizes) if looked_at else None
+        if condition is not None and self._place.measured is not None:
+            with self._on_host():
+                condition |= self._place.measured
         with tf.control_dependencies(after), self._on_host():
             row = row_queue.row_tensor(self._number, self._counter(), sizes)
             if condition is not None:

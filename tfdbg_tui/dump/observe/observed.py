@@ -103,6 +103,7 @@ def plan_of(
         [item.row for item in items],
         mode,
         iterated,
+        measured=options.measures,
         adaptive=options.adaptive,
         among_whole_tensors=options.mode is TensorDebugMode.FULL_TENSOR,
         overwritten=overwritten and options.adaptive,

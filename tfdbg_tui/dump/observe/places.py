@@ -22,10 +22,12 @@ class Place(Protocol):
     Attributes:
         graph: The graph that they are made in.
         drained: Whether `row_queue` gets what they put into the queue.
+        measured: Tells in `graph` whether what runs now is measured; None where nothing is.
     """
 
     graph: Any
     drained: bool
+    measured: Any
 
     def tensor(self, tensor: Any) -> Any:
         """Return what stands in `graph` for a tensor of the program, or None."""
@@ -35,6 +37,7 @@ class V1Graph:
     """A v1 graph that takes the ops itself: what it consists of is all that a session can run."""
 
     drained = False
+    measured = None
 
     def __init__(self, graph: Any) -> None:
         self.graph = graph
@@ -53,12 +56,14 @@ class Usage:
             saved otherwise.
         compiled: XLA compiles it, so no Python can run inside of it.
         in_session: A session of TensorFlow 1 runs it, which has queues of its own.
+        in_loop: It runs in each iteration of a loop.
         used: The outputs that its caller uses; None for all.
     """
 
     stateless: bool = False
     compiled: bool = False
     in_session: bool = False
+    in_loop: bool = False
     used: Slots = None
 
 
@@ -81,6 +86,7 @@ class AddedGraph:
         self._waits: list[tuple[str, list[str]]] = []
         self.usage = usage
         self.drained = not usage.in_session
+        self.measured: Any = None
         self.graph = own.new_graph()
         self.ops: AddedOps | None = None
         self.children: list[Any] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,13 +104,18 @@ class TraceLog(RecordLog):
 
 def trace_summary(record: events.GraphExecutionTrace) -> TensorSummary | None:
     """Return what a trace says of its tensor's values."""
-    low, high = record.minimum_bits, record.maximum_bits
     return tensor_summary(
         record.tensor_debug_mode,
         record.tensor_proto,
-        codec.to_double(low) if low is not None else None,
-        codec.to_double(high) if high is not None else None,
+        _extreme(record.minimum_bits),
+        _extreme(record.maximum_bits),
     )
+
+
+def _extreme(bits: int | None) -> float | None:
+    """Return the number with some bits; None for NaN, which stands for what is not known."""
+    value = codec.to_double(bits) if bits is not None else math.nan
+    return None if math.isnan(value) else value
 
 
 class GraphExecutions(EventList[GraphExecution]):

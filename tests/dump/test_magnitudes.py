@@ -1,0 +1,100 @@
+"""The smallest and largest elements that are recorded now and then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+from tensorflow.python.debug.lib import debug_events_reader  # noqa: E402
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui.dump.encode import summaries  # noqa: E402
+from tfdbg_tui.dump.observe import magnitudes  # noqa: E402
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@tf.function
+def step(x: Any) -> Any:
+    large = tf.reshape(tf.range(8192.0), [64, 128]) * x  # on its own
+    small = tf.stack([x, -x * 3.0])  # in a pack
+    for _ in tf.range(25):
+        small = small * 2.0
+    return tf.cast(small, tf.bfloat16, name="wide"), tf.cast(tf.sin(large), tf.float16)
+
+
+def recorded(root: Path, mode: str) -> Any:
+    tfdbg_tui.enable_dump_debug_info(str(root), mode, -1)
+    try:
+        for number in range(magnitudes._FIRST + 10):
+            with tfdbg_tui.step(number):
+                step(tf.constant(-1.5) * 1.0)
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    return tfdbg_tui.open_run(root)
+
+
+@pytest.mark.parametrize("mode", ["ADAPTIVE", "FULL_HEALTH"])
+def test_extremes_are_on_record_in_the_steps_that_are_measured(tmp_path: Path, mode: str) -> None:
+    run = recorded(tmp_path, mode)
+    extremes = {
+        (trace.op_name, trace.step, trace.iteration): (trace.summary.minimum, trace.summary.maximum)
+        for trace in run.graph_executions
+        if trace.summary.minimum is not None
+    }
+    measured = {number for name, number, _ in extremes if name == "mul"}
+    assert measured == {*range(magnitudes._FIRST), 40}
+    assert extremes["mul", 40, None] == (-1.5 * 8191, 0.0)
+    assert extremes["stack", 40, None] == (-1.5, 4.5)
+    assert extremes["while/mul", 40, 20] == (-1.5 * 2.0**21, 4.5 * 2.0**21)
+    assert {i for name, number, i in extremes if name == "while/mul"} == {0, 10, 20}
+    wide = float(tf.cast(4.5 * 2.0**25, tf.bfloat16))
+    assert extremes["wide", 0, None] == (float(tf.cast(-1.5 * 2.0**25, tf.bfloat16)), wide)
+    eager = {e.step: e.outputs[0].maximum for e in run.executions if e.op_type == "Mul"}
+    assert eager[40] == -1.5
+    assert eager[39] is None
+    with debug_events_reader.DebugDataReader(str(tmp_path)) as reader:
+        reader.update()
+        assert len(reader.graph_execution_traces()) == len(run.graph_executions)
+
+
+def test_outside_of_steps_calls_and_eager_lines_are_counted(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    for _ in range(magnitudes._FIRST + 10):
+        step(tf.constant(2.0))
+    tfdbg_tui.disable_dump_debug_info()
+    run = tfdbg_tui.open_run(tmp_path)
+    calls = [e.outputs[0].maximum is not None for e in run.executions if e.num_outputs == 2]
+    assert [n for n, known in enumerate(calls) if known] == [*range(magnitudes._FIRST), 40]
+    traces = [t.summary.maximum for t in run.graph_executions if t.op_name == "mul"]
+    assert [n for n, high in enumerate(traces) if high is not None] == [*range(32), 40]
+
+
+@pytest.mark.parametrize(
+    "name", ["float16", "bfloat16", "float32", "float64", "float8_e4m3fn", "float8_e5m2"]
+)
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [[1.0, 2.0, -3.0], [0.5, 4.0, 8.0], [-1.0, -2.0, -0.5], [0.0, -0.0, 0.0]],
+        [[np.nan, 2.0, -3.0], [np.inf, 1.0, np.inf], [-np.inf, -1.0, -2.0]],
+        [[np.nan, np.nan], [-np.nan, 1.0], [-np.nan, -1.0]],
+    ],
+)
+def test_extremes_of_each_type_are_those_of_the_finite_elements(
+    name: str, numbers: list[list[float]]
+) -> None:
+    if name == "float8_e4m3fn":  # It has no infinity.
+        numbers = [[x if np.isfinite(x) else np.nan for x in row] for row in numbers]
+    array = np.array(numbers, tf.as_dtype(name).as_numpy_dtype)
+    expected = []
+    for row in numbers:
+        finite = [x for x in row if np.isfinite(x)]
+        expected.append([min(finite), max(finite)] if finite else [np.nan, np.nan])
+    np.testing.assert_array_equal(summaries.extremes_of_each(array), expected)

@@ -1,0 +1,100 @@
+"""Of which executions the smallest and largest elements are recorded: those of one step in so many.
+
+Graphs ask a queue of TensorFlow's that they all know by its name: in a step that is measured there
+is something in it.  A variable would do as well, but where nobody has assigned one yet, as in a
+process that was forked, reading it ends the program.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+
+from tfdbg_tui.dump import steps
+from tfdbg_tui.dump.tensorflow import queues
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+_NAME = "tfdbg_tui_measured"
+_CAPACITY = 2
+_FIRST = 32
+"""So many steps, calls and executions are measured in any case: many a program breaks early."""
+
+
+class MeasuredSteps:
+    """Says which executions are measured.
+
+    Outside of steps, calls of a function and executions of an op in a line are counted instead.
+
+    Args:
+        every: One step in so many is measured; 0 for none.
+    """
+
+    def __init__(self, every: int) -> None:
+        self.every = every
+        self._lock = threading.Lock()
+        self._is_set = False
+        self._is_step_due = False
+        self._counts: Counter[Hashable] = Counter()
+        self._first_step: int | None = None
+
+    def step_begins(self, number: int) -> None:
+        """Decide whether a training step is measured."""
+        if self._first_step is None:
+            self._first_step = number
+        self._is_step_due = self._is_due(number, number - self._first_step)
+
+    def end(self) -> None:
+        """Measure nothing in graphs until the next call begins."""
+        self._set(False)
+
+    def call_begins(self, name: str) -> bool:
+        """Decide whether the call of a function is measured, and let the graphs know."""
+        self._set(self.next(name))
+        return self._is_set
+
+    def next(self, what: Hashable) -> bool:
+        """Return whether the next execution of something is measured."""
+        if steps.current is not None:
+            return self._is_step_due
+        number = self._counts[what]
+        self._counts[what] = number + 1
+        return self._is_due(number, number)
+
+    def graph(self, iteration: int) -> bool:
+        """Return whether what runs now in graphs is measured, in an iteration of a loop."""
+        return self._is_set and iteration % self.every == 0
+
+    def in_graph(self, iteration: Any) -> Any:
+        """Return a tensor in the current graph that tells what `graph` does.
+
+        Args:
+            iteration: The counter of the loop that the graph is the body of, or None.
+        """
+        with tf.device("/device:CPU:0"):
+            handle = tf.raw_ops.FIFOQueueV2(
+                component_types=[tf.int64], shapes=[[1]], capacity=_CAPACITY, shared_name=_NAME
+            )
+            size = tf.raw_ops.QueueSizeV2(handle=handle)  # 0 or 1
+            if iteration is None:
+                return tf.raw_ops.Cast(x=size, DstT=tf.bool)
+            return size > tf.cast(iteration % self.every, tf.int32)
+
+    def _is_due(self, number: int, since_first: int) -> bool:
+        return bool(self.every) and (number % self.every == 0 or 0 <= since_first < _FIRST)
+
+    def _set(self, value: bool) -> None:
+        with self._lock:
+            if value == self._is_set:
+                return
+            handle = queues.queue(_NAME, tf.int64, 1, _CAPACITY)
+            if value:
+                queues.enqueue(handle, np.zeros(1, np.int64), tf.int64)
+            else:
+                queues.dequeue_all(handle, tf.int64)
+            self._is_set = value
