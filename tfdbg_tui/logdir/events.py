@@ -56,6 +56,13 @@ class TensorSummary:
         return bool(self.has_inf_or_nan)
 
     @property
+    def largest(self) -> float | None:
+        """The largest magnitude of a finite element, where it is on record."""
+        if self.minimum is None or self.maximum is None:
+            return None
+        return max(abs(self.minimum), abs(self.maximum))
+
+    @property
     def mode_name(self) -> str:
         """TensorFlow's name of the mode."""
         return mode_name(self.mode)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,9 +15,11 @@ from tfdbg_tui.logdir.files.wall_times import sane_time
 from tfdbg_tui.logdir.index.alert_log import AlertTally, combined
 from tfdbg_tui.logdir.index.columns import Column, Int64Array
 from tfdbg_tui.logdir.index.event_list import EventList
+from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes, joined
 from tfdbg_tui.logdir.index.record_log import RecordLog, is_worth_scanning
 from tfdbg_tui.logdir.index.steps import find_steps
 from tfdbg_tui.logdir.scan.execution_scan import ExecutionScan
+from tfdbg_tui.logdir.scan.health_scan import largest_magnitudes
 from tfdbg_tui.logdir.values.output_slots import inputs_by_slot, outputs_by_slot
 from tfdbg_tui.logdir.values.tensors import recorded_tensor
 from tfdbg_tui.wire import codec, events
@@ -65,6 +68,7 @@ class _Decoded:
     step: int
     serial: int
     bad_slots: tuple[int, ...]
+    largest: tuple[tuple[int, float], ...]
 
 
 class ExecutionLog(RecordLog):
@@ -109,6 +113,7 @@ class ExecutionLog(RecordLog):
         steps = np.full(count, -1, np.int64)
         serials = np.zeros(count, np.int64)
         alerts = np.zeros((2, 0), np.int64)
+        measured, largest = np.zeros((2, 0), np.int64), np.zeros(0)
         if self._scan is not None and is_worth_scanning(chunk):
             scanned = self._scan.scan(
                 chunk, lambda row: self._kind_of(chunk, row), self._number_stack
@@ -117,6 +122,8 @@ class ExecutionLog(RecordLog):
             steps, serials = scanned.steps, scanned.serials
             self._leave_shifted_slots(scanned.alerts[0], scanned.num_outputs, kinds)
             alerts = scanned.alerts[:, kinds[scanned.alerts[0]] >= 0]
+            known = kinds[scanned.measured[0]] >= 0
+            measured, largest = scanned.measured[:, known], scanned.largest[known]
         for row in np.flatnonzero(kinds < 0).tolist():
             decoded = self._decode(chunk, row)
             if decoded is not None:
@@ -124,7 +131,17 @@ class ExecutionLog(RecordLog):
                 steps[row], serials[row] = decoded.step, decoded.serial
                 found = [[row] * len(decoded.bad_slots), decoded.bad_slots]
                 alerts = np.concatenate([alerts, np.array(found, np.int64)], axis=1)
+                slots = np.array([[row, slot] for slot, _ in decoded.largest], np.int64)
+                measured = np.concatenate([measured, slots.reshape(-1, 2).T], axis=1)
+                largest = np.append(largest, [value for _, value in decoded.largest])
+        self._append_magnitudes(kinds, measured, largest)
         self._append(chunk, kinds, stacks, steps, serials, alerts)
+
+    def _append_magnitudes(self, kinds: Int64Array, measured: Int64Array, largest: Floats) -> None:
+        rows = np.cumsum(kinds >= 0) - 1 + len(self.offsets)
+        order = np.lexsort((measured[1], measured[0]))
+        row, slots = measured[:, order]
+        self.magnitudes.extend(rows[row], largest[order], slots=slots)
 
     def _append(
         self,
@@ -186,6 +203,11 @@ class ExecutionLog(RecordLog):
             step=-1 if event.step is None else event.step,
             serial=serial & 0xFFFFFFFF,
             bad_slots=tuple(bad),
+            largest=tuple(
+                (slot, value)
+                for slot, value in enumerate(_largest(record.minima, record.maxima))
+                if math.isfinite(value)
+            ),
         )
 
     def _kind(self, record: events.Execution) -> ExecutionKind:
@@ -196,6 +218,11 @@ class ExecutionLog(RecordLog):
             record.num_outputs,
             record.tensor_debug_mode,
         )
+
+
+def _largest(minima: Sequence[float], maxima: Sequence[float]) -> list[float]:
+    count = min(len(minima), len(maxima))
+    return list(largest_magnitudes(minima[:count], maxima[:count]))
 
 
 def _kept_steps(steps: Int64Array) -> Int64Array:
@@ -223,6 +250,9 @@ class Executions(EventList[Execution]):
         self.kinds, self.stack_ids, self.step_marks = self._columns
         self.alert_slots = merge.alert_slots.view() if merge else self.alert_logs[0].slots
         self._serials = [log.serials.view() for log in logs]
+        self._magnitudes = [
+            (log.kinds.view(), log.stacks.view(), log.magnitudes.view()) for log in logs
+        ]
         self._kinds = kinds.values
         self._num_kinds = len(kinds.values)
 
@@ -337,6 +367,33 @@ class Executions(EventList[Execution]):
         """Yield each place that has alerts, and their number, first and last index."""
         for number, tally in combined(self.alert_logs, self._rows.index):
             yield Place.of(number), tally
+
+    def magnitudes(self, place: Place | None = None) -> Magnitudes:
+        """Return the largest magnitudes on record, of the outputs of a place or of all."""
+        parts = []
+        for log, (kinds, stacks, found) in enumerate(self._magnitudes):
+            rows = found.rows[:]
+            numbers = Place(kinds.take(rows), stacks.take(rows), found.slots[:]).number
+            some = np.arange(len(rows)) if place is None else (numbers == place.number).nonzero()[0]
+            indices = self._rows.indices(log, rows[some])
+            parts.append(Magnitudes(indices, numbers[some], indices, found.largest(some)))
+        return joined(parts)
+
+    def with_serials(self, log: int, serials: Int64Array) -> Int64Array:
+        """Return the indices of the executions of a process with some serials; -1 where none is.
+
+        Args:
+            log: Number of the process's file set in the run.
+            serials: As in `Execution.serial`, of which the low 32 bits count.
+        """
+        if log >= len(self._serials) or not len(self._serials[log]):
+            return np.full(len(serials), -1, np.int64)
+        known = self._serials[log][:]
+        order = np.argsort(known, kind="stable")  # nearly sorted already
+        places = np.minimum(np.searchsorted(known, serials, sorter=order), len(known) - 1)
+        rows = order[places]
+        indices = self._rows.indices(log, rows)
+        return np.where((known[rows] == serials) & (serials > 0), indices, -1)
 
     def with_serial(self, log: int, serial: int) -> int | None:
         """Return the index of the execution of a process with a serial, or None.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.logdir.files.wall_times import read_wall_times
 from tfdbg_tui.logdir.index.alert_log import AlertLog
 from tfdbg_tui.logdir.index.columns import AscendingColumn
+from tfdbg_tui.logdir.index.magnitudes import MagnitudeLog
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +37,7 @@ class RecordLog(ABC):
         problems: Where problems are reported.
         offsets: Where each record starts.
         alerts: Which records hold a NaN or an infinity.
+        magnitudes: The largest magnitudes on record.
     """
 
     def __init__(self, file: RecordFile, definitions: Definitions, problems: Problems) -> None:
@@ -43,6 +45,7 @@ class RecordLog(ABC):
         self.definitions = definitions
         self.offsets = AscendingColumn()
         self.alerts = AlertLog()
+        self.magnitudes = MagnitudeLog()
         self.problems = problems
 
     def __len__(self) -> int:

@@ -80,6 +80,12 @@ class Rows:
         mine = np.flatnonzero(self._stride(stride) == log)
         return stride * STRIDE + int(mine[row - int(self._tallies[stride, log])])
 
+    def indices(self, log: int, rows: Int64Array) -> Int64Array:
+        """Return the indices of some rows of a log."""
+        if self._logs is None:
+            return rows
+        return self._logs.rows_equal(log)[rows]
+
     def _rows_of(self, indices: Int64Array, logs: Int64Array) -> Int64Array:
         """Return the rows, in their logs, of events that are all of one stride."""
         stride = int(indices[0]) // STRIDE

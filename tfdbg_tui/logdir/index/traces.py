@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,10 @@ from tfdbg_tui.logdir.files.wall_times import sane_time
 from tfdbg_tui.logdir.index.alert_log import AlertTally, combined
 from tfdbg_tui.logdir.index.columns import Column, Int64Array
 from tfdbg_tui.logdir.index.event_list import EventList
+from tfdbg_tui.logdir.index.magnitudes import Magnitudes, joined
 from tfdbg_tui.logdir.index.record_log import RecordLog, is_worth_scanning
+from tfdbg_tui.logdir.scan.health_scan import largest_magnitudes
+from tfdbg_tui.logdir.scan.scanned_traces import ScannedTraces
 from tfdbg_tui.logdir.scan.trace_scan import TraceScan
 from tfdbg_tui.logdir.values.summaries import tensor_summary
 from tfdbg_tui.logdir.values.tensors import recorded_tensor
@@ -30,6 +34,16 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.files.record_file import RecordFile
     from tfdbg_tui.logdir.index.executions import Executions
     from tfdbg_tui.logdir.index.merge import Merge
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    """What the index holds of one graph execution."""
+
+    site: int
+    bad: bool
+    serial: int
+    largest: float
 
 
 class TraceLog(RecordLog):
@@ -60,27 +74,35 @@ class TraceLog(RecordLog):
 
     def ingest(self, chunk: Chunk) -> None:
         """See `RecordLog`."""
-        sites = np.full(len(chunk), -1, np.int64)
-        bad = np.zeros(len(chunk), bool)
+        found = ScannedTraces(len(chunk))
         if self._scan is not None and is_worth_scanning(chunk):
-            sites, bad = self._scan.scan(chunk, lambda row: self._site_of(chunk, row))
-        for row in np.flatnonzero(sites < 0).tolist():
+            found = self._scan.scan(chunk, lambda row: self._site_of(chunk, row))
+        for row in np.flatnonzero(found.sites < 0).tolist():
             decoded = self._decode(chunk, row)
             if decoded is not None:
-                sites[row], bad[row] = decoded
-        readable = sites >= 0
-        alerts = np.flatnonzero(bad[readable])
-        self.alerts.extend(alerts + len(self.offsets), sites[readable][alerts])
+                found.sites[row], found.bad[row] = decoded.site, decoded.bad
+                found.serials[row], found.largest[row] = decoded.serial, decoded.largest
+        self._append(chunk, found)
+
+    def _append(self, chunk: Chunk, found: ScannedTraces) -> None:
+        readable = found.sites >= 0
+        before, sites, largest = len(self.offsets), found.sites[readable], found.largest[readable]
+        alerts = np.flatnonzero(found.bad[readable])
+        self.alerts.extend(alerts + before, sites[alerts])
+        measured = np.flatnonzero(np.isfinite(largest))
+        self.magnitudes.extend(
+            measured + before, largest[measured], serials=found.serials[readable][measured]
+        )
         self.offsets.extend(chunk.offsets[readable])
-        self.sites.extend(sites[readable])
+        self.sites.extend(sites)
 
     def _site_of(self, chunk: Chunk, row: int) -> int | None:
         """Return the site of a record to judge others by; None if it is not to be trusted."""
         decoded = self._decode(chunk, row, report=False) if chunk.is_intact(row) else None
-        return decoded[0] if decoded else None
+        return decoded.site if decoded else None
 
-    def _decode(self, chunk: Chunk, row: int, *, report: bool = True) -> tuple[int, bool] | None:
-        """Return (site, whether it is bad) of one record; None where it is not readable."""
+    def _decode(self, chunk: Chunk, row: int, *, report: bool = True) -> _Decoded | None:
+        """Read one record; None, and a problem, where it is not readable."""
         try:
             event = events.DebugEvent.decode(chunk.payload(row))
             if not event.graph_execution_trace:
@@ -99,7 +121,13 @@ class TraceLog(RecordLog):
             record.tensor_debug_mode,
             record.device_name,
         )
-        return self._sites.number(site), summary is not None and summary.bad
+        extremes = _number(record.minimum_bits), _number(record.maximum_bits)
+        return _Decoded(
+            site=self._sites.number(site),
+            bad=summary is not None and summary.bad,
+            serial=record.execution_serial or 0,
+            largest=float(largest_magnitudes(*extremes)),
+        )
 
 
 def trace_summary(record: events.GraphExecutionTrace) -> TensorSummary | None:
@@ -113,9 +141,13 @@ def trace_summary(record: events.GraphExecutionTrace) -> TensorSummary | None:
 
 
 def _extreme(bits: int | None) -> float | None:
-    """Return the number with some bits; None for NaN, which stands for what is not known."""
-    value = codec.to_double(bits) if bits is not None else math.nan
+    value = _number(bits)
     return None if math.isnan(value) else value
+
+
+def _number(bits: int | None) -> float:
+    """Return the number with some bits: NaN where it is not known."""
+    return codec.to_double(bits) if bits is not None else math.nan
 
 
 class GraphExecutions(EventList[GraphExecution]):
@@ -139,6 +171,7 @@ class GraphExecutions(EventList[GraphExecution]):
         self._num_sites = len(sites.values)
         self._graphs = graphs
         self._executions = executions
+        self._magnitudes = [(log.sites.view(), log.magnitudes.view()) for log in logs]
 
     def _decoded(self, index: int, log: int, event: events.DebugEvent) -> GraphExecution:
         record = events.GraphExecutionTrace.decode(event.graph_execution_trace)
@@ -207,6 +240,25 @@ class GraphExecutions(EventList[GraphExecution]):
     def site_by_id(self, site_id: int) -> Site:
         """Return the site with a number found in `site_ids`."""
         return self._sites[site_id]
+
+    def magnitudes(self, site_ids: Sequence[int] | None = None) -> Magnitudes:
+        """Return the largest magnitudes on record, of some sites or of all."""
+        parts = []
+        for log, (sites, found) in enumerate(self._magnitudes):
+            rows = found.rows[:]
+            mine = sites.take(rows)
+            some = (
+                np.arange(len(rows)) if site_ids is None else np.isin(mine, site_ids).nonzero()[0]
+            )
+            parts.append(
+                Magnitudes(
+                    rows=self._rows.indices(log, rows[some]),
+                    places=mine[some],
+                    executions=self._executions.with_serials(log, found.serials.take(some)),
+                    largest=found.largest(some),
+                )
+            )
+        return joined(parts)
 
     def rows_of(self, site_id: int) -> Int64Array:
         """Return all rows that are computations of one site, ascending."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from tfdbg_tui.logdir.files.gather import words
 from tfdbg_tui.logdir.scan.cursor import Cursor, into_events
-from tfdbg_tui.logdir.scan.health_scan import HealthScan
+from tfdbg_tui.logdir.scan.health_scan import HealthScan, largest_magnitudes
 from tfdbg_tui.logdir.scan.interning import Interner
 from tfdbg_tui.logdir.scan.recognition import UNKNOWN, Recognition
 from tfdbg_tui.wire.events import DebugEvent, Execution
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfdbg_tui.logdir.files.chunk import Chunk
-    from tfdbg_tui.logdir.files.gather import Flags, Ints
+    from tfdbg_tui.logdir.files.gather import Flags, Ints, Words
     from tfdbg_tui.logdir.scan.recognition import Decode
 
 _MAX_OUTPUTS = 64  # of records with more, the scalar decoder reads all
@@ -60,6 +60,9 @@ class ScannedExecutions:
         num_outputs: Number of value vectors, and placeholders for them, in each record.
         alerts: Row of each bad output, and its place among the record's value vectors; shape
             [2, alerts], in no order.
+        measured: Row and slot of each output whose largest magnitude is on record; shape
+            [2, outputs], in no order.
+        largest: The largest magnitude of a finite element of each of them.
     """
 
     def __init__(self, count: int) -> None:
@@ -69,6 +72,8 @@ class ScannedExecutions:
         self.serials = np.zeros(count, np.int64)
         self.num_outputs = np.zeros(count, np.int64)
         self.alerts = np.zeros((2, 0), np.int64)
+        self.measured = np.zeros((2, 0), np.int64)
+        self.largest = np.zeros(0)
 
 
 @dataclass(slots=True)
@@ -93,6 +98,9 @@ class _Fields:
     code_location_size: Ints
     has_serial: Flags
     serial: Ints
+    minima: Ints
+    maxima: Ints
+    extremes_size: Ints
 
 
 class ExecutionScan:
@@ -148,6 +156,7 @@ class ExecutionScan:
         found.steps[mine] = fields.step[some]
         numbered = np.flatnonzero(fields.ok & fields.has_serial)
         found.serials[rows[numbered]] = words(data)[fields.serial[numbered]].view(np.int64)
+        _note_extremes(words(data), rows, fields, found)
         outputs = fields.outputs
         found.num_outputs[mine] = outputs.counts[some]
         alerting = fields.ok[outputs.alerts[0]]
@@ -170,8 +179,8 @@ class ExecutionScan:
         has_serial, serial = cursor.optional_fixed(_SERIAL)
         cursor.optional_fixed(_THREAD)
         cursor.optional_bytes(_ERROR)
-        cursor.optional_bytes(_MINIMA)
-        cursor.optional_bytes(_MAXIMA)
+        _, minima, size = cursor.optional_bytes(_MINIMA)
+        _, maxima, maxima_size = cursor.optional_bytes(_MAXIMA)
         _skip_inputs(cursor)
         return _Fields(
             cursor.ends(),
@@ -184,6 +193,9 @@ class ExecutionScan:
             location_size,
             has_serial,
             serial,
+            minima,
+            maxima,
+            np.minimum(size, maxima_size),
         )
 
     def _outputs(self, chunk: Chunk, cursor: Cursor, mode: Ints) -> _Outputs:
@@ -207,6 +219,25 @@ class ExecutionScan:
             alerts.append(np.array([found, np.full(len(found), slot)]))
             part = cursor.subset(rows)
         return _Outputs(counts, np.concatenate(alerts, axis=1))
+
+
+def _note_extremes(numbers: Words, rows: Ints, fields: _Fields, found: ScannedExecutions) -> None:
+    """Note the largest magnitude of each output, slot by slot."""
+    for slot in range(_MAX_OUTPUTS):
+        at = 8 * slot
+        some = np.flatnonzero(fields.ok & (fields.extremes_size >= at + 8))
+        if not some.size:
+            return
+        largest = largest_magnitudes(
+            numbers[fields.minima[some] + at].view(np.float64),
+            numbers[fields.maxima[some] + at].view(np.float64),
+        )
+        known = np.isfinite(largest)
+        slots = np.full(int(known.sum()), slot)
+        found.measured = np.concatenate(
+            [found.measured, np.array([rows[some[known]], slots])], axis=1
+        )
+        found.largest = np.concatenate([found.largest, largest[known]])
 
 
 def _skip_inputs(cursor: Cursor) -> None:

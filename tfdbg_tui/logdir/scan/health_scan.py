@@ -60,6 +60,12 @@ def bad_vectors(mode: int, vectors: npt.NDArray[np.float64]) -> Flags:
     return bad
 
 
+def largest_magnitudes(minima: npt.ArrayLike, maxima: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the largest magnitudes of tensors, given their extremes; NaN where these are none."""
+    low, high = np.asarray(minima), np.asarray(maxima)
+    return np.where(low <= high, np.maximum(np.abs(low), np.abs(high)), np.nan)
+
+
 def _bad_protos(data: Bytes, mode: int, starts: Ints, sizes: Ints) -> tuple[Flags, Flags]:
     """Return (which value vectors are bad, which are laid out as writers lay them out)."""
     head = VECTOR_HEADS[mode]

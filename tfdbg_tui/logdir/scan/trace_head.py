@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfdbg_tui.logdir.files.gather import words
 from tfdbg_tui.logdir.scan.cursor import into_events
-from tfdbg_tui.logdir.scan.health_scan import HealthScan
+from tfdbg_tui.logdir.scan.health_scan import HealthScan, largest_magnitudes
 from tfdbg_tui.logdir.scan.interning import Interner
 from tfdbg_tui.logdir.scan.recognition import Recognition
 from tfdbg_tui.wire.events import DebugEvent, GraphExecutionTrace
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.files.chunk import Chunk
     from tfdbg_tui.logdir.files.gather import Flags, Ints
     from tfdbg_tui.logdir.scan.recognition import Decode
+    from tfdbg_tui.logdir.scan.scanned_traces import ScannedTraces
 
 _TRACE = DebugEvent.tag("graph_execution_trace")
 _CONTEXT_ID = GraphExecutionTrace.tag("tfdbg_context_id")
@@ -29,9 +31,10 @@ _OUTPUT_SLOT = GraphExecutionTrace.tag("output_slot")
 _MODE = GraphExecutionTrace.tag("tensor_debug_mode")
 _PROTO = GraphExecutionTrace.tag("tensor_proto")
 _DEVICE = GraphExecutionTrace.tag("device_name")
-_EXTENSIONS = tuple(
-    map(GraphExecutionTrace.tag, ("execution_serial", "iteration", "minimum_bits", "maximum_bits"))
-)
+_SERIAL = GraphExecutionTrace.tag("execution_serial")
+_ITERATION = GraphExecutionTrace.tag("iteration")
+_MINIMUM = GraphExecutionTrace.tag("minimum_bits")
+_MAXIMUM = GraphExecutionTrace.tag("maximum_bits")
 
 
 class HeadScan:
@@ -43,19 +46,18 @@ class HeadScan:
         self._sites = Recognition()
         self._health = HealthScan()
 
-    def scan(self, chunk: Chunk, rows: Ints, decode: Decode, sites: Ints, bad: Flags) -> None:
-        """Note sites and bad records among `rows` of a chunk."""
+    def scan(self, chunk: Chunk, rows: Ints, decode: Decode, found: ScannedTraces) -> None:
+        """Note what some rows of a chunk hold."""
         for skip_unknown in (False, True):
             if rows.size:
-                rows = self._scan(chunk, rows, decode, sites, bad, skip_unknown=skip_unknown)
+                rows = self._scan(chunk, rows, decode, found, skip_unknown=skip_unknown)
 
     def _scan(
         self,
         chunk: Chunk,
         rows: Ints,
         decode: Decode,
-        sites: Ints,
-        bad: Flags,
+        found: ScannedTraces,
         *,
         skip_unknown: bool,
     ) -> Ints:
@@ -68,8 +70,16 @@ class HeadScan:
         mine, is_bad = mine[known], is_bad[known]
         heads = self._heads.numbers(data, fields.head[mine], fields.head_size[mine])
         devices = self._devices.numbers(data, fields.device[mine], fields.device_size[mine])
-        sites[rows[mine]] = self._sites.recognise(heads, devices, rows[mine], decode)
-        bad[rows[mine]] = is_bad
+        found.sites[rows[mine]] = self._sites.recognise(heads, devices, rows[mine], decode)
+        found.bad[rows[mine]] = is_bad
+        numbers = words(data)
+        measured = np.flatnonzero(fields.ok & fields.is_measured)
+        found.largest[rows[measured]] = largest_magnitudes(
+            numbers[fields.minimum[measured]].view(np.float64),
+            numbers[fields.maximum[measured]].view(np.float64),
+        )
+        numbered = measured[fields.has_serial[measured]]
+        found.serials[rows[numbered]] = numbers[fields.serial[numbered]].view(np.int64)
         return rows[~fields.ok]
 
 
@@ -85,6 +95,11 @@ class _Fields:
     proto_size: Ints
     device: Ints
     device_size: Ints
+    is_measured: Flags
+    has_serial: Flags
+    serial: Ints
+    minimum: Ints
+    maximum: Ints
 
 
 def _walk(chunk: Chunk, rows: Ints, *, skip_unknown: bool) -> _Fields:
@@ -97,6 +112,22 @@ def _walk(chunk: Chunk, rows: Ints, *, skip_unknown: bool) -> _Fields:
     head_size = cursor.position - head
     _, proto, proto_size = cursor.optional_bytes(_PROTO)
     _, device, device_size = cursor.optional_bytes(_DEVICE)
-    for tag in _EXTENSIONS:
-        cursor.optional_fixed(tag)
-    return _Fields(cursor.ends(), head, head_size, mode, proto, proto_size, device, device_size)
+    has_serial, serial = cursor.optional_fixed(_SERIAL)
+    cursor.optional_fixed(_ITERATION)
+    has_minimum, minimum = cursor.optional_fixed(_MINIMUM)
+    has_maximum, maximum = cursor.optional_fixed(_MAXIMUM)
+    return _Fields(
+        cursor.ends(),
+        head,
+        head_size,
+        mode,
+        proto,
+        proto_size,
+        device,
+        device_size,
+        has_minimum & has_maximum,
+        has_serial,
+        serial,
+        minimum,
+        maximum,
+    )

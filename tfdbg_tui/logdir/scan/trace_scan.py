@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.logdir.scan.recognition import UNKNOWN
+from tfdbg_tui.logdir.scan.scanned_traces import ScannedTraces
 from tfdbg_tui.logdir.scan.trace_head import HeadScan
 from tfdbg_tui.logdir.scan.trace_tail import TailLayout
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir.files.chunk import Chunk
-    from tfdbg_tui.logdir.files.gather import Flags, Ints
+    from tfdbg_tui.logdir.files.gather import Ints
     from tfdbg_tui.logdir.scan.recognition import Decode
 
 _MAX_LAYOUTS = 64
@@ -29,28 +29,24 @@ class TraceScan:
         self._layouts: list[TailLayout] = []
         self._heads = HeadScan()
 
-    def scan(self, chunk: Chunk, decode: Decode) -> tuple[Ints, Flags]:
-        """Return (site of each record, whether it is bad) for the records of a chunk.
+    def scan(self, chunk: Chunk, decode: Decode) -> ScannedTraces:
+        """Scan the records of a chunk.
 
         Args:
             chunk: Records; not a single large one.
             decode: ``decode(row)`` returns the site of a record by the scalar decoder, or None
                 where the record is not readable.
-
-        Returns:
-            Site -1 stands for a record that only the scalar decoder can read.
         """
-        sites = np.full(len(chunk), UNKNOWN, np.int64)
-        bad = np.zeros(len(chunk), bool)
+        found = ScannedTraces(len(chunk))
         rest = np.arange(len(chunk))
         for layout in self._layouts:
-            rest = layout.scan(chunk, rest, decode, sites, bad)
+            rest = layout.scan(chunk, rest, decode, found)
         while (learned := self._learn(chunk, rest)) is not None:
             self._layouts.append(learned)
-            rest = learned.scan(chunk, rest, decode, sites, bad)
+            rest = learned.scan(chunk, rest, decode, found)
         self._layouts.sort(key=lambda layout: -layout.hits)
-        self._heads.scan(chunk, rest, decode, sites, bad)
-        return sites, bad
+        self._heads.scan(chunk, rest, decode, found)
+        return found
 
     def _learn(self, chunk: Chunk, rest: Ints) -> TailLayout | None:
         """Return the layout of one of some records that no known layout fits."""

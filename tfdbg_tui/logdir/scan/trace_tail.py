@@ -17,15 +17,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.logdir.files.gather import Flags, Ints, Words, blocks, column, columns
-from tfdbg_tui.logdir.scan.health_scan import bad_vectors
+from tfdbg_tui.logdir.scan.health_scan import bad_vectors, largest_magnitudes
 from tfdbg_tui.logdir.scan.recognition import UNKNOWN
 from tfdbg_tui.logdir.values.summaries import VECTOR_HEADS
 from tfdbg_tui.wire import codec
 from tfdbg_tui.wire.events import DebugEvent, GraphExecutionTrace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tfdbg_tui.logdir.files.chunk import Chunk
     from tfdbg_tui.logdir.scan.recognition import Decode
+    from tfdbg_tui.logdir.scan.scanned_traces import ScannedTraces
     from tfdbg_tui.wire.message import Message
 
 _MAX_TENSOR_ID = 1 << 22
@@ -35,6 +38,9 @@ _TRACE = DebugEvent.tag("graph_execution_trace")
 _MODE = GraphExecutionTrace.tag("tensor_debug_mode")
 _PROTO = GraphExecutionTrace.tag("tensor_proto")
 _DEVICE = GraphExecutionTrace.tag("device_name")
+_SERIAL = GraphExecutionTrace.tag("execution_serial")
+_MINIMUM = GraphExecutionTrace.tag("minimum_bits")
+_MAXIMUM = GraphExecutionTrace.tag("maximum_bits")
 
 
 class TailLayout:
@@ -44,13 +50,14 @@ class TailLayout:
         hits: Number of records found to have it.
     """
 
-    def __init__(self, mode: int, tail: bytes, fixed: bytes) -> None:
+    def __init__(self, mode: int, tail: bytes, fixed: bytes, numbers: Mapping[int, int]) -> None:
         """Make a layout.
 
         Args:
             mode: A tensor debug mode that has value vectors.
             tail: The last bytes of a payload that has the layout.
             fixed: 255 for each byte of `tail` that all such payloads share, 0 for others.
+            numbers: Where in `tail` the fields of fixed width are, by their tags.
         """
         self.hits = 0
         self._mode = mode
@@ -59,6 +66,7 @@ class TailLayout:
         self._key = (mode, bytes(a & b for a, b in zip(tail, fixed, strict=True)), fixed)
         head = VECTOR_HEADS[mode]
         self._vector = (self._shift + _CHECK + len(head), head[-1] // 8)
+        self._numbers = {tag: self._shift + place for tag, place in numbers.items()}
         padding = bytes(self._shift)
         expected = np.frombuffer(padding + tail, "<u8")
         mask = np.frombuffer(padding + fixed, "<u8")
@@ -105,16 +113,18 @@ class TailLayout:
         fixed = bytearray(b"\xff" * len(payload))
         fixed[: proto_at - 4] = bytes(proto_at - 4)  # up to the mode and the TensorProto's length
         fixed[vector_at:proto_end] = bytes(head[-1])
+        first = proto_at - _CHECK
+        numbers = {}
         for tag, low, high in fields[place + 1 :]:
             if tag != _DEVICE:
                 fixed[low:high] = _mask(tag, high - low, GraphExecutionTrace)
+            numbers[tag] = low - first
         for tag, low, high in event[trace + 1 :]:
             fixed[low:high] = _mask(tag, high - low, DebugEvent)
-        first = proto_at - _CHECK
-        return cls(payload[mode_at], payload[first:], bytes(fixed[first:]))
+        return cls(payload[mode_at], payload[first:], bytes(fixed[first:]), numbers)
 
-    def scan(self, chunk: Chunk, rows: Ints, decode: Decode, sites: Ints, bad: Flags) -> Ints:
-        """Note sites and bad records among `rows` of a chunk; return the rows that remain."""
+    def scan(self, chunk: Chunk, rows: Ints, decode: Decode, found: ScannedTraces) -> Ints:
+        """Note what some rows of a chunk hold; return the rows that remain."""
         starts, ends = chunk.payload_bounds(rows)
         lengths = ends - starts
         fits = (lengths >= self._size) & (ends >= self._size)
@@ -139,8 +149,13 @@ class TailLayout:
             decoded = [decode(row) for row in rows[new].tolist()]
             self._learn(ids[new], checks[new], lengths[new], decoded)
             known = self._lookup(ids, checks, lengths)
-        sites[rows] = known
-        bad[rows] = bad_vectors(self._mode, vectors)
+        found.sites[rows] = known
+        found.bad[rows] = bad_vectors(self._mode, vectors)
+        at = self._numbers
+        if _MINIMUM in at and _MAXIMUM in at:
+            low, high = (column(tails, "<f8", at[tag]) for tag in (_MINIMUM, _MAXIMUM))
+            found.largest[rows] = largest_magnitudes(low, high)
+            found.serials[rows] = column(tails, "<i8", at[_SERIAL]) if _SERIAL in at else 0
         self.hits += len(rows)
         lost = known < 0
         return np.sort(np.concatenate([rest, rows[lost]])) if lost.any() else rest
