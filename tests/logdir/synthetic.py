@@ -101,8 +101,7 @@ def content(run: Run) -> dict[str, Any]:
         "trace times": traces.wall_times(np.arange(len(traces))).tolist(),
         "trace alerts": traces.alert_rows[:].tolist(),
         "magnitudes": [
-            [column.tolist() for column in (found.rows, found.places, found.executions)]
-            + [found.largest.tolist()]
+            (found.rows.tolist(), found.executions.tolist(), found.largest.tolist())
             for found in (executions.magnitudes(), traces.magnitudes())
         ],
         "graphs": {graph_id: list(graph.ops) for graph_id, graph in run.graphs.items()},

@@ -45,6 +45,8 @@ class MeasuredSteps:
 
     def step_begins(self, number: int) -> None:
         """Decide whether a training step is measured."""
+        if not self.every:
+            return
         if self._first_step is None:
             self._first_step = number
         self._is_step_due = self._is_due(number, number - self._first_step)
@@ -60,6 +62,8 @@ class MeasuredSteps:
 
     def next(self, what: Hashable) -> bool:
         """Return whether the next execution of something is measured."""
+        if not self.every:
+            return False
         if steps.current is not None:
             return self._is_step_due
         number = self._counts[what]
@@ -86,7 +90,7 @@ class MeasuredSteps:
             return size > tf.cast(iteration % self.every, tf.int32)
 
     def _is_due(self, number: int, since_first: int) -> bool:
-        return bool(self.every) and (number % self.every == 0 or 0 <= since_first < _FIRST)
+        return number % self.every == 0 or 0 <= since_first < _FIRST
 
     def _set(self, value: bool) -> None:
         with self._lock:
