@@ -37,6 +37,30 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
+class Growth:
+    """How the largest magnitude of a tensor grew, in each step on record, before it was bad.
+
+    Attributes:
+        first_step: The step that it has grown since.
+        first: The largest magnitude then.
+        last_step: The last step on record before it was bad.
+        last: The largest magnitude then.
+    """
+
+    first_step: int
+    first: float
+    last_step: int
+    last: float
+
+    def __str__(self) -> str:
+        times = (self.last / self.first) ** (1 / (self.last_step - self.first_step))
+        return (
+            f"its largest magnitude grew from {self.first:.3g} in step {self.first_step:,} to "
+            f"{self.last:.3g} in step {self.last_step:,}: ×{times:.3g} a step"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A root: the op that made the first bad tensor, and its surroundings.
 
@@ -56,6 +80,7 @@ class Case:
         users: Types of the ops that use the result, and of those that use theirs.
         used_with_input: Types of the ops that take the result together with the op's own input.
         healthy_before: How many calls of the function, or runs of the line, came before.
+        growth: How it grew before; None where it did not, or that is not on record.
         training: Whether the program changes variables.
         index: Position among the events of its kind.
         cut_off: Whether a circular buffer has dropped what came right before.
@@ -77,6 +102,7 @@ class Case:
     users: tuple[tuple[str, tuple[str, ...]], ...] = ()
     used_with_input: frozenset[str] = frozenset()
     healthy_before: int = 0
+    growth: Growth | None = None
     training: bool = False
     index: int = 0
     cut_off: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from tfdbg_tui.diagnosis.rules.conditions import (
@@ -19,8 +20,9 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 )
 from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
-from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
+from tfdbg_tui.diagnosis.rules.model import Case, Growth, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
+from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 _MATMULS = ops(
     "MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv1D", "Conv2D",
@@ -63,6 +65,16 @@ def _diverged(case: Case) -> Match | None:
         return None
     grown = f"{match.evidence}; finite in the {case.healthy_before:,} computations before"
     return replace(match.doubted(), evidence=grown)
+
+
+def _grew(case: Case) -> Match | None:
+    match = overflow(nan=True)(case)
+    limit = MAX_FINITE.get(case.out.dtype or "")
+    if match is None or case.growth is None or limit is None:
+        return None
+    if case.growth.last < math.sqrt(limit):  # Most of the way came after it, all at once.
+        return None
+    return replace(match.doubted(), evidence=f"{match.evidence}; {case.growth}")
 
 
 def _made_a_softmax(case: Case) -> bool:
@@ -195,6 +207,19 @@ RULES = (
         example=example(
             "BatchMatMulV2", given(300, 1), given(300, 1),
             out=[INF, 1], dtype="float16", users=(("Softmax", ()),),
+        ),
+    ),
+    Rule(
+        id="grew-until-overflow",
+        title="Training diverged: numbers grew from step to step until they overflowed",
+        op_types=_MATMULS | _SUMS | _PRODUCTS,
+        test=_grew,
+        why="Each step made the same tensor larger by about the same factor, as steps do that are "
+        "too long: what went before is on record.",
+        fix="Lower the learning rate, or raise it more slowly; clip gradients (clipnorm); scale "
+        "inputs and targets.",
+        example=example(
+            "MatMul", given(1e30, 1), given(1e30, 1), out=[INF, 1], growth=Growth(0, 12, 5, 9e29),
         ),
     ),
     Rule(

@@ -368,13 +368,13 @@ class Executions(EventList[Execution]):
         for number, tally in combined(self.alert_logs, self._rows.index):
             yield Place.of(number), tally
 
-    def magnitudes(self, place: Place | None = None) -> Magnitudes:
-        """Return the largest magnitudes on record, of the outputs of a place or of all."""
+    def magnitudes(self, places: Sequence[int] | None = None) -> Magnitudes:
+        """Return the largest magnitudes on record, of places by their numbers or of all."""
         parts = []
         for log, (kinds, stacks, found) in enumerate(self._magnitudes):
             rows = found.rows[:]
             numbers = Place(kinds.take(rows), stacks.take(rows), found.slots[:]).number
-            some = np.arange(len(rows)) if place is None else (numbers == place.number).nonzero()[0]
+            some = np.arange(len(rows)) if places is None else np.isin(numbers, places).nonzero()[0]
             indices = self._rows.indices(log, rows[some])
             parts.append(Magnitudes(indices, numbers[some], indices, found.largest(some)))
         return joined(parts)

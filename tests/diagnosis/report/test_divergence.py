@@ -1,0 +1,74 @@
+"""A root that is the end of a divergence says so, with numbers and steps; others do not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+import tfdbg_tui  # noqa: E402
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def first_root(root: Path, program: Any) -> Any:
+    tfdbg_tui.enable_dump_debug_info(str(root), "ADAPTIVE", -1)
+    try:
+        program()
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    return tfdbg_tui.diagnose(tfdbg_tui.open_run(root)).roots[0]
+
+
+def regression(rate: float, *, in_graph: bool) -> None:
+    x = tf.reshape(tf.range(32.0) / 16.0 - 1.0, [8, 4])
+    weights = tf.Variable(tf.zeros([4, 1]))
+
+    def step() -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(tf.matmul(x, weights) - 1.0))
+        weights.assign_sub(rate * tape.gradient(loss, weights))
+
+    call = tf.function(step) if in_graph else step
+    for number in range(60):
+        with tfdbg_tui.step(number):
+            call()
+
+
+@pytest.mark.parametrize("in_graph", [True, False])
+def test_a_rate_that_is_too_high(tmp_path: Path, *, in_graph: bool) -> None:
+    root = first_root(tmp_path, lambda: regression(20.0, in_graph=in_graph))
+    assert root.rule == "grew-until-overflow"
+    assert f"in step {root.step - 1}" in root.evidence
+    assert "learning rate" in root.fix
+
+
+def test_growth_of_other_tensors_explains_nothing(tmp_path: Path) -> None:
+    weights = tf.Variable(1.0)
+
+    @tf.function
+    def log(x: Any) -> Any:
+        weights.assign(weights * 10.0)
+        return tf.math.log(x) * weights
+
+    def program() -> None:
+        for number in range(12):
+            log(tf.constant(0.0 if number == 8 else 1.0))
+
+    assert first_root(tmp_path, program).rule == "log-of-zero"
+
+
+def test_a_jump_is_no_growth(tmp_path: Path) -> None:
+    @tf.function
+    def product(x: Any) -> Any:
+        return tf.matmul(x, x)
+
+    def program() -> None:
+        for value in (1.0, 20.0, 400.0, 1e30):
+            product(tf.fill([4, 4], value))
+
+    assert first_root(tmp_path, program).rule == "matmul-overflow"

@@ -1,0 +1,72 @@
+"""How a tensor grew from step to step before it was bad."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.rules.model import Growth
+from tfdbg_tui.logdir.index.executions import Place
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
+
+_LEAST = 100  # times, from the first step of the growth to the last
+_STEPS = 3  # that have to be on record
+
+
+def growth_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Growth | None:
+    """Return how a tensor grew in the steps before an event; None where it did not, or little.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: A computation of the tensor.
+    """
+    found = _magnitudes(run, dataflow, event)
+    before = (found.rows < event.index) & (found.executions >= 0)
+    steps = run.executions.steps.numbers_of(found.executions[before])
+    numbers, which = np.unique(steps[steps >= 0], return_inverse=True)
+    largest = np.zeros(len(numbers))
+    np.maximum.at(largest, which.reshape(-1), found.largest[before][steps >= 0])
+    falls = np.flatnonzero((np.diff(largest) <= 0) | (largest[:-1] == 0))
+    start = int(falls[-1]) + 1 if falls.size else 0
+    if len(numbers) - start < _STEPS or largest[-1] < _LEAST * largest[start]:
+        return None
+    return Growth(
+        first_step=int(numbers[start]),
+        first=float(largest[start]),
+        last_step=int(numbers[-1]),
+        last=float(largest[-1]),
+    )
+
+
+def _magnitudes(run: Run, dataflow: Dataflow, event: TensorEvent) -> Magnitudes:
+    """Return the magnitudes of all computations of a tensor, whatever mode they are recorded in."""
+    if event.kind == "execution":
+        places = [
+            Place(run.executions.kinds[row], run.executions.stack_ids[row], event.slot)
+            for row in _one_of_each_kind(run, dataflow, event)
+        ]
+        return run.executions.magnitudes([place.number for place in places])
+    traces = run.graph_executions
+    mine = traces.site(event.index)
+    return traces.magnitudes(
+        [
+            number
+            for site, number in run.site_numbers.items()
+            if replace(site, mode=mine.mode) == mine
+        ]
+    )
+
+
+def _one_of_each_kind(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[int]:
+    rows = dataflow.timeline.alike(event.index)
+    _, first = np.unique(run.executions.kinds.take(rows), return_index=True)
+    alike: list[int] = rows[first].tolist()
+    return alike
