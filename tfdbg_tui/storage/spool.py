@@ -54,7 +54,7 @@ class Spool:
         """Wait until all is sent; where that fails, the other process tells why."""
         if os.getpid() == self._owner:  # and not a fork of it
             self._say("end")
-            self._process.wait()
+            self._process.communicate()  # which closes its pipe, too
 
     def _say(self, line: str) -> None:
         with contextlib.suppress(BrokenPipeError):  # it has told why it has ended
