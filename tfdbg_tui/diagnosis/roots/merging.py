@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
-from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of
+from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.op_traits import is_list_op
 from tfdbg_tui.diagnosis.roots.containment import Containment
@@ -105,14 +105,15 @@ class Merging:
         self._containment = Containment(run, dataflow, summaries)
         self._unrecorded = UnrecordedLinks(run, dataflow)
         self._same = SameBug(run, dataflow, summaries, finite)
+        self._roots: dict[Node, Root] = {}
 
     def merge(self, groups: list[Root]) -> list[Root]:
         """Count consequences with the alerts that led to them, and join what is one bug."""
         kept: list[Root] = []
         for group in groups:
-            spread = [root for root in kept if not root.contained]
-            if group.node.open and spread:
-                _blame(group, spread[0])
+            spread = next((root for root in kept if not root.contained), None)
+            if group.node.open and spread is not None:
+                _blame(group, spread)
                 continue
             group.contained = self._contained(group)
             source = None if group.contained else self._source_of(group, kept)
@@ -120,15 +121,19 @@ class Merging:
                 _blame(group, source)
                 source.contained = False
                 continue
-            same = self._same_trouble(group, kept, spread)
+            same = self._same_bug(group, kept)
             if same is not None:
-                same.first_tensors += group.first_tensors
-                _blame(group, same)
+                kept[same].first_tensors += group.first_tensors
+                self._note(group, same)
+                _blame(group, kept[same])
                 continue
-            before = None if group.contained or not spread else self._ancestor(group, spread)
+            before = None if group.contained or spread is None else self._ancestor(group)
             if before is not None:
                 _blame(group, before)
             else:
+                self._note(group, len(kept))
+                self._same.add_root(group.event, len(kept))
+                self._roots[group.node] = group
                 kept.append(group)
         kept = self._with_late_sources(kept)
         for root in kept:
@@ -168,25 +173,21 @@ class Merging:
         sites = [member.site for member in group.members]
         return self._containment.contained(group.event, sites, given=group.node.open)
 
-    def _same_trouble(self, group: Root, kept: list[Root], spread: list[Root]) -> Root | None:
-        """Return the earlier root of the same bug, or None."""
-        same = self._same_bug(group, kept if group.contained else spread)
-        if same is None and not group.contained and is_backward(self._run, group.event):
-            # The value hid it, in a tf.where for example, but its gradient did not.
-            same = self._same_bug(group, kept)
-            if same is not None:
-                same.contained = False
-        return same
+    def _note(self, group: Root, number: int) -> None:
+        """Note the first tensors of a group as those of a root, given by its number."""
+        for event in group.first_tensors:
+            self._same.add(event, number)
 
-    def _same_bug(self, group: Root, kept: list[Root]) -> Root | None:
-        """Find an earlier root of the same input, or of the same op traced or placed anew."""
-        forward = self._same.forward_graphs(group.event)
-        for root in kept:
-            if graph_id_of(self._run, root.event) in forward:
-                return root
-            if any(self._same.same(group.event, first) for first in root.first_tensors):
-                return root
-        return None
+    def _same_bug(self, group: Root, kept: list[Root]) -> int | None:
+        """Return the number of the first root of the same bug, or None."""
+        found = self._same.find(group.event)
+        spread = (number for number in found if not kept[number].contained)
+        same = next(iter(found) if group.contained else spread, None)
+        if same is None and found and is_backward(self._run, group.event):
+            # The value hid it, in a tf.where for example, but its gradient did not.
+            same = found[0]
+            kept[same].contained = False
+        return same
 
     def _source_of(self, group: Root, kept: list[Root]) -> Root | None:
         """Return the root whose values a group may have got without a record, or None."""
@@ -203,14 +204,13 @@ class Merging:
                     return root
         return None
 
-    def _ancestor(self, group: Root, spread: list[Root]) -> Root | None:
+    def _ancestor(self, group: Root) -> Root | None:
         """Return the root of a bad tensor that a group's finite inputs were made from, or None.
 
         Notes in the group if not all that they were made from can be looked at.
         """
         # A constant comes from Python, which may have got it from what is bad.
         group.unsure = op_type_of(self._run, group.event) == "Const"
-        roots = {id(root.node): root for root in spread}
         waiting, seen = deque([group.event]), {group.event}
         while waiting and len(seen) < _ANCESTORS:
             for producer in self._dataflow.producers(waiting.popleft()):
@@ -220,8 +220,9 @@ class Merging:
                     continue
                 seen.add(producer.event)
                 waiting.append(producer.event)
-                root = roots.get(id(self._born(producer.event)))
-                if root is not None:
+                born = self._born(producer.event)
+                root = self._roots.get(born) if born is not None else None
+                if root is not None and not root.contained:
                     return root
         group.unsure |= bool(waiting)
         return None

@@ -7,9 +7,11 @@ many places.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import (
+    Kind,
     TensorEvent,
     graph_id_of,
     graph_op_of,
@@ -34,9 +36,15 @@ _GRADIENT_DEPTH = 3  # ops: how far back in a gradient forward values are looked
 Source = TensorEvent | tuple[str | None, str]
 """A recorded tensor; or graph and name of one that left no record."""
 
+Mark = tuple[str, Hashable]
+"""What tensors with the same bug have in common: its kind, and what it is."""
+
+_OVERFLOW: Mark = ("overflow", "")
+"""Numbers have become too large, here and there."""
+
 
 class SameBug:
-    """Compares the first bad tensors of two places.
+    """Finds those of the tensors known so far that a tensor shares its bug with.
 
     Args:
         run: The run.
@@ -57,51 +65,63 @@ class SameBug:
         self._summaries = summaries
         self._finite = finite
         self._sources: dict[TensorEvent, set[Source]] = {}
+        self._known: dict[Mark, list[int]] = {}
 
-    def same(self, event: TensorEvent, first: TensorEvent) -> bool:
-        """Whether two tensors were made bad by one and the same bug."""
-        if self._is_overflow(event) and self._is_overflow(first):
-            return True  # numbers have become too large, here and there
+    def add_root(self, event: TensorEvent, number: int) -> None:
+        """Add what was bad first of a group of alerts, under the number of the group."""
+        self._known.setdefault(("graph", graph_id_of(self._run, event)), []).append(number)
+
+    def add(self, event: TensorEvent, number: int) -> None:
+        """Add a tensor that one bug made bad, under the number of its group."""
+        line = op_type_of(self._run, event), stack_id_of(self._run, event)
+        marks = self._marks(event) | {("name", op_name_of(self._run, event)), ("line", line)}
+        for mark in marks | self._made_by_lines(event, event.kind):
+            self._known.setdefault(mark, []).append(number)
+
+    def find(self, event: TensorEvent) -> list[int]:
+        """Return the numbers of the groups that a tensor shares its bug with, ascending."""
+        other_kind: Kind = "execution" if event.kind == "graph_execution" else "graph_execution"
+        marks = self._marks(event) | self._forward_marks(event)
+        marks |= self._made_by_lines(event, other_kind)
+        return sorted({number for mark in marks for number in self._known.get(mark, ())})
+
+    def _marks(self, event: TensorEvent) -> set[Mark]:
+        """Return what a tensor has in common with others: numbers too large, its code, inputs."""
+        marks: set[Mark] = {("input", source) for source in self._inputs(event)}
+        if op_type_of(self._run, event) in GROWS:
+            marks.add(_OVERFLOW)
         key = self._code_key(event)
-        if key is not None and key == self._code_key(first):
-            return True
-        if self._is_eager_twin(event, first):
-            return True
-        forward = op_name_of(self._run, first)
-        if forward and f"{forward}_grad/" in (op_name_of(self._run, event) or ""):
-            return True
-        if self._is_gradient_of(event, first):
-            return True
-        return bool(self._inputs(event) & self._inputs(first))
+        return marks | {("code", key)} if key is not None else marks
 
-    def _is_gradient_of(self, event: TensorEvent, first: TensorEvent) -> bool:
-        if not is_backward(self._run, event):
-            return False
-        forward = forward_op(self._run, self._dataflow, event)
-        of_first = op_type_of(self._run, first), stack_id_of(self._run, first)
-        return forward is not None and (forward.op_type, forward.stack_id) == of_first
-
-    def _is_eager_twin(self, event: TensorEvent, first: TensorEvent) -> bool:
-        """Whether one code made both, once in a graph and once eagerly."""
-        if event.kind == first.kind or event.slot != first.slot:
-            return False
-        if op_type_of(self._run, event) != op_type_of(self._run, first):
-            return False
+    def _made_by_lines(self, event: TensorEvent, kind: Kind) -> set[Mark]:
+        """Return what a tensor has that one code made in a graph, or eagerly."""
         lines = self._lines(event)
-        return bool(lines) and lines == self._lines(first)
+        made = kind, op_type_of(self._run, event), event.slot, lines
+        return {("code", made)} if lines else set()
 
-    def _lines(self, event: TensorEvent) -> list[tuple[str | None, int]]:
+    def _lines(self, event: TensorEvent) -> tuple[tuple[str | None, int], ...]:
         """Return the user's line, and those of libraries on the way from there to TensorFlow."""
         stack_id = stack_id_of(self._run, event)
         frames = self._run.stack(stack_id) if stack_id is not None else ()
         position = user_frame(frames)
         inner = frames[position:] if position is not None else ()
-        return [(f.path, f.line) for f in inner if _TENSORFLOW not in (f.path or "")]
+        return tuple((f.path, f.line) for f in inner if _TENSORFLOW not in (f.path or ""))
 
-    def _is_overflow(self, event: TensorEvent) -> bool:
-        return op_type_of(self._run, event) in GROWS
+    def _forward_marks(self, event: TensorEvent) -> set[Mark]:
+        """Return what the tensor has whose gradient an event is."""
+        marks: set[Mark] = {("graph", graph_id) for graph_id in self._forward_graphs(event)}
+        before, *after = (op_name_of(self._run, event) or "").split("_grad/")
+        for part in after:
+            names = before.split("/")
+            marks |= {("name", "/".join(names[start:])) for start in range(len(names))}
+            before = f"{before}_grad/{part}"
+        if is_backward(self._run, event):
+            forward = forward_op(self._run, self._dataflow, event)
+            if forward is not None:
+                marks.add(("line", (forward.op_type, forward.stack_id)))
+        return marks
 
-    def forward_graphs(self, event: TensorEvent) -> set[str]:
+    def _forward_graphs(self, event: TensorEvent) -> set[str]:
         """Return the graphs whose gradient an executed function computes, called ones included."""
         if event.kind != "execution":
             return set()
