@@ -84,8 +84,12 @@ def fields(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
         yield number, wire_type, value
 
 
-def spans(data: bytes) -> Iterator[tuple[int, int, int]]:
+def spans(data: bytes, *, is_head: bool = False) -> Iterator[tuple[int, int, int]]:
     """Yield ``(tag, start, end)`` of the value of each field of a serialized message.
+
+    Args:
+        data: The message.
+        is_head: Whether it is the beginning of one, so that the last field may end behind it.
 
     Raises:
         DecodeError: The message is malformed.
@@ -106,7 +110,7 @@ def spans(data: bytes) -> Iterator[tuple[int, int, int]]:
             pos += 4
         else:
             raise DecodeError(f"unknown wire type {wire_type}")
-        if tag < 8 or pos > size:
+        if tag < 8 or (pos > size and not is_head):
             raise DecodeError("message cut off or malformed")
         yield tag, start, pos
 

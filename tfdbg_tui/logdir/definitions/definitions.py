@@ -30,8 +30,6 @@ _SOURCE_HEAD = 8192
 _TEXTS = 8
 _LONGEST_SOURCE = 1 << 28  # bytes
 
-_WALL_TIME = events.DebugEvent.tag("wall_time")
-_STEP = events.DebugEvent.tag("step")
 _SOURCE_FILE = events.DebugEvent.tag("source_file")
 
 
@@ -221,18 +219,9 @@ def _host_and_path(payload: bytes) -> tuple[str, str]:
     Raises:
         codec.DecodeError: There is no source file in it.
     """
-    at = 0
-    while at < len(payload):
-        tag, at = codec.read_varint(payload, at)
+    for tag, start, end in codec.spans(payload, is_head=True):
         if tag == _SOURCE_FILE:
-            length, at = codec.read_varint(payload, at)
-            return _strings_of_head(payload[at : at + length])
-        if tag == _WALL_TIME:
-            at += 8
-        elif tag == _STEP:
-            _, at = codec.read_varint(payload, at)
-        else:
-            break
+            return _strings_of_head(payload[start:end])
     raise codec.DecodeError("no source file in it")
 
 
@@ -244,8 +233,6 @@ def _strings_of_head(head: bytes) -> tuple[str, str]:
                 path = head[start:end].decode("utf-8", "replace")
             elif tag == events.SourceFile.tag("host_name"):
                 host = head[start:end].decode("utf-8", "replace")
-            else:
-                break
     except codec.DecodeError:
         pass  # the head ends inside the text
     return host, path
