@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from tests.diagnosis.tiny import Program, floats
@@ -61,6 +62,7 @@ class Steps:
         op_type: str,
         *inputs: int,
         made: int | None = None,
+        value: float = 1.0,
         graph_id: str = "",
         rows: tuple[str, ...] = (),
     ) -> list[TensorEvent]:
@@ -71,7 +73,7 @@ class Steps:
         found = [TensorEvent("graph_execution", self._rows + i, 0) for i in range(len(rows))]
         self._rows += len(rows)
         self._executions += 1
-        outputs = {} if made is None else {made: floats(1.0)}
+        outputs = {} if made is None else {made: floats(value)}
         self.program.execution(op_type, list(inputs), outputs, graph_id=graph_id, serial=serial)
         return found
 
@@ -110,6 +112,18 @@ def test_eager_ops_and_functions_assign_in_turn(tmp_path: Path, ours: bool) -> N
     (read,) = steps.call("scaled", W, rows=("Read",))
     assert steps.source(TensorEvent("execution", 5, 0)) == (log, False)
     assert steps.source(read) == (TensorEvent("execution", 6, 0), False)
+
+
+def test_what_is_added_to_a_bad_value_did_not_make_it_bad(tmp_path: Path) -> None:
+    steps = Steps(tmp_path)
+    steps.scaled()
+    sums = []
+    for number, value in enumerate((1.0, np.nan, 1.0)):
+        steps.run("Const", made=20 + number, value=value)
+        steps.run("AssignAddVariableOp", W, 20 + number)
+        sums += steps.call("scaled", W, rows=("Read",))
+    made = [TensorEvent("execution", index, 0) for index in (4, 7)]
+    assert [steps.source(read)[0] for read in sums] == [made[0], made[1], made[1]]
 
 
 @pytest.mark.parametrize("ours", [True, False])

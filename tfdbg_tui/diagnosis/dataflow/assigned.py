@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.links import MAX_DEPTH, Producer
-from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of
+from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.variables import Assignment, Variables
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import GraphOp, Run, TensorRef
+
+
+_LOOK_BACK = 50  # assignments: how far back what made a value bad is looked for
 
 
 class Assigned:
@@ -68,12 +72,23 @@ class Assigned:
     def _last_assigned(
         self, history: Iterable[Assignment], name: str, reading: TensorEvent | None
     ) -> Producer:
+        """Return what was assigned last; of what was added to the value, what made it bad."""
         unknown = Producer(0, name, None, False, "variable", "VarHandleOp")
-        for assignment in history:
+        added: Producer | None = None
+        for assignment in islice(history, _LOOK_BACK):
             found = self._assigned(assignment, unknown)
-            if found is not None and (found.event is None or found.event != reading):
+            if found is None or (found.event is not None and found.event == reading):
+                continue
+            if found.event is None or self._is_bad(found.event):
                 return found
-        return unknown
+            if not assignment.adds:
+                return added or found
+            added = added or found
+        return added or unknown
+
+    def _is_bad(self, event: TensorEvent) -> bool:
+        summary = summary_of(self._run, event)
+        return summary is not None and bool(summary.has_inf_or_nan)
 
     def _assigned(self, assignment: Assignment, unknown: Producer) -> Producer | None:
         """Return the value of an assignment, as far as it is recorded; None if it did not run."""

@@ -27,6 +27,7 @@ _ASSIGNS = re.compile(
     r"^(Assign(Add|Sub)?(VariableOp)?|Resource\w*(Apply|Update|Add|Sub|Mul|Div)\w*"
     r"|(Sparse)?Apply[A-Z]\w*|Scatter(Nd)?(Add|Div|Max|Min|Mul|Sub|Update))$"
 )
+_ADDS = frozenset({"AssignAddVariableOp", "AssignSubVariableOp"})
 _REFERENCES = frozenset({"VariableV2", "Variable"})
 _LOOK_BACK = 2000  # assignments: how far back one to a certain variable is looked for
 
@@ -55,6 +56,7 @@ class Assignment:
         made: What made the value that an eager op assigned.
         inferred: Whether it is a conclusion that it was this variable.
         conditional: Whether it may not have happened.
+        adds: Whether it was added to what the variable held, or subtracted from that.
     """
 
     execution: int
@@ -62,6 +64,7 @@ class Assignment:
     made: TensorEvent | None = None
     inferred: bool = False
     conditional: bool = False
+    adds: bool = False
 
 
 class Variables:
@@ -190,7 +193,7 @@ class Variables:
             return
         itself = TensorEvent("execution", index, 0)
         made = None if computes(op_type) else self._timeline.maker(inputs[1], index)
-        yield Assignment(index, made=made or itself)
+        yield Assignment(index, made=made or itself, adds=op_type in _ADDS)
 
     def _in_call(self, graph_id: str, execution: int, handle: int) -> list[Captured]:
         """Return the ops that assign, or may assign, a variable in one call, in order."""
@@ -227,7 +230,11 @@ class Variables:
         op = captured.op
         value = GraphTensor(op.graph_id, self._value(op), at)
         return Assignment(
-            execution, value, inferred=captured.inferred, conditional=captured.conditional
+            execution,
+            value,
+            inferred=captured.inferred,
+            conditional=captured.conditional,
+            adds=op.op_type in _ADDS,
         )
 
     def _value(self, op: GraphOp) -> TensorRef:
