@@ -14,10 +14,12 @@ from tfdbg_tui.diagnosis.dataflow.links import (
     GraphTensor,
     Producer,
 )
-from tfdbg_tui.diagnosis.events import graph_op_of
+from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from tfdbg_tui.diagnosis.dataflow.call_rows import At
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
@@ -104,6 +106,11 @@ class Resolver:
             return self.resolve(graph_id, source, at, depth - 1)
         if op.op_type == "Placeholder":
             return self._argument(op, at, depth - 1)
+        if op.op_type == "Switch":
+            return replace(self.resolve(graph_id, op.inputs[0], at, depth - 1), via="branch")
+        if op.op_type == "Merge":
+            ends = [self.resolve(graph_id, ref, at, depth - 1) for ref in op.inputs]
+            return replace(_taken(ends, at, lambda p: p.via != "branch") or unknown, via="branch")
         if op.op_type in LIST_VALUES and len(op.inputs) > LIST_VALUES[op.op_type]:
             anywhere = replace(at, iteration=None)
             value = op.inputs[LIST_VALUES[op.op_type]]
@@ -179,12 +186,18 @@ class Resolver:
             self._output(graph_id, slot, at, depth, unknown, "branch", inferred=False)
             for graph_id in called
         ]
-        recorded = [p for p in found if p.event is not None and p.event.kind == "graph_execution"]
-        if not recorded:
-            return unknown
         if like is None or not self._timeline.grouped:
-            return max(recorded, key=lambda p: _nearness(p.event, at))
-        return min(recorded, key=lambda p: self._difference(p, like))
+            return _taken(found, at, lambda p: self._is_in(p.event, called)) or unknown
+        recorded = _recorded(found)
+        return min(recorded, key=lambda p: self._difference(p, like), default=unknown)
+
+    def _is_in(self, event: TensorEvent | None, graph_ids: Sequence[str]) -> bool:
+        """Whether a tensor was made in some graphs, or in one that was traced inside of them."""
+        graph_id = graph_id_of(self._run, event) if event is not None else None
+        while graph_id is not None and graph_id not in graph_ids:
+            graph = self._run.graphs.get(graph_id)
+            graph_id = graph.outer_id if graph is not None else None
+        return graph_id is not None
 
     def _difference(self, producer: Producer, row: int) -> tuple[bool, int]:
         """Return how much speaks against a tensor being the same as that of a row."""
@@ -309,6 +322,28 @@ class Resolver:
 
     def _is_resource(self, graph_id: str, op_name: str) -> bool:
         return self._variables.is_resource(graph_id, op_name)
+
+
+def _taken(
+    found: Iterable[Producer], at: At, is_inside: Callable[[Producer], bool]
+) -> Producer | None:
+    """Return the output of the branch that was taken, of those of all branches; None if unknown.
+
+    What a branch has computed itself is on record only if it was taken.
+
+    Args:
+        found: What each branch hands out.
+        at: Where in time.
+        is_inside: Whether the branch itself has computed it.
+    """
+    recorded = _recorded(found)
+    once = at.execution is not None and at.iteration is None and at.number is None
+    inside = [p for p in recorded if is_inside(p)] if once else []
+    return max(inside or recorded, key=lambda p: _nearness(p.event, at), default=None)
+
+
+def _recorded(found: Iterable[Producer]) -> list[Producer]:
+    return [p for p in found if p.event is not None and p.event.kind == "graph_execution"]
 
 
 def _nearness(event: TensorEvent | None, at: At) -> tuple[bool, int]:
