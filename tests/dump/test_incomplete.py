@@ -74,13 +74,24 @@ def session() -> list[Any]:
     v1 = tf.compat.v1
     with tf.Graph().as_default(), v1.Session() as s:
         tensors = [tf.math.sin(v1.placeholder_with_default(value, [])) for value in (1.0, 2.0)]
-        return [s.run(tensor) for tensor in tensors]
+        step = v1.train.get_or_create_global_step()
+        counted = step.assign_add(1)
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            s.run(step)
+        s.run(step.initializer)
+        return [s.run(tensor) for tensor in (*tensors, counted)]
 
 
 def program() -> list[Any]:
     """Return what it computes, whether it is dumped or not; no two calls share a function."""
     x = tf.constant([0.25, 0.5, 1.0])
-    return [np.asarray(r) for r in (*eager(x), *graphs(x), *compiled(x), *session())]
+    with tfdbg_tui.step(0):
+        results = [*eager(x), *graphs(x), *compiled(x)]
+    return [np.asarray(r) for r in (*results, *session())]
+
+
+def _raising(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("a bug of ours")
 
 
 def first_time(original: Callable[..., Any], raised: list[str]) -> Callable[..., Any]:
@@ -99,14 +110,8 @@ def gap_text(report: Report) -> str:
     return " ".join(gap.text for gap in report.gaps)
 
 
-_NOT_CALLED = {
-    "function_left_out",
-    "hook_failed",
-    "session_counted",
-    "session_run_fails",
-    "session_skipped",
-}
-"""Hooks that the program above does not lead to."""
+_NOT_CALLED = {"exported_as_it_is", "function_left_out", "hook_failed", "session_skipped"}
+"""Hooks that the program above does not lead to: they tell of what is not on record."""
 _HOOKS = [name for name in vars(Listener) if not name.startswith("_") and name not in _NOT_CALLED]
 _PLACES = [
     *(f"writer.DumpWriter.{hook}" for hook in _HOOKS),
@@ -115,6 +120,8 @@ _PLACES = [
     "observe.eager.EagerExecutions._record",
     "observe.graphs.GraphDefinitions.record_ops",
     "observe.graph_executions.GraphExecutions.add_rows",
+    "observe.graph_executions.GraphExecutions._add_healthy",
+    "observe.row_queue.mark",
     "observe.instrument.add_group",
     "encode.records.GroupRecords.encode",
     "observe.row_queue._Queue._hand_over",
@@ -162,6 +169,55 @@ def test_a_bug_of_ours_costs_one_record_or_graph_and_is_told(
     assert gap.kind in ("skipped", "lost")
     assert "RuntimeError: a bug of ours" in gap.text
     assert run.num_events > events * 2 // 3
+
+
+def partial_run() -> Any:
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as s:
+        x = v1.placeholder(tf.float32, [])
+        y = tf.math.sin(x)
+        return s.partial_run(s.partial_run_setup([y], [x]), y, {x: 1.0})
+
+
+def compiled_in_a_dataset() -> Any:
+    sin = tf.function(tf.math.sin, jit_compile=True)
+    return next(iter(tf.data.Dataset.from_tensors(tf.ones([2])).map(sin))).numpy()
+
+
+def exported() -> Any:
+    with tf.Graph().as_default() as graph, tf.compat.v1.Session() as s:
+        result = s.run(tf.math.sin(tf.ones([2])))
+        graph.as_graph_def()
+    return result
+
+
+@pytest.mark.parametrize(
+    ("place", "program"),
+    [
+        ("writer.DumpWriter.session_skipped", partial_run),
+        ("writer.DumpWriter.function_left_out", compiled_in_a_dataset),
+        ("tensorflow.exports._make_plain", exported),
+    ],
+)
+def test_a_bug_of_ours_where_something_is_left_out_is_told(
+    place: str, program: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = program()
+    monkeypatch.setattr(f"tfdbg_tui.dump.{place}", _raising)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    np.testing.assert_array_equal(program(), plain)
+    tfdbg_tui.disable_dump_debug_info()
+    report = diagnose(open_run(tmp_path))
+    assert report.verdict == "incomplete"
+    assert "RuntimeError: a bug of ours" in gap_text(report)
+
+
+def test_steps_of_a_keras_that_nobody_knows_are_missed(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    dump.mark_steps_for_program(object())
+    tf.math.sin(1.0)
+    tfdbg_tui.disable_dump_debug_info()
+    assert "which batch of fit" in gap_text(diagnose(open_run(tmp_path)))
 
 
 def test_what_is_lost_is_named_and_counted(

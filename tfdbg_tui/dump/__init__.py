@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.dump import options as _options
 from tfdbg_tui.dump.errors import BadTensorError, reason_of
 from tfdbg_tui.dump.exits import ExitCalls
-from tfdbg_tui.dump.steps import make_step_callback, step
+from tfdbg_tui.dump.steps import make_step_callback, mark_keras_steps, step
 from tfdbg_tui.storage import urls
 
 if TYPE_CHECKING:
@@ -165,6 +165,22 @@ def enable_for_program(dump_root: str, **options: Any) -> None:
         _exit_calls = None
     _of_command = _writer.options if _writer is not None else None
     atexit.unregister(disable_dump_debug_info)  # It stands first in the list already: it is last.
+
+
+def mark_steps_for_program(keras: Any) -> None:
+    """Make each batch of `fit` a step, for a whole program.
+
+    Args:
+        keras: The module `keras`, or `tf_keras`.
+    """
+    from tfdbg_tui.dump.tensorflow import own_frames
+
+    try:
+        mark_keras_steps(keras)
+        own_frames.exclude_in_keras(keras)
+    except Exception as error:
+        if _writer is not None:
+            _writer.hook_failed(error, "which batch of fit a record is of")
 
 
 def _start(wanted: _options.Options) -> DumpWriter:

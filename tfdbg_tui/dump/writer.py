@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfdbg_tui.dump import steps
-from tfdbg_tui.dump.errors import BadTensorError, bad_tensor_message
+from tfdbg_tui.dump.errors import BadTensorError, bad_tensor_message, reason_of
 from tfdbg_tui.dump.observe import callbacks, row_queue
 from tfdbg_tui.dump.observe.eager import ELEMENT_OPS, BadTensor, EagerExecutions
 from tfdbg_tui.dump.observe.function_copies import CANNOT_TAKE_VALUES, FunctionCopies
@@ -17,7 +17,7 @@ from tfdbg_tui.dump.observe.graph_executions import GraphExecutions
 from tfdbg_tui.dump.observe.graphs import GraphDefinitions
 from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
 from tfdbg_tui.dump.observe.places import Usage
-from tfdbg_tui.dump.observe.sessions import SessionPlans, SessionRun
+from tfdbg_tui.dump.observe.sessions import Plan, SessionPlans, SessionRun
 from tfdbg_tui.dump.record import stacks
 from tfdbg_tui.dump.record.recorder import Recorder
 from tfdbg_tui.dump.tensorflow import devices, graph_state, hooks, own
@@ -165,6 +165,10 @@ class DumpWriter:
             raise error
         self._recorder.lose(omissions.SKIPPED, what, error, graph_id)
 
+    def exported_as_it_is(self, error: Exception) -> None:
+        """Say in the logdir that what the program exported may hold ops that record."""
+        self._recorder.omit(omissions.EXPORTED, "an export", reason_of(error))
+
     def program_failed(self, reason: str) -> None:
         """Say in the logdir that the program ends with an error."""
         self._recorder.omit(omissions.FAILED, "the rest of the program", reason)
@@ -191,13 +195,16 @@ class DumpWriter:
     # ---- Steps ---------------------------------------------------------------------------------
 
     def _step_changed(self, number: int | None) -> None:
-        row_queue.mark(self.now)
-        if number is not None:
-            self._measured.step_begins(number)
-        sampled = number is None or number % self.options.every == 0
-        if sampled != self._sampled:
-            self._sampled = sampled
-            self._hooks.watch_eager_ops(sampled)
+        try:
+            row_queue.mark(self.now)
+            if number is not None:
+                self._measured.step_begins(number)
+            sampled = number is None or number % self.options.every == 0
+            if sampled != self._sampled:
+                self._sampled = sampled
+                self._hooks.watch_eager_ops(sampled)
+        except Exception as error:
+            self.hook_failed(error, "which graph executions are of which step")
 
     # ---- Eager ---------------------------------------------------------------------------------
 
@@ -363,10 +370,20 @@ class DumpWriter:
         """Record the execution of a run that returned."""
         self.call_ends(run.call, (), [*map(FetchedTensor, fetches, outputs)])
 
+    def session_plan_again(
+        self, session: Any, fetches: Any, targets: Any, feeds: Any, error: BaseException
+    ) -> Plan | None:
+        """Return what records what a run had computed when it raised, by computing it again."""
+        if not self._wants(session.graph):
+            return None
+        wanted = [tensor.op for tensor in fetches] + list(targets)
+        with self._graph_lock:
+            return self._sessions.plan_again(session, wanted, [f.deref() for f in feeds], error)
+
     def session_run_fails(self, session: Any, run: SessionRun, error: BaseException) -> None:
-        """Record the execution of a run that raised, without what it had computed."""
+        """Record the execution of a run that raised."""
         self.call_fails(run.call, (), error)
-        if not self._recorder.broken:
+        if not self._recorder.broken and not run.computed_again:
             self._sessions.run_failed(session.graph, run.plan, error)
 
     def session_skipped(self, session: Any, what: str) -> None:
@@ -396,9 +413,5 @@ class DumpWriter:
 
     def rows_taken(self, groups: Sequence[Group], taken: QueueRows) -> None:
         """Queue what graphs handed over since the last time."""
-        if self._recorder.broken or not self.active:
-            return
-        try:
+        if not self._recorder.broken and self.active:
             self._graph_executions.add_rows(groups, taken)
-        except Exception as error:
-            self.hook_failed(error, "graph executions")

@@ -12,6 +12,9 @@ LOST = "lost"
 FORKED = "forked"
 """A process forked from the recorded one ran TensorFlow ops."""
 
+EXPORTED = "exported"
+"""What the program exported may hold ops that record, and runs in no other process then."""
+
 RAISED = "raised"
 """The program was stopped at a bad tensor, as the user had asked for (``on_bad="raise"``)."""
 

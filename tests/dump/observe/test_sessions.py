@@ -172,13 +172,80 @@ def test_a_graph_that_was_finalized_calls_functions(dump: Path) -> None:
     assert (found.verdict, found.roots[0].op_type, found.gaps) == ("bad", "Log", ())
 
 
-def test_a_run_that_fails_is_named(dump: Path) -> None:
-    """TensorFlow drops the ops that record when another op raises: nothing tells that y is bad."""
+@pytest.fixture(params=[False, True], ids=["Switch", "If"], name="control_flow")
+def _control_flow(request: Any) -> Iterator[None]:
+    (v1.enable_control_flow_v2 if request.param else v1.disable_control_flow_v2)()
+    yield
+    v1.enable_control_flow_v2()
+
+
+def test_branches_and_loops_compute_what_a_run_uses(dump: Path, control_flow: None) -> None:
+    """What raises here is never used, and TensorFlow leaves it out."""
+
+    def failing(x: Any) -> Any:
+        return tf.gather(x, tf.size(x) + 10)
+
+    def body(i: Any, y: Any, z: Any) -> Any:
+        return i + 1, tf.exp(y), z + failing(y)
+
     x = v1.placeholder(tf.float32, [2])
+    y = tf.cond(x[0] > 0.0, lambda: (failing(x), tf.math.log(x - 1.0)), lambda: (x[0], x))[1]
+    z = tf.while_loop(lambda i, *_: i < 2, body, [0, x, 0.0])[1]
+    with v1.Session() as session:
+        for value, expected in ((1.0, -np.inf), (-1.0, -1.0)):
+            assert session.run(y * 2.0, {x: [value, 2.0]})[0] == 2.0 * expected
+        assert session.run(z, {x: [0.0, 0.0]})[0] == pytest.approx(np.e)
+    found = diagnosed(dump)
+    assert [(root.title, root.certainty) for root in found.roots] == [
+        ("Logarithm of zero", "proved")
+    ]
+
+
+def test_an_imported_graph_has_branches_and_loops(dump: Path) -> None:
+    v1.disable_control_flow_v2()
+    with tf.Graph().as_default() as other:
+        x = v1.placeholder(tf.float32, [2], "x")
+        y = tf.cond(x[0] > 0.0, lambda: tf.math.log(x - 1.0), lambda: tf.exp(x))
+        tf.while_loop(lambda z: z[0] > 3.0, lambda z: z / 2.0, [y + 10.0], name="loop")
+        tf.identity(y, "y")
+    v1.enable_control_flow_v2()
+    v1.import_graph_def(other.as_graph_def(), name="")
+    with v1.Session() as session:
+        assert session.run("y:0", {"x:0": [1.0, 2.0]}).tolist() == [-np.inf, 0.0]
+        assert session.run("loop/Exit:0", {"x:0": [-20.0, 2.0]})[0] == pytest.approx(2.5)
+    run = ended(dump)
+    (root,) = diagnose(run).roots
+    assert (root.title, root.certainty) == ("Logarithm of zero", "proved")
+    assert [omission.what for omission in run.omissions] == ["the inside of v1 loops"]
+
+
+def test_what_a_run_that_fails_had_computed_is_on_record(dump: Path) -> None:
+    """TensorFlow drops the ops that record when another op raises."""
+    x = v1.placeholder(tf.float32, [2])
+    scale = v1.get_variable("scale", initializer=[2.0, 3.0])
+    checked = tf.debugging.check_numerics(tf.math.log(x) * scale, "bad")
+    with v1.Session() as session:
+        session.run(scale.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            session.run(checked + 1.0, {x: [0.0, 1.0]})
+        assert "tfdbg" not in str(caught.value.message)
+    found = diagnosed(dump)
+    assert [(root.title, root.certainty) for root in found.roots] == [
+        ("Logarithm of zero", "proved")
+    ]
+    assert found.gaps == ()
+
+
+def test_a_run_that_fails_is_not_repeated_where_it_has_a_state(dump: Path) -> None:
+    x = v1.placeholder(tf.float32, [2])
+    count = v1.get_variable("count", initializer=0)
     checked = tf.debugging.check_numerics(tf.math.log(x), "bad")
-    with v1.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
-        session.run(checked + 1.0, {x: [0.0, 1.0]})
-    assert "tfdbg" not in str(caught.value.message)
+    counted = count.assign_add(1)
+    with v1.Session() as session:
+        session.run(count.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run([checked, counted], {x: [0.0, 1.0]})
+        assert session.run(count) <= 1
     found = diagnosed(dump)
     assert found.verdict != "clean"
     assert any("before it failed" in gap.text for gap in found.gaps)

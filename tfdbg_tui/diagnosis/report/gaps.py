@@ -217,6 +217,14 @@ def _forked(run: Run, omission: Omission) -> Gap:
     return Gap(omission.kind, text, _CHECK_NUMERICS)
 
 
+def _exported(run: Run, omission: Omission) -> Gap:
+    text = (
+        f"What the program exported {_since(omission)} may hold ops that record "
+        f"({omission.reason}), and run in no other process. Export it again without the dump."
+    )
+    return Gap(omission.kind, text)
+
+
 def _failed(run: Run, omission: Omission) -> Gap:
     text = f"The program failed ({omission.reason}): what is on record is as far as it got."
     return Gap(omission.kind, text)
@@ -229,6 +237,7 @@ _SENTENCES: dict[str, Callable[[Run, Omission], Gap]] = {
     omissions.LOST: _lost,
     omissions.SKIPPED: _skipped,
     omissions.FORKED: _forked,
+    omissions.EXPORTED: _exported,
 }
 
 

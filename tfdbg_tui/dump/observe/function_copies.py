@@ -168,7 +168,8 @@ class FunctionCopies:
         inputs = set(source.arguments)
         others = (op for op in ops if op.name not in inputs)
         computed = self._computed(name, usage.used)
-        body = FunctionBody(definition, source.arguments, others, computed)
+        uses = pruning.uses(definition, self._computed) if usage.in_session else None
+        body = FunctionBody(definition, source.arguments, others, computed, uses)
         children, captures = self._use_in_nodes(definition.node_def, usage, computed)
         added = AddedGraph(body, usage)
         self._observe(graph, body, added)

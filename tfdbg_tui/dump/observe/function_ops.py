@@ -7,10 +7,14 @@ import itertools
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from tfdbg_tui.dump.observe import instrument, observed, row_queue, v1_control_flow
+import tensorflow as tf
+
+from tfdbg_tui.dump.observe import instrument, observed, row_queue
 from tfdbg_tui.dump.observe.compiled import CompiledBuffer
 from tfdbg_tui.dump.observe.groups import Group
+from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
 from tfdbg_tui.dump.tensorflow import functions
+from tfdbg_tui.dump.tensorflow.function_defs import EFFECTS
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
     from tfdbg_tui.dump.observe.places import AddedGraph, Usage
     from tfdbg_tui.dump.options import Options
-    from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
+    from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody, Uses
 
 
 class FunctionOps:
@@ -61,6 +65,9 @@ class FunctionOps:
         if added.usage.compiled:
             self._add_compiled(added, graph, ops)
             return
+        if added.usage.in_session and not added.usage.stateless:
+            self._add_by_outputs(added, graph, body, ops)
+            return
         sinks = self._add_groups(added, graph, ops)
         if sinks and (added.usage.stateless or functions.is_loop_condition(graph)):
             # Nothing else makes them run.
@@ -72,12 +79,36 @@ class FunctionOps:
         calls = [recorded.op for recorded in ops if recorded.calls]
         added.finish(sinks, [op for op in calls if not functions.is_loop(op)])
 
+    def _add_by_outputs(
+        self, added: AddedGraph, graph: Any, body: FunctionBody, ops: list[RecordedOp]
+    ) -> None:
+        """Let the outputs wait for the sinks of what they are computed from.
+
+        A session computes of a branch or a loop, as part of its own graph, no more than the outputs
+        that a run uses.
+        """
+        ops_by_uses: dict[Uses, list[RecordedOp]] = {}
+        for recorded in ops:
+            ops_by_uses.setdefault(body.uses_of(recorded.op), []).append(recorded)
+        sinks = {uses: self._add_groups(added, graph, some) for uses, some in ops_by_uses.items()}
+
+        def sinks_for(number: int) -> list[Any]:
+            return [sink for uses, some in sinks.items() if number in uses for sink in some]
+
+        added.graph.outputs = [
+            _waiting(added.graph, output, sinks_for(number))
+            for number, output in enumerate(added.outputs())
+        ]
+        added.finish(sinks_for(EFFECTS), [])
+
     def _outside_v1_control_flow(self, graph: Any, ops: list[RecordedOp]) -> list[RecordedOp]:
-        inside = v1_control_flow.names_inside(recorded.op for recorded in ops)
-        if inside:
-            what = f"{len(inside)} ops in loops and branches of TensorFlow 1 in {graph.name}"
+        flow = ControlFlow(recorded.op for recorded in ops)
+        outside = [r for r in ops if not flow.is_in_loop(r.op) and not flow.branches(r.op)]
+        if len(outside) < len(ops):
+            number = len(ops) - len(outside)
+            what = f"{number} ops in loops and branches of TensorFlow 1 in {graph.name}"
             self._dump.skip(what, "their tensors cannot leave them", graph)
-        return [recorded for recorded in ops if recorded.op.name not in inside]
+        return outside
 
     def _add_compiled(self, added: AddedGraph, graph: Any, ops: list[RecordedOp]) -> None:
         options = self._options
@@ -173,6 +204,13 @@ class FunctionOps:
             after = sinks[-1:] or previous
             sinks.append(instrument.add_group(added, items, group, counter, input_row, after))
         return sinks
+
+
+def _waiting(graph: Any, output: Any, sinks: list[Any]) -> Any:
+    """Return an output that waits for sinks; a resource stays what it is, as loops want it."""
+    if not sinks or output.dtype == tf.resource:
+        return output
+    return instrument.add_waiting(graph, [output], sinks)[0]
 
 
 def _loop_counter(graph: Any) -> Any:

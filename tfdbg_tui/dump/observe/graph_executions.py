@@ -10,6 +10,7 @@ from tfdbg_tui.dump.encode import batches, queue_rows
 from tfdbg_tui.dump.encode.batches import HealthyBatch
 from tfdbg_tui.dump.encode.records import Batch
 from tfdbg_tui.dump.errors import bad_tensor_message
+from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,8 +90,11 @@ class GraphExecutions:
             self.add(group, values, cause)
 
     def _add_healthy(self, taken: QueueRows, records: Sequence[GroupRecords]) -> None:
-        for part in batches.parts(taken, records):
-            self._recorder.traces(HealthyBatch(part, records))
+        try:
+            for part in batches.parts(taken, records):
+                self._recorder.traces(HealthyBatch(part, records))
+        except Exception as error:  # What comes after in the queue may be bad.
+            self._recorder.lose(omissions.SKIPPED, "graph executions", error)
 
     def add(self, group: Group, values: Values, cause: Cause) -> None:
         """Queue one execution of a group.

@@ -84,16 +84,6 @@ def add_serial(graph: Any) -> Any:
         return tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int64), [], "serial")
 
 
-def add_wait(graph: Any, ops: Sequence[Any]) -> Any:
-    """Return a new op of a v1 graph that waits for others.
-
-    An If runs the sinks of its branches only for who waits for the If itself, not for an output;
-    and TensorFlow does not let anyone fetch an If.
-    """
-    with _own_scope(graph), tf.control_dependencies(ops):
-        return tf.raw_ops.NoOp()
-
-
 def add_waiting(graph: Any, tensors: Sequence[Any], sinks: Sequence[Any]) -> list[Any]:
     """Return new tensors of a graph that are equal to others, but wait for sinks."""
     with _own_scope(graph), tf.control_dependencies(sinks):
@@ -148,6 +138,7 @@ class _GroupBuilder:
             looked_at, sizes = self._add_health()
         if self._serial is not None:
             self._columns.append(("serial", self._serial))
+            after.append(self._here(self._items[0]).op)  # What is constant may be in a branch.
         self._plan.columns = tuple(name for name, _ in self._columns)
         self._plan.sizes_put = len(sizes)
         condition = self._is_worth_a_look(looked_at[0], sizes) if looked_at else None

@@ -33,6 +33,11 @@ _COPIES_NOTHING = frozenset(
 )
 """Ops whose outputs may be the memory of an input of the same size and type."""
 
+_CONTROL_FLOW = (
+    *("Call", "If", "Case", "While"),
+    *("Switch", "Merge", "Enter", "Exit", "NextIteration"),
+)
+
 _ONLY_LOOK = frozenset(
     (
         *("IsVariableInitialized", "RefIdentity", "RefSwitch", "RefMerge", "RefSelect"),
@@ -136,8 +141,7 @@ class VariableMemory:
         return (
             simple
             and num_computed == len(op.inputs)
-            and not graph_ops.is_in_v1_control_flow(op)
-            and not op.type.endswith(("Call", "If", "Case", "While"))
+            and not op.type.endswith(_CONTROL_FLOW)
             and all(tensor.op.name in self._repeatable for tensor in op.inputs)
             and all(before.name in self._repeatable for before in op.control_inputs)
         )

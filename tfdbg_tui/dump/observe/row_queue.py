@@ -32,7 +32,6 @@ from tfdbg_tui.dump.encode.queue_rows import (
     Rows,
     rows_for,
 )
-from tfdbg_tui.dump.errors import BadTensorError
 from tfdbg_tui.dump.observe import callbacks
 from tfdbg_tui.dump.observe.calls import Moment
 from tfdbg_tui.dump.tensorflow import queues
@@ -162,13 +161,7 @@ class _Queue:
     def _run(self) -> None:
         ends = False
         while not ends:
-            try:
-                self.drain()
-            except BadTensorError:
-                pass  # It is for the program, whose call raises it.
-            except Exception as error:
-                for dump in list(callbacks.dumps):
-                    dump.hook_failed(error, "graph executions")
+            self.drain()
             self._runs.set()
             ends = self._ends.wait(_INTERVAL_SECONDS)
 
@@ -180,15 +173,23 @@ class _Queue:
             number = next(_mark_numbers)
             self._moments.append((number, now()))
             row[NUMBER] = -number
-            queues.enqueue(self._handle(), row, tf.int64)
+            try:
+                queues.enqueue(self._handle(), row, tf.int64)
+            except Exception:
+                self._moments.pop()  # Later rows do not belong to it.
+                raise
 
     def drain(self) -> None:
+        """Hand over what is there; what goes wrong costs these rows, and is told."""
         with self.lock:
             leaving = self.leaving.copy()
-            rows = self._taken() if self._thread is not None else None
             try:
+                rows = self._taken() if self._thread is not None else None
                 if rows is not None:
                     self._hand_over(rows)
+            except Exception as error:
+                for dump in list(callbacks.dumps):
+                    _tell_loss(dump, error)
             finally:
                 _kept.difference_update(leaving)
                 del self.leaving[: len(leaving)]
@@ -211,8 +212,11 @@ class _Queue:
         groups = [callbacks.group_of(number) for number in numbers.tolist()]
         for dump in {group.dump for group in groups if group is not None}:
             own = np.array([group is not None and group.dump is dump for group in groups])[which]
-            known = [*moments, self._open_moment(dump)]
-            _hand_to(dump, groups, which[own], known, when[own], rows[own])
+            try:
+                known = [*moments, self._open_moment(dump)]
+                _hand_to(dump, groups, which[own], known, when[own], rows[own])
+            except Exception as error:
+                _tell_loss(dump, error)
 
     def _whole(self, rows: Rows) -> Rows:
         """Return the rows of whole executions, and keep the rest for the next time.
@@ -255,6 +259,10 @@ def _hand_to(
         for pair in pairs.tolist()
     ]
     dump.rows_taken(own, QueueRows(which, causes, caused, rows))
+
+
+def _tell_loss(dump: Dump, error: Exception) -> None:
+    dump.hook_failed(error, "graph executions")
 
 
 _mark_numbers = itertools.count(1)

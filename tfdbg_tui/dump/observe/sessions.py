@@ -3,8 +3,9 @@
 A session computes only what its fetches and targets need, so a sink may run along only where all
 that it looks at is computed anyway.  Sinks are made for the first run that needs them, and shared
 by all later runs that compute the same tensors.  Tensors that a run overwrites in place are looked
-at in a run of their own before it; see `references`.  Ops inside of v1 control flow (loops and
-branches made of Enter, Switch and Merge) are not observed: their tensors must not leave it.
+at in a run of their own before it; see `references`.  Each v1 branch (made of Switch and Merge) has
+sinks of its own, which run if it is taken.  Ops inside of v1 loops (made of Enter and Exit) are not
+observed: an op outside cannot take their tensors.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tfdbg_tui.dump.observe import instrument, observed, references
 from tfdbg_tui.dump.observe.groups import Dump, Group
 from tfdbg_tui.dump.observe.places import V1Graph
 from tfdbg_tui.dump.observe.references import VariableMemory, When
+from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
 from tfdbg_tui.dump.tensorflow import graph_ops, graph_state, session_hooks
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
     from tfdbg_tui.dump.observe.observed import Observed
+    from tfdbg_tui.dump.observe.v1_control_flow import Branches
     from tfdbg_tui.dump.options import Options
 
 _EXPECTED_ERRORS = (
@@ -36,6 +39,9 @@ _EXPECTED_ERRORS = (
     tf.errors.FailedPreconditionError,
 )
 """What a session raises at the end of its data, when it is closed, before it is initialised."""
+
+_REPEATABLE = frozenset(("Assert", "ReadVariableOp", "VarHandleOp", "Variable", "VariableV2"))
+"""Ops with a state that give the same again, where nothing has been assigned."""
 
 _NAMED_FETCHES = 3
 """So many fetches are named in the name of a run."""
@@ -60,7 +66,7 @@ class Plan:
     step: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SessionRun:
     """One run of a session.
 
@@ -68,11 +74,13 @@ class SessionRun:
         plan: What runs besides the fetches of the program.
         call: What is recorded of the run.
         feeds: What is fed besides the feeds of the program, as sessions want it.
+        computed_again: Whether it has failed, and what it had computed is on record all the same.
     """
 
     plan: Plan
     call: Call
     feeds: dict[Any, Any]
+    computed_again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +103,6 @@ class _GraphState:
     ops: dict[str, RecordedOp] = field(default_factory=dict)
     observed: dict[tuple[str, bool], tuple[Observed, ...]] = field(default_factory=dict)
     sinks: dict[Any, list[_SharedSink]] = field(default_factory=dict)
-    waits: dict[str, Any] = field(default_factory=dict)
     plans: dict[Any, Plan] = field(default_factory=dict)
     skipped: set[str] = field(default_factory=set)
 
@@ -152,6 +159,31 @@ class SessionPlans:
                 state.plans[key] = plan
             return plan
 
+    def plan_again(
+        self, session: Any, wanted: Sequence[Any], feeds: Sequence[Any], error: BaseException
+    ) -> Plan | None:
+        """Return what records what a run had computed when an op raised, by computing it again.
+
+        Args:
+            session: The session.
+            wanted: The ops that it was to run.
+            feeds: Tensors whose values the program gives.
+            error: What was raised.
+
+        Returns:
+            None where an op may give something else than it gave then.
+        """
+        failed = error.op if isinstance(error, tf.errors.OpError) else None
+        if failed is None or isinstance(error, _EXPECTED_ERRORS):
+            return None
+        graph = session.graph
+        with self._lock:
+            ops = _reached(self._state(graph), wanted, frozenset(tensor.name for tensor in feeds))
+            others = _without_what_needs(failed, [recorded.op for recorded in ops])
+        if any(graph_ops.is_stateful(op) and op.type not in _REPEATABLE for op in others):
+            return None
+        return self.plan(session, others, [], feeds)
+
     def run_failed(self, graph: Any, plan: Plan, error: BaseException) -> None:
         """Say in the dump that what a run had computed when it raised is not on record."""
         if not isinstance(error, _EXPECTED_ERRORS):
@@ -200,13 +232,11 @@ class SessionPlans:
         if state.serial is None:
             state.serial = instrument.add_serial(graph)
         ops = _reached(state, [*targets, *(tensor.op for tensor in fetches)], fed)
-        visible = [r for r in ops if not graph_ops.is_in_v1_control_flow(r.op)]
+        flow = ControlFlow(recorded.op for recorded in ops)
+        visible = [recorded for recorded in ops if not flow.is_in_loop(recorded.op)]
         if len(visible) < len(ops):
-            self.skip_once(
-                graph,
-                "the inside of v1 loops and branches",
-                "ops between Enter and Exit, or Switch and Merge, are not observed",
-            )
+            reason = "ops between Enter and Exit are not observed"
+            self.skip_once(graph, "the inside of v1 loops", reason)
         sinks = _RunSinks(self._dump, self._options, self._graphs, graph, state, doubtful=doubtful)
         items = self._observed(graph, state, visible, doubtful=doubtful)
         memory = VariableMemory((recorded.op for recorded in ops), fed)
@@ -227,8 +257,9 @@ class SessionPlans:
             name,
             before=sinks.of(items, before, When.BEFORE),
             along=[
-                *sinks.of(items, running, When.RUNNING),
-                *_waits(graph, state, visible),
+                sink
+                for branch in _by_branch(items, flow)
+                for sink in sinks.of(branch, running, When.RUNNING)
             ],
             serial=state.serial,
             step=_global_step(graph, ops),
@@ -345,6 +376,15 @@ class _RunSinks:
         return _SharedSink(sink, records, records | others)
 
 
+def _by_branch(items: Iterable[Observed], flow: ControlFlow) -> Iterable[list[Observed]]:
+    """Group tensors by the v1 branches that they are in."""
+    found: dict[Branches, list[Observed]] = {}
+    for item in items:
+        if item.op_type != "RefSwitch":  # One of its outputs is in no branch that is taken.
+            found.setdefault(flow.branches(item.tensor.op), []).append(item)
+    return found.values()
+
+
 def _reached(state: _GraphState, wanted: Iterable[Any], fed: frozenset[str]) -> list[RecordedOp]:
     """Return the ops that run, in order of creation."""
     names: set[str] = set()
@@ -359,21 +399,21 @@ def _reached(state: _GraphState, wanted: Iterable[Any], fed: frozenset[str]) -> 
     return [recorded for name, recorded in state.ops.items() if name in names]
 
 
+def _without_what_needs(failed: Any, ops: Iterable[Any]) -> list[Any]:
+    """Return those of some ops, in order of creation, that do not wait for one that failed."""
+    after, others = {failed.name}, []
+    for op in ops:
+        before = [*(tensor.op for tensor in op.inputs), *op.control_inputs]
+        if op.name in after or any(other.name in after for other in before):
+            after.add(op.name)
+        else:
+            others.append(op)
+    return others
+
+
 def _is_computed(tensor: Any, fed: frozenset[str]) -> bool:
     """Whether an op makes the value of a tensor; a placeholder makes what it is fed."""
     return tensor.name not in fed or tensor.op.type == "Placeholder"
-
-
-def _waits(graph: Any, state: _GraphState, ops: Sequence[RecordedOp]) -> list[Any]:
-    """Return an op for each that calls a graph, so that the sinks in that graph run."""
-    waits = []
-    for recorded in ops:
-        if recorded.calls:
-            name = recorded.op.name
-            if name not in state.waits:
-                state.waits[name] = instrument.add_wait(graph, [recorded.op])
-            waits.append(state.waits[name])
-    return waits
 
 
 def _global_step(graph: Any, ops: Sequence[RecordedOp]) -> Any:

@@ -74,11 +74,9 @@ def _record(tensorflow: "Any") -> None:
 def _mark_steps(keras: "Any") -> None:
     """Make each batch of `fit` a step; where that fails, the program goes on without."""
     try:
-        from tfdbg_tui.dump import steps
-        from tfdbg_tui.dump.tensorflow import own_frames
+        from tfdbg_tui.dump import mark_steps_for_program
 
-        steps.mark_keras_steps(keras)
-        own_frames.exclude_in_keras(keras)
+        mark_steps_for_program(keras)
     except Exception as error:
         _warn("the batches of fit are not recorded as steps", error)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import logging
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import tensorflow as tf
 from tensorflow.python.eager.context import Context
@@ -21,7 +22,12 @@ from tfdbg_tui.dump.tensorflow.private import declare
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tfdbg_tui.dump.tensorflow.listener import Listener
+
 _log = logging.getLogger("tfdbg_tui")
+
+listeners: WeakSet[Listener] = WeakSet()
+"""Told of what could not be handed out plain: it may hold the ops of any of their dumps."""
 
 
 @functools.cache
@@ -117,6 +123,8 @@ def _guarded(change: Callable[[Any], Any], subject: Any) -> Any:
             return change(subject)
     except Exception as error:
         _log.warning("tfdbg-tui: what is exported here may hold ops that record (%s)", error)
+        for listener in list(listeners):
+            listener.exported_as_it_is(error)
         return subject
 
 

@@ -103,6 +103,13 @@ Slots = frozenset[int] | None
 """The numbers of some outputs; None for all."""
 
 
+Uses = frozenset[int]
+"""The numbers of the outputs that something is computed for, and `EFFECTS`."""
+
+EFFECTS = -1
+"""Stands among the numbers of outputs for the side effects of a function."""
+
+
 @dataclass(frozen=True, slots=True)
 class Computed:
     """What TensorFlow computes of a function; see `pruning`.
@@ -124,12 +131,19 @@ class FunctionBody:
         arguments: The names of the placeholders in the graph, in the order of arguments.
         ops: The other ops of the graph when it became the function, in order of creation.
         computed: What TensorFlow computes of the function.
+        uses: For which outputs each node and argument is computed, where that matters.
     """
 
     def __init__(
-        self, definition: Any, arguments: Sequence[str], ops: Iterable[Any], computed: Computed
+        self,
+        definition: Any,
+        arguments: Sequence[str],
+        ops: Iterable[Any],
+        computed: Computed,
+        uses: dict[str, Uses] | None,
     ) -> None:
         self.definition = definition
+        self._uses = uses or {}
         signature = definition.signature
         self._arguments: dict[str, str] = dict(
             zip(arguments, (a.name for a in signature.input_arg), strict=True)
@@ -143,6 +157,11 @@ class FunctionBody:
         node = self._nodes.get(op.name)
         is_computed = node is not None and node.name in self._computed
         return is_computed or op.name in self._used_arguments
+
+    def uses_of(self, op: Any) -> Uses:
+        """Return for which outputs of the function an op of the graph is computed."""
+        name = self._arguments.get(op.name) or self.node_name(op.name)
+        return self._uses.get(name, frozenset())
 
     def reference(self, tensor: Any) -> str | None:
         """Return the name of a tensor of the graph; None where the function does not compute it."""
@@ -174,7 +193,7 @@ class FunctionBody:
         if added.ret:
             outputs = zip(definition.signature.output_arg, added.signature.output_arg, strict=True)
             for output, waiting in outputs:
-                definition.ret[output.name] = added.ret[waiting.name]
+                definition.ret[output.name] = _replaced(added.ret[waiting.name], own)
         for name in dict.fromkeys(map(self.node_name, ops.required)):
             if name not in definition.control_ret.values():
                 definition.signature.control_output.append(name)

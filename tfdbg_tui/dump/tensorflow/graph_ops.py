@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _from_c_op = attribute(tf.Operation, "_from_c_op")
-_control_flow_context = method(tf.Operation, "_get_control_flow_context")
 _unsafe_unfinalize = method(tf.Graph, "_unsafe_unfinalize")
 _is_ref_dtype = attribute(tf.DType, "_is_ref_dtype")
 
@@ -72,11 +71,6 @@ def _constant(op: Any, name: str) -> Any:
 def is_reference(tensor: Any) -> bool:
     """Return whether a tensor is the memory of a variable, maybe not initialised yet."""
     return bool(_is_ref_dtype(tensor.dtype))
-
-
-def is_in_v1_control_flow(op: Any) -> bool:
-    """Return whether an op is inside of a v1 loop or branch."""
-    return _control_flow_context(op) is not None
 
 
 @contextlib.contextmanager

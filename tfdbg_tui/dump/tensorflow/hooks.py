@@ -53,6 +53,7 @@ class Hooks:
 
     def __init__(self, listener: Listener, locations: Locations) -> None:
         safe = SafeListener(listener)
+        self._listener = listener
         self._eager = EagerHooks(listener)
         self._wrappers = (
             (_EXCLUDED_PATHS, own_frames.excluded_too),
@@ -67,6 +68,7 @@ class Hooks:
         """Start telling the listener."""
         self._eager.installed = True
         exports.keep_plain()
+        exports.listeners.add(self._listener)
         for hook, make in self._wrappers:
             original = inspect.getattr_static(hook.owner, hook.name)
             wrapper = make(original)

@@ -46,6 +46,11 @@ class Listener(Protocol):
     def session_run_ends(self, run: Any, fetches: Any, outputs: Any) -> None:
         """The run returned the values of its fetches."""
 
+    def session_plan_again(
+        self, session: Any, fetches: Any, targets: Any, feeds: Any, error: BaseException
+    ) -> Any:
+        """The run raised; returns what records what it had computed, or None."""
+
     def session_run_fails(self, session: Any, run: Any, error: BaseException) -> None:
         """The run raised."""
 
@@ -62,6 +67,9 @@ class Listener(Protocol):
             error: What was raised.
             what: What is not on record because of it.
         """
+
+    def exported_as_it_is(self, error: Exception) -> None:
+        """What the program exports may hold ops of ours, as taking them out has raised."""
 
     def function_variant(self) -> Any:
         """What tells apart the traces of one function, besides TensorFlow's own reasons."""

@@ -12,8 +12,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.tensorflow.function_defs import (
+    EFFECTS,
     Computed,
     Slots,
+    Uses,
     called_functions,
     hands_on_inputs,
 )
@@ -40,12 +42,28 @@ def computed(definition: Any, used: Slots, of_function: OfFunction) -> Computed:
         of_function: Tells the same of the functions that it calls.
     """
     search = _Search(definition, of_function)
-    for number, output in enumerate(definition.signature.output_arg):
-        if used is None or number in used:
-            search.use(definition.ret[output.name])
-    for name in definition.control_ret.values():
-        search.use(f"^{name}")
+    search.use_outputs(used)
+    search.use_effects()
     return search.run()
+
+
+def uses(definition: Any, of_function: OfFunction) -> dict[str, Uses]:
+    """Return for which outputs of a FunctionDef each of its nodes and arguments is computed.
+
+    Args:
+        definition: The FunctionDef.
+        of_function: Tells what is computed of the functions that it calls.
+    """
+    found: dict[str, Uses] = {}
+    for number in (EFFECTS, *range(len(definition.signature.output_arg))):
+        search = _Search(definition, of_function)
+        if number == EFFECTS:
+            search.use_effects()
+        else:
+            search.use_outputs(frozenset((number,)))
+        for name in search.run_names():
+            found[name] = found.get(name, frozenset()) | {number}
+    return found
 
 
 class _Search:
@@ -63,6 +81,18 @@ class _Search:
         self._used_arguments: set[int] = set()
         self._used: dict[str, set[int]] = {}
         self._todo: list[int] = []
+        self._definition = definition
+
+    def use_outputs(self, used: Slots) -> None:
+        """Note that some outputs of the function are used."""
+        for number, output in enumerate(self._definition.signature.output_arg):
+            if used is None or number in used:
+                self.use(self._definition.ret[output.name])
+
+    def use_effects(self) -> None:
+        """Note that the side effects of the function are wanted."""
+        for name in self._definition.control_ret.values():
+            self.use(f"^{name}")
 
     def use(self, reference: str) -> None:
         """Note that a tensor, or a control input, is used."""
@@ -84,6 +114,12 @@ class _Search:
                 self.use(reference)
         nodes = {name: self._computed_outputs(name) for name in self._used}
         return Computed(frozenset(self._used_arguments), nodes)
+
+    def run_names(self) -> list[str]:
+        """Return the names of the nodes that run, and of the arguments that are used."""
+        self.run()
+        arguments = (n for n, number in self._arguments.items() if number in self._used_arguments)
+        return [*self._used, *arguments]
 
     def _computed_outputs(self, name: str) -> Slots:
         calls = hands_on_inputs(self._nodes[self._numbers[name]])

@@ -60,18 +60,26 @@ class SessionHooks:
             run = self._listener.tell("session_run_begins", this, targets, fetches, feeds)
             if run is None:
                 return original(this, None, targets, fetches, feeds, options, run_metadata)
-            plan, feeds = run.plan, {**feeds, **run.feeds}
+            plan, all_feeds = run.plan, {**feeds, **run.feeds}
             if plan.before or plan.step is not None:
                 steps = [plan.step] if plan.step is not None else []
                 # What it cannot read the program's run cannot either, which says so itself.
                 with contextlib.suppress(tf.errors.OpError):
-                    values = original(this, None, plan.before, steps, feeds, None, None)
+                    values = original(this, None, plan.before, steps, all_feeds, None, None)
                     self._listener.tell("session_counted", run, values)
             try:
                 outputs = original(
-                    this, None, [*targets, *plan.along], fetches, feeds, options, run_metadata
+                    this, None, [*targets, *plan.along], fetches, all_feeds, options, run_metadata
                 )
             except BaseException as error:
+                again = self._listener.tell(
+                    "session_plan_again", this, fetches, targets, feeds, error
+                )
+                if again is not None:
+                    with contextlib.suppress(tf.errors.OpError):
+                        sinks = [*again.before, *again.along]
+                        original(this, None, sinks, [], all_feeds, None, None)
+                        run.computed_again = True
                 self._listener.tell("session_run_fails", this, run, error)
                 raise
             self._listener.tell("session_run_ends", run, fetches, outputs)
