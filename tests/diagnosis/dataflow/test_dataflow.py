@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tests.diagnosis.tiny import Program, floats
+from tests.logdir.synthetic import execution_record, read, write_logdir
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of, op_type_of, summary_of
 from tfdbg_tui.logdir import open_run
+from tfdbg_tui.wire import events
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,6 +158,24 @@ def test_a_variable_leads_to_the_assignment_of_the_step_before(tmp_path: Path) -
     assert first.event is None
     (second,) = dataflow.producers(TensorEvent("graph_execution", 2, 0))
     assert (second.event, second.via) == (TensorEvent("graph_execution", 1, 0), "variable")
+
+
+def test_processes_number_their_eager_tensors_each_for_itself(tmp_path: Path) -> None:
+    logdir = tmp_path / "logdir"
+    for process in range(2):
+        records = b""
+        for number in range(20):
+            made = events.Execution("Neg", 1, input_tensor_ids=[number], tensor_debug_mode=1)
+            made.output_tensor_ids = [number + 1]
+            records += execution_record(made, wall_time=1.7e9 + 2 * number + process)
+        write_logdir(logdir, prefix=f"tfdbg_events.1700000000.{process}", executions=records)
+    run = read(logdir)
+    dataflow = Dataflow(run)
+    for index in range(2, 40):
+        (before,) = dataflow.producers(TensorEvent("execution", index, 0))
+        assert before.event == TensorEvent("execution", index - 2, 0)
+        (use,) = dataflow.consumers(before.event)
+        assert use.event == TensorEvent("execution", index, 0)
 
 
 def test_eager_tensors_are_found_by_their_ids(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +20,7 @@ from tfdbg_tui.diagnosis.op_traits import FLOAT_OPS
 from tfdbg_tui.logdir import UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.logdir import GraphOp, Run, Site, TensorRef
@@ -47,6 +47,9 @@ class Timeline:
         self.input_ids = lru_cache(maxsize=1 << 16)(_readable(run.executions.input_tensor_ids))
         self.output_ids = lru_cache(maxsize=1 << 16)(_readable(run.executions.output_tensor_ids))
         self._last_made = 0
+        kinds = (run.executions.kind_by_id(i) for i in range(run.executions.num_kinds))
+        self._one_process = len({kind.file_set for kind in kinds}) <= 1
+        self._of_process = cache(self._find_of_process)
         self.grouped = self._calls_of.recorded
 
     def sites(self, graph_id: str, op_name: str) -> list[tuple[Site, int]]:
@@ -269,29 +272,56 @@ class Timeline:
         return kind.is_function and graph_id in self._calls.function_graphs(kind.op_type)
 
     def maker(self, tensor_id: int, before: int) -> TensorEvent | None:
-        """Return the execution before another one that made an eager tensor, or None."""
+        """Return the execution before another one that made an eager tensor, or None.
+
+        Each process numbers its tensors by itself, so it is one of the same process.
+        """
+        own = self._of_same_process(before)
+        end = bisect.bisect_left(own, before)
         # The inputs of an op are often made one after the other.
-        near = range(self._last_made, min(before, self._last_made + _NEXT))
-        index = self._made_by(tensor_id, near)
-        if index is None:
-            index = self._made_by(
-                tensor_id, self._around(self._bisected(tensor_id, before), before)
-            )
-        if index is None:
+        near = range(self._last_made, min(end, self._last_made + _NEXT))
+        place = self._made_by(tensor_id, own, near)
+        if place is None:
+            around = self._around(self._bisected(tensor_id, own, end), end)
+            place = self._made_by(tensor_id, own, around)
+        if place is None:
             return None
-        self._last_made = index
+        self._last_made = place
+        index = int(own[place])
         return TensorEvent("execution", index, self._output_slots(index)[tensor_id])
 
-    def _made_by(self, tensor_id: int, candidates: Iterable[int]) -> int | None:
-        """Return which of some executions made an eager tensor, or None."""
-        return next((i for i in candidates if tensor_id in self._output_slots(i)), None)
+    def _of_same_process(self, index: int) -> Sequence[int]:
+        """Return the executions of the process of one of them, ascending."""
+        executions = self._run.executions
+        if self._one_process:
+            return range(len(executions))
+        return self._of_process(executions.kind(index).file_set)
 
-    def _bisected(self, tensor_id: int, before: int) -> int:
+    def _find_of_process(self, file_set: int) -> Sequence[int]:
+        executions = self._run.executions
+        kinds = range(executions.num_kinds)
+        own = [number for number in kinds if executions.kind_by_id(number).file_set == file_set]
+        found: list[int] = np.sort(
+            np.concatenate([executions.kinds.rows_equal(number) for number in own])
+        ).tolist()
+        return found
+
+    def _made_by(self, tensor_id: int, own: Sequence[int], candidates: Iterable[int]) -> int | None:
+        """Return which of the executions of a process made an eager tensor, or None.
+
+        Args:
+            tensor_id: The tensor's.
+            own: The executions of the process.
+            candidates: The places among them to look at.
+        """
+        return next((i for i in candidates if tensor_id in self._output_slots(own[i])), None)
+
+    def _bisected(self, tensor_id: int, own: Sequence[int], end: int) -> int:
         """Return near which execution an eager tensor was made, if ids are in order."""
-        low, high = 0, before
+        low, high = 0, end
         while low < high:
             middle = (low + high) // 2
-            probe, last = self._last_output(middle, low)
+            probe, last = self._last_output(own, middle, low)
             if last is None or last < tensor_id:
                 low = middle + 1
             else:
@@ -300,7 +330,9 @@ class Timeline:
 
     def users(self, tensor_id: int, after: int) -> Iterator[tuple[int, int]]:
         """Yield (execution, input slot) of the uses of an eager tensor soon after an execution."""
-        for index in range(after + 1, min(len(self._run.executions), after + 1 + _AHEAD)):
+        own = self._of_same_process(after)
+        start = bisect.bisect_right(own, after)
+        for index in own[start : start + _AHEAD]:
             for slot, used in enumerate(self.input_ids(index)):
                 if used == tensor_id:
                     yield index, slot
@@ -310,13 +342,13 @@ class Timeline:
         ids = self.output_ids(index)
         return {ids[slot]: slot for slot in reversed(range(len(ids)))}
 
-    def _last_output(self, index: int, low: int) -> tuple[int, int | None]:
-        """Return the nearest execution at or before `index` that made a tensor, and its last id."""
-        for probe in range(index, max(low, index - _NEAR) - 1, -1):
-            outputs = self.output_ids(probe)
+    def _last_output(self, own: Sequence[int], place: int, low: int) -> tuple[int, int | None]:
+        """Return the nearest place at or before one where a tensor was made, and its last id."""
+        for probe in range(place, max(low, place - _NEAR) - 1, -1):
+            outputs = self.output_ids(own[probe])
             if outputs:
                 return probe, outputs[-1]
-        return index, None
+        return place, None
 
     def _around(self, index: int, stop: int) -> Iterator[int]:
         yield from range(index, min(stop, index + _NEAR))
