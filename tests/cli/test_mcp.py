@@ -64,8 +64,8 @@ async def test_a_client_of_the_protocol_gets_answers(logdirs: RecordedLogdirs) -
         await session.initialize()
         tools = (await session.list_tools()).tools
         assert {tool.name for tool in tools} == {"runs", "diagnose", "query", "explain", "source"}
-        answer = await session.call_tool("query", {"terms": "bad", "limit": 1})
+        answer: Any = await session.call_tool("query", {"terms": "bad", "limit": 1})
         assert json.loads(answer.content[0].text)["name"] == "Log:0"
-        refused = await session.call_tool("query", {"terms": "typ=Log"})
+        refused: Any = await session.call_tool("query", {"terms": "typ=Log"})
         assert refused.is_error
         assert "did you mean type" in refused.content[0].text

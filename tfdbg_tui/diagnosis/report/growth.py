@@ -9,6 +9,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.rules.model import Growth
 from tfdbg_tui.logdir.index.executions import Place
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -56,13 +57,8 @@ def _magnitudes(run: Run, dataflow: Dataflow, event: TensorEvent) -> Magnitudes:
         return run.executions.magnitudes([place.number for place in places])
     traces = run.graph_executions
     mine = traces.site(event.index)
-    return traces.magnitudes(
-        [
-            number
-            for site, number in run.site_numbers.items()
-            if replace(site, mode=mine.mode) == mine
-        ]
-    )
+    in_each_mode = (run.site_numbers.get(replace(mine, mode=mode)) for mode in TensorDebugMode)
+    return traces.magnitudes([number for number in in_each_mode if number is not None])
 
 
 def _one_of_each_kind(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[int]:
