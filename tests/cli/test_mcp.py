@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,28 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import RecordedLogdirs
+
+
+CLIENT = """
+import asyncio, json, sys
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+async def main():
+    command = ["-m", "tfdbg_tui", "mcp", sys.argv[1]]
+    server = StdioServerParameters(command=sys.executable, args=command)
+    async with stdio_client(server) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        print(json.dumps([tool.name for tool in (await session.list_tools()).tools]))
+        answer = await session.call_tool("query", {"terms": "bad", "limit": 1})
+        print(json.dumps(answer.content[0].text))
+        refused = await session.call_tool("query", {"terms": "typ=Log"})
+        assert refused.is_error
+        print(json.dumps(refused.content[0].text))
+
+asyncio.run(main())
+"""
+"""In a process of its own: the library leaves pipes open when it is done."""
 
 
 def test_the_tools_lead_from_the_verdict_to_the_line(logdirs: RecordedLogdirs) -> None:
@@ -52,20 +75,11 @@ def test_an_unusable_logdir_is_told_at_once(
     assert "no such directory" in capsys.readouterr().err
 
 
-@pytest.mark.asyncio
-async def test_a_client_of_the_protocol_gets_answers(logdirs: RecordedLogdirs) -> None:
+def test_a_client_of_the_protocol_gets_answers(logdirs: RecordedLogdirs) -> None:
     pytest.importorskip("mcp")
-    from mcp import ClientSession, StdioServerParameters
-    from mcp.client.stdio import stdio_client
-
-    command = ["-m", "tfdbg_tui", "mcp", str(logdirs["mnist"])]
-    server = StdioServerParameters(command=sys.executable, args=command)
-    async with stdio_client(server) as streams, ClientSession(*streams) as session:
-        await session.initialize()
-        tools = (await session.list_tools()).tools
-        assert {tool.name for tool in tools} == {"runs", "diagnose", "query", "explain", "source"}
-        answer: Any = await session.call_tool("query", {"terms": "bad", "limit": 1})
-        assert json.loads(answer.content[0].text)["name"] == "Log:0"
-        refused: Any = await session.call_tool("query", {"terms": "typ=Log"})
-        assert refused.is_error
-        assert "did you mean type" in refused.content[0].text
+    client = [sys.executable, "-c", CLIENT, str(logdirs["mnist"])]
+    told = subprocess.run(client, capture_output=True, text=True, timeout=120, check=True).stdout
+    names, answer, refused = map(json.loads, told.splitlines())
+    assert set(names) == {"runs", "diagnose", "query", "explain", "source"}
+    assert json.loads(answer)["name"] == "Log:0"
+    assert "did you mean type" in refused
