@@ -69,6 +69,7 @@ def test_a_second_interrupt_ends_a_program_that_ignores_the_first(
 
     monkeypatch.setattr(program._process, "wait", interrupted)
     program.stop()
+    program._process.stdout.close()
     assert program.outcome == "ended by signal SIGKILL"
 
 
