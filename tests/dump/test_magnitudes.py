@@ -49,16 +49,16 @@ def test_extremes_are_on_record_in_the_steps_that_are_measured(tmp_path: Path, m
         if trace.summary.minimum is not None
     }
     measured = {number for name, number, _ in extremes if name == "mul"}
-    assert measured == {*range(magnitudes._FIRST), 40}
-    assert extremes["mul", 40, None] == (-1.5 * 8191, 0.0)
-    assert extremes["stack", 40, None] == (-1.5, 4.5)
-    assert extremes["while/mul", 40, 20] == (-1.5 * 2.0**21, 4.5 * 2.0**21)
+    assert measured == {*range(magnitudes._FIRST), 20}
+    assert extremes["mul", 20, None] == (-1.5 * 8191, 0.0)
+    assert extremes["stack", 20, None] == (-1.5, 4.5)
+    assert extremes["while/mul", 20, 20] == (-1.5 * 2.0**21, 4.5 * 2.0**21)
     assert {i for name, number, i in extremes if name == "while/mul"} == {0, 10, 20}
     wide = float(tf.cast(4.5 * 2.0**25, tf.bfloat16))
     assert extremes["wide", 0, None] == (float(tf.cast(-1.5 * 2.0**25, tf.bfloat16)), wide)
     eager = {e.step: e.outputs[0].maximum for e in run.executions if e.op_type == "Mul"}
-    assert eager[40] == -1.5
-    assert eager[39] is None
+    assert eager[20] == -1.5
+    assert eager[19] is None
     with debug_events_reader.DebugDataReader(str(tmp_path)) as reader:
         reader.update()
         assert len(reader.graph_execution_traces()) == len(run.graph_executions)
@@ -71,9 +71,9 @@ def test_outside_of_steps_calls_and_eager_lines_are_counted(tmp_path: Path) -> N
     tfdbg_tui.disable_dump_debug_info()
     run = tfdbg_tui.open_run(tmp_path)
     calls = [e.outputs[0].maximum is not None for e in run.executions if e.num_outputs == 2]
-    assert [n for n, known in enumerate(calls) if known] == [*range(magnitudes._FIRST), 40]
+    assert [n for n, known in enumerate(calls) if known] == [*range(magnitudes._FIRST), 20]
     traces = [t.summary.maximum for t in run.graph_executions if t.op_name == "mul"]
-    assert [n for n, high in enumerate(traces) if high is not None] == [*range(32), 40]
+    assert [n for n, high in enumerate(traces) if high is not None] == [*range(16), 20]
 
 
 @pytest.mark.parametrize(

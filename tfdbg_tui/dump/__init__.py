@@ -89,7 +89,7 @@ def enable_dump_debug_info(
         every: Record only steps divisible by it, at almost no cost in between.  Needs steps:
             `tfdbg_tui.step` or `tfdbg_tui.dump.StepCallback`; outside of steps all is recorded.
         magnitudes_every: In ADAPTIVE and FULL_HEALTH, record of every tensor the smallest and
-            largest finite element in steps divisible by it, and in the first 32; outside of steps,
+            largest finite element in steps divisible by it, and in the first 16; outside of steps,
             in one call of a function, or execution of an eager line, in so many; of loops, in one
             iteration in so many.  0 for never.
         keep_after_bad: Flight recorder: so many events after the first NaN or infinity the

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NAME = "tfdbg_tui_measured"
 _CAPACITY = 2
-_FIRST = 32
+_FIRST = 16
 """So many steps, calls and executions are measured in any case: many a program breaks early."""
 
 
