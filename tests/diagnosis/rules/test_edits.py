@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of
+from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.rules import RULES
-from tfdbg_tui.diagnosis.rules.edits import Edit, Occurrence, suggestion
+from tfdbg_tui.diagnosis.rules.edits import Edit, Occurrence, Occurrences, suggestion
+from tfdbg_tui.logdir import open_run
 
 if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
     from tfdbg_tui.diagnosis.rules.model import Rule
 
 _LOG = Edit("log(X)", "{F}(tf.maximum({X}, 1e-7))")
@@ -106,6 +110,35 @@ def test_evaluation_order_is_from_the_inside_out() -> None:
         "tf.math.log(z)",
         "tf.math.log(tf.math.log(x) + tf.math.log(z))",
     ]
+
+
+def test_the_ops_of_a_graph_are_listed_once(logdirs: RecordedLogdirs) -> None:
+    class Counted(dict[str, Any]):
+        listed = 0
+
+        def values(self) -> Any:
+            Counted.listed += 1
+            return super().values()
+
+    run = open_run(logdirs["mnist"])
+    for graph in run.graphs.values():
+        graph.ops = Counted(graph.ops)
+    events = [TensorEvent("graph_execution", row, 0) for row in range(len(run.graph_executions))]
+    forward = [event for event in events if not is_backward(run, event)]
+    ops = {op.name: op for event in forward if (op := graph_op_of(run, event))}
+    occurrences = Occurrences(run)
+    Counted.listed = 0
+    found = {graph_op_of(run, event).name: occurrences.of(event) for event in forward}
+    assert 0 < Counted.listed <= len(run.graphs)
+    for name, occurrence in found.items():
+        op = ops[name]
+        kin = [
+            o.name
+            for o in dict.values(run.graphs[op.graph_id].ops)
+            if (o.op_type, o.stack_id) == (op.op_type, op.stack_id)
+        ]
+        assert kin[occurrence.number] == name
+        assert occurrence.total == len(kin)
 
 
 _NORM = Edit("norm(X, AXES)", "tf.sqrt(tf.reduce_sum(tf.square({X}){axes}) + {eps2})")

@@ -28,7 +28,7 @@ from tfdbg_tui.diagnosis.report.links import Link, Links
 from tfdbg_tui.diagnosis.report.when import step_of, when_text
 from tfdbg_tui.diagnosis.roots import Causes
 from tfdbg_tui.diagnosis.rules import explain
-from tfdbg_tui.diagnosis.rules.edits import occurrence_of, suggestion
+from tfdbg_tui.diagnosis.rules.edits import Occurrences, suggestion
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class Diagnosis:
         self.causes = Causes(run, self.dataflow)
         self.links = Links(run, self.dataflow, self.causes)
         self._cases = CaseBuilder(run, self.dataflow, self.causes)
+        self._occurrences = Occurrences(run)
 
     def report(self) -> Report:
         """Return the report."""
@@ -178,7 +179,7 @@ class Diagnosis:
         run = self._run
         inputs = [p.event for p in self.dataflow.producers(event) if p.event]
         places = [
-            (location_of(run, stack_id_of(run, place)), occurrence_of(run, place))
+            (location_of(run, stack_id_of(run, place)), self._occurrences.of(place))
             for place in (event, *map(self.dataflow.origin, inputs))
         ]
         summary = self.causes.summary(event)

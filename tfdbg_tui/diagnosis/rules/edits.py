@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import graph_op_of
@@ -92,20 +93,40 @@ def suggestion(
     return None
 
 
-def occurrence_of(run: Run, event: TensorEvent) -> Occurrence | None:
-    """Return which one an op is of those of its type and stack; None for a gradient's."""
-    if is_backward(run, event):
-        return None  # made from the forward op, in whatever order
-    if event.kind == "execution":
-        kinds, stacks = run.executions.kinds[:], run.executions.stack_ids[:]
-        alike = (kinds == kinds[event.index]) & (stacks == stacks[event.index])
-        return Occurrence(int(alike[: event.index].sum()), int(alike.sum()))
-    op = graph_op_of(run, event)
-    if op is None:
-        return None
-    ops = list(run.graphs[op.graph_id].ops.values())
-    names = [o.name for o in ops if (o.op_type, o.stack_id) == (op.op_type, op.stack_id)]
-    return Occurrence(names.index(op.name), len(names))
+class Occurrences:
+    """Tells which of the ops that a line makes an op is.
+
+    Args:
+        run: The run.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._in_graph = cache(self._find_in_graph)
+
+    def of(self, event: TensorEvent) -> Occurrence | None:
+        """Return which one an op is of those of its type and stack; None for a gradient's."""
+        run = self._run
+        if is_backward(run, event):
+            return None  # made from the forward op, in whatever order
+        if event.kind == "execution":
+            kinds, stacks = run.executions.kinds[:], run.executions.stack_ids[:]
+            alike = (kinds == kinds[event.index]) & (stacks == stacks[event.index])
+            return Occurrence(int(alike[: event.index].sum()), int(alike.sum()))
+        op = graph_op_of(run, event)
+        return self._in_graph(op.graph_id).get(op.name) if op else None
+
+    def _find_in_graph(self, graph_id: str) -> dict[str, Occurrence]:
+        """Return which one each op of a graph is, by name."""
+        ops = list(self._run.graphs[graph_id].ops.values())
+        totals = Counter((op.op_type, op.stack_id) for op in ops)
+        before: Counter[tuple[str, int]] = Counter()
+        found = {}
+        for op in ops:
+            alike = op.op_type, op.stack_id
+            found[op.name] = Occurrence(before[alike], totals[alike])
+            before[alike] += 1
+        return found
 
 
 def _chosen(changes: list[str], occurrence: Occurrence | None) -> str | None:
