@@ -17,7 +17,7 @@ from tfdbg_tui.tui.background.diagnoser import _worth_it
 from tfdbg_tui.tui.navigation import NowhereError, first_focus
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.panes.chain_pane import shown_chain
-from tfdbg_tui.tui.panes.why import ROWS, fold_copies, fold_name
+from tfdbg_tui.tui.panes.chain_rows import ROWS, fold_copies, fold_name
 from tfdbg_tui.tui.session.focus import Focus
 from tfdbg_tui.tui.session.focusing import focused_event
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis import PASS_THROUGH, device_of, name_of, origin_of, readable_function
+from tfdbg_tui.diagnosis import device_of, name_of, readable_function
 from tfdbg_tui.tui.panes.base import PaneSpec
-from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
-from tfdbg_tui.tui.panes.listing import pane_of_subject
-from tfdbg_tui.tui.panes.rows import Rows
-from tfdbg_tui.tui.session.focus import OtherProcess
-from tfdbg_tui.tui.session.focusing import focus_event
-from tfdbg_tui.tui.session.folding import FoldedRow
+from tfdbg_tui.tui.panes.chain_origin import chain_origin
+from tfdbg_tui.tui.panes.chain_pane import ChainPane
+from tfdbg_tui.tui.panes.chain_rows import ROWS, fold_name
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Sequence
+    from collections.abc import Hashable
 
-    from tfdbg_tui.diagnosis import Chain, FleetRoot, Link, TensorEvent
-    from tfdbg_tui.tui.session.focus import Focus
-    from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.diagnosis import Link
+    from tfdbg_tui.tui.session.folding import FoldedRow
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _NAME_WIDTH = 16  # the least a tensor's name gets
@@ -31,7 +26,6 @@ _IN = chips.BRIEF + 3  # what came in, and an arrow
 _OPTIONAL = (("function", 12), ("came by", 11), ("in", _IN), ("op type", 14))
 _ORDER = ("op type", "function", "came by", "in")
 _TALL = 10
-_COPIES = PASS_THROUGH | {"Placeholder", "ReadVariableOp", "Reshape", "Transpose", "ExpandDims"}
 
 _CAME_BY = {
     "graph": "",
@@ -45,138 +39,6 @@ _CAME_BY = {
     "variable": "variable",
     "earlier": "earlier",
 }
-
-
-class ChainRows(Rows):
-    """The tensors on the chain, causes first; runs of copies are one row unless unfolded."""
-
-    def rows(self, snapshot: Snapshot, focus: Focus) -> Sequence[FoldedRow]:
-        """Return the rows."""
-        shown = shown_chain(snapshot, focus)
-        return fold_copies(shown, focus.open_copies) if shown else ()
-
-    def fold_at(self, snapshot: Snapshot, focus: Focus, row: int) -> TensorEvent | None:
-        """Return the first tensor of the run of copies that a row is, or is in."""
-        shown = shown_chain(snapshot, focus)
-        if shown is None:
-            return None
-        link = self.rows(snapshot, focus)[row].first
-        folded = (found for found in fold_copies(shown, ()) if found.folded)
-        runs = (found.first for found in folded if found.first <= link <= found.last)
-        return next((shown.links[first].event for first in runs), None)
-
-    def count(self, snapshot: Snapshot, focus: Focus) -> int:
-        """See `Rows`."""
-        return len(self.rows(snapshot, focus))
-
-    def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
-        """See `Rows`."""
-        shown = shown_chain(snapshot, focus)
-        if shown is None:
-            return None
-        chosen = shown.chosen(focus.link)
-        rows = self.rows(snapshot, focus)
-        return next((i for i, row in enumerate(rows) if row.first <= chosen <= row.last), None)
-
-    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
-        """See `Rows`."""
-        shown = shown_chain(snapshot, focus)
-        assert shown is not None
-        event = shown.links[self.rows(snapshot, focus)[row].first].event
-        return focus_event(snapshot, replace(focus, link=event), event)
-
-    def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
-        """See `Rows`."""
-        shown = shown_chain(snapshot, focus)
-        names = [f"{k.name} {k.op_type} {k.graph}" for k in shown.links] if shown else []
-        return [" ".join(names[r.first : r.last + 1]) for r in self.rows(snapshot, focus)]
-
-    def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
-        """See `Rows`: unfold a run of copies, or go to the pane that lists the tensor."""
-        row = self.position(snapshot, focus)
-        if row is None:
-            return focus
-        if self.rows(snapshot, focus)[row].folded:
-            return self.unfold(snapshot, focus, unfolded=True)
-        other = self._other_process(snapshot, focus, row)
-        if other is not None:
-            return replace(focus, other_process=other)
-        focus = self.select(snapshot, focus, row)
-        return replace(focus, pane=pane_of_subject(focus))
-
-    def _other_process(self, snapshot: Snapshot, focus: Focus, row: int) -> OtherProcess | None:
-        """Return where a root came from, if the row is one that another process of the job made."""
-        shown = shown_chain(snapshot, focus)
-        origin = origin_of_chain(snapshot, shown) if shown else None
-        if shown is None or origin is None or self.rows(snapshot, focus)[row].first != shown.start:
-            return None
-        worker, number, _ = origin.links[0]
-        kind = "trace" if origin.finding["kind"] == "graph_execution" else "exec"
-        return OtherProcess(worker, f"{kind}:{origin.finding['index']}" if number else "")
-
-    def unfold(self, snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
-        """See `Rows`: a run of copies."""
-        row = self.position(snapshot, focus)
-        copies = None if row is None else self.fold_at(snapshot, focus, row)
-        if copies is None:
-            return focus
-        opened = focus.open_copies | {copies} if unfolded else focus.open_copies - {copies}
-        return replace(focus, open_copies=opened)
-
-    def newest(self, snapshot: Snapshot, focus: Focus) -> Focus:
-        """See `Rows`: a chain stays as it is."""
-        return focus
-
-    def text(self, snapshot: Snapshot, focus: Focus) -> str:
-        """See `Rows`: the fix."""
-        return fix_of(snapshot, focus)
-
-
-def origin_of_chain(snapshot: Snapshot, chain: Chain) -> FleetRoot | None:
-    """Return the root, made by another process of the job, that a chain goes back to."""
-    if snapshot.job is None or chain.finding is None:
-        return None
-    origin = origin_of(snapshot.job.report, snapshot.worker, chain.finding.event)
-    return origin[0] if origin is not None and origin[1] is not None else None
-
-
-def fold_copies(chain: Chain, unfolded: Collection[TensorEvent]) -> list[FoldedRow]:
-    """Return the rows of a chain; ops in a row that only pass values on are one.
-
-    Args:
-        chain: The chain.
-        unfolded: The first tensors of the folds that are opened.
-    """
-    found: list[FoldedRow] = []
-    run: list[int] = []
-    for position, link in enumerate(chain.links):
-        first = chain.start if chain.finding else 0
-        inside = first < position < len(chain.links) - 1
-        if inside and link.passes_on:
-            run.append(position)
-            continue
-        found += _fold(chain.links, run, unfolded)
-        run = []
-        found.append(FoldedRow(position, position))
-    return found
-
-
-def fold_name(links: Sequence[Link], row: FoldedRow) -> str:
-    """Return what a folded row says: ``3 copies``, ``12 pass-through ops``."""
-    inside = links[row.first : row.last + 1]
-    copies = all(link.op_type in _COPIES for link in inside)
-    return f"{row.folded} {'copies' if copies else 'pass-through ops'}"
-
-
-def _fold(
-    links: Sequence[Link], run: Sequence[int], unfolded: Collection[TensorEvent]
-) -> list[FoldedRow]:
-    if len(run) > 1 and links[run[0]].event not in unfolded:
-        return [FoldedRow(run[0], run[-1])]
-    return [FoldedRow(position, position) for position in run]
-
-
-ROWS = ChainRows()
 
 
 class Why(ChainPane):
@@ -233,7 +95,8 @@ class Why(ChainPane):
         if here.first == chain.start and chain.finding is not None:
             if chain.finding.event != chain.links[chain.start].event:
                 return ""
-            return self._worker_of_origin() or "root"
+            origin = chain_origin(self.snapshot, chain)
+            return origin.worker if origin else "root"
         if here.first < chain.start and chain.finding is not None:
             return "input"
         return _CAME_BY.get(chain.links[here.first].via, "")
@@ -292,21 +155,13 @@ class Why(ChainPane):
 
     def _elsewhere(self, width: int) -> tuple[Line, ...]:
         """Return a line with the chain in the process that made it, where that is another."""
-        origin = origin_of_chain(self.snapshot, self.chain)
+        origin = chain_origin(self.snapshot, self.chain)
         if origin is None:
             return ()
-        worker = self.charset.safe(self._worker_of_origin())
-        root = f"{origin.finding['op_name'] or origin.finding['op_type']}:"
-        names = [link["name"] for link in origin.finding["chain"]]
-        made = next((i for i, name in enumerate(names) if name.startswith(root)), 0)
-        chain = f" {self.charset.right} ".join([*names[: made + 1], self.charset.ellipsis])
+        worker = self.charset.safe(origin.worker)
+        chain = f" {self.charset.right} ".join([*origin.names, self.charset.ellipsis])
         text = self.charset.fit(f"{chain}  Enter goes there", max(0, width - len(worker) - 3))
         return (((f" {worker}: ", "call"), (text, "dim")),)
-
-    def _worker_of_origin(self) -> str:
-        """Return the process that made what the chain begins with; "" where it is this one."""
-        job, origin = self.snapshot.job, origin_of_chain(self.snapshot, self.chain)
-        return job.name_of(origin.links[0][0]) if job is not None and origin is not None else ""
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the chosen tensor in full, and what came in."""
