@@ -90,8 +90,8 @@ def enable_dump_debug_info(
             `tfdbg_tui.step` or `tfdbg_tui.dump.StepCallback`; outside of steps all is recorded.
         magnitudes_every: In ADAPTIVE and FULL_HEALTH, record of every tensor the smallest and
             largest finite element in steps divisible by it, and in the first 16; outside of steps,
-            in one call of a function, or execution of an eager line, in so many; of loops, in one
-            iteration in so many.  0 for never.
+            in one call of a function, or execution of an eager line, in so many.  Of a loop's
+            iterations, 0, 1, 2, 4, 8 and so on are measured then.  0 for never.
         keep_after_bad: Flight recorder: so many events after the first NaN or infinity the
             circular buffer is frozen, with what came before.
         on_bad: "continue", or "raise" a `BadTensorError` from the call that made the first NaN or

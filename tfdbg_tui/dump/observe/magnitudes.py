@@ -1,8 +1,6 @@
 """Of which executions the smallest and largest elements are recorded: those of one step in so many.
 
-Graphs ask a queue of TensorFlow's that they all know by its name: in a step that is measured there
-is something in it.  A variable would do as well, but where nobody has assigned one yet, as in a
-process that was forked, reading it ends the program.
+Graphs ask a flag that they all know by its name: in a step that is measured it is set.
 """
 
 from __future__ import annotations
@@ -11,17 +9,15 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import tensorflow as tf
 
 from tfdbg_tui.dump import steps
-from tfdbg_tui.dump.tensorflow import queues
+from tfdbg_tui.dump.tensorflow import resources
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
 _NAME = "tfdbg_tui_measured"
-_CAPACITY = 2
 _FIRST = 16
 """So many steps, calls and executions are measured in any case: many a program breaks early."""
 
@@ -71,8 +67,11 @@ class MeasuredSteps:
         return self._is_due(number, number)
 
     def graph(self, iteration: int) -> bool:
-        """Return whether what runs now in graphs is measured, in an iteration of a loop."""
-        return self._is_set and iteration % self.every == 0
+        """Return whether what runs now in graphs is measured, in an iteration of a loop.
+
+        Those are 0, 1, 2, 4, 8 and so on: loops can be long, and each one measured enters Python.
+        """
+        return self._is_set and not iteration & (iteration - 1)
 
     def in_graph(self, iteration: Any) -> Any:
         """Return a tensor in the current graph that tells what `graph` does.
@@ -80,14 +79,11 @@ class MeasuredSteps:
         Args:
             iteration: The counter of the loop that the graph is the body of, or None.
         """
-        with tf.device("/device:CPU:0"):
-            handle = tf.raw_ops.FIFOQueueV2(
-                component_types=[tf.int64], shapes=[[1]], capacity=_CAPACITY, shared_name=_NAME
-            )
-            size = tf.raw_ops.QueueSizeV2(handle=handle)  # 0 or 1
-            if iteration is None:
-                return tf.raw_ops.Cast(x=size, DstT=tf.bool)
-            return size > tf.cast(iteration % self.every, tf.int32)
+        is_set = resources.flag_in_graph(_NAME)
+        if iteration is None:
+            return is_set
+        lower_bits = tf.bitwise.bitwise_and(iteration, iteration - 1)
+        return is_set & (lower_bits == 0)
 
     def _is_due(self, number: int, since_first: int) -> bool:
         return number % self.every == 0 or 0 <= since_first < _FIRST
@@ -96,9 +92,5 @@ class MeasuredSteps:
         with self._lock:
             if value == self._is_set:
                 return
-            handle = queues.queue(_NAME, tf.int64, 1, _CAPACITY)
-            if value:
-                queues.enqueue(handle, np.zeros(1, np.int64), tf.int64)
-            else:
-                queues.dequeue_all(handle, tf.int64)
+            resources.set_flag(_NAME, value)
             self._is_set = value

@@ -34,7 +34,7 @@ from tfdbg_tui.dump.encode.queue_rows import (
 )
 from tfdbg_tui.dump.observe import callbacks
 from tfdbg_tui.dump.observe.calls import Moment
-from tfdbg_tui.dump.tensorflow import queues
+from tfdbg_tui.dump.tensorflow import resources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -174,7 +174,7 @@ class _Queue:
             self._moments.append((number, now()))
             row[NUMBER] = -number
             try:
-                queues.enqueue(self._handle(), row, tf.int64)
+                resources.enqueue(self._handle(), row, tf.int64)
             except Exception:
                 self._moments.pop()  # Later rows do not belong to it.
                 raise
@@ -189,18 +189,19 @@ class _Queue:
                     self._hand_over(rows)
             except Exception as error:
                 for dump in list(callbacks.dumps):
-                    _tell_loss(dump, error)
+                    if dump.active:  # A dump that was stopped has its rows.
+                        _tell_loss(dump, error)
             finally:
                 _kept.difference_update(leaving)
                 del self.leaving[: len(leaving)]
 
     def _taken(self) -> Rows | None:
-        rows: Rows | None = queues.dequeue_all(self._handle(), tf.int64)
+        rows: Rows | None = resources.dequeue_all(self._handle(), tf.int64)
         return rows
 
     @staticmethod
     def _handle() -> Any:
-        return queues.queue(_NAME, tf.int64, WIDTH, _CAPACITY)
+        return resources.queue(_NAME, tf.int64, WIDTH, _CAPACITY)
 
     def _hand_over(self, rows: Rows) -> None:
         rows = self._whole(np.concatenate((self._rest, rows)) if len(self._rest) else rows)

@@ -1,9 +1,15 @@
-"""Queues that functions know by their names, read without anybody's op callbacks."""
+"""Queues and flags that all graphs know by their names, used without anybody's op callbacks.
+
+A flag is a variable of which graphs ask only whether somebody has assigned it: they never read it,
+as that would end the program where nobody has, for example in a process that was forked.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import tensorflow as tf
 from tensorflow.python.eager.context import Context, context
 from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.pywrap_tfe import TFE_Py_Execute
@@ -48,6 +54,24 @@ def dequeue_all(handle: Any, dtype: Any) -> Any:
     types = ("component_types", [dtype.as_datatype_enum])
     (vectors,) = _run_op("QueueDequeueManyV2", [handle, size], types)
     return vectors.numpy()
+
+
+def flag_in_graph(name: str) -> Any:
+    """Return a tensor in the current graph that tells whether a flag is set."""
+    with tf.device("/device:CPU:0"):
+        handle = tf.raw_ops.VarHandleOp(dtype=tf.bool, shape=[], shared_name=name)
+        return tf.raw_ops.VarIsInitializedOp(resource=handle)
+
+
+def set_flag(name: str, value: bool) -> None:
+    """Set a flag, or take it back."""
+    number = tf.bool.as_datatype_enum
+    (handle,) = _run_op("VarHandleOp", [], ("dtype", number, "shape", [], "shared_name", name))
+    if value:
+        element = EagerTensor(np.array(True), "/device:CPU:0", number)
+        _run_op("AssignVariableOp", [handle, element], ("dtype", number), outputs=0)
+    else:
+        _run_op("DestroyResourceOp", [handle], ("ignore_lookup_error", True), outputs=0)
 
 
 def _run_op(op_type: str, inputs: list[Any], attrs: tuple[Any, ...], outputs: int = 1) -> Any:
