@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tfdbg_tui.query import QueryError, parse
@@ -81,13 +82,11 @@ def test_terms_about_numbers(
     text: str, fitting: list[int | None], others: list[int | None]
 ) -> None:
     (term,) = parse(text).numbers
-    assert all(term.fits([{"size": number}]) for number in fitting)
-    assert not any(term.fits([{"size": number}]) for number in others)
+    assert term.fits({"size": np.array(fitting, float)}).all()
+    assert not term.fits({"size": np.array(others, float)}).any()
 
 
 def test_shares_are_of_all_elements() -> None:
     (term,) = parse("zero>90%").numbers
-    assert term.fits([{"zero": 91, "size": 100}])
-    assert not term.fits([{"zero": 90, "size": 100}])
-    assert not term.fits([{"zero": 0, "size": 0}])
-    assert not term.fits([{"zero": 91, "size": None}])
+    zeros, sizes = np.array([91.0, 90, 0, 91]), np.array([100, 100, 0, np.nan])
+    assert term.fits({"zero": zeros, "size": sizes}).tolist() == [True, False, False, False]

@@ -113,12 +113,12 @@ def test_terms_that_stand_together_all_have_to_hold(
 
 def test_a_selection_goes_on_where_an_earlier_one_ended(mnist_run: Run) -> None:
     query = parse("zero>50%")
-    first = Selection(mnist_run, "graph_execution", query)
+    first = Selection(mnist_run, "execution", query)
     first.advance(0)
     assert not first.complete, "one look at the clock comes after 256 records"
-    rest = Selection(mnist_run, "graph_execution", query, first.rows, first.next_row)
+    rest = Selection(mnist_run, "execution", query, first.rows, first.next_row)
     rest.advance(60)
-    assert rest.rows.tolist() == selected(mnist_run, "graph_execution", "zero>50%")
+    assert rest.rows.tolist() == selected(mnist_run, "execution", "zero>50%")
 
 
 def test_a_negated_text_that_executions_do_not_record_fits_all(mnist_run: Run) -> None:

@@ -20,11 +20,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Ints = npt.NDArray[np.int64]
+    Flags = npt.NDArray[np.bool_]
 
 TEXTS = ("name", "type", "fn", "dtype", "device", "line")
 COUNTS = ("nan", "-inf", "+inf", "inf", "neg", "zero", "pos")
@@ -92,22 +97,29 @@ class NumberTerm:
     share: bool = False
     negated: bool = False
 
-    def fits(self, tensors: Sequence[Mapping[str, float | None]]) -> bool:
-        """Whether a number of one of some tensors fits, or, where it is negated, of none."""
-        return any(map(self._fits, tensors)) != self.negated
+    def fits(self, tensors: Mapping[str, Floats]) -> Flags:
+        """Return which of some tensors fit, given their numbers by field; NaN for none at all."""
+        return self._within(tensors) ^ self.negated
 
-    def _fits(self, numbers: Mapping[str, float | None]) -> bool:
-        number = numbers.get(self.field)
-        if number is not None and self.share:
-            size = numbers.get("size")
-            number = number / size if size else None
-        return number is not None and self.low <= number <= self.high
+    def fits_one_of(self, tensors: Mapping[str, Floats], events: Ints, count: int) -> Flags:
+        """Return of which events a tensor fits, or, where it is negated, none does without that.
 
-    def fits_all(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Return which of some numbers from 0 fit; below 0 there is none on record."""
-        known = numbers >= 0
-        found: npt.NDArray[np.bool_] = known & (numbers >= self.low) & (numbers <= self.high)
-        return ~found if self.negated else found
+        Args:
+            tensors: Their numbers by field.
+            events: Number of the event of each tensor.
+            count: How many events there are.
+        """
+        found = np.zeros(count, np.bool_)
+        found[events[self._within(tensors)]] = True
+        return found ^ self.negated
+
+    def _within(self, tensors: Mapping[str, Floats]) -> Flags:
+        numbers = tensors[self.field]
+        if self.share:
+            sizes = tensors["size"]
+            numbers = numbers / np.where(sizes == 0, np.nan, sizes)
+        within: Flags = (numbers >= self.low) & (numbers <= self.high)
+        return within
 
     @property
     def only_bad(self) -> bool:

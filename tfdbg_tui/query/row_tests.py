@@ -57,7 +57,12 @@ class RowTests:
     def of_step(self, term: NumberTerm) -> Test:
         """Return a test of executions, whose steps the index knows."""
         steps = self._run.executions.steps
-        return lambda rows: term.fits_all(steps.numbers_of(rows))
+
+        def test(rows: Rows) -> Flags:
+            numbers = steps.numbers_of(rows)
+            return term.fits({"step": np.where(numbers >= 0, numbers, np.nan)})
+
+        return test
 
     def _site_test(self, terms: Sequence[TextTerm]) -> Test:
         events = self._run.graph_executions

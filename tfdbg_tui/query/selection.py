@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.events import Kind
     from tfdbg_tui.logdir import Run
-    from tfdbg_tui.query.facts import Numbers
     from tfdbg_tui.query.language import Query
     from tfdbg_tui.query.row_tests import Rows, Test
 
 _WINDOW = 1 << 16  # rows looked at together
-_READ = 256  # records read between two looks at the clock
+_READ = {"execution": 1 << 8, "graph_execution": 1 << 15}  # records between looks at the clock
 
 
 class Selection:
@@ -133,22 +132,28 @@ class Selection:
         return bool(self._numbers) or (recorded and self._kind == "execution")
 
     def _read_some(self) -> None:
-        rows, self._waiting = self._waiting[:_READ], self._waiting[_READ:]
-        self._found.append(rows[[self._record_fits(row) for row in rows.tolist()]])
-
-    def _note_unfit(self, row: int, tensors: Sequence[Numbers]) -> None:
-        if len(tensors) > 1:
-            fit = (all(term.fits([numbers]) for term in self._numbers) for numbers in tensors)
-            self.unfit.update((row, slot) for slot, fits in enumerate(fit) if not fits)
-
-    def _record_fits(self, row: int) -> bool:
+        count = _READ[self._kind]
+        rows, self._waiting = self._waiting[:count], self._waiting[count:]
         if self._numbers:
-            numbers = numbers_of(self._run, self._kind, row)
-            if not all(term.fits(numbers) for term in self._numbers):
-                return False
-            self._note_unfit(row, numbers)
+            rows = self._with_fitting_numbers(rows)
         terms = [t for t in self._query.texts if t.field in ONLY_RECORDED]
-        if self._kind != "execution" or not terms:
-            return True
-        texts = texts_of_execution(self._run, row)
-        return all(term.fits(texts) for term in terms)
+        if self._kind == "execution" and terms:
+            texts = (texts_of_execution(self._run, row) for row in rows.tolist())
+            rows = rows[[all(term.fits(of_one) for term in terms) for of_one in texts]]
+        self._found.append(rows)
+
+    def _with_fitting_numbers(self, rows: Rows) -> Rows:
+        """Return the rows of which each term fits a tensor; note which of their tensors do not."""
+        tensors = numbers_of(self._run, self._kind, rows)
+        events = tensors.events
+        fits = np.ones(len(rows), bool)
+        unfit = np.zeros(len(events), bool)
+        for term in self._numbers:
+            fits &= term.fits_one_of(tensors.numbers, events, len(rows))
+            unfit |= ~term.fits(tensors.numbers)
+        several = np.bincount(events, minlength=len(rows)) > 1
+        told = unfit & (fits & several)[events]
+        self.unfit.update(
+            zip(rows[events[told]].tolist(), tensors.slots[told].tolist(), strict=True)
+        )
+        return rows[fits]

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tfdbg_tui.diagnosis import Location, TensorEvent, location_of, readable_function
 from tfdbg_tui.query.facts import numbers_of
 from tfdbg_tui.query.selection import Selection
@@ -145,10 +147,13 @@ def _fitting(run: Run, query: Query, rows: list[TensorRow]) -> Iterator[TensorRo
         yield from rows
         return
     event = rows[0].event
-    for row, numbers in zip(rows, numbers_of(run, event.kind, event.index), strict=False):
+    tensors = numbers_of(run, event.kind, np.array([event.index]))
+    fits = np.ones(len(rows), bool)
+    for term in query.numbers:
+        fits &= term.fits(tensors.numbers)
+    for row, fitting in zip(rows, fits.tolist(), strict=True):
         bad = bool(row.summary and row.summary.bad)
-        fits = all(term.fits([numbers]) for term in query.numbers)
-        if fits and query.bad in (None, bad):
+        if fitting and query.bad in (None, bad):
             yield row
 
 

@@ -69,6 +69,36 @@ def test_any_mixture_of_records(tmp_path: Path, data: st.DataObject) -> None:
     assert content(read(tmp_path / "logdir", chunk_bytes=chunk_bytes)) == scalar
 
 
+@pytest.mark.parametrize("name", RECORDED)
+def test_numbers_of_many_records_are_those_of_each(logdirs: RecordedLogdirs, name: str) -> None:
+    assert_numbers(read(logdirs[name]))
+
+
+@scratch
+@given(st.data())
+def test_numbers_of_any_records_are_those_of_each(tmp_path: Path, data: st.DataObject) -> None:
+    write_logdir(
+        tmp_path / "logdir",
+        traces=b"".join(repeated(data.draw, trace_records())),
+        executions=b"".join(repeated(data.draw, execution_records())),
+    )
+    assert_numbers(read(tmp_path / "logdir"))
+
+
+def assert_numbers(run: Run) -> None:
+    traces = run.graph_executions
+    rows = np.random.default_rng(0).permutation(len(traces))
+    for name, numbers in traces.numbers(rows).items():
+        attribute = {"execution": "execution_index", "step": "step"}.get(name)
+        told = [
+            getattr(traces[row], attribute)
+            if attribute
+            else getattr(traces[row].summary, name, None)
+            for row in rows.tolist()
+        ]
+        np.testing.assert_array_equal(numbers, np.array(told, float), err_msg=name)
+
+
 @scratch
 @given(st.data())
 def test_damaged_bytes(tmp_path: Path, logdirs: RecordedLogdirs, data: st.DataObject) -> None:

@@ -18,6 +18,7 @@ from tfdbg_tui.logdir.index.magnitudes import Magnitudes, joined
 from tfdbg_tui.logdir.index.record_log import RecordLog, is_worth_scanning
 from tfdbg_tui.logdir.scan.health_scan import largest_magnitudes
 from tfdbg_tui.logdir.scan.scanned_traces import ScannedTraces
+from tfdbg_tui.logdir.scan.trace_numbers import COUNTS, NUMBERS, Numbers, read_numbers
 from tfdbg_tui.logdir.scan.trace_scan import TraceScan
 from tfdbg_tui.logdir.values.summaries import tensor_summary
 from tfdbg_tui.logdir.values.tensors import recorded_tensor
@@ -130,6 +131,13 @@ class TraceLog(RecordLog):
         )
 
 
+def _numbers_of(trace: GraphExecution) -> dict[str, float | None]:
+    """Return what a trace that was read alone says in numbers."""
+    names = (*COUNTS, "minimum", "maximum")
+    told = {name: getattr(trace.summary, name, None) for name in names}
+    return {"step": trace.step, "execution": trace.execution_index, **told}
+
+
 def trace_summary(record: events.GraphExecutionTrace) -> TensorSummary | None:
     """Return what a trace says of its tensor's values."""
     return tensor_summary(
@@ -227,6 +235,34 @@ class GraphExecutions(EventList[GraphExecution]):
         graph = self._graphs.get(graph_id)
         op = graph.ops.get(op_name) if graph else None
         return op.op_type if op else None
+
+    def numbers(self, indices: Int64Array) -> Numbers:
+        """Read what the records of many events say in numbers, a hundred times as fast as each.
+
+        Returns:
+            By name, as in `TensorSummary`, an array with a number of each event, NaN where it is
+            not on record; besides these ``step``, and ``execution``: the index of what caused it.
+        """
+        names = ("execution", *NUMBERS)
+        numbers = {name: np.full(len(indices), np.nan) for name in names if name != "serial"}
+        for log, places, rows in self._rows.split(indices):
+            found, known = self._read_numbers(log, rows)
+            serials = np.nan_to_num(found.pop("serial")).astype(np.int64)
+            executions = self._executions.with_serials(log, serials & 0xFFFFFFFF)
+            found["execution"] = np.where(executions >= 0, executions, np.nan)
+            for name, values in found.items():
+                numbers[name][places] = values
+            for place in places[~known].tolist():
+                for name, number in _numbers_of(self[int(indices[place])]).items():
+                    numbers[name][place] = np.nan if number is None else number
+        return numbers
+
+    def _read_numbers(self, log: int, rows: Int64Array) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+        try:
+            return read_numbers(self._files[log], self._offsets[log].take(rows))
+        except OSError:  # what can be read alone is
+            unknown = {name: np.full(len(rows), np.nan) for name in NUMBERS}
+            return unknown, np.zeros(len(rows), bool)
 
     @property
     def num_sites(self) -> int:

@@ -17,7 +17,6 @@ from tfdbg_tui.wire import codec
 from tfdbg_tui.wire.events import DebugEvent
 
 if TYPE_CHECKING:
-    from tfdbg_tui.logdir.files.chunk import Chunk
     from tfdbg_tui.wire.message import Message
 
 _WALL_TIME = DebugEvent.tag("wall_time")
@@ -161,28 +160,32 @@ class Cursor:
 
 
 def into_events(
-    chunk: Chunk, rows: Ints, tag: int, message: type[Message], *, skip_unknown: bool
+    data: Bytes,
+    bounds: tuple[Ints, Ints],
+    tag: int,
+    message: type[Message],
+    *,
+    skip_unknown: bool,
 ) -> tuple[Cursor, Ints]:
     """Return a cursor at the message that each of some DebugEvents holds, and the steps of those.
 
     The step is -1 where an event has none.
 
     Args:
-        chunk: Records.
-        rows: Which of them.
+        data: A buffer.
+        bounds: Where in it the events start and end.
         tag: Tag of the message in DebugEvent.
         message: Its class.
         skip_unknown: Whether fields that the classes do not declare are skipped.
     """
-    start, end = chunk.payload_bounds(rows)
-    event = Cursor(chunk.data, start, end, DebugEvent if skip_unknown else None)
+    event = Cursor(data, *bounds, DebugEvent if skip_unknown else None)
     event.skip_tag(_WALL_TIME)
     event.skip(8)
     steps = event.optional_varint(_STEP, absent=-1)
     has, start, size = event.optional_bytes(tag)
     ok = event.ends() & has
     end = np.where(ok, start + size, start)
-    cursor = Cursor(chunk.data, start, end, message if skip_unknown else None)
+    cursor = Cursor(data, start, end, message if skip_unknown else None)
     cursor.ok = ok
     return cursor, steps
 

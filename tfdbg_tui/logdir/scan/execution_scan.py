@@ -164,7 +164,9 @@ class ExecutionScan:
         found.alerts = np.concatenate([found.alerts, np.array([rows[row], slot])], axis=1)
 
     def _walk(self, chunk: Chunk, rows: Ints, *, skip_unknown: bool) -> _Fields:
-        cursor, step = into_events(chunk, rows, _EXECUTION, Execution, skip_unknown=skip_unknown)
+        cursor, step = into_events(
+            chunk.data, chunk.payload_bounds(rows), _EXECUTION, Execution, skip_unknown=skip_unknown
+        )
         head = cursor.position
         cursor.optional_bytes(_OP_TYPE)
         cursor.optional_varint(_NUM_OUTPUTS)

@@ -20,7 +20,7 @@ from tfdbg_tui.wire.events import DebugEvent, GraphExecutionTrace
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir.files.chunk import Chunk
-    from tfdbg_tui.logdir.files.gather import Flags, Ints
+    from tfdbg_tui.logdir.files.gather import Bytes, Flags, Ints
     from tfdbg_tui.logdir.scan.recognition import Decode
     from tfdbg_tui.logdir.scan.scanned_traces import ScannedTraces
 
@@ -62,7 +62,8 @@ class HeadScan:
         skip_unknown: bool,
     ) -> Ints:
         """Do as `scan`, and return the rows whose fields are not as expected."""
-        fields = _walk(chunk, rows, skip_unknown=skip_unknown)
+        bounds = chunk.payload_bounds(rows)
+        fields = walk_traces(chunk.data, bounds, skip_unknown=skip_unknown)
         data, mine = chunk.data, np.flatnonzero(fields.ok)
         is_bad, known = self._health.bad(
             data, fields.mode[mine], fields.proto[mine], fields.proto_size[mine]
@@ -73,7 +74,7 @@ class HeadScan:
         found.sites[rows[mine]] = self._sites.recognise(heads, devices, rows[mine], decode)
         found.bad[rows[mine]] = is_bad
         numbers = words(data)
-        measured = np.flatnonzero(fields.ok & fields.is_measured)
+        measured = np.flatnonzero(fields.ok & fields.has_minimum & fields.has_maximum)
         found.largest[rows[measured]] = largest_magnitudes(
             numbers[fields.minimum[measured]].view(np.float64),
             numbers[fields.maximum[measured]].view(np.float64),
@@ -84,10 +85,17 @@ class HeadScan:
 
 
 @dataclass(slots=True)
-class _Fields:
-    """Where the fields of some traces are in their chunk, and how long; each of shape [traces]."""
+class TraceFields:
+    """Where the fields of some traces are in a buffer, and how long; each of shape [traces].
+
+    Attributes:
+        ok: Which traces have the fields that are expected; of others nothing else counts.
+        step: Training step; -1 where there is none.
+        mode: Tensor debug mode.
+    """
 
     ok: Flags
+    step: Ints
     head: Ints
     head_size: Ints
     mode: Ints
@@ -95,15 +103,23 @@ class _Fields:
     proto_size: Ints
     device: Ints
     device_size: Ints
-    is_measured: Flags
     has_serial: Flags
     serial: Ints
+    has_minimum: Flags
     minimum: Ints
+    has_maximum: Flags
     maximum: Ints
 
 
-def _walk(chunk: Chunk, rows: Ints, *, skip_unknown: bool) -> _Fields:
-    cursor, _ = into_events(chunk, rows, _TRACE, GraphExecutionTrace, skip_unknown=skip_unknown)
+def walk_traces(data: Bytes, bounds: tuple[Ints, Ints], *, skip_unknown: bool) -> TraceFields:
+    """Return where the fields of some traces are.
+
+    Args:
+        data: A buffer.
+        bounds: Where in it the payloads of their records start and end.
+        skip_unknown: Whether fields that are not declared are skipped, which takes time.
+    """
+    cursor, step = into_events(data, bounds, _TRACE, GraphExecutionTrace, skip_unknown=skip_unknown)
     head = cursor.position
     cursor.optional_bytes(_CONTEXT_ID)
     cursor.optional_bytes(_OP_NAME)
@@ -116,8 +132,9 @@ def _walk(chunk: Chunk, rows: Ints, *, skip_unknown: bool) -> _Fields:
     cursor.optional_fixed(_ITERATION)
     has_minimum, minimum = cursor.optional_fixed(_MINIMUM)
     has_maximum, maximum = cursor.optional_fixed(_MAXIMUM)
-    return _Fields(
+    return TraceFields(
         cursor.ends(),
+        step,
         head,
         head_size,
         mode,
@@ -125,9 +142,10 @@ def _walk(chunk: Chunk, rows: Ints, *, skip_unknown: bool) -> _Fields:
         proto_size,
         device,
         device_size,
-        has_minimum & has_maximum,
         has_serial,
         serial,
+        has_minimum,
         minimum,
+        has_maximum,
         maximum,
     )
