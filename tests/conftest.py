@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.preloaded import Preloaded
 from tfdbg_tui.logdir import Run, RunReader, list_runs
 from tfdbg_tui.wire import filesets
 
@@ -57,6 +58,13 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with tarfile.open(_JOBS) as archive:
         archive.extractall(directory, filter="data")
     return directory
+
+
+@pytest.fixture(scope="session")
+def preloaded() -> Iterator[Preloaded]:
+    """Runs programs that begin with TensorFlow imported, each in a process of its own."""
+    with Preloaded() as found:
+        yield found
 
 
 @pytest.fixture

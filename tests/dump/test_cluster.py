@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +12,8 @@ from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.preloaded import Preloaded
 
 pytestmark = pytest.mark.tensorflow
 pytest.importorskip("tensorflow")
@@ -48,16 +47,14 @@ print(log(tf.constant(1.0)).numpy())
 """
 
 
-def test_a_function_that_runs_in_another_process_is_left_alone_and_told(tmp_path: Path) -> None:
+def test_a_function_that_runs_in_another_process_is_left_alone_and_told(
+    tmp_path: Path, preloaded: Preloaded
+) -> None:
     config = {"cluster": _CLUSTER, "task": {"type": "worker", "index": 1}}
-    result = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, str(tmp_path)],
-        env={**os.environ, "TF_CONFIG": json.dumps(config), "CUDA_VISIBLE_DEVICES": "-1"},
-        capture_output=True,
-        timeout=120,
-        check=False,
+    result = preloaded.run(
+        _PROGRAM, tmp_path, TF_CONFIG=json.dumps(config), CUDA_VISIBLE_DEVICES="-1"
     )
-    assert result.stdout.split() == [b"0.0", b"-inf", b"0.0"], result.stderr.decode()[-2000:]
+    assert result.stdout.split() == ["0.0", "-inf", "0.0"], result.stderr[-2000:]
     run = open_run(tmp_path)
     (omission,) = run.omissions
     assert omission.kind == omissions.SKIPPED

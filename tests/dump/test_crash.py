@@ -14,6 +14,8 @@ from tfdbg_tui.logdir import open_run
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.preloaded import Preloaded
+
 pytestmark = pytest.mark.tensorflow
 
 PROGRAM = """
@@ -90,7 +92,8 @@ print("alive")
 """
 
 
-def test_a_compiled_function_that_fails_leaves_the_memory_whole(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", FAILS_UNDER_XLA, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+def test_a_compiled_function_that_fails_leaves_the_memory_whole(
+    tmp_path: Path, preloaded: Preloaded
+) -> None:
+    done = preloaded.run(FAILS_UNDER_XLA, tmp_path)
     assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr[-2000:]

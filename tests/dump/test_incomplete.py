@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tests.preloaded import Preloaded
     from tfdbg_tui.diagnosis.report.findings import Report
 
 
@@ -299,13 +299,8 @@ def test_a_compiled_function_in_a_dataset_is_named(tmp_path: Path) -> None:
     assert "XLA compiles it" in gap_text(report)
 
 
-def run_program(source: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", source, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-
-
-def test_a_fork_that_computes_and_an_uncaught_error(tmp_path: Path) -> None:
-    result = run_program(_FORKS, str(tmp_path))
+def test_a_fork_that_computes_and_an_uncaught_error(tmp_path: Path, preloaded: Preloaded) -> None:
+    result = preloaded.run(_FORKS, tmp_path)
     assert "ValueError: not today" in result.stderr
     run = open_run(tmp_path)
     report = diagnose(run)
@@ -315,14 +310,14 @@ def test_a_fork_that_computes_and_an_uncaught_error(tmp_path: Path) -> None:
     assert len(run.executions) == 2
 
 
-def test_an_exit_code_is_told(tmp_path: Path) -> None:
+def test_an_exit_code_is_told(tmp_path: Path, preloaded: Preloaded) -> None:
     source = """
 import sys, tensorflow as tf, tfdbg_tui
 tfdbg_tui.enable_dump_debug_info(sys.argv[1], "CONCISE_HEALTH", -1)
 tf.math.sin(1.0)
 sys.exit(3)
 """
-    assert run_program(source, str(tmp_path)).returncode == 3
+    assert preloaded.run(source, tmp_path).returncode == 3
     report = diagnose(open_run(tmp_path))
     assert (report.verdict, [gap.kind for gap in report.gaps]) == ("incomplete", ["failed"])
     assert "it called sys.exit(3)" in gap_text(report)
@@ -362,9 +357,11 @@ raise ValueError("not today\\nmore")
 """
 
 
-def test_a_full_disk_and_a_program_that_leaves_at_once(tmp_path: Path) -> None:
+def test_a_full_disk_and_a_program_that_leaves_at_once(
+    tmp_path: Path, preloaded: Preloaded
+) -> None:
     full, left = tmp_path / "full", tmp_path / "left"
-    result = run_program(_FULL, str(full), str(left))
+    result = preloaded.run(_FULL, full, left)
     assert result.returncode == 0, result.stderr
     assert result.stderr.count("dumping is off") == 1
     report = diagnose(open_run(full))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +11,8 @@ import tfdbg_tui
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.preloaded import Preloaded
 
 pytestmark = pytest.mark.tensorflow
 
@@ -37,16 +37,10 @@ f(tf.zeros([1]))
 """
 
 
-def test_no_name_of_a_file_ends_the_program(tmp_path: Path) -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", PROGRAM, tmp_path / "logdir"],
-        cwd=tmp_path,
-        capture_output=True,
-        timeout=300,
-        check=False,
-    )
+def test_no_name_of_a_file_ends_the_program(tmp_path: Path, preloaded: Preloaded) -> None:
+    result = preloaded.run(PROGRAM, tmp_path / "logdir", directory=tmp_path)
     assert result.returncode == 0, result.stderr
-    assert result.stdout == b"(1,)\n" * 6
+    assert result.stdout == "(1,)\n" * 6
     run = tfdbg_tui.open_run(tmp_path / "logdir")
     logs = [execution for execution in run.executions if execution.op_type == "Log"]
     files = [{os.path.basename(frame.path) for frame in run.stack(log.stack_id)} for log in logs]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +12,9 @@ pytestmark = pytest.mark.tensorflow
 pytest.importorskip("tensorflow")
 
 from tests.dump import dump_oracle as oracle  # noqa: E402
+
+if TYPE_CHECKING:
+    from tests.preloaded import Preloaded
 
 HERE = Path(__file__).parent
 MODES = ("NO_TENSOR", "CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "SHAPE", "FULL_TENSOR")
@@ -48,9 +49,10 @@ CASES = [f"{p}:{m}" for m in MODES for p in PROGRAMS] + ["keras_fit:CONCISE_HEAL
 Dumped = dict[str, tuple[Path, dict[str, list[str]]]]
 
 
-def dump(writer: str, directory: Path, cases: list[str]) -> dict[str, list[str]]:
-    command = [sys.executable, str(HERE / "dumped_programs.py"), writer, str(directory), *cases]
-    process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+def dump(
+    preloaded: Preloaded, writer: str, directory: Path, cases: list[str]
+) -> dict[str, list[str]]:
+    process = preloaded.run(HERE / "dumped_programs.py", writer, directory, *cases)
     assert process.returncode == 0, process.stderr[-3000:]
     assert "dumping is off" not in process.stderr, process.stderr[-3000:]
     results: dict[str, list[str]] = json.loads((directory / "results.json").read_text())
@@ -58,7 +60,7 @@ def dump(writer: str, directory: Path, cases: list[str]) -> dict[str, list[str]]
 
 
 @pytest.fixture(scope="module")
-def dumped(tmp_path_factory: pytest.TempPathFactory) -> Dumped:
+def dumped(tmp_path_factory: pytest.TempPathFactory, preloaded: Preloaded) -> Dumped:
     result = {}
     for writer, cases in (
         ("none", [f"{p}:none" for p in (*PROGRAMS, "keras_fit")]),
@@ -66,7 +68,7 @@ def dumped(tmp_path_factory: pytest.TempPathFactory) -> Dumped:
         ("ours", [*CASES, "functions:ADAPTIVE", "dtypes:ADAPTIVE"]),
     ):
         directory = tmp_path_factory.mktemp(writer)
-        result[writer] = directory, dump(writer, directory, cases)
+        result[writer] = directory, dump(preloaded, writer, directory, cases)
     return result
 
 

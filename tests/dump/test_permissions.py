@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tfdbg_tui.logdir import LogdirError
 from tfdbg_tui.program import Program, new_logdir
+
+if TYPE_CHECKING:
+    from tests.preloaded import Preloaded
 
 PROGRAM = """\
 import os, sys
@@ -40,9 +42,10 @@ def modes(directory: Path) -> dict[str, int]:
 
 
 @pytest.mark.tensorflow
-def test_files_of_a_dump_are_for_its_user_only(tmp_path: Path) -> None:
+def test_files_of_a_dump_are_for_its_user_only(tmp_path: Path, preloaded: Preloaded) -> None:
     (tmp_path / "ADAPTIVE-1").mkdir(mode=0o755)
-    subprocess.run([sys.executable, "-c", PROGRAM, tmp_path], check=True, timeout=300)
+    result = preloaded.run(PROGRAM, tmp_path)
+    assert result.returncode == 0, result.stderr
     found = modes(tmp_path)
     assert found.pop("ADAPTIVE-1") == 0o755, "a directory of the user keeps its mode"
     for name, mode in found.items():

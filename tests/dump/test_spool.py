@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +11,8 @@ import tfdbg_tui
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.preloaded import Preloaded
 
 _PROGRAM = """
 import tensorflow as tf
@@ -27,14 +26,9 @@ tf.math.log(tf.constant([0.0]))
 
 
 @pytest.mark.tensorflow
-def test_a_dump_to_a_url_that_takes_none(tmp_path: Path) -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", _PROGRAM],
-        env={**os.environ, "TFDBG_SPOOL_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def test_a_dump_to_a_url_that_takes_none(tmp_path: Path, preloaded: Preloaded) -> None:
+    result = preloaded.run(_PROGRAM, TFDBG_SPOOL_DIR=str(tmp_path))
+    assert result.returncode == 0, result.stderr
     (told,) = re.findall("tfdbg-tui: .*", result.stderr)
     (spool,) = tmp_path.iterdir()
     assert told == (

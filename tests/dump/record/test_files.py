@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +13,8 @@ from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.preloaded import Preloaded
 
 PROGRAM = """
 import os, resource, sys
@@ -51,21 +51,19 @@ dump.flush()
 """
 
 
-def run(program: str, directory: Path) -> None:
-    command = [sys.executable, "-c", PROGRAM + program, str(directory)]
-    process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+def test_files_that_got_our_descriptors_are_left_alone(
+    tmp_path: Path, preloaded: Preloaded
+) -> None:
+    process = preloaded.run(PROGRAM + CLOSES_ALL, tmp_path)
     assert process.returncode == 0, process.stderr[-3000:]
-
-
-def test_files_that_got_our_descriptors_are_left_alone(tmp_path: Path) -> None:
-    run(CLOSES_ALL, tmp_path)
     (omission,) = open_run(tmp_path).omissions
     assert omission.kind == "stopped"
     assert "closed" in omission.reason
 
 
-def test_the_dump_goes_on_where_no_descriptor_is_left(tmp_path: Path) -> None:
-    run(USES_ALL, tmp_path)
+def test_the_dump_goes_on_where_no_descriptor_is_left(tmp_path: Path, preloaded: Preloaded) -> None:
+    process = preloaded.run(PROGRAM + USES_ALL, tmp_path)
+    assert process.returncode == 0, process.stderr[-3000:]
     found = open_run(tmp_path)
     assert not found.omissions
     assert found.num_alerts

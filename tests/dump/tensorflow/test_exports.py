@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +18,8 @@ from tfdbg_tui import dump  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from tests.preloaded import Preloaded
 
 INPUT = [[1.0, 0.5], [-2.0, 0.0]]
 
@@ -53,17 +52,6 @@ class Model(tf.Module):  # type: ignore[name-defined]
         return tf.math.log(x) * self.scale
 
 
-def in_another_process(directory: Path, program: str) -> Any:
-    """Return what a program without tfdbg_tui prints as JSON."""
-    command = [sys.executable, "-c", textwrap.dedent(program), str(directory)]
-    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": ""}
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=300, env=environment
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def converted(function: Any, model: Any) -> int:
     """Return the size of what TFLite makes of a function."""
     return len(tf.lite.TFLiteConverter.from_concrete_functions([function], model).convert())
@@ -75,7 +63,9 @@ def bad_op_types(root: Path) -> set[str]:
     return {t.op_name for t in run.graph_executions if t.summary is not None and t.summary.bad}
 
 
-def test_exported_models_run_where_there_is_no_debugger(tmp_path: Path) -> None:
+def test_exported_models_run_where_there_is_no_debugger(
+    tmp_path: Path, preloaded: Preloaded
+) -> None:
     x = tf.constant(INPUT)
     with_dump = tmp_path / "dump"
     tfdbg_tui.enable_dump_debug_info(str(with_dump), "ADAPTIVE", -1)
@@ -96,9 +86,7 @@ def test_exported_models_run_where_there_is_no_debugger(tmp_path: Path) -> None:
     tfdbg_tui.disable_dump_debug_info()
     assert {"Log"} <= bad_op_types(with_dump)
     assert under_dump == converted(concrete, model)
-    found = in_another_process(
-        tmp_path,
-        """
+    program = """
         import json, pathlib, sys
         import tensorflow as tf
         assert "tfdbg_tui" not in sys.modules
@@ -110,9 +98,10 @@ def test_exported_models_run_where_there_is_no_debugger(tmp_path: Path) -> None:
         v1 = tf.saved_model.load(str(root / "v1")).signatures["serving_default"]
         y = v1(x=x)["y"]
         print(json.dumps([saved.serve(x).numpy().tolist(), tf.math.is_finite(y).numpy().tolist()]))
-        """,
-    )
-    assert found == [expected, [[True, True], [False, False]]]
+    """
+    done = preloaded.run(textwrap.dedent(program), tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == [expected, [[True, True], [False, False]]]
 
 
 def test_the_state_of_a_dataset_is_saved_and_sent(tmp_path: Path) -> None:
