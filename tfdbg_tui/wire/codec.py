@@ -22,6 +22,7 @@ _ONE_BYTE = [bytes([value]) for value in range(0x80)]
 _DOUBLE = struct.Struct("<d")
 _FIXED32 = struct.Struct("<I")
 _FIXED64 = struct.Struct("<Q")
+_PIECE = 4096
 
 
 class DecodeError(ValueError):
@@ -133,6 +134,21 @@ def unpack_varints(data: bytes) -> list[int]:
     while pos < len(data):
         value, pos = read_varint(data, pos)
         values.append(signed(value))
+    return values
+
+
+def unpack_doubles(data: bytes) -> list[float]:
+    """Return the values of a packed repeated double field.
+
+    Raises:
+        DecodeError: The last one is cut off.
+    """
+    values: list[float] = []
+    for pos in range(0, len(data), _PIECE):  # What stays in its file is bytes only in pieces.
+        piece = data[pos : pos + _PIECE]
+        if len(piece) % _DOUBLE.size:
+            raise DecodeError("packed doubles cut off")
+        values += [value for (value,) in _DOUBLE.iter_unpack(piece)]
     return values
 
 

@@ -188,19 +188,10 @@ def _store(message: Message, spec: _Field, wire_type: int, value: int | bytes) -
     elif kind is Kind.INTS:
         getattr(message, spec.name).extend(codec.unpack_varints(value))
     elif kind is Kind.DOUBLES:
-        getattr(message, spec.name).extend(_unpack_doubles(value))
+        getattr(message, spec.name).extend(codec.unpack_doubles(value))
     else:
         assert spec.message is not None
         setattr(message, spec.name, spec.message.decode(value))
-
-
-def _unpack_doubles(data: bytes) -> list[float]:
-    if len(data) % 8:
-        raise codec.DecodeError("packed doubles cut off")
-    return [
-        codec.to_double(int.from_bytes(data[pos : pos + 8], "little"))
-        for pos in range(0, len(data), 8)
-    ]
 
 
 def _strings(number: int, values: list[str]) -> bytes:

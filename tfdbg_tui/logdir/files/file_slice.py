@@ -47,15 +47,24 @@ class FileSlice:
             size = max(0, stop - start)
             if size > _IN_MEMORY:
                 return FileSlice(self._read, self._start + start, size)
-            return self._read(self._start + start, size)
+            if size > _WINDOW:
+                return self._read(self._start + start, size)
+            at = self._place(start, size) if size else 0
+            return self._window[at : at + size]
         if not 0 <= index < self._size:
             raise IndexError(index)
-        if not 0 <= index - self._window_at < len(self._window):
-            self._window_at = index
+        at = self._place(index, 1)
+        if at >= len(self._window):
+            raise codec.DecodeError("the file has become shorter")
+        return self._window[at]
+
+    def _place(self, index: int, size: int) -> int:
+        """Read so many bytes into the window, unless they are there; return where they begin."""
+        at = index - self._window_at
+        if at < 0 or at + size > len(self._window):
+            self._window_at, at = index, 0
             self._window = self._read(self._start + index, min(_WINDOW, self._size - index))
-            if not self._window:
-                raise codec.DecodeError("the file has become shorter")
-        return self._window[index - self._window_at]
+        return at
 
     def pieces(self, size: int) -> Iterator[bytes]:
         """Yield the bytes in pieces of `size` (the last may be shorter)."""
