@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.fleet.summary import summaries_to_json as summaries_to_json
     from tfdbg_tui.diagnosis.fleet.words import fleet_to_text as fleet_to_text
     from tfdbg_tui.diagnosis.function_names import readable_function as readable_function
+    from tfdbg_tui.diagnosis.history import History as History
+    from tfdbg_tui.diagnosis.history import history_of as history_of
+    from tfdbg_tui.diagnosis.history import outputs_of_same_op as outputs_of_same_op
+    from tfdbg_tui.diagnosis.history import tensors_of_line as tensors_of_line
     from tfdbg_tui.diagnosis.locations import Location as Location
     from tfdbg_tui.diagnosis.locations import is_library_frame as is_library_frame
     from tfdbg_tui.diagnosis.locations import location_of as location_of
@@ -99,6 +103,12 @@ _NAMES = {
     ),
     "tfdbg_tui.diagnosis.fleet.words": ("fleet_to_text",),
     "tfdbg_tui.diagnosis.function_names": ("readable_function",),
+    "tfdbg_tui.diagnosis.history": (
+        "History",
+        "history_of",
+        "outputs_of_same_op",
+        "tensors_of_line",
+    ),
     "tfdbg_tui.diagnosis.locations": ("Location", "is_library_frame", "location_of", "user_frame"),
     "tfdbg_tui.diagnosis.recording": (
         "BUFFERING",

@@ -78,5 +78,10 @@ MAX_FINITE: dict[str, float] = {
     "bfloat16": 3.3895313892515355e38,
     "float32": 3.4028234663852886e38,
     "float64": 1.7976931348623157e308,
+    "float8_e5m2": 57344.0,
+    "float8_e5m2fnuz": 57344.0,
+    "float8_e4m3fn": 448.0,
+    "float8_e4m3fnuz": 240.0,
+    "float8_e4m3b11fnuz": 30.0,
 }
-"""Largest finite value of each common floating type."""
+"""Largest finite value of each floating type."""

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.rules.model import Growth
-from tfdbg_tui.logdir.index.executions import Place
-from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
-    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _LEAST = 100  # times, from the first step of the growth to the last
 _STEPS = 3  # that have to be on record
@@ -29,7 +26,7 @@ def growth_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Growth | None
         dataflow: Of the run.
         event: A computation of the tensor.
     """
-    found = _magnitudes(run, dataflow, event)
+    found = magnitudes_of(run, dataflow, event)
     before = (found.rows < event.index) & (found.executions >= 0)
     steps = run.executions.steps.numbers_of(found.executions[before])
     numbers, which = np.unique(steps[steps >= 0], return_inverse=True)
@@ -45,24 +42,3 @@ def growth_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Growth | None
         last_step=int(numbers[-1]),
         last=float(largest[-1]),
     )
-
-
-def _magnitudes(run: Run, dataflow: Dataflow, event: TensorEvent) -> Magnitudes:
-    """Return the magnitudes of all computations of a tensor, whatever mode they are recorded in."""
-    if event.kind == "execution":
-        places = [
-            Place(run.executions.kinds[row], run.executions.stack_ids[row], event.slot)
-            for row in _one_of_each_kind(run, dataflow, event)
-        ]
-        return run.executions.magnitudes([place.number for place in places])
-    traces = run.graph_executions
-    mine = traces.site(event.index)
-    in_each_mode = (run.site_numbers.get(replace(mine, mode=mode)) for mode in TensorDebugMode)
-    return traces.magnitudes([number for number in in_each_mode if number is not None])
-
-
-def _one_of_each_kind(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[int]:
-    rows = dataflow.timeline.alike(event.index)
-    _, first = np.unique(run.executions.kinds.take(rows), return_index=True)
-    alike: list[int] = rows[first].tolist()
-    return alike

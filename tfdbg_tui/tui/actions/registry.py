@@ -385,6 +385,13 @@ ACTIONS: tuple[Action, ...] = (
         _SHOW,
     ),
     Action(
+        "history",
+        ("V",),
+        "history",
+        "show all computations of the focused tensor or source line, as a curve and a table",
+        _SHOW,
+    ),
+    Action(
         "notes",
         ("exclamation_mark",),
         "notes",

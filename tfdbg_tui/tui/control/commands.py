@@ -14,6 +14,7 @@ from tfdbg_tui.tui.session.focusing import focused_event
 from tfdbg_tui.tui.terminal import clipboard, editor
 
 if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis import TensorEvent
     from tfdbg_tui.program import Program
     from tfdbg_tui.tui.control.navigator import Navigator
     from tfdbg_tui.tui.control.parts import Parts
@@ -182,6 +183,17 @@ class Commands:
         else:
             name = name_of(snapshot.run, event)
             self._app.push_screen(ValuesScreen(name, tensor, self._charset))
+
+    def do_history(self) -> None:
+        """Show all computations of the focused tensor, or of those of the focused line."""
+        from tfdbg_tui.tui.screens.history import HistoryScreen
+
+        if self._session.snapshot is not None:
+            self._app.push_screen(HistoryScreen(self._session, self._charset), self._go_to)
+
+    def _go_to(self, event: TensorEvent | None) -> None:
+        if event is not None:
+            self._navigator.go(partial(navigation.go_to_tensor, event=event), jump=True)
 
     def do_notes(self) -> None:
         """Show what is wrong with the dump."""

@@ -1,9 +1,9 @@
 """What keys and clicks do: functions from a snapshot and a focus to the next focus.
 
 `moving` within lists and between panes, `drilling` deeper, `links` along the numbers, `repeats` of
-the same op, `training_steps`, `alerts`, `asking_why`, `finding` by name or text, `filtering` lists,
-`showing` more or less, `copying`, `settling` when a run opens.  What differs from pane to pane is a
-method of the pane's `Rows`.
+the same op, `training_steps`, `history` of a tensor, `alerts`, `asking_why`, `finding` by name or
+text, `filtering` lists, `showing` more or less, `copying`, `settling` when a run opens.  What
+differs from pane to pane is a method of the pane's `Rows`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tfdbg_tui.tui.navigation.filtering import (
     toggle_bad_only,
 )
 from tfdbg_tui.tui.navigation.finding import goto, search
+from tfdbg_tui.tui.navigation.history import go_to_tensor, tensors_together
 from tfdbg_tui.tui.navigation.links import to_consumer, to_producer
 from tfdbg_tui.tui.navigation.moving import (
     cycle_pane,
@@ -55,6 +56,7 @@ __all__ = [
     "enter",
     "first_alert",
     "first_focus",
+    "go_to_tensor",
     "goto",
     "last_row",
     "latest",
@@ -77,6 +79,7 @@ __all__ = [
     "tensors_of_function",
     "tensors_of_line",
     "tensors_of_type",
+    "tensors_together",
     "to_consumer",
     "to_producer",
     "toggle_bad_branches",

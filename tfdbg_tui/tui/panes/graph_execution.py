@@ -200,7 +200,10 @@ SPEC = PaneSpec(
     view=GraphExecutionPane,
     tile=3,
     companion="graph_structure",
-    keys=("first_alert", "why", "next_alert", "producer", "consumer", "bad_only", "filter"),
+    keys=(
+        *("first_alert", "why", "next_alert", "history"),
+        *("producer", "consumer", "bad_only", "filter"),
+    ),
     prefix="trace",
     total=lambda snapshot: len(snapshot.run.graph_executions),
     beside_why=frozenset({"wide"}),

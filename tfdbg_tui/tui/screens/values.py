@@ -172,6 +172,7 @@ class TensorGrid(VirtualList):
         self.view = view
         self.shows_histogram = False
         self._charset = charset
+        self.ellipsis = charset.ellipsis
         self._message: tuple[str, str] = ("", "")
         self._element = _width_of(view.elements)
         self._bars: list[Line] = []

@@ -1,0 +1,133 @@
+"""What became of a tensor: its curve, its table, and the way to one of its computations.
+
+After a wanted change: TFDBG_TUI_UPDATE_SCREENS=1 pytest tests/tui/screens/test_history.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.diagnosis.tiny import Program
+from tests.tui.screens.test_layout import assert_screen
+from tfdbg_tui.tui.screens.history import HistoryScreen
+from tfdbg_tui.tui.session.snapshot import Snapshot
+from tfdbg_tui.tui.terminal.text import ASCII
+
+if TYPE_CHECKING:
+    from tests.tui.conftest import Open, Opened
+
+CALLS = 40
+OVERFLOW = 33
+"""The call from which on the first output is infinite."""
+
+
+def program(directory: Path, calls: int = CALLS) -> Program:
+    """Returns a function of which one output grows until it overflows, and another one shrinks."""
+    made = Program(directory)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    made.op("f", "Split", "split", "x:0", outputs=2, line=7)
+    made.op("f", "Neg", "neg", "split:1", line=7)
+    made.op("f", "Abs", "abs", "split:1", line=8)
+    for call in range(calls):
+        grown = np.full(64, 1.4**call if call < OVERFLOW else np.inf, np.float16)
+        shrunk = np.full(64, 0.9**call, np.float16)
+        measured = call < 10 or call % 5 == 0
+        serial = call + 1
+        made.trace("f", "split", grown, 0, serial=serial, extremes=measured and call < OVERFLOW)
+        made.trace("f", "split", shrunk, 1, serial=serial, extremes=measured)
+        made.trace("f", "neg", -shrunk, serial=serial)
+        made.execution("f", [], {call: grown}, "f", serial=serial)
+    return made
+
+
+@pytest.fixture
+def growing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    program(tmp_path / "growing").open()
+    monkeypatch.chdir(tmp_path)
+    return "growing"
+
+
+async def look_at(opened: Opened, row: int) -> None:
+    await opened.press("colon")
+    await opened.type(f"trace:{row}")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda s: f"{s[0]}x{s[1]}")
+async def test_history_at_three_sizes(open_app: Open, growing: str, size: tuple[int, int]) -> None:
+    async with open_app(growing, size) as opened:
+        await look_at(opened, 3 * (OVERFLOW - 2))
+        await opened.press("V")
+        assert_screen(opened.screen(), f"history_{size[0]}x{size[1]}")
+
+
+async def test_history_in_ascii(open_app: Open, growing: str) -> None:
+    async with open_app(growing, (80, 24), charset=ASCII) as opened:
+        await look_at(opened, 0)
+        await opened.press("V")
+        assert opened.screen().isascii()
+        assert "*" in opened.screen()
+
+
+async def test_one_goes_to_a_bad_computation_and_back(open_app: Open, growing: str) -> None:
+    async with open_app(growing) as opened:
+        await look_at(opened, 0)
+        before = opened.focus
+        await opened.press("V", "n")
+        assert f"{OVERFLOW + 1} of 40 computations" in opened.screen()
+        await opened.press("right_square_bracket", "left_square_bracket", "enter")
+        assert opened.focus.graph_execution == 3 * OVERFLOW
+        await opened.press("backspace")
+        assert opened.focus == before
+        await opened.press("V", "n", "escape")
+        assert opened.focus == before
+
+
+async def test_of_several_outputs_one_is_chosen(open_app: Open, growing: str) -> None:
+    async with open_app(growing) as opened:
+        await look_at(opened, 3)
+        await opened.press("V")
+        assert "split:0  float16  2 of 40 computations  1 of 2 tensors" in opened.screen()
+        await opened.press("right_square_bracket", "G")
+        assert "split:1  float16  40 of 40 computations  2 of 2 tensors" in opened.screen()
+        assert "none bad; " in opened.screen()
+        await opened.press("enter")
+        assert opened.focus.graph_execution == 3 * (CALLS - 1) + 1
+
+
+async def test_the_tensors_of_a_source_line(open_app: Open, growing: str) -> None:
+    async with open_app(growing) as opened:
+        await look_at(opened, 2)
+        await opened.press("5", "V")
+        assert "neg:0  float16  1 of 40 computations  3 of 3 tensors" in opened.screen()
+        assert "not measured" in opened.screen()
+        await opened.press("j", "enter")
+        assert opened.focus.graph_execution == 5
+        assert opened.active_pane() == "graph_execution"
+
+
+async def test_a_line_without_tensors_says_so(open_app: Open, growing: str) -> None:
+    async with open_app(growing) as opened:
+        await look_at(opened, 2)
+        await opened.press("5", "colon")
+        await opened.type("program.py:8")
+        await opened.press("V")
+        assert "no tensor that this line computes is on record" in opened.screen()
+
+
+async def test_it_grows_with_the_run(open_app: Open, growing: str) -> None:
+    async with open_app(growing) as opened:
+        await look_at(opened, 0)
+        await opened.press("V", "j")
+        longer = program(Path(growing), CALLS + 2).open()
+        opened.app.session.load(Snapshot(longer, opened.snapshot))
+        (shown,) = [
+            screen for screen in opened.app.screen_stack if isinstance(screen, HistoryScreen)
+        ]
+        shown.look()
+        await opened.pilot.pause()
+        assert "split:0  float16  2 of 42 computations" in opened.screen()

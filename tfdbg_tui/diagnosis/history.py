@@ -1,0 +1,169 @@
+"""What became of a tensor: all its computations, in order, as the index tells of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of, summary_of
+from tfdbg_tui.logdir.index.executions import Place
+from tfdbg_tui.wire.dtypes import MAX_FINITE, dtype_name
+from tfdbg_tui.wire.modes import TensorDebugMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.index.columns import Int64Array
+    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
+
+_FLOATING = (*MAX_FINITE, "complex64", "complex128")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class History:
+    """All computations of a tensor, in order of time.
+
+    Attributes:
+        latest: The last of them.
+        rows: Index of the event of each.
+        largest: The largest magnitude of a finite element of each; NaN where it is not on record.
+        bad: Whether each holds NaN or ∞.
+        dtype: Name of the element type; None where it is not on record.
+    """
+
+    latest: TensorEvent
+    rows: Int64Array
+    largest: npt.NDArray[np.float64]
+    bad: npt.NDArray[np.bool_]
+    dtype: str | None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def event(self, position: int) -> TensorEvent:
+        """Return one of the computations."""
+        return replace(self.latest, index=int(self.rows[position]))
+
+
+def history_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> History:
+    """Return the history of a tensor, without reading the records of its computations.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: One of its computations.
+    """
+    if event.kind == "graph_execution":
+        rows = dataflow.timeline.rows_of(event.index)
+        alerts = run.graph_executions.alert_rows[:]
+    else:
+        rows = dataflow.timeline.alike(event.index)
+        executions = run.executions
+        alerts = executions.alert_rows[:][executions.alert_slots[:] == event.slot]
+    measured = magnitudes_of(run, dataflow, event)
+    largest = np.full(len(rows), np.nan)
+    largest[np.searchsorted(rows, measured.rows)] = measured.largest
+    latest = replace(event, index=int(rows[-1]))
+    return History(latest, rows, largest, np.isin(rows, alerts), dtype_of(run, latest))
+
+
+def magnitudes_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Magnitudes:
+    """Return the magnitudes of all computations of a tensor, whatever mode they are recorded in."""
+    if event.kind == "execution":
+        places = [
+            Place(run.executions.kinds[row], run.executions.stack_ids[row], event.slot)
+            for row in _one_of_each_kind(run, dataflow, event)
+        ]
+        return run.executions.magnitudes([place.number for place in places])
+    traces = run.graph_executions
+    mine = traces.site(event.index)
+    in_each_mode = (run.site_numbers.get(replace(mine, mode=mode)) for mode in TensorDebugMode)
+    return traces.magnitudes([number for number in in_each_mode if number is not None])
+
+
+def _one_of_each_kind(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[int]:
+    rows = dataflow.timeline.alike(event.index)
+    _, first = np.unique(run.executions.kinds.take(rows), return_index=True)
+    alike: list[int] = rows[first].tolist()
+    return alike
+
+
+def dtype_of(run: Run, event: TensorEvent) -> str | None:
+    """Return the element type of a tensor; None where it is not on record."""
+    op = graph_op_of(run, event)
+    if op is not None and event.slot < len(op.output_dtypes):
+        return dtype_name(op.output_dtypes[event.slot])
+    summary = summary_of(run, event)
+    return summary.dtype if summary else None
+
+
+def outputs_of_same_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[TensorEvent]:
+    """Return a computation of each output of the op that made a tensor."""
+    if event.kind == "execution":
+        return list(_outputs(run, event.index))
+    site = run.graph_executions.site(event.index)
+    return list(_computed(run, dataflow, site.graph_id, site.op_name))
+
+
+def tensors_of_line(run: Run, dataflow: Dataflow, path: str, line: int) -> list[TensorEvent]:
+    """Return a computation of each floating-point tensor that was made through a line.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        path: Path of the source file.
+        line: Number of the line, from 1.
+    """
+
+    @cache
+    def passes(stack_id: int) -> bool:
+        return any((frame.path, frame.line) == (path, line) for frame in run.stack(stack_id))
+
+    found = [
+        event
+        for graph_id, graph in list(run.graphs.items())
+        for op in list(graph.ops.values())
+        if passes(op.stack_id)
+        for event in _computed(run, dataflow, graph_id, op.name)
+    ]
+    eager = _latest_executions(run)
+    found += [
+        event
+        for (_, stack_id), index in eager.items()
+        if passes(stack_id)
+        for event in _outputs(run, index)
+    ]
+    return [event for event in found if dtype_of(run, event) in (*_FLOATING, None)]
+
+
+def _latest_executions(run: Run) -> dict[tuple[str, int], int]:
+    """Return the last execution of each op type by each stack."""
+    executions = run.executions
+    places = executions.kinds[::-1] << 32 | executions.stack_ids[::-1]
+    found, behind = np.unique(places, return_index=True)
+    latest: dict[tuple[str, int], int] = {}
+    for place, index in zip(found.tolist(), (len(places) - 1 - behind).tolist(), strict=True):
+        key = executions.kind_by_id(place >> 32).op_type, place & 0xFFFFFFFF
+        latest[key] = max(index, latest.get(key, 0))
+    return latest
+
+
+def _outputs(run: Run, index: int) -> Iterator[TensorEvent]:
+    for slot, summary in enumerate(run.executions[index].outputs):
+        if summary is not None:
+            yield TensorEvent("execution", index, slot)
+
+
+def _computed(run: Run, dataflow: Dataflow, graph_id: str, op_name: str) -> Iterator[TensorEvent]:
+    traces = run.graph_executions
+    for site, site_id in dataflow.timeline.sites(graph_id, op_name):
+        row = traces.last_before(site_id, len(traces))
+        if row is not None:
+            yield TensorEvent("graph_execution", row, site.output_slot)

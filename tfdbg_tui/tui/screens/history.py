@@ -1,0 +1,351 @@
+"""What became of a tensor: all its computations, as curves of |max| and as a table."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from tfdbg_tui.diagnosis import TensorEvent, history_of, step_of
+from tfdbg_tui.tui import navigation
+from tfdbg_tui.tui.panes.base import AsciiScrollBar
+from tfdbg_tui.tui.screens.closing import ClosesOnce
+from tfdbg_tui.tui.widgets import curves
+from tfdbg_tui.tui.widgets.virtual_list import VirtualList
+from tfdbg_tui.wire.dtypes import MAX_FINITE
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from tfdbg_tui.diagnosis import History
+    from tfdbg_tui.logdir import TensorSummary
+    from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.tui.terminal.text import Charset
+    from tfdbg_tui.tui.widgets.cells import Cell, Line
+
+_TOGETHER = 12  # curves over one another: those of the tensors next to the chosen one
+_SECONDS = 0.5  # between two looks at a run that grows
+_KEYS = "Enter goes there  n bad  [ ] tensors  Esc closes"
+_TITLES = ("step", "exec", "min", "max", "|max|", "NaN", "inf", "zeros")
+_WIDTHS = (7, 7, 11, 11, 11, 6, 6, 6)
+_LEAST_PLOT = 24, 4  # cells across and down: smaller curves tell nothing
+
+
+class HistoryScreen(ClosesOnce, ModalScreen[TensorEvent | None]):
+    """The computations of the focused tensor, and of those made with it.
+
+    It returns the computation that is to be gone to, or None.
+
+    Args:
+        session: What is focused, and the run as it is at any time.
+        charset: The characters to draw with.
+
+    Raises:
+        NowhereError: No tensor is focused.
+    """
+
+    AUTO_FOCUS = ""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,backspace,V", "leave", "close"),
+        Binding("enter", "go", show=False),
+        Binding("n", "to_bad(1)", show=False),
+        Binding("N", "to_bad(-1)", show=False),
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown,space", "page(1)", show=False),
+        Binding("g,home", "to(0)", show=False),
+        Binding("G,end", "to(-1)", show=False),
+        Binding("left_square_bracket", "tensor(-1)", show=False),
+        Binding("right_square_bracket", "tensor(1)", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    HistoryScreen { align: center middle; }
+    HistoryScreen > Vertical {
+        width: 100%;
+        height: 100%;
+        border: round $rule-active;
+        background: $surface;
+    }
+    HistoryScreen > Vertical.-ascii { border: ascii $rule-active; }
+    HistoryScreen VirtualList { height: 1fr; background: $surface; }
+    """
+
+    def __init__(self, session: Session, charset: Charset) -> None:
+        super().__init__()
+        self._session = session
+        self._charset = charset
+        snapshot = session.snapshot
+        assert snapshot is not None
+        tensors, chosen = navigation.tensors_together(snapshot, session.focus)
+        self._table = HistoryTable(snapshot, tensors, chosen, charset)
+
+    def compose(self) -> ComposeResult:
+        """See Textual."""
+        with Vertical(classes="-ascii" if self._charset.ascii_only else "") as box:
+            box.border_subtitle = Content(_KEYS)
+            yield self._table
+
+    def on_mount(self) -> None:
+        """Show it, now and whenever the run has grown."""
+        self._show()
+        self.set_interval(_SECONDS, self.look)
+
+    def look(self) -> None:
+        """Show the run as it is now."""
+        snapshot = self._session.snapshot
+        if snapshot is self._table.snapshot:
+            return
+        try:
+            if snapshot is None:
+                raise navigation.NowhereError("another run has begun")
+            tensors, _ = navigation.tensors_together(snapshot, self._session.focus)
+        except navigation.NowhereError:
+            self.dismiss(None)
+            return
+        self._table.load(snapshot, tensors)
+        self._show()
+
+    def _show(self) -> None:
+        self.query_one(Vertical).border_title = Content(self._table.title())
+        self._table.update()
+
+    async def action_leave(self) -> None:
+        """Close."""
+        self.dismiss(None)
+
+    async def action_go(self) -> None:
+        """Close, and go to the computation that is looked at."""
+        self.look()
+        self.dismiss(self._table.event)
+
+    def action_to_bad(self, step: int) -> None:
+        """Go to the next computation that is bad, or to the one before."""
+        self._table.to_bad(step)
+        self._show()
+
+    def action_move(self, rows: int) -> None:
+        """Go to another computation."""
+        self._table.to(self._table.position + rows)
+        self._show()
+
+    def action_page(self, pages: int) -> None:
+        """Go a page up or down."""
+        self._table.to(self._table.position + pages * max(1, self._table.page_rows - 1))
+        self._show()
+
+    def action_to(self, position: int) -> None:
+        """Go to the first computation, or to the last one."""
+        self._table.to(position % len(self._table.history))
+        self._show()
+
+    def action_tensor(self, step: int) -> None:
+        """Go to the next tensor, or to the one before."""
+        self._table.choose(step)
+        self._show()
+
+    def on_virtual_list_row_clicked(self, event: VirtualList.RowClicked) -> None:
+        """Look at a computation; at the second click, go there."""
+        if event.row == self._table.position:
+            self.dismiss(self._table.event)
+        self._table.to(event.row)
+        self._show()
+
+
+class HistoryTable(VirtualList):
+    """Curves, and a row for each computation of the tensor that is chosen.
+
+    Args:
+        snapshot: The run.
+        tensors: A computation of each tensor.
+        chosen: Which of them is looked at first.
+        charset: The characters to draw with.
+
+    Attributes:
+        snapshot: The run.
+        position: The computation that is looked at.
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, tensors: list[TensorEvent], chosen: int, charset: Charset
+    ) -> None:
+        super().__init__(id="history")
+        self.position = 0
+        self._charset = charset
+        self.ellipsis = charset.ellipsis
+        if charset.ascii_only:
+            self.vertical_scrollbar.renderer = AsciiScrollBar  # type: ignore[misc]  # as documented
+        self._chosen = chosen
+        self.load(snapshot, tensors)
+        found = np.searchsorted(self.history.rows, tensors[chosen].index)
+        self.position = int(found)
+
+    def load(self, snapshot: Snapshot, tensors: list[TensorEvent]) -> None:
+        """Show a run as it is now."""
+        self.snapshot = snapshot
+        self._tensors = tensors
+        self._chosen = min(self._chosen, len(tensors) - 1)
+        self._history = lru_cache(_TOGETHER)(
+            lambda event: history_of(snapshot.run, snapshot.dataflow, event)
+        )
+        self._plot = lru_cache(1)(self._draw_plot)
+        self.to(self.position)
+
+    @property
+    def history(self) -> History:
+        """The computations of the chosen tensor."""
+        return self._history(self._tensors[self._chosen])
+
+    @property
+    def event(self) -> TensorEvent:
+        """The computation that is looked at."""
+        return self.history.event(self.position)
+
+    def title(self) -> str:
+        """Return what stands on the box."""
+        history = self.history
+        name = self.snapshot.tensor_name(history.latest)
+        which = f"  {self._chosen + 1:,} of {len(self._tensors):,} tensors"
+        return self._charset.safe(
+            f"{name}  {history.dtype or ''}  {self.position + 1:,} of {len(history):,} computations"
+            + (which if len(self._tensors) > 1 else "")
+        )
+
+    def to(self, position: int) -> None:
+        """Look at another computation."""
+        self.position = min(max(0, position), len(self.history) - 1)
+
+    def to_bad(self, step: int) -> None:
+        """Look at the next computation that is bad, or at the one before."""
+        bad = np.flatnonzero(self.history.bad)
+        found = bad[bad > self.position][:1] if step > 0 else bad[bad < self.position][-1:]
+        self.to(int(found[0]) if found.size else self.position)
+
+    def choose(self, step: int) -> None:
+        """Look at another tensor, at about the same time."""
+        place = self._places(self.history)[self.position]
+        self._chosen = (self._chosen + step) % len(self._tensors)
+        self.to(int(np.abs(self._places(self.history) - place).argmin()))
+
+    # ---- See `VirtualList`
+
+    def count_rows(self) -> int:
+        """Return the number of rows."""
+        return len(self.history)
+
+    def find_cursor(self) -> int | None:
+        """Return the computation that is looked at."""
+        return self.position
+
+    def row_state(self, row: int) -> Hashable:
+        """Return what decides how a row looks."""
+        return self.history.event(row), row == self.position
+
+    def row(self, row: int, width: int) -> tuple[Line, str]:
+        """Return a row's cells."""
+        chosen = row == self.position
+        event = self.history.event(row)
+        snapshot = self.snapshot
+        summary = snapshot.summary(event)
+        step = step_of(snapshot.run, snapshot.dataflow, event)
+        in_graph = event.kind == "graph_execution"
+        call = snapshot.execution_of(event.index) if in_graph else event.index
+        cells = [
+            (f"{self._charset.focus if chosen else ' '} ", ""),
+            *(_right(_count(number), w) for number, w in zip((step, call), _WIDTHS, strict=False)),
+            *self._values(summary),
+        ]
+        return tuple(cells), "focus" if chosen else ""
+
+    def _values(self, summary: TensorSummary | None) -> list[Cell]:
+        if summary is None:
+            return [("  no value recorded", "faint")]
+        infinite = None
+        if summary.neg_inf is not None and summary.pos_inf is not None:
+            infinite = summary.neg_inf + summary.pos_inf
+        if summary.largest is not None:
+            numbers = (summary.minimum, summary.maximum, summary.largest)
+            extremes = [_right(f"{number:.4g}", _WIDTHS[2]) for number in numbers]
+        else:
+            none_finite = (infinite or 0) + (summary.nan or 0) == summary.size
+            text = "none finite" if none_finite else "not measured"
+            extremes = [_right(text, sum(_WIDTHS[2:5]), "faint")]
+        counts = (summary.nan, "bad"), (infinite, "bad"), (summary.zero, "")
+        return extremes + [
+            _right(_share(count, summary.size), width, style if count else "dim")
+            for (count, style), width in zip(counts, _WIDTHS[5:], strict=True)
+        ]
+
+    def head(self, width: int, height: int) -> Sequence[Line]:
+        """Return the curves, what is bad below them, and the titles of the columns."""
+        texts = "".join(f"{title:>{w}}" for title, w in zip(_TITLES, _WIDTHS, strict=True))
+        titles: Line = ((f"  {texts}", "dim"),)
+        lines = height // 2 - 3
+        if width < _LEAST_PLOT[0] or lines < _LEAST_PLOT[1]:
+            return (titles,)
+        return (*self._plot(self._chosen, width, lines), self._ruler(width), titles)
+
+    def _draw_plot(self, chosen: int, width: int, height: int) -> list[Line]:
+        first = max(0, min(chosen - _TOGETHER // 2, len(self._tensors) - _TOGETHER))
+        shown = [self._history(event) for event in self._tensors[first : first + _TOGETHER]]
+        drawn = [curves.Curve(self._places(history), history.largest) for history in shown]
+        limit = MAX_FINITE.get(self.history.dtype or "")
+        size = width, height
+        return curves.draw(drawn, chosen - first, limit, size, self._charset)
+
+    def _places(self, history: History) -> curves.Floats:
+        events = self.snapshot.events(history.latest.kind)
+        return history.rows / max(1, len(events) - 1)
+
+    def _ruler(self, width: int) -> Line:
+        """Return the line below the curves: where the tensor is bad, and where one looks."""
+        history = self.history
+        places = self._places(history)
+        bad = curves.marks(places, history.bad, width)
+        here = curves.marks(places, np.arange(len(history)) == self.position, width)
+        return tuple(
+            ("^", "key") if at else (self._charset.root, "bad-mark") if marked else (" ", "")
+            for at, marked in zip(here.tolist(), bad.tolist(), strict=True)
+        )
+
+    def foot(self, width: int, height: int) -> Sequence[Line]:
+        """Return what is known of the whole history."""
+        history = self.history
+        known = history.largest[~np.isnan(history.largest)]
+        parts = [f"{len(known):,} of {len(history):,} measured"]
+        if known.size:
+            parts.append(f"|max| from {known.min():.3g} to {known.max():.3g}")
+        if (limit := MAX_FINITE.get(history.dtype or "")) is not None:
+            parts.append(f"the largest {history.dtype} is {limit:.3g}")
+        bad = int(np.count_nonzero(history.bad))
+        told = (f"; {self._charset.safe('; '.join(parts))}", "dim")
+        return (((f"{bad:,} bad" if bad else "none bad", "bad" if bad else "dim"), told),)
+
+
+def _right(text: str, width: int, style: str = "") -> Cell:
+    return (f"{text:>{width}}", style)
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number}"
+
+
+def _share(count: int | None, size: int | None) -> str:
+    """Return which share of the elements it is; ? where that is not on record."""
+    if count is None:
+        return "?"
+    if not count or not size:
+        return "0"
+    share = 100 * count / size
+    return f"{share:.3g}%" if share >= 0.1 else "<0.1%"

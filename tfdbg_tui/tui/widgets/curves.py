@@ -1,0 +1,174 @@
+"""Curves of positive numbers on a logarithmic scale, as lines of cells: eight dots in a cell."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfdbg_tui.tui.terminal.text import Charset
+    from tfdbg_tui.tui.widgets.cells import Cell, Line
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+_MARGIN = 7  # cells of the scale, as in "1e-100 "
+_ACROSS, _DOWN = 2, 4  # dots of a cell
+_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # of a braille cell
+_BRAILLE = 0x2800
+_FAR = 6.0  # decades: how far above the numbers a limit may be to be drawn, at least
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """Numbers along an axis.
+
+    Attributes:
+        places: Where each is on the axis, from 0 to 1, ascending.
+        numbers: Positive numbers, or zeros, which are drawn at the bottom; NaN for none.
+    """
+
+    places: Floats
+    numbers: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A logarithmic scale from the bottom of the lowest line to the top of the highest.
+
+    Attributes:
+        low: Power of ten at the bottom.
+        high: Power of ten at the top.
+        height: Number of lines.
+    """
+
+    low: float
+    high: float
+    height: int
+
+    def line(self, power: float) -> int:
+        """Return the line, from the top, on which a power of ten is."""
+        share = (self.high - power) / (self.high - self.low)
+        return min(self.height - 1, max(0, int(share * self.height)))
+
+    def dots(self, numbers: Floats) -> npt.NDArray[np.int64]:
+        """Return the row of dots, from the top, on which each number is."""
+        rows = self.height * _DOWN
+        with np.errstate(divide="ignore"):
+            share = (self.high - np.log10(numbers)) / (self.high - self.low)
+        return np.clip(share * rows, 0, rows - 1).astype(np.int64)
+
+    def labels(self) -> list[str]:
+        """Return the power of ten at the head of each line; "" where there is none."""
+        step = max(1, math.ceil(2 * (self.high - self.low) / self.height))
+        labels = [""] * self.height
+        for power in range(math.ceil(self.low), math.floor(self.high) + 1):
+            if power % step == 0:
+                labels[self.line(power)] = f"1e{power}"
+        return labels
+
+
+def scale_for(curves: Sequence[Curve], limit: float | None, height: int) -> Scale:
+    """Return the scale for some curves, and for a limit if that is not far above them."""
+    numbers = [curve.numbers[curve.numbers > 0] for curve in curves]
+    powers = [np.log10([part.min(), part.max()]) for part in numbers if part.size]
+    low = math.floor(min((power[0] for power in powers), default=0.0))
+    high = math.ceil(max((power[1] for power in powers), default=1.0))
+    if limit is not None and high <= math.log10(limit) <= high + max(_FAR, 2 * (high - low)):
+        high = math.ceil(math.log10(limit))
+    return Scale(low, max(high, low + 1), height)
+
+
+def draw(
+    curves: Sequence[Curve],
+    chosen: int,
+    limit: float | None,
+    size: tuple[int, int],
+    charset: Charset,
+) -> list[Line]:
+    """Return curves over one another as lines, the scale at the left.
+
+    Args:
+        curves: The curves.
+        chosen: Which of them stands out.
+        limit: A number to draw a line at; None for none.
+        size: Cells across and down.
+        charset: The characters to draw with.
+    """
+    width, height = size[0] - _MARGIN, size[1]
+    scale = scale_for(curves, limit, height)
+    others = np.zeros((height, width), np.int64)
+    for number, curve in enumerate(curves):
+        if number != chosen:
+            others |= _cells(curve, scale, width)
+    own = _cells(curves[chosen], scale, width)
+    power = math.inf if limit is None else math.log10(limit)
+    ruled = scale.line(power) if power <= scale.high else -1
+    return [
+        (
+            (f"{label:>{_MARGIN - 1}} ", "dim"),
+            *_line(own[row], others[row], row == ruled, charset),
+        )
+        for row, label in enumerate(scale.labels())
+    ]
+
+
+def marks(places: Floats, marked: Flags, width: int) -> Flags:
+    """Return which cells of a line below curves are marked; those between two marked ones are.
+
+    Args:
+        places: Places on the axis, from 0 to 1, ascending.
+        marked: Which of them are marked.
+        width: Cells of the line.
+    """
+    columns = _columns(places, width - _MARGIN)
+    following = np.append(marked[1:], False)
+    ends = np.where(following, np.append(columns[1:], 0), columns)
+    changes = np.zeros(width - _MARGIN + 1, np.int64)
+    np.add.at(changes, columns[marked], 1)
+    np.add.at(changes, ends[marked] + 1, -1)
+    return np.concatenate([np.zeros(_MARGIN, bool), np.cumsum(changes)[:-1] > 0])
+
+
+def _columns(places: Floats, count: int) -> npt.NDArray[np.int64]:
+    return np.clip(places * count, 0, count - 1).astype(np.int64)
+
+
+def _cells(curve: Curve, scale: Scale, width: int) -> npt.NDArray[np.int64]:
+    """Return the dots of a curve, as bits of braille cells of shape [lines, width]."""
+    cells = np.zeros((scale.height, width), np.int64)
+    known = ~np.isnan(curve.numbers)
+    columns = _columns(curve.places[known], width * _ACROSS)
+    if not columns.size:
+        return cells
+    # Where several fall into one column of dots, the largest counts: it is what overflows.
+    starts = np.flatnonzero(np.diff(columns, prepend=-1))
+    rows = scale.dots(np.maximum.reduceat(curve.numbers[known], starts))
+    across = np.arange(columns[0], columns[-1] + 1)
+    down = np.interp(across, columns[starts], rows).astype(np.int64)
+    before = np.concatenate([down[:1], down[:-1]])
+    for column, row, last in zip(across.tolist(), down.tolist(), before.tolist(), strict=True):
+        for dot in range(min(row, last), max(row, last) + 1):
+            cells[dot // _DOWN, column // _ACROSS] |= _DOTS[dot % _DOWN, column % _ACROSS]
+    return cells
+
+
+def _line(
+    own: npt.NDArray[np.int64], others: npt.NDArray[np.int64], ruled: bool, charset: Charset
+) -> list[Cell]:
+    cells: list[Cell] = []
+    for mine, theirs in zip(own.tolist(), others.tolist(), strict=True):
+        style = "call" if mine else "faint"
+        if not (mine or theirs):
+            cells.append((charset.tree.across if ruled else " ", "bad"))
+        elif charset.ascii_only:
+            cells.append(("*" if mine else ".", style))
+        else:
+            cells.append((chr(_BRAILLE | mine | theirs), style))
+    return cells
