@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -169,6 +170,44 @@ def test_a_bug_of_ours_costs_one_record_or_graph_and_is_told(
     assert gap.kind in ("skipped", "lost")
     assert "RuntimeError: a bug of ours" in gap.text
     assert run.num_events > events * 2 // 3
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "writer.DumpWriter.__init__",
+        "writer.DumpWriter.stop",
+        "observe.magnitudes.MeasuredSteps.end",
+        "observe.row_queue.drain",
+        "record.recorder.Recorder.__init__",
+        "record.recorder.Recorder.start",
+        "record.recorder.Recorder.stop",
+        "record.recorder.Recorder._end",
+        "tensorflow.exports.keep_plain",
+        "tensorflow.hooks.Hooks.install",
+        "tensorflow.hooks.Hooks.uninstall",
+        "tensorflow.eager_hooks.EagerHooks.watch",
+    ],
+)
+def test_a_bug_of_ours_at_the_begin_or_end_of_a_dump_reaches_no_program(
+    place: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    expected = tf.math.sin(tf.ones([2])).numpy()
+    raised: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        owner, name = f"tfdbg_tui.dump.{place}".rsplit(".", 1)
+        original = getattr(resolve_name(owner), name)
+        patch.setattr(f"{owner}.{name}", first_time(original, raised))
+        tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+        np.testing.assert_array_equal(tf.math.sin(tf.ones([2])), expected)
+        tfdbg_tui.disable_dump_debug_info()
+    assert raised
+    if "a bug of ours" not in caplog.text:
+        assert diagnose(open_run(tmp_path)).verdict == "incomplete"
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path / "next"), "CONCISE_HEALTH", -1)
+    np.testing.assert_array_equal(tf.function(tf.math.sin)(tf.ones([2])), expected)
+    tfdbg_tui.disable_dump_debug_info()
+    assert diagnose(open_run(tmp_path / "next")).verdict == "clean"
 
 
 def partial_run() -> Any:

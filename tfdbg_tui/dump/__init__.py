@@ -20,6 +20,8 @@ from tfdbg_tui.dump.steps import make_step_callback, mark_keras_steps, step
 from tfdbg_tui.storage import urls
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfdbg_tui.dump.writer import DumpWriter
     from tfdbg_tui.storage.spool import Spool
 
@@ -101,7 +103,7 @@ def enable_dump_debug_info(
 
     Returns:
         A handle with `flush()`, `dump_root` and `run_id`.  (Where TensorFlow's own writer has to do
-        the work: what that returns, or None where it cannot write.)
+        the work: what that returns.)  None, with a warning, where nothing can be recorded.
 
     Raises:
         ValueError: An argument is invalid, or contradicts those of the dump that is enabled.
@@ -139,7 +141,11 @@ def enable_dump_debug_info(
     missing = private.missing()
     if missing is not None:
         return _fall_back(wanted, op_regex, tensor_dtypes, missing)
-    _writer = writer = _start(wanted)
+    try:
+        _writer = writer = _start(wanted)
+    except Exception as error:
+        _log.warning("tfdbg-tui: dumping is off (%s); the program goes on", reason_of(error))
+        return None
     _exit_calls = ExitCalls(lambda: writer.num_executions)
     return _writer
 
@@ -261,13 +267,22 @@ def disable_dump_debug_info() -> None:
         tf.debugging.experimental.disable_dump_debug_info()
         _fell_back = False
     if _writer is not None:
-        _writer.stop()
         _stopped.append(_writer)
         _writer = None
+        _end("the dump", _stopped[-1].stop)
         while len(_stopped) > _MAX_STOPPED:
             _stopped.pop(0).close()
     while _spools:
-        _spools.popitem()[1].finish()
+        url, spool = _spools.popitem()
+        _end(url, spool.finish)
+
+
+def _end(what: str, act: Callable[[], None]) -> None:
+    """End something; the logdir shows that it has no end where that fails."""
+    try:
+        act()
+    except Exception as error:
+        _log.warning("tfdbg-tui: %s was not ended (%s)", what, reason_of(error))
 
 
 def __getattr__(name: str) -> Any:

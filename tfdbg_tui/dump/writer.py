@@ -127,15 +127,22 @@ class DumpWriter:
 
     def _listen(self) -> None:
         self.active = True
-        self._hooks.install()
-        steps.listeners.append(self._step_changed)
+        try:
+            self._hooks.install()
+            steps.listeners.append(self._step_changed)
+        except Exception as error:
+            self._stop_listening()
+            self._recorder.lose(omissions.STOPPED, "the program", error)
 
     def _stop_listening(self) -> None:
         self.active = False
-        self._hooks.uninstall()
+        try:
+            self._hooks.uninstall()
+            self._measured.end()
+        except Exception as error:
+            self._recorder.lose(omissions.SKIPPED, "what came after the dump", error)
         if self._step_changed in steps.listeners:
             steps.listeners.remove(self._step_changed)
-        self._measured.end()
 
     def before_fork(self) -> None:
         """Let the files rest while the process forks."""
