@@ -12,6 +12,7 @@ import pytest
 from tests.tui.conftest import NORMAL, Opened
 from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.screens.runs import RunsScreen
+from tfdbg_tui.tui.session.focus import Sort
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -115,10 +116,12 @@ async def test_the_chain_crosses_workers(recorded: Path) -> None:
 
 async def test_workers_are_sorted_by_any_column_and_searched(recorded: Path) -> None:
     async with opened_job(recorded / "loop_of_four", worker=3) as opened:
-        await opened.press("7", "h")
-        assert opened.focus.workers_by == "root"
+        await opened.press("7", "s", *"ro", "enter")
+        assert opened.focus.sort_of("workers") == Sort("root")
         assert "worker 3" in opened.workers()[0]
-        await opened.press("l")
+        await opened.press("S")
+        assert "worker 3" in opened.workers()[-1]
+        await opened.press("escape")
         assert "worker 0" in opened.workers()[0]
         await opened.press("slash")
         await opened.type("from worker 3")

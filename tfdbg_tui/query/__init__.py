@@ -1,7 +1,7 @@
 """Which events of a run somebody asks for: the language of filters, and what they select.
 
-`parse` reads a filter, `Selection` goes through the events of a run for it, and `tensor_rows` hands
-out what it selects as rows of a table.
+`parse` reads a filter, `Selection` goes through the events of a run for it, `tensor_rows` hands out
+what it selects as rows of a table, and `sort_keys` tells in which order tensors stand by a field.
 """
 
 from __future__ import annotations
@@ -10,20 +10,25 @@ from tfdbg_tui.diagnosis.events import Kind
 from tfdbg_tui.query.language import BAD_KINDS, FIELDS, Query, QueryError, TextTerm, parse, searched
 from tfdbg_tui.query.row_tests import RowTests
 from tfdbg_tui.query.selection import Selection
+from tfdbg_tui.query.sorting import SORT_FIELDS, Outputs, in_order, sort_keys
 from tfdbg_tui.query.tensors import COLUMNS, TensorRow, tensor_rows
 
 __all__ = [
     "BAD_KINDS",
     "COLUMNS",
     "FIELDS",
+    "SORT_FIELDS",
     "Kind",
+    "Outputs",
     "Query",
     "QueryError",
     "RowTests",
     "Selection",
     "TensorRow",
     "TextTerm",
+    "in_order",
     "parse",
     "searched",
+    "sort_keys",
     "tensor_rows",
 ]

@@ -29,6 +29,7 @@ from tfdbg_tui.tui.background.loader import (
     Waiting,
 )
 from tfdbg_tui.tui.background.search import Search
+from tfdbg_tui.tui.background.sorting import Sorting
 from tfdbg_tui.tui.background.tree_finder import TreeFinder
 from tfdbg_tui.tui.control.actor import Actor
 from tfdbg_tui.tui.control.arrivals import Arrivals
@@ -132,6 +133,7 @@ class TfdbgApp(PacedApp):
             chain_finder=ChainFinder(self.session, self.post_message),
             tree_finder=TreeFinder(self.session, self._shows_tree, self.post_message),
             filtering=Filtering(self.session, self.post_message),
+            sorting=Sorting(self.session, self.post_message),
         )
         self._navigator = Navigator(self.parts, at)
         self._runs = Runs(self.parts, run)
@@ -142,6 +144,7 @@ class TfdbgApp(PacedApp):
         self.session.listen(self._jobs.look)
         self.session.listen(self._navigator.find_chain)
         self.session.listen(self._navigator.find_filtered)
+        self.session.listen(self._navigator.sort_lists)
         self.session.listen(self._navigator.find_tree)
         self.session.listen(self._navigator.count_matches)
 
@@ -183,6 +186,7 @@ class TfdbgApp(PacedApp):
         self.parts.chain_finder.close()
         self.parts.tree_finder.close()
         self.parts.filtering.close()
+        self.parts.sorting.close()
 
     # ---- Messages
 

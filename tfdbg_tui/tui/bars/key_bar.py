@@ -100,7 +100,12 @@ class KeyBar(SessionBar):
         return labels
 
     def _actions(self) -> list[Action]:
-        actions = footer_actions(self.session.focus.pane)
+        focus = self.session.focus
+        actions = footer_actions(focus.pane)
+        if focus.sort_of(focus.pane):
+            actions.insert(0, replace(BY_ID["close_why"], label="unsorted"))
+        elif focus.filter_of(focus.pane):
+            actions.insert(0, replace(BY_ID["close_why"], label="all rows"))
         return [replace(BY_ID["zoom"], label="all panes"), *actions] if self.zoomed else actions
 
     def _key(self, key: str) -> str:

@@ -78,6 +78,12 @@ class Commands:
         """Ask what to list."""
         self._ask("filter", self._navigator.begin_filter())
 
+    def do_sort(self) -> None:
+        """Ask by what to sort."""
+        if self._session.snapshot is not None:
+            navigation.columns_to_sort_by(self._session.snapshot, self._session.focus)
+            self._ask("sort")
+
     def do_goto(self) -> None:
         """Ask where to go."""
         self._ask("goto")

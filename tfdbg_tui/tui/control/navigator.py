@@ -41,7 +41,12 @@ class Navigator:
         self._target = target
         self._target_run = _ANY
         self._touched: tuple[str, str] | None = None if target is None else _ANY
-        self.answers: dict[Purpose, list[str]] = {"search": [], "goto": [], "filter": []}
+        self.answers: dict[Purpose, list[str]] = {
+            "search": [],
+            "goto": [],
+            "filter": [],
+            "sort": [],
+        }
 
     @contextlib.contextmanager
     def acting(self, *, by_moving: bool = True) -> Iterator[None]:
@@ -165,6 +170,9 @@ class Navigator:
         with self.acting():
             if answered.purpose == "filter":
                 self._end_filter(answered)
+            elif answered.purpose == "sort":
+                if not answered.given_up:
+                    self.go(partial(navigation.sort_by, column=text), jump=False)
             elif answered.purpose == "search":
                 self._parts.search.answered(text)
             elif command == ["filter"]:
@@ -186,6 +194,13 @@ class Navigator:
         """Have what filters select found, before anything shows the session."""
         try:
             self._parts.filtering.look()
+        except navigation.NowhereError as nowhere:
+            self._parts.say(str(nowhere))
+
+    def sort_lists(self) -> None:
+        """Have lists sorted, before anything shows the session."""
+        try:
+            self._parts.sorting.look()
         except navigation.NowhereError as nowhere:
             self._parts.say(str(nowhere))
 
@@ -216,6 +231,8 @@ class Navigator:
             if self._parts.search.task_done(message.task):
                 self._session.notify()
             if self._parts.filtering.task_done(message.task):
+                self._session.notify()
+            if self._parts.sorting.task_done(message.task):
                 self._session.notify()
             if self._parts.chain_finder.task_done(message.task):
                 self._session.notify()

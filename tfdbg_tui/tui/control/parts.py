@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.background.job_reader import JobReader
     from tfdbg_tui.tui.background.loader import Loader
     from tfdbg_tui.tui.background.search import Search
+    from tfdbg_tui.tui.background.sorting import Sorting
     from tfdbg_tui.tui.background.tree_finder import TreeFinder
     from tfdbg_tui.tui.screens.main import MainScreen
     from tfdbg_tui.tui.session.session import Session
@@ -40,6 +41,7 @@ class Parts:
         chain_finder: Finds the chain that `w` asks for.
         tree_finder: Finds the tree that Graph Structure shows.
         filtering: Finds what filters select.
+        sorting: Sorts lists.
     """
 
     app: PacedApp
@@ -55,6 +57,7 @@ class Parts:
     chain_finder: ChainFinder
     tree_finder: TreeFinder
     filtering: Filtering
+    sorting: Sorting
 
     def say(self, message: str) -> None:
         """Show a message in place of the keys for some seconds."""

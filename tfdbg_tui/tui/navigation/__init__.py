@@ -2,8 +2,8 @@
 
 `moving` within lists and between panes, `drilling` deeper, `links` along the numbers, `repeats` of
 the same op, `training_steps`, `history` of a tensor, `alerts`, `asking_why`, `finding` by name or
-text, `filtering` lists, `showing` more or less, `copying`, `settling` when a run opens.  What
-differs from pane to pane is a method of the pane's `Rows`.
+text, `filtering` and `sorting` lists, `showing` more or less, `copying`, `settling` when a run
+opens.  What differs from pane to pane is a method of the pane's `Rows`.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from tfdbg_tui.tui.navigation.showing import (
     toggle_in_time,
     toggle_library_frames,
 )
+from tfdbg_tui.tui.navigation.sorting import columns_to_sort_by, reverse, sort_by
 from tfdbg_tui.tui.navigation.training_steps import step_training
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
@@ -50,6 +51,7 @@ __all__ = [
     "click",
     "close",
     "close_why",
+    "columns_to_sort_by",
     "copy_text",
     "cycle_pane",
     "diagnosis_text",
@@ -66,10 +68,12 @@ __all__ = [
     "next_kind",
     "open_on_root",
     "pane_to_filter",
+    "reverse",
     "search",
     "set_filter",
     "settle",
     "show_pane",
+    "sort_by",
     "stand_on_root",
     "step_alert",
     "step_computation",

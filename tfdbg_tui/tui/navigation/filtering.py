@@ -81,7 +81,9 @@ def toggle_bad_only(snapshot: Snapshot, focus: Focus) -> Focus:
 
 
 def close(snapshot: Snapshot, focus: Focus) -> Focus:
-    """End the filter of the focused pane, or close Why."""
+    """Leave the order that the focused pane is sorted in; else its filter; else close Why."""
+    if focus.sort_of(focus.pane):
+        return focus.sorted_by(focus.pane, None)
     if focus.filter_of(focus.pane):
         return focus.filtered(focus.pane, "")
     return close_why(snapshot, focus)

@@ -80,5 +80,5 @@ def looks_elsewhere(before: Focus, after: Focus) -> bool:
         filters=after.filters,
         in_time=after.in_time,
         worker=after.worker,
-        workers_by=after.workers_by,
+        sorts=after.sorts,
     )

@@ -47,5 +47,6 @@ def settle(snapshot: Snapshot, focus: Focus) -> Focus:
         focus = replace(focus, pane=PANES[0].name)
     if focus.execution is not None or focus.graph_execution is not None:
         return focus
-    first = first_focus(snapshot)
-    return first if focus == Focus(PANES[0].name) else replace(first, pane=focus.pane)
+    first = replace(first_focus(snapshot), sorts=focus.sorts)
+    untouched = focus == Focus(PANES[0].name, sorts=focus.sorts)
+    return first if untouched else replace(first, pane=focus.pane)

@@ -19,6 +19,7 @@ def toggle_in_time(snapshot: Snapshot, focus: Focus) -> Focus:
     Raises:
         NowhereError: There are no causes to list.
     """
+    focus = focus.sorted_by(ALERTS.PANE, None)
     if not focus.in_time and ALERTS.explanation(snapshot, focus) is None:
         raise NowhereError("the alerts have not been diagnosed yet")
     return replace(focus, in_time=not focus.in_time)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis import TensorEvent, name_of
+from tfdbg_tui.query import SORT_FIELDS, Outputs
 from tfdbg_tui.tui.panes.listing import pane_of_subject
 from tfdbg_tui.tui.panes.matching import Matches
-from tfdbg_tui.tui.panes.rows import Rows
+from tfdbg_tui.tui.panes.rows import Rows, ToSort, position_in
 from tfdbg_tui.tui.session.focusing import (
     focus_alert,
     focus_event,
@@ -62,14 +63,42 @@ class AlertRows(Rows):
 
     def explanation(self, snapshot: Snapshot, focus: Focus) -> Explanation | None:
         """Return what the rows are grouped by; None where they are alerts in order of time."""
-        found = snapshot.explanation
-        return None if found is None or focus.in_time or not found.groups else found
+        found, flat = snapshot.explanation, focus.in_time or focus.sort_of(self.PANE)
+        return None if found is None or flat or not found.groups else found
+
+    def columns(self, snapshot: Snapshot) -> Sequence[str]:
+        """See `Rows`: sorted, they are not grouped."""
+        return SORT_FIELDS
+
+    def to_sort(self, snapshot: Snapshot, focus: Focus) -> ToSort | None:
+        """See `Rows`."""
+        selected = self._selected(snapshot, focus)
+        ids, tensors = [], []
+        for kind in _KINDS:
+            positions = snapshot.alerts.positions(kind)
+            rows = snapshot.events(kind).alert_rows[:]
+            slots = np.zeros(len(rows), np.int64)
+            if kind == "execution":
+                slots = snapshot.run.executions.alert_slots[:]
+            mine = slice(None) if selected is None else selected.flags[positions]
+            ids.append(positions[mine])
+            tensors.append(Outputs(kind, rows[mine], slots[mine]))
+        return ToSort(np.concatenate(ids), tensors)
+
+    def _positions(self, snapshot: Snapshot, focus: Focus) -> Positions | None:
+        """Return which alerts are listed where no causes are; None for all in order of time."""
+        in_order = snapshot.sorted_in(self.PANE, focus)
+        if in_order is not None:
+            return in_order.rows
+        selected = self._selected(snapshot, focus)
+        return None if selected is None else selected.positions
 
     def count(self, snapshot: Snapshot, focus: Focus) -> int:
         """See `Rows`."""
         groups = self.groups(snapshot, focus)
         if groups is None:
-            return self.num_listed(snapshot, focus)
+            positions = self._positions(snapshot, focus)
+            return len(snapshot.alerts) if positions is None else len(positions)
         return sum(1 + self._unfolded(snapshot, focus, group) for group in groups)
 
     def num_listed(self, snapshot: Snapshot, focus: Focus) -> int:
@@ -112,7 +141,7 @@ class AlertRows(Rows):
         """See `Rows`: of an alert that is folded away, the row of its cause."""
         explanation, groups = self.explanation(snapshot, focus), self.groups(snapshot, focus)
         if explanation is None or groups is None:
-            return self._place_in_time(snapshot, focus)
+            return self._place_in_list(snapshot, focus)
         chosen = focus.cause or focus.alert
         number = explanation.group_of(chosen) if chosen else None
         group = None if number is None else explanation.groups[number]
@@ -127,22 +156,24 @@ class AlertRows(Rows):
                 return row + min(1 + int(listed.searchsorted(position)), listed.size)
         return row
 
-    def _place_in_time(self, snapshot: Snapshot, focus: Focus) -> int | None:
-        """Return the row of the alert, or of the last one before it that is listed."""
+    def _place_in_list(self, snapshot: Snapshot, focus: Focus) -> int | None:
+        """Return the row of the alert; in order of time, of the last one before it."""
         position = snapshot.alerts.position(focus.alert) if focus.alert else None
-        selected = self._selected(snapshot, focus)
-        if selected is None or position is None:
+        positions = self._positions(snapshot, focus)
+        if positions is None or position is None:
             return position
-        if not selected.positions.size:
+        if not positions.size:
             return None
-        return max(0, int(selected.positions.searchsorted(position, side="right")) - 1)
+        if snapshot.sorted_in(self.PANE, focus) is not None:
+            return position_in(positions, position)
+        return max(0, int(positions.searchsorted(position, side="right")) - 1)
 
     def at(self, snapshot: Snapshot, focus: Focus, row: int) -> AlertRow:
         """Return what is in a row."""
         groups = self.groups(snapshot, focus)
         if groups is None:
-            selected = self._selected(snapshot, focus)
-            return AlertRow(None, row if selected is None else int(selected.positions[row]))
+            positions = self._positions(snapshot, focus)
+            return AlertRow(None, row if positions is None else int(positions[row]))
         for group in groups:
             if row == 0:
                 return AlertRow(group, None)
@@ -173,12 +204,12 @@ class AlertRows(Rows):
 
     def matches(self, snapshot: Snapshot, focus: Focus, term: TextTerm) -> Matches:
         """See `Rows`."""
-        groups, selected = self.groups(snapshot, focus), self._selected(snapshot, focus)
+        groups, positions = self.groups(snapshot, focus), self._positions(snapshot, focus)
         flags = _matching_alerts(snapshot, term)
         if groups is not None:
             flags = self._matching_rows(snapshot, focus, groups, flags, term)
-        elif selected is not None:
-            flags = flags[selected.positions]
+        elif positions is not None:
+            flags = flags[positions]
         return Matches(len(flags), lambda rows: flags[rows])
 
     def _matching_rows(
@@ -200,7 +231,8 @@ class AlertRows(Rows):
     def listing(self, snapshot: Snapshot, focus: Focus) -> Hashable:
         """See `Rows`."""
         filtered = focus.filter_of(self.PANE), self.num_listed(snapshot, focus)
-        return focus.in_time, focus.open_causes, snapshot.explanation, filtered
+        in_order = focus.in_time, focus.sort_of(self.PANE), snapshot.sorted_in(self.PANE, focus)
+        return in_order, focus.open_causes, snapshot.explanation, filtered
 
     def for_search(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: with the alerts of all causes."""
@@ -224,9 +256,10 @@ class AlertRows(Rows):
         if focus.alert is None:
             focus = focus_first_alert(snapshot, focus)
         group = None
-        if focus.cause is not None and not focus.in_time and snapshot.explanation is not None:
-            number = snapshot.explanation.group_of(focus.cause)
-            group = None if number is None else snapshot.explanation.groups[number]
+        explanation = self.explanation(snapshot, focus)
+        if focus.cause is not None and explanation is not None:
+            number = explanation.group_of(focus.cause)
+            group = None if number is None else explanation.groups[number]
         if group is not None and group.num_alerts:
             return _unfold(snapshot, focus, group, unfolded=focus.cause not in focus.open_causes)
         focus = focus_event(snapshot, focus, focus.alert or snapshot.alerts[0])
@@ -237,6 +270,8 @@ class AlertRows(Rows):
         if not self.count(snapshot, focus):
             return focus
         group = self.at(snapshot, focus, self.position(snapshot, focus) or 0).group
+        if group is None and focus.sort_of(self.PANE):
+            raise NowhereError("alerts are sorted: Esc groups them by cause again")
         if group is None:
             raise NowhereError("alerts are listed in order of time: r groups them by cause")
         return _unfold(snapshot, focus, group, unfolded=unfolded)

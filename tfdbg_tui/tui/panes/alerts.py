@@ -124,8 +124,8 @@ class Alerts(Pane):
         if snapshot is None:
             return ""
         total, facts = len(snapshot.alerts), _causes_in_words(snapshot)
-        if filtered := self.filter_words():
-            return filtered.removeprefix(f" {self.charset.dot} ")
+        if narrowed := self.filter_words() + self.sort_words():
+            return narrowed.removeprefix(f" {self.charset.dot} ")
         if total:
             position = snapshot.alerts.position(alert) if alert else None
             facts.insert(0, f"{total:,}" if position is None else f"{position + 1:,} of {total:,}")
@@ -245,7 +245,7 @@ SPEC = PaneSpec(
     view=Alerts,
     tile=1,
     companion="graph_execution",
-    keys=("first_alert", "why", "in_time", "next_alert", "bad_kind", "filter"),
+    keys=("first_alert", "why", "in_time", "next_alert", "bad_kind", "filter", "sort"),
     prefix="alert",
     total=lambda snapshot: len(snapshot.alerts),
     beside_why=frozenset({"wide"}),

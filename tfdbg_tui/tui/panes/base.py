@@ -150,6 +150,15 @@ class Pane(VirtualList):
         more = "" if all(listed.complete for listed in found) else charset.ellipsis
         return f" {charset.dot} {text}: {count:,}{more}"
 
+    def sort_words(self) -> str:
+        """Return what the title says of the order of the list; "" where that is its own."""
+        session = self.session
+        sort = session.focus.sort_of(self.spec.name)
+        if sort is None or session.snapshot is None:
+            return ""
+        found = session.snapshot.sorted_in(self.spec.name, session.focus)
+        return f" {self.charset.dot} {sort.words}{'' if found else self.charset.ellipsis}"
+
     @property
     def _searched(self) -> Searched | None:
         """What is searched for in this pane."""

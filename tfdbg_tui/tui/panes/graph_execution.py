@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.query import SORT_FIELDS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import EventRows, index_within
 from tfdbg_tui.tui.panes.trace_columns import TraceColumns, TraceRow, choose_columns
@@ -14,7 +15,7 @@ from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     from tfdbg_tui.logdir import GraphExecution
     from tfdbg_tui.tui.session.focus import Focus
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _TALL = 9
+_TITLES = {"type": "op type", "fn": "function", "name": "tensor"}  # of fields of the language
+_COUNTS = {"-inf": "neg_inf", "+inf": "pos_inf"}  # the same in a `TensorSummary`
 
 
 class GraphExecutionRows(EventRows):
@@ -29,6 +32,10 @@ class GraphExecutionRows(EventRows):
 
     PANE = "graph_execution"
     KIND = "graph_execution"
+
+    def columns(self, snapshot: Snapshot) -> Sequence[str]:
+        """See `Rows`."""
+        return SORT_FIELDS
 
     def total(self, snapshot: Snapshot) -> int:
         """See `EventRows`."""
@@ -82,8 +89,18 @@ class GraphExecutionPane(Pane):
         shown = [self._trace_row(self._trace(row)) for row in rows]
         room = width - 3 - self._index_width(self.snapshot)
         self._columns = choose_columns(
-            shown, room, self.charset, several_devices=self._several_devices
+            shown,
+            room,
+            self.charset,
+            several_devices=self._several_devices,
+            sorted_by=self._sorted_title,
         )
+
+    @property
+    def _sorted_title(self) -> str:
+        """The title of the column that the list is sorted by."""
+        sort = self.session.focus.sort_of(self.spec.name)
+        return _TITLES.get(sort.column, sort.column) if sort else ""
 
     def _trace(self, row: int) -> GraphExecution:
         snapshot = self.snapshot
@@ -134,6 +151,15 @@ class GraphExecutionPane(Pane):
             *chips.columns(trace.summary, self.charset, columns.counts),
         ), behind
 
+    def _sorted_fact(self, snapshot: Snapshot, trace: GraphExecution) -> dict[str, str]:
+        """Return what is only shown of a tensor where the list is sorted by it."""
+        title, summary = self._sorted_title, trace.summary
+        if title == "line":
+            op = snapshot.run.op(trace.graph_id, trace.op_name)
+            return {title: self.charset.safe(snapshot.line(op.stack_id) if op else "")}
+        number = getattr(summary, {"min": "minimum", "max": "maximum"}.get(title, ""), None)
+        return {} if number is None else {title: f"{number:.4g}"}
+
     def _facts(self, snapshot: Snapshot, trace: GraphExecution) -> dict[str, str]:
         summary = trace.summary
         size = summary.size if summary else None
@@ -147,6 +173,7 @@ class GraphExecutionPane(Pane):
             "rank": "" if rank is None else f"{rank}D",
             "step": "" if trace.step is None else str(trace.step),
             "iteration": "" if trace.iteration is None else str(trace.iteration),
+            **self._sorted_fact(snapshot, trace),
         }
 
     def _index_width(self, snapshot: Snapshot) -> int:
@@ -155,11 +182,18 @@ class GraphExecutionPane(Pane):
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`."""
         columns = self._columns
-        titles = "".join(f" {title:{w - 1}}" for title, w in columns.facts)
+        chosen = self._sorted_title
+        titles = [
+            (f" {title:{w - 1}}", "strong" if title == chosen else "dim")
+            for title, w in columns.facts
+        ]
         name = f"tensor in {columns.prefix}" if columns.prefix else "tensor"
         name = self.charset.fit(self.charset.fit_path(name, columns.name), columns.name)
-        start = f"  {'':{self._index_width(self.snapshot)}} {name}{titles}"
-        return (((start, "dim"), *chips.column_titles(self.charset, columns.counts)),)
+        start = (f"  {'':{self._index_width(self.snapshot)}} ", "dim")
+        named = (name, "strong" if chosen == "tensor" else "dim")
+        kind = _COUNTS.get(chosen, chosen)
+        counts = chips.column_titles(self.charset, columns.counts, kind)
+        return ((start, named, *titles, *counts),)
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the focused tensor in full."""
@@ -189,7 +223,8 @@ class GraphExecutionPane(Pane):
         snapshot, index = self.session.snapshot, self.session.focus.graph_execution
         if snapshot is None or index is None:
             return ""
-        return f"{index:,} of {len(snapshot.run.graph_executions):,}{self.filter_words()}"
+        total = len(snapshot.run.graph_executions)
+        return f"{index:,} of {total:,}{self.filter_words()}{self.sort_words()}"
 
 
 SPEC = PaneSpec(
@@ -202,7 +237,7 @@ SPEC = PaneSpec(
     companion="graph_structure",
     keys=(
         *("first_alert", "why", "next_alert", "history"),
-        *("producer", "consumer", "bad_only", "filter"),
+        *("producer", "consumer", "bad_only", "filter", "sort"),
     ),
     prefix="trace",
     total=lambda snapshot: len(snapshot.run.graph_executions),

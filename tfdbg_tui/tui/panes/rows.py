@@ -6,9 +6,12 @@ Pure functions of a snapshot and a focus.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
 
 from tfdbg_tui.diagnosis import name_of
+from tfdbg_tui.query import Outputs
 from tfdbg_tui.tui.panes.matching import Matches
 from tfdbg_tui.tui.session.focusing import focus_newest, focused_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
@@ -17,10 +20,26 @@ from tfdbg_tui.tui.session.snapshot import NOTHING_YET
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    import numpy.typing as npt
+
     from tfdbg_tui.diagnosis import TensorEvent
     from tfdbg_tui.query import Kind, TextTerm
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Listed, Snapshot
+
+    Positions = npt.NDArray[np.int64]
+
+
+class ToSort(NamedTuple):
+    """What a pane lists, to be sorted.
+
+    Attributes:
+        ids: What it lists, in its own order: rows of the run's list, or positions of alerts.
+        tensors: The tensor of each.
+    """
+
+    ids: Positions
+    tensors: Sequence[Outputs]
 
 
 class Rows(ABC):
@@ -53,8 +72,16 @@ class Rows(ABC):
         """Return the lists of the run that a filter of the pane selects from, and the filters."""
         return ()
 
+    def columns(self, snapshot: Snapshot) -> Sequence[str]:
+        """Return the columns that the list can be sorted by; none where it has its own order."""
+        return ()
+
+    def to_sort(self, snapshot: Snapshot, focus: Focus) -> ToSort | None:
+        """Return what has to be read to sort the list; None where that takes no reading."""
+        return None
+
     def num_listed(self, snapshot: Snapshot, focus: Focus) -> int:
-        """Return how many of what the pane lists a filter leaves."""
+        """Return how many of what the pane lists a filter leaves, sorted or not yet."""
         return self.count(snapshot, focus)
 
     def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
@@ -138,7 +165,7 @@ class Rows(ABC):
 
 
 class EventRows(Rows):
-    """The events of one list of the run, or those of them that a filter selects.
+    """The events of one list of the run, or those of them that a filter selects, in any order.
 
     Attributes:
         PANE: Name of the pane.
@@ -167,36 +194,64 @@ class EventRows(Rows):
         keys = self.selections(focus)
         return snapshot.listed.get(keys[0], NOTHING_YET) if keys else None
 
-    def count(self, snapshot: Snapshot, focus: Focus) -> int:
+    def num_listed(self, snapshot: Snapshot, focus: Focus) -> int:
         """See `Rows`."""
         listed = self.listed(snapshot, focus)
         return self.total(snapshot) if listed is None else len(listed.rows)
 
+    def to_sort(self, snapshot: Snapshot, focus: Focus) -> ToSort | None:
+        """See `Rows`."""
+        listed = self.listed(snapshot, focus)
+        rows = np.arange(self.total(snapshot)) if listed is None else listed.rows
+        return ToSort(rows, [Outputs(self.KIND, rows, np.zeros(len(rows), np.int64))])
+
+    def events(self, snapshot: Snapshot, focus: Focus) -> Positions | None:
+        """Return which events are listed, row by row; None for all of them in order."""
+        in_order = snapshot.sorted_in(self.PANE, focus)
+        if in_order is not None:
+            return in_order.rows
+        listed = self.listed(snapshot, focus)
+        return None if listed is None else listed.rows
+
+    def count(self, snapshot: Snapshot, focus: Focus) -> int:
+        """See `Rows`."""
+        events = self.events(snapshot, focus)
+        return self.total(snapshot) if events is None else len(events)
+
     def index(self, snapshot: Snapshot, focus: Focus, row: int) -> int:
         """Return which event is in a row."""
-        listed = self.listed(snapshot, focus)
-        return row if listed is None else int(listed.rows[row])
+        events = self.events(snapshot, focus)
+        return row if events is None else int(events[row])
 
     def matches(self, snapshot: Snapshot, focus: Focus, term: TextTerm) -> Matches:
         """See `Rows`."""
         (test,) = snapshot.row_tests(self.KIND).of([term])
-        listed = self.listed(snapshot, focus)
-        if listed is None:
+        events = self.events(snapshot, focus)
+        if events is None:
             return Matches(self.total(snapshot), test)
-        return Matches(len(listed.rows), lambda rows: test(listed.rows[rows]))
+        return Matches(len(events), lambda rows: test(events[rows]))
 
     def listing(self, snapshot: Snapshot, focus: Focus) -> Hashable:
         """See `Rows`."""
-        return focus.filter_of(self.PANE), self.count(snapshot, focus)
+        count, in_order = self.count(snapshot, focus), snapshot.sorted_in(self.PANE, focus)
+        return focus.filter_of(self.PANE), count, in_order
 
     def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
-        """See `Rows`: the last row at or before the focus, where that is not listed."""
-        listed, focused = self.listed(snapshot, focus), self.focused(focus)
-        if listed is None or focused is None:
+        """See `Rows`: in order of time the last row before the focus, where that is not listed."""
+        events, focused = self.events(snapshot, focus), self.focused(focus)
+        if events is None or focused is None:
             return focused
-        if not len(listed.rows):
+        if not len(events):
             return None
-        return max(0, int(listed.rows.searchsorted(focused, side="right")) - 1)
+        if snapshot.sorted_in(self.PANE, focus) is not None:
+            return position_in(events, focused)
+        return max(0, int(events.searchsorted(focused, side="right")) - 1)
+
+
+def position_in(events: Positions, focused: int) -> int | None:
+    """Return where something is in a list in any order; None where it is not."""
+    found = np.flatnonzero(events == focused)
+    return int(found[0]) if found.size else None
 
 
 def index_within(number: int, count: int) -> int:

@@ -25,7 +25,8 @@ _WIDEST = {"op type": 17, "function": 28}
 _WIDEST_OTHER = 16
 _ZERO = 1  # place of the zeros among the counts of what is finite: −, 0, +
 _FIRST = ("device", "function")
-_LAST = ("size", "dtype", "rank", "step", "iteration")
+_LAST = ("size", "dtype", "rank", "step", "iteration", "line", "min", "max")
+_FINITE = ("neg", "zero", "pos")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,12 @@ class TraceColumns:
 
 
 def choose_columns(
-    rows: Sequence[TraceRow], room: int, charset: Charset, *, several_devices: bool
+    rows: Sequence[TraceRow],
+    room: int,
+    charset: Charset,
+    *,
+    several_devices: bool,
+    sorted_by: str = "",
 ) -> TraceColumns:
     """Return the columns for the rows on screen.
 
@@ -70,20 +76,25 @@ def choose_columns(
         room: Cells for all columns.
         charset: The characters to draw with.
         several_devices: Whether the device tells anything.
+        sorted_by: The column that is not to be left out: the title of a fact, or a kind of value.
     """
     counts = chips.column_widths([row.summary for row in rows], charset)
-    facts = _widths(rows, several_devices=several_devices)
+    facts = _widths(rows, several_devices=several_devices or sorted_by == "device")
     names = [charset.safe(row.name) for row in rows]
-    columns = _share(names, facts, counts, room)
+    columns = _share(names, facts, counts, room, sorted_by)
     if columns.name >= _need(names):
         return columns
     prefix = _common_scopes(names)
     names = [name.removeprefix(prefix) for name in names]
-    return replace(_share(names, facts, counts, room), prefix=prefix)
+    return replace(_share(names, facts, counts, room, sorted_by), prefix=prefix)
 
 
 def _share(
-    names: Sequence[str], facts: dict[str, int], counts: tuple[int, ...], room: int
+    names: Sequence[str],
+    facts: dict[str, int],
+    counts: tuple[int, ...],
+    room: int,
+    sorted_by: str,
 ) -> TraceColumns:
     """Share the room out, the most important first."""
     full = _need(names)
@@ -106,7 +117,8 @@ def _share(
         more = min(left, max(0, min(full, wanted) - name))
         name, left = name + more, left - more
 
-    if room >= _BESIDE_NAME:
+    take(sorted_by)
+    if room >= _BESIDE_NAME and sorted_by not in _FINITE:
         take("op type")
     zeros = tuple(width if i == _ZERO else 0 for i, width in enumerate(others))
     for wanted in (others, zeros):  # of the finite ones zeros tell most: logarithms, divisions

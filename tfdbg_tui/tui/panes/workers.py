@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
-from tfdbg_tui.tui.session.focus import OtherProcess
+from tfdbg_tui.tui.session.focus import OtherProcess, Sort
 from tfdbg_tui.tui.session.nowhere import NowhereError
 from tfdbg_tui.tui.terminal.text import compact, short_device
 
@@ -106,7 +106,7 @@ def _place(finding: dict[str, object]) -> str:
 
 
 @lru_cache(8)
-def _ordered(job: Job, by: str) -> tuple[int, ...]:
+def _ordered(job: Job, by: Sort) -> tuple[int, ...]:
     """Return the positions of processes in the order of a column."""
     last = float("inf")
     keys = {
@@ -117,15 +117,25 @@ def _ordered(job: Job, by: str) -> tuple[int, ...]:
         "bad step": lambda one: last if one.bad_step is None else one.bad_step,
         "root": lambda one: (not one.made_it, one.root),
     }
-    return tuple(one.number for one in sorted(standings(job), key=keys[by]))
+    found = sorted(standings(job), key=keys[by.column], reverse=by.reverse)
+    return tuple(one.number for one in found)
+
+
+def _sort(focus: Focus) -> Sort:
+    """Return by what they are sorted."""
+    return focus.sort_of("workers") or Sort(_SORTED_BY[0])
 
 
 class WorkerRows(Rows):
-    """The processes, in the order of a column that left and right choose."""
+    """The processes, in the order of a column."""
 
     def order(self, snapshot: Snapshot, focus: Focus) -> Sequence[int]:
         """Return the positions of the processes in the job, row by row."""
-        return _ordered(snapshot.job, focus.workers_by) if snapshot.job else ()
+        return _ordered(snapshot.job, _sort(focus)) if snapshot.job else ()
+
+    def columns(self, snapshot: Snapshot) -> Sequence[str]:
+        """See `Rows`."""
+        return _SORTED_BY
 
     def count(self, snapshot: Snapshot, focus: Focus) -> int:
         """See `Rows`."""
@@ -169,11 +179,6 @@ class WorkerRows(Rows):
         if number == snapshot.worker:
             raise NowhereError(f"the other panes show {snapshot.job.name_of(number)} already")
         return replace(focus, other_process=OtherProcess(number))
-
-    def step_sideways(self, snapshot: Snapshot, focus: Focus, step: int) -> Focus:
-        """See `Rows`: sort by the next column."""
-        number = _SORTED_BY.index(focus.workers_by) + step
-        return replace(focus, workers_by=_SORTED_BY[number % len(_SORTED_BY)])
 
     def newest(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: what is new is in the other panes."""
@@ -261,7 +266,7 @@ class Workers(Pane):
         """See `Pane`: the titles of the columns; that of the one they are sorted by stands out."""
         cells: list[Cell] = [(" " * _MARKS, "")]
         for title, column in (*_COLUMNS, ("root", self._root_width(width))):
-            chosen = title == self.session.focus.workers_by
+            chosen = title == _sort(self.session.focus).column
             text = f"{title}{self.charset.unfolded}" if chosen else title
             padded = f"{text:>{column - 2}}  " if title in _NUMBERS else f"{text:{column}}"
             cells.append((padded, "strong" if chosen else "dim"))
@@ -290,7 +295,7 @@ SPEC = PaneSpec(
     view=Workers,
     tile=0,
     companion="alerts",
-    keys=("next_pane", "enter"),
+    keys=("next_pane", "enter", "sort"),
     total=lambda snapshot: len(snapshot.job.processes) if snapshot.job else 0,
     is_there=lambda snapshot: snapshot.job is not None,
     missing="no other process of a job is known",

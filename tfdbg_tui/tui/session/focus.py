@@ -44,6 +44,24 @@ class OtherProcess:
     target: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """In which order a list stands.
+
+    Attributes:
+        column: By which of its columns.
+        reverse: Whether what would come first comes last.
+    """
+
+    column: str
+    reverse: bool = False
+
+    @property
+    def words(self) -> str:
+        """The order in words."""
+        return f"by {self.column}, reversed" if self.reverse else f"by {self.column}"
+
+
 def _remapped_as(kind: str) -> dict[str, Any]:
     return {"remap": kind}
 
@@ -88,7 +106,7 @@ class Focus:
         part: The chosen part of the cause's card.
         worker: The chosen row of Workers, by the directory and name of its files; None for that of
             the shown run.
-        workers_by: The column by which Workers is sorted.
+        sorts: By what the list of each pane that is sorted is, by the pane's name.
         other_process: The process that is to be opened next; None for none.
     """
 
@@ -116,12 +134,21 @@ class Focus:
     open_copies: frozenset[TensorEvent] = field(default=frozenset(), metadata=TENSORS)
     part: int = field(default=0, metadata=KEPT)
     worker: tuple[str, str] | None = field(default=None, metadata=KEPT)
-    workers_by: str = field(default="task", metadata=KEPT)
+    sorts: tuple[tuple[str, Sort], ...] = field(default=(), metadata=KEPT)
     other_process: OtherProcess | None = field(default=None, metadata=KEPT)
 
     def filter_of(self, pane: str) -> str:
         """Return the filter of a pane; "" for none."""
         return dict(self.filters).get(pane, "")
+
+    def sort_of(self, pane: str) -> Sort | None:
+        """Return by what the list of a pane is sorted; None for its own order."""
+        return dict(self.sorts).get(pane)
+
+    def sorted_by(self, pane: str, sort: Sort | None) -> Focus:
+        """Return the focus with the list of a pane sorted; None for its own order."""
+        others = tuple(item for item in self.sorts if item[0] != pane)
+        return replace(self, sorts=(*others, (pane, sort)) if sort else others)
 
     def filtered(self, pane: str, text: str) -> Focus:
         """Return the focus with another filter of a pane; "" for none."""

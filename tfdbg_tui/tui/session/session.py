@@ -153,7 +153,7 @@ class Session:
         self.unexplained = "Diagnosing the run"
         self._explanation = None
         self.searched = None
-        self._focus = Focus(self._focus.pane, workers_by=self._focus.workers_by)
+        self._focus = Focus(self._focus.pane, sorts=self._focus.sorts)
         self._back, self._forward, self._kept = [], [], None
         self.recording.forget()
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.executions import Executions
     from tfdbg_tui.logdir.index.traces import GraphExecutions
     from tfdbg_tui.query import Kind
-    from tfdbg_tui.tui.session.focus import Focus, OpName
+    from tfdbg_tui.tui.session.focus import Focus, OpName, Sort
     from tfdbg_tui.tui.session.job import Job
 
     TreeKey = tuple[Node, frozenset[Path], bool]
@@ -74,6 +74,21 @@ class Listed:
     unfit: frozenset[tuple[int, int]] = frozenset()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Sorted:
+    """What a pane lists, in the order of a column.
+
+    Attributes:
+        sort: By what.
+        filter: The filter of the pane.
+        rows: What it lists: rows of the run's list, or positions of alerts.
+    """
+
+    sort: Sort
+    filter: str
+    rows: npt.NDArray[np.int64]
+
+
 NOTHING_YET = Listed(np.zeros(0, np.int64), 0, complete=False)
 
 
@@ -96,6 +111,7 @@ class Snapshot:
         gaps: What is not on record; that the program still runs is shown elsewhere.
         dataflow: Where its tensors come from and go to.
         listed: What filters have selected so far, by the list and the filter.
+        sorted: What has been sorted, by the name of the pane.
         explanation: What diagnosis says of it, or of an earlier state of the run; None until then.
         job: The job of several processes that the run is one of; None where it is of none.
         worker: Which of them it is.
@@ -105,6 +121,7 @@ class Snapshot:
     job: Job | None = None
     worker: int = 0
     listed: Mapping[tuple[Kind, str], Listed] = MappingProxyType({})
+    sorted: Mapping[str, Sorted] = MappingProxyType({})
 
     def __init__(self, run: Run, previous: Snapshot | None = None) -> None:
         self.run = run
@@ -163,6 +180,18 @@ class Snapshot:
         twin.listed = MappingProxyType(dict(listed))
         return twin
 
+    def sorting(self, found: Mapping[str, Sorted]) -> Snapshot:
+        """Return the same snapshot with what has been sorted."""
+        twin = copy(self)
+        twin.sorted = MappingProxyType(dict(found))
+        return twin
+
+    def sorted_in(self, pane: str, focus: Focus) -> Sorted | None:
+        """Return what a pane lists in the order that is asked for; None until it is known."""
+        found = self.sorted.get(pane)
+        wanted = focus.sort_of(pane), focus.filter_of(pane)
+        return found if found and (found.sort, found.filter) == wanted else None
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What is missing and wrong with the dump, and, once diagnosed, what it cannot prove."""
@@ -198,6 +227,11 @@ class Snapshot:
             return None
         host = self._stack(stack_id)[0].host if stack_id is not None else ""
         return Place(host, location.file, location.line)
+
+    def line(self, stack_id: int) -> str:
+        """Return the user's line of a stack trace as ``file.py:12``; "" where it is not known."""
+        location = self._location(stack_id)
+        return f"{os.path.basename(location.file)}:{location.line}" if location else ""
 
     def find_place(self, path: str, line: int) -> Place | None:
         """Return a line of the first source file whose path ends in `path`."""

@@ -58,12 +58,22 @@ def column_widths(summaries: Sequence[TensorSummary | None], charset: Charset) -
     return tuple(widths)
 
 
-def column_titles(charset: Charset, widths: Sequence[int]) -> Line:
-    """Return the titles above `columns`; above words there is none."""
+def column_titles(charset: Charset, widths: Sequence[int], chosen: str = "") -> Line:
+    """Return the titles above `columns`; above words there is none.
+
+    Args:
+        charset: The characters to draw with.
+        widths: Width of each column, in cells.
+        chosen: The kind of value whose title stands out: a field of `TensorSummary`.
+    """
     if widths and widths[0] == _WORDS:
         return ((" " * _WORDS, "dim"),)
     labels = zip(_kinds(charset), widths, strict=False)
-    return tuple((f"{label:>{width}}", "dim") for (_, label, _), width in labels if width)
+    return tuple(
+        (f"{label:>{width}}", "strong" if field == chosen else "dim")
+        for (field, label, _), width in labels
+        if width
+    )
 
 
 def columns(summary: TensorSummary | None, charset: Charset, widths: Sequence[int]) -> Line:

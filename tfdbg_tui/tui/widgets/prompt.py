@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
     from textual import events
 
-Purpose = Literal["search", "goto", "filter"]
+Purpose = Literal["search", "goto", "filter", "sort"]
 
 _PLACEHOLDERS: dict[Purpose, str] = {
     "search": "search in this pane",
     "filter": "type=Relu fn=loss line=train.py:19 step=6..9 zero>90% nan bad !word /regex/",
+    "sort": "a column, or its beginning; nothing for the list's own order",
     "goto": "index, trace:88, exec:12, alert:3, step:6, op name, file.py:120",
 }
 

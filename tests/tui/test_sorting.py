@@ -1,0 +1,145 @@
+"""Sorted lists: by any column, with filters and searches, and back to their own order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tfdbg_tui.diagnosis.events import op_type_of
+from tfdbg_tui.logdir import open_run
+from tfdbg_tui.query import SORT_FIELDS, Outputs, in_order, sort_keys
+from tfdbg_tui.tui.background.sorting import sorted_list
+from tfdbg_tui.tui.bars.key_bar import KeyBar
+from tfdbg_tui.tui.panes.alert_rows import ALERTS
+from tfdbg_tui.tui.panes.graph_execution import ROWS
+from tfdbg_tui.tui.panes.rows import ToSort
+from tfdbg_tui.tui.session.focus import Sort
+from tfdbg_tui.tui.session.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open, Opened
+    from tfdbg_tui.logdir import GraphExecution
+
+
+def listed(opened: Opened) -> list[GraphExecution]:
+    """Return what Graph Execution lists, from the top."""
+    snapshot, focus = opened.snapshot, opened.focus
+    rows = range(ROWS.count(snapshot, focus))
+    return [snapshot.graph_execution(ROWS.index(snapshot, focus, row)) for row in rows]
+
+
+def zeros(trace: GraphExecution) -> int:
+    assert trace.summary is not None
+    assert trace.summary.zero is not None
+    return trace.summary.zero
+
+
+async def test_the_largest_come_first_and_escape_goes_back(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        before = listed(opened)
+        await opened.press("3", "s", *"ze", "enter")
+        assert [trace.index for trace in listed(opened)] == [
+            trace.index for trace in sorted(before, key=zeros, reverse=True)
+        ], "and of equal ones the first"
+        assert "· by zero " in opened.screen()
+        await opened.press("g")
+        assert opened.focus.graph_execution == max(before, key=zeros).index
+        await opened.press("j", "S")
+        assert "· by zero, reversed" in opened.screen()
+        assert opened.screen().splitlines()[-1].startswith(" Esc unsorted"), "how to leave it"
+        assert zeros(listed(opened)[0]) == 0
+        focused = opened.focus.graph_execution
+        await opened.press("escape")
+        assert listed(opened) == before
+        assert opened.focus.graph_execution == focused, "and stays where it was"
+
+
+async def test_a_filter_and_a_search_hold_in_any_order(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("3", "s", *"name", "enter", "backslash", *"nan", "enter")
+        found = listed(opened)
+        assert len(found) == 165
+        assert [trace.tensor_name for trace in found] == sorted(t.tensor_name for t in found)
+        await opened.press("G", "slash", *"Relu", "enter", "n")
+        relu = opened.focus.graph_execution
+        assert relu is not None
+        assert "Relu" in opened.snapshot.graph_execution(relu).tensor_name
+        await opened.press("escape", "escape")
+        assert [trace.index for trace in listed(opened)] == sorted(trace.index for trace in found)
+        await opened.press("escape")
+        assert len(listed(opened)) == 320
+
+
+async def test_alerts_of_both_kinds_are_sorted_together(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], at_root=True) as opened:
+        run, alerts = opened.snapshot.run, opened.snapshot.alerts
+        await opened.press("s", *"nan", "enter", "g")
+        counts = []
+        for row in range(ALERTS.count(opened.snapshot, opened.focus)):
+            event = ALERTS.event(opened.snapshot, ALERTS.at(opened.snapshot, opened.focus, row))
+            summary = opened.snapshot.summary(event)
+            assert summary is not None
+            counts.append(summary.nan)
+        assert len(counts) == len(alerts)
+        assert counts == sorted(counts, reverse=True)
+        assert opened.focus.alert is not None
+        await opened.press("s", *"type", "enter", "backslash", *"type=Mul,Log", "enter", "g")
+        assert op_type_of(run, opened.focus.alert) == "Log"
+        await opened.press("escape", "escape")
+        assert "1 root" in opened.screen()
+
+
+async def test_what_is_no_column_and_what_cannot_be_sorted_is_told(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        bar = opened.app.query_one(KeyBar)
+        await opened.press("3", "s", *"colour", "enter")
+        assert bar.message.startswith("no column is called colour: there are name, type")
+        await opened.press("5", "s")
+        assert "Source Code has an order of its own" in bar.message
+        await opened.press("3", "S")
+        assert bar.message == "the list is in its own order: s sorts it"
+
+
+@pytest.mark.parametrize("field", SORT_FIELDS)
+def test_each_column_puts_what_it_knows_first(mnist: Snapshot, field: str) -> None:
+    run = mnist.run
+    rows = np.arange(len(run.graph_executions))
+    keys = sort_keys(run, field, [Outputs("graph_execution", rows, np.zeros_like(rows))])
+    order = in_order(rows, keys, reverse=False)
+    known = keys[order][: int((~np.isnan(keys)).sum())]
+    assert (np.diff(known) >= 0).all()
+    again = in_order(rows, keys, reverse=True)
+    assert set(order[len(known) :]) == set(again[len(known) :]), "last in either direction"
+
+
+def test_a_list_that_has_become_longer_is_sorted_as_a_whole(mnist: Snapshot) -> None:
+    run, sort = mnist.run, Sort("size")
+    rows = np.arange(len(run.graph_executions))
+
+    def to_sort(count: int) -> ToSort:
+        some = rows[:count]
+        return ToSort(some, [Outputs("graph_execution", some, np.zeros_like(some))])
+
+    first = sorted_list(run, sort, "", to_sort(100), None)
+    longer = sorted_list(run, sort, "", to_sort(320), first)
+    assert (longer.listed.rows == sorted_list(run, sort, "", to_sort(320), None).listed.rows).all()
+
+
+async def test_another_run_is_sorted_too(open_app: Open, logdirs: RecordedLogdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("3", "s", *"size", "enter", "g")
+        opened.app.session.load(Snapshot(open_run(logdirs["full_health"])))
+        await opened.pilot.pause()
+        sizes = [trace.summary.size or 0 for trace in listed(opened) if trace.summary]
+        assert sizes == sorted(sizes, reverse=True)
