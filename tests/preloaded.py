@@ -91,6 +91,7 @@ def _become(job: dict[str, Any]) -> None:
     os.chdir(job["directory"])
     os.environ.update(job["variables"])
     sys.argv = job["arguments"]
+    sys.path.insert(0, "")
     for descriptor, path in enumerate((os.devnull, *job["said"])):
         opened = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         os.dup2(opened, descriptor)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 GRAPH = GRAPHS[1]
 FINITE, NAN = (vector_proto([-1.0, 9.0, 0.0, 0.0, count]) for count in (0.0, 1.0))
-SMALL, LARGE, MOST = 250, 1000, 5
+SMALL, LARGE, MOST = 150, 600, 5
 
 
 def executed(op_type: str, inputs: list[int], outputs: list[int], bad: bool = True) -> bytes:
