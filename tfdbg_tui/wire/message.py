@@ -40,27 +40,6 @@ class Kind(enum.Enum):
     DOUBLES = enum.auto()
 
 
-_DEFAULTS: dict[Kind, Any] = {
-    Kind.INT: 0,
-    Kind.OPTIONAL_INT: None,
-    Kind.STRING: "",
-    Kind.BYTES: b"",
-    Kind.DOUBLE: 0.0,
-    # Extensions of hot records tell "absent" from zero.
-    Kind.FIXED64: None,
-    Kind.FIXED32: None,
-    Kind.MESSAGE: None,
-}
-
-_WIRE_TYPES = {
-    Kind.INT: codec.VARINT,
-    Kind.OPTIONAL_INT: codec.VARINT,
-    Kind.DOUBLE: codec.FIXED64,
-    Kind.FIXED64: codec.FIXED64,
-    Kind.FIXED32: codec.FIXED32,
-}
-
-
 def pb(number: int, kind: Kind, *, message: type[Message] | None = None) -> Any:
     """Declare a field of a message.
 
@@ -70,19 +49,40 @@ def pb(number: int, kind: Kind, *, message: type[Message] | None = None) -> Any:
         message: The class of what it holds, for `Kind.MESSAGE`.
     """
     metadata = {"number": number, "kind": kind, "message": message}
-    if kind in _DEFAULTS:
-        return field(default=_DEFAULTS[kind], metadata=metadata)
-    return field(default_factory=list, metadata=metadata)
+    if _LAYOUTS[kind].is_list:
+        return field(default_factory=list, metadata=metadata)
+    return field(default=_LAYOUTS[kind].default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How what a field holds is written and read.
+
+    Attributes:
+        wire_type: The wire type that it is written with.
+        default: What is not written.
+        encode: Serializes a field of a number and a value.
+        decoders: Return the value, by the wire types that are read; of a list, more elements.
+    """
+
+    wire_type: int
+    default: Any
+    encode: Callable[[int, Any], bytes]
+    decoders: dict[int, Callable[[Any], Any]]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether a field may be there several times, for the elements of a list."""
+        return isinstance(self.default, list)
 
 
 @dataclass(frozen=True, slots=True)
 class _Field:
     name: str
     number: int
-    kind: Kind
-    message: type[Message] | None
-    default: Any
-    encode: Callable[[int, Any], bytes]
+    layout: _Layout
+    is_list: bool
+    decoders: dict[int, Callable[[Any], Any]]
 
 
 class Message:
@@ -97,13 +97,13 @@ class Message:
         The field is one that this package writes so; TensorFlow's writer packs lists as well.
         """
         spec = _named(cls, name)
-        return spec.number << 3 | _WIRE_TYPES.get(spec.kind, codec.BYTES)
+        return spec.number << 3 | spec.layout.wire_type
 
     @classmethod
     def field(cls, name: str, value: Any) -> bytes:
         """Return a field by itself, serialized, also where it has its default value."""
         spec = _named(cls, name)
-        return spec.encode(spec.number, value)
+        return spec.layout.encode(spec.number, value)
 
     @classmethod
     def numbers(cls) -> list[int]:
@@ -130,8 +130,8 @@ class Message:
         parts = []
         for spec in _fields_by_number(type(self)).values():
             value = getattr(self, spec.name)
-            if value != spec.default:
-                parts.append(spec.encode(spec.number, value))
+            if value != spec.layout.default:
+                parts.append(spec.layout.encode(spec.number, value))
         return b"".join(parts)
 
 
@@ -157,61 +157,71 @@ def _named(cls: type[Message], name: str) -> _Field:
 
 
 def _spec(name: str, number: int, kind: Kind, message: type[Message] | None) -> _Field:
-    return _Field(name, number, kind, message, _DEFAULTS.get(kind, []), _ENCODERS[kind])
+    layout = _LAYOUTS[kind]
+    decoders: dict[int, Callable[[Any], Any]] = layout.decoders
+    if message is not None:
+        decoders = {codec.BYTES: message.decode}
+    return _Field(name, number, layout, layout.is_list, decoders)
 
 
 def _store(message: Message, spec: _Field, wire_type: int, value: int | bytes) -> None:
-    kind = spec.kind
-    if kind is Kind.INTS and wire_type == codec.VARINT:
-        getattr(message, spec.name).append(codec.signed(cast("int", value)))
-        return
-    if kind is Kind.DOUBLES and wire_type == codec.FIXED64:
-        getattr(message, spec.name).append(codec.to_double(cast("int", value)))
-        return
-    if wire_type != _WIRE_TYPES.get(kind, codec.BYTES):
+    decode = spec.decoders.get(wire_type)
+    if decode is None:
         raise codec.DecodeError(f"field {spec.name} has wire type {wire_type}")
-    if isinstance(value, int):
-        decoded: Any = value
-        if wire_type == codec.VARINT:
-            decoded = codec.signed(value)
-        elif kind is Kind.DOUBLE:
-            decoded = codec.to_double(value)
-        setattr(message, spec.name, decoded)
-    elif kind is Kind.BYTES:
-        setattr(message, spec.name, value)
-    elif kind is Kind.STRING:
-        setattr(message, spec.name, value.decode("utf-8", "replace"))
-    elif kind is Kind.STRINGS:
-        getattr(message, spec.name).append(value.decode("utf-8", "replace"))
-    elif kind is Kind.BYTES_LIST:
-        getattr(message, spec.name).append(value)
-    elif kind is Kind.INTS:
-        getattr(message, spec.name).extend(codec.unpack_varints(value))
-    elif kind is Kind.DOUBLES:
-        getattr(message, spec.name).extend(codec.unpack_doubles(value))
+    if spec.is_list:
+        getattr(message, spec.name).extend(decode(value))
     else:
-        assert spec.message is not None
-        setattr(message, spec.name, spec.message.decode(value))
+        setattr(message, spec.name, decode(value))
 
 
-def _strings(number: int, values: list[str]) -> bytes:
-    return b"".join([codec.bytes_field(number, v.encode("utf-8", "replace")) for v in values])
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
-_ENCODERS: dict[Kind, Callable[[int, Any], bytes]] = {
-    Kind.INT: codec.varint_field,
-    Kind.OPTIONAL_INT: codec.varint_field,
-    Kind.STRING: lambda number, value: codec.bytes_field(number, value.encode("utf-8", "replace")),
-    Kind.BYTES: codec.bytes_field,
-    Kind.DOUBLE: codec.double_field,
-    Kind.FIXED64: codec.fixed64_field,
-    Kind.FIXED32: codec.fixed32_field,
-    Kind.INTS: codec.packed_varints_field,
-    Kind.STRINGS: _strings,
-    Kind.BYTES_LIST: lambda number, values: b"".join(codec.bytes_field(number, v) for v in values),
-    Kind.DOUBLES: lambda number, values: codec.bytes_field(
-        number, b"".join(codec.double_bytes(v) for v in values)
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _encode_text(number: int, value: str) -> bytes:
+    return codec.bytes_field(number, value.encode("utf-8", "replace"))
+
+
+def _each(encode: Callable[[int, Any], bytes]) -> Callable[[int, list[Any]], bytes]:
+    """Return what serializes each element of a list as a field."""
+    return lambda number, values: b"".join([encode(number, value) for value in values])
+
+
+def _encode_doubles(number: int, values: list[float]) -> bytes:
+    return codec.bytes_field(number, b"".join(codec.double_bytes(v) for v in values))
+
+
+def _encode_message(number: int, value: Message) -> bytes:
+    return codec.bytes_field(number, value.encode())
+
+
+_VARINT, _BYTES, _FIXED64, _FIXED32 = codec.VARINT, codec.BYTES, codec.FIXED64, codec.FIXED32
+_LAYOUTS: dict[Kind, _Layout] = {
+    Kind.INT: _Layout(_VARINT, 0, codec.varint_field, {_VARINT: codec.signed}),
+    Kind.OPTIONAL_INT: _Layout(_VARINT, None, codec.varint_field, {_VARINT: codec.signed}),
+    Kind.STRING: _Layout(_BYTES, "", _encode_text, {_BYTES: _text}),
+    Kind.BYTES: _Layout(_BYTES, b"", codec.bytes_field, {_BYTES: _as_it_is}),
+    Kind.DOUBLE: _Layout(_FIXED64, 0.0, codec.double_field, {_FIXED64: codec.to_double}),
+    # Extensions of hot records tell "absent" from zero.
+    Kind.FIXED64: _Layout(_FIXED64, None, codec.fixed64_field, {_FIXED64: _as_it_is}),
+    Kind.FIXED32: _Layout(_FIXED32, None, codec.fixed32_field, {_FIXED32: _as_it_is}),
+    Kind.MESSAGE: _Layout(_BYTES, None, _encode_message, {}),  # decoded by its class
+    Kind.INTS: _Layout(
+        _BYTES,
+        [],
+        codec.packed_varints_field,
+        {_BYTES: codec.unpack_varints, _VARINT: lambda value: [codec.signed(value)]},
     ),
-    Kind.MESSAGE: lambda number, value: codec.bytes_field(number, value.encode()),
+    Kind.STRINGS: _Layout(_BYTES, [], _each(_encode_text), {_BYTES: lambda data: [_text(data)]}),
+    Kind.BYTES_LIST: _Layout(_BYTES, [], _each(codec.bytes_field), {_BYTES: lambda data: [data]}),
+    Kind.DOUBLES: _Layout(
+        _BYTES,
+        [],
+        _encode_doubles,
+        {_BYTES: codec.unpack_doubles, _FIXED64: lambda value: [codec.to_double(value)]},
+    ),
 }
-"""Serialize a field of a number and a value of each kind."""

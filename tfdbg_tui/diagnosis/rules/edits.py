@@ -76,17 +76,16 @@ def suggestion(
     """
     if not 0 < line <= len(lines) <= _LONGEST_SOURCE:
         return None
-    text = "\n".join(lines)
-    tree = _parsed(text)
+    tree = _parsed("\n".join(lines))
     if tree is None:
         return None
     numbers = _NUMBERS.get(dtype or "", _NUMBERS["float32"])
     for nodes in _candidates(tree, line):
         for edit in edits:
             changes = [
-                f"{_source(text, node)} → {new}"
+                f"{_source(tree, node)} → {new}"
                 for node in nodes
-                if (new := _changed(edit, node, text, numbers, is_operand=node in tree.operands))
+                if (new := _changed(edit, node, tree, numbers))
             ]
             if changes:
                 return _chosen(changes, occurrence)
@@ -139,18 +138,22 @@ def _chosen(changes: list[str], occurrence: Occurrence | None) -> str | None:
 
 
 def _changed(
-    edit: Edit, node: ast.Call | ast.BinOp, text: str, numbers: dict[str, str], *, is_operand: bool
+    edit: Edit, node: ast.Call | ast.BinOp, tree: _Tree, numbers: dict[str, str]
 ) -> str | None:
     """Return what becomes of an expression; None where the edit is not for it, or unreadable."""
-    new, old = _apply(edit, node, text, numbers), _source(text, node)
+    new, old = _apply(edit, node, tree, numbers), _source(tree, node)
     if not new or len(old) + len(new) >= 2 * _LONGEST_CODE or "\n" in old + new:
         return None
     binds_less = isinstance(ast.parse(new, mode="eval").body, ast.BinOp | ast.UnaryOp)
-    return f"({new})" if is_operand and binds_less else new
+    return f"({new})" if node in tree.operands and binds_less else new
 
 
-def _source(text: str, node: ast.expr | ast.keyword) -> str:
-    return ast.get_source_segment(text, node) or ""
+def _source(tree: _Tree, node: ast.expr | ast.keyword) -> str:
+    """Return the text of an expression."""
+    lines = tree.lines[node.lineno - 1 : node.end_lineno]
+    lines[-1] = lines[-1][: node.end_col_offset]
+    lines[0] = lines[0][node.col_offset :]
+    return b"\n".join(lines).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +161,14 @@ class _Tree:
     """A parsed source file.
 
     Attributes:
+        lines: Its text, in UTF-8: the bytes of a line are what Python counts as columns.
         expressions: Its calls and operations, as they are evaluated: what is inside of an
             expression ends before it, and what is left of it too.
         operands: Those of them that an operator or an attribute binds to.
         statements: First and last line of the statements that hold no others.
     """
 
+    lines: list[bytes]
     expressions: list[ast.Call | ast.BinOp]
     operands: frozenset[ast.AST]
     statements: list[tuple[int, int]]
@@ -181,7 +186,8 @@ def _parsed(text: str) -> _Tree | None:
     operands = frozenset(child for node in binding for child in ast.iter_child_nodes(node))
     simple = [node for node in nodes if isinstance(node, ast.stmt) and not hasattr(node, "body")]
     statements = [(node.lineno, node.end_lineno or node.lineno) for node in simple]
-    return _Tree(expressions, operands, statements)
+    lines = [line.encode() for line in _LINE_END.split(text)]
+    return _Tree(lines, expressions, operands, statements)
 
 
 def _candidates(tree: _Tree, line: int) -> Iterator[list[ast.Call | ast.BinOp]]:
@@ -196,13 +202,13 @@ def _candidates(tree: _Tree, line: int) -> Iterator[list[ast.Call | ast.BinOp]]:
 
 
 def _apply(
-    edit: Edit, node: ast.Call | ast.BinOp, text: str, numbers: dict[str, str]
+    edit: Edit, node: ast.Call | ast.BinOp, tree: _Tree, numbers: dict[str, str]
 ) -> str | None:
     binding = matched(edit.pattern, node)
     if binding is None:
         return None
 
-    source = partial(_source, text)
+    source = partial(_source, tree)
     words = {
         **numbers,
         "F": source(binding.function) if binding.function else "",
@@ -234,6 +240,7 @@ def _fits(node: ast.expr, before: str, after: str) -> bool:
 
 
 _BINDING = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Subscript, ast.Await)
+_LINE_END = re.compile("\r\n|\r|\n")  # what Python takes for one
 _PLACE = re.compile(r"\{(\w+)\}")
 _ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Tuple)
 
