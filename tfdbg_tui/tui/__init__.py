@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.program import Program
 
 _UNUSABLE = 2
+_DIGIT_SECONDS = 0.3  # keys of one thought come faster, also through SSH
 
 
 def run_app(
@@ -88,6 +89,7 @@ def run_app(
         program=program,
         charset=ASCII if ascii_only else UNICODE,
         keymap=keymap,
+        digit_seconds=_DIGIT_SECONDS,
         theme_name=WITHOUT_COLOR if os.environ.get("NO_COLOR") else theme or DARK.name,
     )
     if program is not None:

@@ -78,6 +78,7 @@ class TfdbgApp(PacedApp):
         charset: The characters to draw with.
         keymap: The keys; None for those of the actions themselves.
         theme_name: The theme to start with.
+        digit_seconds: How long a digit waits for a motion, before it chooses a pane.
     """
 
     CSS_PATH = "app.tcss"
@@ -98,6 +99,7 @@ class TfdbgApp(PacedApp):
         charset: Charset = UNICODE,
         keymap: Keymap | None = None,
         theme_name: str = theme.DARK.name,
+        digit_seconds: float = 0.0,
     ) -> None:
         # Textual decides how to leave out colours (NO_COLOR) before it knows the theme.
         super().__init__(ansi_color=True if theme_name == theme.WITHOUT_COLOR else None)
@@ -139,7 +141,8 @@ class TfdbgApp(PacedApp):
         self._runs = Runs(self.parts, run)
         self._jobs = Jobs(self.parts, self._navigator)
         self._commands = Commands(self.parts, self._navigator, self._runs)
-        self._actor = Actor(self.parts, self._navigator, self._commands)
+        self._actor = Actor(self.parts, self._navigator, self._commands, digit_seconds)
+        self.parts.main.digit_typed = self._actor.counts.typed
         self._arrivals = Arrivals(self.parts, self._navigator, until_bad=until_bad, bell=bell)
         self.session.listen(self._jobs.look)
         self.session.listen(self._navigator.find_chain)

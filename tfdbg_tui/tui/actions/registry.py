@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.actions.keys import shown_key
@@ -38,6 +38,8 @@ class Action:
         rows: How many rows it moves; None for other actions.
         pages: How many pages it moves; None for other actions.
         jump: Whether `back` returns from it.
+        numbered: What a number typed before it says: the row that it goes to, or how often it is
+            done; "" for neither.
         in_every_footer: Whether the footer of each pane names it; panes add others to theirs.
     """
 
@@ -50,7 +52,13 @@ class Action:
     rows: int | None = None
     pages: float | None = None
     jump: bool = True
+    numbered: Literal["", "row", "times"] = ""
     in_every_footer: bool = False
+
+    @property
+    def takes_number(self) -> bool:
+        """Whether a number may be typed before it."""
+        return bool(self.numbered) or self.rows is not None or self.pages is not None
 
 
 GROUPS = ("Moving", "Following numbers", "Showing", "Finding", "The app", "While the program runs")
@@ -102,7 +110,7 @@ ACTIONS: tuple[Action, ...] = (
         "down",
         ("j", "down"),
         "down",
-        "next row",
+        "next row; `5j`: five rows down",
         _MOVE,
         rows=1,
         jump=False,
@@ -115,6 +123,7 @@ ACTIONS: tuple[Action, ...] = (
         "next execution; unfold; scroll source text",
         _MOVE,
         jump=False,
+        numbered="times",
     ),
     Action(
         "left",
@@ -123,6 +132,7 @@ ACTIONS: tuple[Action, ...] = (
         "previous execution; fold; scroll source text",
         _MOVE,
         jump=False,
+        numbered="times",
     ),
     Action(
         "page_down",
@@ -146,17 +156,19 @@ ACTIONS: tuple[Action, ...] = (
         "first_row",
         ("g", "home"),
         "first",
-        "first row",
+        "first row, or the one whose number is typed before",
         _MOVE,
         lambda snapshot, focus: navigation.move_to(snapshot, focus, 0),
+        numbered="row",
     ),
     Action(
         "last_row",
         ("G", "end"),
         "last",
-        "last row",
+        "last row, or the one whose number is typed before: `10G`",
         _MOVE,
         navigation.last_row,
+        numbered="row",
     ),
     Action(
         "enter",
@@ -217,6 +229,7 @@ ACTIONS: tuple[Action, ...] = (
         "go to the next alert",
         _NUMERIC,
         partial(navigation.step_alert, step=1),
+        numbered="times",
     ),
     Action(
         "previous_alert",
@@ -225,6 +238,7 @@ ACTIONS: tuple[Action, ...] = (
         "go to the previous alert",
         _NUMERIC,
         partial(navigation.step_alert, step=-1),
+        numbered="times",
     ),
     Action(
         "producer",
@@ -233,6 +247,7 @@ ACTIONS: tuple[Action, ...] = (
         "go to what the tensor was computed from: a bad input first, else the first",
         _NUMERIC,
         navigation.to_producer,
+        numbered="times",
     ),
     Action(
         "consumer",
@@ -241,6 +256,7 @@ ACTIONS: tuple[Action, ...] = (
         "go to what was computed from the tensor",
         _NUMERIC,
         navigation.to_consumer,
+        numbered="times",
     ),
     Action(
         "next_computation",
@@ -249,6 +265,7 @@ ACTIONS: tuple[Action, ...] = (
         "go to the next computation of the same tensor, as in the next step of a training",
         _NUMERIC,
         partial(navigation.step_computation, step=1),
+        numbered="times",
     ),
     Action(
         "previous_computation",
@@ -257,6 +274,7 @@ ACTIONS: tuple[Action, ...] = (
         "go to the previous computation of the same tensor",
         _NUMERIC,
         partial(navigation.step_computation, step=-1),
+        numbered="times",
     ),
     Action(
         "next_step",
@@ -265,6 +283,7 @@ ACTIONS: tuple[Action, ...] = (
         "go to the next training step: its first execution",
         _NUMERIC,
         partial(navigation.step_training, direction=1),
+        numbered="times",
     ),
     Action(
         "previous_step",
@@ -273,6 +292,7 @@ ACTIONS: tuple[Action, ...] = (
         "go to the previous training step",
         _NUMERIC,
         partial(navigation.step_training, direction=-1),
+        numbered="times",
     ),
     Action(
         "frame_up",
@@ -281,6 +301,7 @@ ACTIONS: tuple[Action, ...] = (
         "go up the stack, to the calling frame",
         _NUMERIC,
         partial(navigation.step_frame, step=-1),
+        numbered="times",
     ),
     Action(
         "frame_down",
@@ -289,6 +310,7 @@ ACTIONS: tuple[Action, ...] = (
         "go down the stack, to the called frame",
         _NUMERIC,
         partial(navigation.step_frame, step=1),
+        numbered="times",
     ),
     Action(
         "library_frames",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.actions.registry import BY_ID
+from tfdbg_tui.tui.control.counts import Counts
 
 if TYPE_CHECKING:
     from tfdbg_tui.tui.actions.registry import Action
@@ -25,16 +26,32 @@ class Actor:
         parts: The app.
         navigator: Moves the focus.
         commands: Do what is more than moving.
+        digit_seconds: How long a digit waits for a motion, before it chooses a pane.
+
+    Attributes:
+        counts: The number that is being typed.
     """
 
-    def __init__(self, parts: Parts, navigator: Navigator, commands: Commands) -> None:
+    def __init__(
+        self, parts: Parts, navigator: Navigator, commands: Commands, digit_seconds: float
+    ) -> None:
         self._parts = parts
         self._navigator = navigator
         self._commands = commands
+        self.counts = Counts(parts, digit_seconds, self.act)
 
     def act(self, action_id: str) -> None:
         """Do an action."""
-        parts = self._parts
+        action = BY_ID[action_id]
+        if action_id == "close_why" and self.counts.take() is not None:
+            self._parts.main.keys.hush()
+            return  # Escape ends the number alone
+        if not action.takes_number:
+            self.counts.end()
+        self._act(action, self.counts.take())
+
+    def _act(self, action: Action, number: int | None) -> None:
+        parts, action_id = self._parts, action.id
         parts.main.keys.hush()
         self._navigator.drop_target()
         if action_id in _SHOW_THE_BAD:
@@ -48,13 +65,22 @@ class Actor:
         if action_id == "close_why" and parts.search.end():
             return
         with self._navigator.acting(by_moving=action_id not in ("follow", "pause")):
-            self._do(BY_ID[action_id])
+            self._do(action, number)
 
-    def _do(self, action: Action) -> None:
+    def _do(self, action: Action, number: int | None) -> None:
+        times = 1 if number is None else number
         if action.rows is not None or action.pages is not None:
-            self._navigator.go(partial(navigation.move, by=self._distance(action)), jump=False)
+            by = times * self._distance(action)
+            self._navigator.go(partial(navigation.move, by=by), jump=False)
+        elif action.numbered == "row" and number is not None:
+            self._navigator.go(partial(navigation.to_number, number=number), jump=True)
+        elif action.numbered == "times" and action.navigate is not None:
+            repeated = partial(navigation.repeat, navigate=action.navigate, times=times)
+            self._navigator.go(repeated, jump=action.jump)
         elif action.navigate is not None:
             self._navigator.go(action.navigate, jump=action.jump)
+        elif action.numbered == "times":
+            getattr(self._commands, f"do_{action.id}")(times)
         else:
             getattr(self._commands, f"do_{action.id}")()
 

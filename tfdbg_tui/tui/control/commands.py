@@ -42,13 +42,13 @@ class Commands:
         self._navigator = navigator
         self._runs = runs
 
-    def do_left(self) -> None:
+    def do_left(self, times: int) -> None:
         """Go left: what that means depends on the pane."""
-        self._sideways(-1)
+        self._sideways(-times)
 
-    def do_right(self) -> None:
+    def do_right(self, times: int) -> None:
         """Go right."""
-        self._sideways(1)
+        self._sideways(times)
 
     def _sideways(self, step: int) -> None:
         pane = self._session.focus.pane

@@ -32,8 +32,10 @@ from tfdbg_tui.tui.navigation.moving import (
     looks_elsewhere,
     move,
     move_to,
+    repeat,
     show_pane,
     step_frame,
+    to_number,
 )
 from tfdbg_tui.tui.navigation.repeats import step_computation
 from tfdbg_tui.tui.navigation.settling import first_focus, open_on_root, settle
@@ -68,6 +70,7 @@ __all__ = [
     "next_kind",
     "open_on_root",
     "pane_to_filter",
+    "repeat",
     "reverse",
     "search",
     "set_filter",
@@ -85,6 +88,7 @@ __all__ = [
     "tensors_of_type",
     "tensors_together",
     "to_consumer",
+    "to_number",
     "to_producer",
     "toggle_bad_branches",
     "toggle_bad_only",

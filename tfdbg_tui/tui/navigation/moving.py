@@ -10,8 +10,12 @@ from tfdbg_tui.tui.panes.stack_trace import FRAMES
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
+
+    Navigate = Callable[[Snapshot, Focus], Focus]
 
 
 def show_pane(snapshot: Snapshot, focus: Focus, pane: str) -> Focus:
@@ -51,6 +55,32 @@ def move_to(snapshot: Snapshot, focus: Focus, row: int) -> Focus:
 def last_row(snapshot: Snapshot, focus: Focus) -> Focus:
     """Move to the last row of the focused pane."""
     return move_to(snapshot, focus, pane_named(focus.pane).rows.count(snapshot, focus) - 1)
+
+
+def to_number(snapshot: Snapshot, focus: Focus, number: int) -> Focus:
+    """Move to the row of the focused pane that a number means: as it is shown there, or from 1.
+
+    Raises:
+        NowhereError: There is no such row.
+    """
+    found = pane_named(focus.pane).rows.go_to_number(snapshot, focus, number)
+    return move_to(snapshot, focus, number - 1) if found is None else found
+
+
+def repeat(snapshot: Snapshot, focus: Focus, navigate: Navigate, times: int) -> Focus:
+    """Go somewhere several times, as often as it leads anywhere.
+
+    Raises:
+        NowhereError: It leads nowhere from here.
+    """
+    for done in range(times):
+        try:
+            focus = navigate(snapshot, focus)
+        except NowhereError:
+            if not done:
+                raise
+            break
+    return focus
 
 
 def step_frame(snapshot: Snapshot, focus: Focus, step: int) -> Focus:

@@ -22,6 +22,8 @@ from tfdbg_tui.tui.session.session import OPENING
 from tfdbg_tui.tui.widgets.cells import Bar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -50,6 +52,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     Attributes:
         panes: The panes by name.
         keys: The line that names keys, and tells what there is to say.
+        digit_typed: Takes a key in; returns whether it is a digit of a number.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -63,6 +66,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._charset = charset
         self._logdir = logdir
         self.panes: dict[str, Pane] = {}
+        self.digit_typed: Callable[[str], bool] = lambda key: False
         self.keys = KeyBar(session, charset, keymap, id="keys")
         self._recording_line = RecordingLine(session, charset, id="live")
         self._why_view = Container(id="why_view")
@@ -135,7 +139,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.keys.show()
 
     def on_key(self, event: events.Key) -> None:
-        """Say so where a key does nothing."""
+        """Take in the digits of a number; say so where a key does nothing."""
+        if self.focused is None and self.digit_typed(event.key):
+            event.stop()
+            return
         if self.focused is None and self._known_keys.isdisjoint(event.aliases):
             self.keys.say(f"no action has the key {shown_key(event.key)}: ? shows all keys")
 
