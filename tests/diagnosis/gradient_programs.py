@@ -175,3 +175,15 @@ def keras_like() -> Any:
     with tf.GradientTape() as t:
         loss = tf.reduce_mean(m(tf.ones([3, 2])))
     return t.gradient(loss, w) * 0.1
+
+
+@of_line
+def of_arguments() -> Any:
+    @tf.function
+    def slope(x: Any, y: Any) -> Any:
+        with tf.GradientTape() as t:
+            t.watch(x)
+            z = tf.math.atan2(x, y)  # FORWARD
+        return t.gradient(z, x)
+
+    return slope(tf.zeros([2]), tf.zeros([2])) * 0.5

@@ -105,6 +105,8 @@ def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | 
     if event.kind == "execution":
         return _eager_op(run, dataflow, event, is_wanted)
     found = set(_graph_ops(run, dataflow, event, is_wanted))
+    if op is not None and not found:
+        found = set(_same_graph_ops(run, op, is_wanted))
     return found.pop() if len(found) == 1 else None
 
 
@@ -164,6 +166,23 @@ def _graph_ops(
             continue
         uses = (use for use in dataflow.consumers(source) if is_wanted(use.op_type or ""))
         yield from filter(None, (_of_use(run, source, use) for use in uses))
+
+
+def _same_graph_ops(
+    run: Run, op: GraphOp, is_wanted: Callable[[str], bool], depth: int = _DEPTH
+) -> Iterator[ForwardOp]:
+    """Yield forward ops that take what a gradient op takes, such as an argument of their graph."""
+    graph = run.graphs[op.graph_id]
+    for source in (graph.ops.get(ref.op_name) for ref in op.inputs):
+        if source is None:
+            continue
+        if _NAME.search(source.name):
+            if depth:
+                yield from _same_graph_ops(run, source, is_wanted, depth - 1)
+            continue
+        for user in (graph.ops.get(use.op_name) for use in graph.consumers(source.name)):
+            if user is not None and is_wanted(user.op_type) and not _NAME.search(user.name):
+                yield _of_graph(run, user)
 
 
 def _forward_values(
