@@ -134,7 +134,7 @@ _PLACES = [
     "observe.eager.EagerExecutions._record",
     "observe.graphs.GraphDefinitions.record_ops",
     "observe.graph_executions.GraphExecutions.add_rows",
-    "observe.graph_executions.GraphExecutions._add_healthy",
+    "observe.graph_executions.GraphExecutions._add_together",
     "observe.row_queue.mark",
     "observe.instrument.add_group",
     "encode.records.GroupRecords.encode",

@@ -1,4 +1,4 @@
-"""Healthy executions of groups, which wait to be written and are encoded together."""
+"""Executions of groups whose rows in the queue tell all, which are encoded together."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def parts(taken: QueueRows, groups: Sequence[GroupRecords]) -> Iterator[QueueRow
         yield taken[begin:end]
 
 
-class HealthyBatch:
-    """Healthy executions of groups, in their order.
+class RowsBatch:
+    """Executions of groups, in their order: healthy ones, and those that the graph has counted.
 
     Those that differ in nothing but the cause and the iteration of a loop are encoded together.
 
@@ -72,29 +72,38 @@ class HealthyBatch:
         return zip(items, (self._sizes[number] for number in self._which.tolist()), strict=True)
 
     def _alike(self, number: int, places: IntArray) -> Iterator[IntArray]:
-        """Yield the executions of a group that have the same sizes, and all or none a step."""
+        """Yield the executions of a group with the same numbers, and all or none with a step."""
         stepped = np.array([[cause.step is not None] for cause in self._taken.causes])
-        caused = self._taken.caused[self._heads[places]]
-        sizes = np.hstack((self._sizes_of(number, places), stepped[caused]))
-        if (sizes == sizes[0]).all():
-            yield places
-            return
-        _, kinds = np.unique(sizes, axis=0, return_inverse=True)
-        kinds = kinds.reshape(-1)
-        for kind in range(kinds.max() + 1):
-            yield places[kinds == kind]
+        keys = self._taken.rows[self._heads[places], queue_rows.KEY]
+        for key in np.unique(keys).tolist():
+            some = places[keys == key]
+            numbers = self._rows_of(number, some)[..., queue_rows.SIZES :].reshape(len(some), -1)
+            caused = self._taken.caused[self._heads[some]]
+            yield from _alike(some, np.hstack((numbers, stepped[caused])))
 
-    def _sizes_of(self, number: int, places: IntArray) -> IntArray:
-        """Return the sizes that were not known while tracing, ``[executions, sizes]``."""
-        count = self._groups[number].plan.sizes_put
-        parts = np.arange(queue_rows.rows_for(count))
-        rows = self._taken.rows[self._heads[places][:, None] + parts, queue_rows.SIZES :]
-        return rows.reshape(len(places), -1)[:, :count]
+    def _rows_of(self, number: int, places: IntArray) -> IntArray:
+        """Return the rows of executions with one key, ``[executions, rows, WIDTH]``."""
+        heads = self._heads[places]
+        key = int(self._taken.rows[heads[0], queue_rows.KEY])
+        parts = np.arange(self._groups[number].plan.rows_put(key))
+        rows: IntArray = self._taken.rows[heads[:, None] + parts]
+        return rows
 
     def _records(self, number: int, alike: IntArray) -> list[bytes]:
-        sizes = self._sizes_of(number, alike[:1]).tobytes()
         heads = self._heads[alike]
         causes, caused = self._taken.causes, self._taken.caused[heads]
         stepped = causes[caused[0]].step is not None
-        filled = self._groups[number].healthy(sizes, stepped=stepped)
+        (rows,) = self._rows_of(number, alike[:1])
+        filled = self._groups[number].of_rows(rows, stepped=stepped)
         return filled.stamped(causes, caused, self._taken.rows[heads, queue_rows.ITERATION])
+
+
+def _alike(places: IntArray, numbers: IntArray) -> Iterator[IntArray]:
+    """Yield those of some places that have the same numbers."""
+    if (numbers == numbers[0]).all():
+        yield places
+        return
+    _, kinds = np.unique(numbers, axis=0, return_inverse=True)
+    kinds = kinds.reshape(-1)
+    for kind in range(kinds.max() + 1):
+        yield places[kinds == kind]

@@ -42,6 +42,21 @@ def counts_of(detail: Float64Array) -> summaries.HealthCounts:
     return summaries.HealthCounts(*map(int, detail[SIZE_TO_NAN]))
 
 
+def counted(plan: GroupPlan, counts: npt.NDArray[np.int64]) -> Float64Array:
+    """Return the details of the bad rows of an execution in which the graph has counted them.
+
+    Args:
+        plan: The group's.
+        counts: Of each row in `GroupPlan.counted` size, -∞, +∞ and NaN.
+    """
+    rows = np.array(plan.counted)
+    is_bad = counts[:, 1:].any(axis=1) & (rows < len(plan.rows))
+    found = np.full((np.count_nonzero(is_bad), WIDTH), np.nan)
+    found[:, ROW], found[:, RANK] = rows[is_bad], 0
+    found[:, SIZE_TO_NAN] = counts[is_bad]
+    return found
+
+
 class DetailCounter:
     """Looks at the tensors of a group after its graph has found one to be bad."""
 

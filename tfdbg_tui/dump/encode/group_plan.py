@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump.encode import traces
+from tfdbg_tui.dump.encode import queue_rows, traces
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.summaries import HealthCounts
@@ -80,6 +80,8 @@ class GroupPlan:
             something, and what filters left out there.
         inputs: For each row, which rows its details include besides itself.
         places: Which argument of `Group.detail` has the elements of a row, and where in the pack.
+        counted: Rows of which the graph itself counts the bad elements where Python has seen enough
+            of them; see `observe.sights`.
         exact_limit: Size beyond which a tensor is detailed even when it is healthy.
     """
 
@@ -101,6 +103,7 @@ class GroupPlan:
     extra_rows: list[Row] = field(default_factory=list)
     inputs: dict[int, tuple[int, ...]] = field(default_factory=dict)
     places: dict[int, tuple[int, int | None]] = field(default_factory=dict)
+    counted: tuple[int, ...] = ()
     exact_limit: int | None = None
 
     @property
@@ -108,12 +111,23 @@ class GroupPlan:
         """The graph that it is of."""
         return self.rows[0].graph_id
 
+    def rows_put(self, key: int) -> int:
+        """Return how many rows of the queue an execution takes, by the key in the first."""
+        if key == queue_rows.COUNTED:
+            return len(self.counted)
+        return queue_rows.rows_for(self.sizes_put)
+
+    @cached_property
+    def unsized(self) -> list[int]:
+        """The rows whose sizes are not known while tracing."""
+        return [row for row in self.large if self.rows[row].size is None]
+
     @property
     def run_in_no_order(self) -> bool:
         """Whether its values may come before those of earlier tensors: in a session."""
         return "serial" in self.columns
 
     @cached_property
-    def records_constants(self) -> bool:
+    def has_bad_constants(self) -> bool:
         """Whether a healthy execution may have something to tell: constants that are bad."""
         return self.adaptive and any(counts.bad for counts in self.constants.values())

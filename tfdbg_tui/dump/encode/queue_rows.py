@@ -20,6 +20,9 @@ first of the sizes."""
 WIDTH = 8
 NO_KEY = -1
 """The key of details that could not be made: such an execution is not recorded."""
+COUNTED = -2
+"""The key of an execution in which the graph itself has counted what is bad: it has a row for each
+tensor in `GroupPlan.counted`, with its size, -∞, +∞ and NaN in place of `SIZES`."""
 
 SIZES_IN_ROW = WIDTH - SIZES
 

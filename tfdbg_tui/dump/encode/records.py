@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.dump.encode import details, summaries, traces
+from tfdbg_tui.dump.encode import details, queue_rows, summaries, traces
 from tfdbg_tui.dump.encode.value_vectors import ValueVectors
 from tfdbg_tui.wire import tfrecord
 from tfdbg_tui.wire.modes import TensorDebugMode
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.group_plan import GroupPlan, Values
     from tfdbg_tui.dump.encode.value_vectors import Details
 
-_MAX_HEALTHY = 64
-"""Of so many different sizes of a group's tensors the records are kept."""
+_MAX_KNOWN = 64
+"""Of so many different sizes and counts of a group's tensors the records are kept."""
+_NO_NUMBERS = np.zeros((1, queue_rows.WIDTH), np.int64)
 
 
 class Batch:
@@ -53,7 +54,7 @@ class GroupRecords:
     def __init__(self, plan: GroupPlan) -> None:
         self.plan = plan
         self._templates: dict[tuple[bool, bool, bool], traces.TraceTemplates] = {}
-        self._healthy: OrderedDict[tuple[bytes, bool], traces.FilledTemplates] = OrderedDict()
+        self._known: OrderedDict[tuple[bytes, bool], traces.FilledTemplates] = OrderedDict()
         self._novelty = summaries.Novelty()
 
     @cached_property
@@ -76,28 +77,39 @@ class GroupRecords:
         else:
             yield records, batch.count
 
-    def healthy(self, sizes: bytes, *, stepped: bool) -> traces.FilledTemplates:
-        """Return the records of a healthy execution but for what differs in each.
+    def values_in(self, rows: queue_rows.Rows) -> Values:
+        """Return what the rows of an execution in the queue tell of its tensors."""
+        values: Values = {}
+        numbers = rows[:, queue_rows.SIZES :]
+        if rows[0, queue_rows.KEY] == queue_rows.COUNTED:
+            values["details"] = [details.counted(self.plan, numbers)]
+            numbers = numbers[np.searchsorted(self.plan.counted, self.plan.unsized), 0]
+        if self.plan.sizes_put:
+            values["size"] = [numbers.reshape(-1)[: self.plan.sizes_put]]
+        return values
+
+    def of_rows(self, rows: queue_rows.Rows, *, stepped: bool) -> traces.FilledTemplates:
+        """Return the records of an execution whose rows tell all, but for what differs in each.
 
         Args:
-            sizes: Those that were not known while tracing, as an int64 array in bytes.
+            rows: Those of the queue.
             stepped: Whether there is a training step.
         """
-        key = sizes, stepped
-        known = self._healthy.get(key)
+        key = rows[:, queue_rows.KEY :].tobytes(), stepped
+        known = self._known.get(key)
         if known is None:
-            values: Values = {"size": [np.frombuffer(sizes, np.int64)]} if sizes else {}
-            known = self._template(stepped=stepped).filled(self.vectors.of(values, {}))
-            self._healthy[key] = known
-            if len(self._healthy) > _MAX_HEALTHY:
-                self._healthy.popitem(last=False)
+            values = self.values_in(rows)
+            vectors = self.vectors.of(values, self._details(values))
+            known = self._known[key] = self._template(stepped=stepped).filled(vectors)
+            if len(self._known) > _MAX_KNOWN:
+                self._known.popitem(last=False)
         return known
 
     def _filled(self, batch: Batch, known: Details) -> traces.FilledTemplates:
         """Return the records of a group but for what differs in each execution."""
         stepped = batch.cause.step is not None
         if not (known or batch.values.keys() - {"details", "iteration"}):
-            return self.healthy(b"", stepped=stepped)
+            return self.of_rows(_NO_NUMBERS, stepped=stepped)
         (extremes,) = batch.values.get("extremes", (None,))
         template = self._template(stepped=stepped, extremes=extremes is not None)
         return template.filled(self.vectors.of(batch.values, known), extremes)

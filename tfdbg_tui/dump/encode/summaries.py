@@ -26,7 +26,7 @@ _CHUNK = 1 << 16
 _FEW = 1024
 """Up to so many elements, the number of numpy's calls is what a look costs."""
 
-_TIMES_DETAILED = 10
+TIMES_DETAILED = 10
 """How often the same sight of a bad tensor is described in full."""
 
 WATCHED = frozenset({1, 2, 8, 14, 18, 19, 24, 25, 26, 27, 28})
@@ -117,7 +117,7 @@ class Novelty:
             sight: Which tensor, with what kinds of bad elements, from which inputs bad or not.
         """
         self._times[sight] += 1
-        return self._times[sight] <= _TIMES_DETAILED
+        return self._times[sight] <= TIMES_DETAILED
 
 
 def all_finite(array: Any) -> bool:

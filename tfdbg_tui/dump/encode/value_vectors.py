@@ -40,7 +40,6 @@ class ValueVectors:
         self._alias_sources = [source for _, source in plan.aliases]
         known = {*plan.constants, *self._alias_rows}
         self._counted = [row for row in range(len(plan.rows)) if row not in known]
-        self._unsized = [row for row in plan.large if plan.rows[row].size is None]
         self._unranked = [row for row in plan.large if plan.rows[row].rank is None]
         self._base = _base_vectors(plan.rows, plan.mode)
         self._set_counts(self._base, {row: self.constant_detail(row) for row in plan.constants})
@@ -67,7 +66,7 @@ class ValueVectors:
             for number, shape in zip(unknown, values["shape"], strict=True):
                 _set_shape(vectors[number], self._rows[number].dtype, tuple(shape.tolist()))
         if "size" in values:
-            vectors[self._unsized, self._first_count] = values["size"][0]
+            vectors[self._plan.unsized, self._first_count] = values["size"][0]
         if "rank" in values:
             vectors[self._unranked, _RANK] = values["rank"][0]
         if self._full:

@@ -19,9 +19,10 @@ import tensorflow as tf
 from tfdbg_tui.dump.tensorflow import devices, graph_ops, own, tensor_ops
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tfdbg_tui.dump.observe.groups import Dump, Group
+    from tfdbg_tui.dump.observe.sights import GraphCounts
 
 dumps: WeakSet[Dump] = WeakSet()
 """Those that have groups."""
@@ -55,8 +56,13 @@ def call_sink(inputs: Sequence[Any]) -> Any:
     return _py_func(_sink_token(), inputs, [])
 
 
-def with_details(condition: Any, row: Any, tensors: Sequence[Any]) -> Any:
-    """Return the row of a group; where the condition holds, with the key of the details.
+def with_details(
+    condition: Any,
+    row: Any,
+    tensors: Sequence[Any],
+    count: Callable[[Sequence[Any]], GraphCounts] | None = None,
+) -> Any:
+    """Return the rows of a group; where the condition holds, with the key of the details.
 
     What depends on the branch that is not taken does not run.  Where tensors may be on an
     accelerator, they stay there unless it is taken.
@@ -65,13 +71,21 @@ def with_details(condition: Any, row: Any, tensors: Sequence[Any]) -> Any:
         condition: Whether Python is to look at the tensors.
         row: See `row_queue.row_tensor`.
         tensors: What tells which tensors are bad, and the tensors.
+        count: Adds ops that count what is bad, where Python need not look at all of that.
     """
     healthy, bad = tf.raw_ops.Switch(data=row, pred=condition)
-    if devices.has_accelerator():
+    is_switched = devices.has_accelerator()
+    if is_switched:
         tensors = [_only_if(condition, tensor) for tensor in tensors]
+    branches = [healthy]
+    if count is not None:
+        with tf.control_dependencies([] if is_switched else [tf.identity(bad)]):
+            counts = count(tensors)
+            branches.append(counts.rows())
+        tensors = [*tensors, counts.new]
     detailed = _py_func(_detail_token(), [bad, *tensors], [tf.int64]).outputs[0]
     detailed.set_shape(row.shape)
-    return tf.raw_ops.Merge(inputs=[healthy, detailed])[0]
+    return tf.raw_ops.Merge(inputs=[*branches, detailed])[0]
 
 
 def group_of(number: int) -> Group | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from tfdbg_tui.dump.encode import batches, queue_rows
-from tfdbg_tui.dump.encode.batches import HealthyBatch
+from tfdbg_tui.dump.encode import batches
+from tfdbg_tui.dump.encode.batches import RowsBatch
+from tfdbg_tui.dump.encode.queue_rows import COUNTED, KEY, QueueRows
 from tfdbg_tui.dump.encode.records import Batch
 from tfdbg_tui.dump.errors import bad_tensor_message
 from tfdbg_tui.wire import omissions
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.encode.causes import Cause
     from tfdbg_tui.dump.encode.group_plan import Row, Values
-    from tfdbg_tui.dump.encode.queue_rows import QueueRows
+    from tfdbg_tui.dump.encode.queue_rows import Rows
     from tfdbg_tui.dump.encode.records import GroupRecords
     from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions
@@ -60,39 +62,48 @@ class GraphExecutions:
         self._bad_message: str | None = None
 
     def add_rows(self, groups: Sequence[Group], taken: QueueRows) -> None:
-        """Queue healthy executions together, and the others one by one, in their order.
+        """Queue executions whose rows tell all together, the others one by one, in their order.
 
         Args:
             groups: The groups that the rows refer to.
             taken: Rows of whole executions.
         """
-        alone = np.array([self._is_queued_alone(group) for group in groups])
         records = [group.records for group in groups]
         heads = taken.heads()
         ends = np.append(heads[1:], len(taken.rows))
-        single = (taken.rows[heads, queue_rows.KEY] != 0) | alone[taken.which[heads]]
+        keys = taken.rows[heads, KEY]
+        alone = self._are_queued_alone(groups, np.where(keys > 0, -1, taken.which[heads]))
+        is_bad = keys != 0
+        taken = _set_apart(taken, heads[is_bad | alone])
+        single = alone | (is_bad & ((keys != COUNTED) | self._watches_bad))
         done = 0
-        places = zip(heads[single].tolist(), ends[single].tolist(), strict=True)
-        for number, (head, end) in enumerate(places):
-            self._add_healthy(taken[done:head], records)
+        for head, end in zip(heads[single].tolist(), ends[single].tolist(), strict=True):
+            self._add_together(taken[done:head], records)
             done = end
             group, cause = groups[taken.which[head]], taken.causes[taken.caused[head]]
-            cause = cause._replace(wall_time=cause.wall_time + _APART_SECONDS * (1 + number % 2))
             group.guarded(self._add_alone, group, taken.rows[head:end], cause)
-        self._add_healthy(taken[done:], records)
+        self._add_together(taken[done:], records)
 
-    def _is_queued_alone(self, group: Group) -> bool:
-        return self._freezes or group.plan.records_constants
+    def _are_queued_alone(
+        self, groups: Sequence[Group], which: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.bool_]:
+        """Return which executions have to be, whatever their rows tell."""
+        alone = np.full(len(which), self._freezes)
+        for number, group in enumerate(groups):
+            if group.plan.has_bad_constants:
+                places = np.flatnonzero(which == number)
+                alone[places[: group.take_constants(len(places))]] = True
+        return alone
 
-    def _add_alone(self, group: Group, rows: queue_rows.Rows, cause: Cause) -> None:
+    def _add_alone(self, group: Group, rows: Rows, cause: Cause) -> None:
         values = group.values_of(rows)
         if values is not None:
             self.add(group, values, cause)
 
-    def _add_healthy(self, taken: QueueRows, records: Sequence[GroupRecords]) -> None:
+    def _add_together(self, taken: QueueRows, records: Sequence[GroupRecords]) -> None:
         try:
             for part in batches.parts(taken, records):
-                self._recorder.traces(HealthyBatch(part, records))
+                self._recorder.traces(RowsBatch(part, records))
         except Exception as error:  # What comes after in the queue may be bad.
             self._recorder.lose(omissions.SKIPPED, "graph executions", error)
 
@@ -132,3 +143,15 @@ class GraphExecutions:
         """
         message, self._bad_message = self._bad_message, None
         return message if call.bad is None else call.bad[1]
+
+
+def _set_apart(taken: QueueRows, heads: npt.NDArray[np.int64]) -> QueueRows:
+    """Give executions, whose rows begin at `heads`, times that differ from their neighbours'."""
+    causes = [
+        cause._replace(wall_time=cause.wall_time + _APART_SECONDS * turn)
+        for turn in range(3)
+        for cause in taken.causes
+    ]
+    caused = taken.caused.copy()
+    caused[heads] += len(taken.causes) * (1 + np.arange(len(heads)) % 2)
+    return QueueRows(taken.which, causes, caused, taken.rows)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tfdbg_tui.dump.encode import details, queue_rows
+from tfdbg_tui.dump.encode import details, queue_rows, summaries
 from tfdbg_tui.dump.encode.records import GroupRecords
+from tfdbg_tui.dump.observe import sights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.summaries import HealthCounts
     from tfdbg_tui.dump.observe.calls import Moment
 
+_MAX_SIGHTS = 1000
+"""So many sights of a group are noted as known: there may be no end of them."""
 _MAX_FAILURES = 3
 """A group that has failed so often is left alone."""
 _NAMED = 3
@@ -69,6 +72,8 @@ class Group:
         self._found: dict[int, Values] = {}
         self._keys = itertools.count(1)
         self._failures = 0
+        self._known_sights = 0
+        self._constants_untold = summaries.TIMES_DETAILED
 
     def sink(self, row: Any, *arrays: Any) -> list[Any]:
         """Take the values of one execution of the graph.
@@ -90,17 +95,21 @@ class Group:
             values.setdefault(name, []).append(array)
         self.dump.traces_taken(self, values)
 
+    def take_constants(self, executions: int) -> int:
+        """Return of how many of some executions bad constants are told, although they are known."""
+        told = min(executions, self._constants_untold)
+        self._constants_untold -= told
+        return told
+
     def values_of(self, rows: queue_rows.Rows) -> Values | None:
         """Return what the rows of one execution tell; None where its details are missing."""
         key = int(rows[0, queue_rows.KEY])
         if key == queue_rows.NO_KEY:
             return None
-        values = self._found.pop(key) if key else {}
+        values = self.records.values_in(rows)
         if self.plan.iterated:
             values["iteration"] = [rows[:1, queue_rows.ITERATION]]
-        if self.plan.sizes_put:
-            values["size"] = [rows[:, queue_rows.SIZES :].reshape(-1)[: self.plan.sizes_put]]
-        return values
+        return values | self._found.pop(key) if key > 0 else values
 
     def detail(self, row: Any, curt: Any, *tensors: Any) -> Any:
         """Count everything about the bad tensors of one execution, or measure all tensors.
@@ -109,14 +118,14 @@ class Group:
             row: See `queue_rows`.
             curt: Float64 array ``[tensors looked at, 2]``, or ``[2]`` of a single one; not zero
                 where one is bad.
-            *tensors: See `GroupPlan.places`.
+            *tensors: See `GroupPlan.places`; then, if the graph has counted, `GraphCounts.new`.
 
         Returns:
             The row with the key of the details; with `NO_KEY` where there are none to tell, so
             that nobody takes bad tensors for healthy ones.
         """
         row = np.array(row)
-        key = self.guarded(self._keep_details, int(row.flat[queue_rows.ITERATION]), curt, tensors)
+        key = self.guarded(self._keep_details, row[0], curt, tensors)
         row.flat[queue_rows.KEY] = key or queue_rows.NO_KEY
         return row
 
@@ -137,13 +146,22 @@ class Group:
         more = f" and {len(self.plan.rows) - _NAMED} more" if len(self.plan.rows) > _NAMED else ""
         self.dump.hook_failed(error, f"graph executions of {names}{more}", self.plan.graph_id)
 
-    def _keep_details(self, iteration: int, curt: Any, tensors: Any) -> int:
-        values: Values = {"details": [self._counter.details(curt, tensors)]}
-        if self.plan.measured and self.dump.is_measured(iteration):
+    def _keep_details(self, head: Any, curt: Any, tensors: Any) -> int:
+        found = self._counter.details(curt, tensors)
+        if self.plan.counted and len(found) and not any(map(details.is_whole, found)):
+            self._note_known(int(head[queue_rows.NUMBER]), tensors[-1])
+        values: Values = {"details": [found]}
+        if self.plan.measured and self.dump.is_measured(int(head[queue_rows.ITERATION])):
             values["extremes"] = [self._counter.extremes(tensors)]
         key = next(self._keys)
         self._found[key] = values
         return key
+
+    def _note_known(self, number: int, counts: Any) -> None:
+        """Let the graph count itself where it sees the same again."""
+        if self._known_sights < _MAX_SIGHTS:
+            self._known_sights += 1
+            sights.note_known(number, counts)
 
     def first_bad(self, values: Values) -> tuple[Row, HealthCounts | None] | None:
         """Return the first bad tensor and, where the mode counts, its counts; None if all are fine.

@@ -4,11 +4,11 @@ The tensors of a graph are observed in groups.  A group costs one look at its la
 TensorFlow's ``DebugNumericSummaryV2`` in its CURT_HEALTH mode, which runs at memory speed, and one
 at each *pack* of small tensors of one shape.  `coverage` tells which need no look of their own.
 Only when something in the group is bad, Python gets the tensors themselves (they are still alive)
-and counts everything about the bad ones; in steps that are measured (see `magnitudes`), it finds
-the extremes of all.  What was found goes into a queue (see `row_queue`).  In modes that tell more
-of healthy tensors than sizes, and in sessions of TensorFlow 1, one PyFunc, the *sink*, takes it
-instead.  Groups are limited, so that not too much is kept alive, and not too much is lost when an
-op raises in the middle of a graph.
+and counts everything about the bad ones (in loops, until it has seen enough of them: see `sights`);
+in steps that are measured (see `magnitudes`), it finds the extremes of all.  What was found goes
+into a queue (see `row_queue`).  In modes that tell more of healthy tensors than sizes, and in
+sessions of TensorFlow 1, one PyFunc, the *sink*, takes it instead.  Groups are limited, so that not
+too much is kept alive, and not too much is lost when an op raises in the middle of a graph.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from tfdbg_tui.dump.observe import callbacks, coverage, row_queue
+from tfdbg_tui.dump.observe.sights import GraphCounts
 from tfdbg_tui.dump.tensorflow import own, tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -146,13 +147,25 @@ class _GroupBuilder:
             with self._on_host():
                 condition |= self._place.measured
         with tf.control_dependencies(after), self._on_host():
-            row = row_queue.row_tensor(self._number, self._counter(), sizes)
+            counter = self._counter()
+            row = row_queue.row_tensor(self._number, counter, sizes)
             if condition is not None:
-                row = callbacks.with_details(condition, row, looked_at)
+                row = callbacks.with_details(
+                    condition, row, looked_at, self._itself_counting(counter)
+                )
             if self._place.drained and mode in _ROW_MODES:
                 return row_queue.put(row)
             inputs = [row, *(column for _, column in self._columns)]
             return callbacks.call_sink(inputs)
+
+    def _itself_counting(self, counter: Any) -> Callable[[Sequence[Any]], GraphCounts] | None:
+        """Return what adds the ops that count, where Python would be called many times."""
+        plan = self._plan
+        if not self._place.repeated or plan.mode is TensorDebugMode.FULL_HEALTH:
+            return None
+        plan.counted = tuple(sorted(plan.places))
+        number, measured = self._number, self._place.measured
+        return lambda looked_at: GraphCounts(number, plan, looked_at[1:], counter, measured)
 
     def _counter(self) -> Any:
         """Return the iteration of the loop, if the graph is the body of one."""

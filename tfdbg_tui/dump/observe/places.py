@@ -23,11 +23,13 @@ class Place(Protocol):
         graph: The graph that they are made in.
         drained: Whether `row_queue` gets what they put into the queue.
         measured: Tells in `graph` whether what runs now is measured; None where nothing is.
+        repeated: Whether the ops may run many times in a call.
     """
 
     graph: Any
     drained: bool
     measured: Any
+    repeated: bool
 
     def tensor(self, tensor: Any) -> Any:
         """Return what stands in `graph` for a tensor of the program, or None."""
@@ -38,6 +40,7 @@ class V1Graph:
 
     drained = False
     measured = None
+    repeated = False
 
     def __init__(self, graph: Any) -> None:
         self.graph = graph
@@ -86,6 +89,7 @@ class AddedGraph:
         self._waits: list[tuple[str, list[str]]] = []
         self.usage = usage
         self.drained = not usage.in_session
+        self.repeated = usage.in_loop or usage.stateless
         self.measured: Any = None
         self.graph = own.new_graph()
         self.ops: AddedOps | None = None

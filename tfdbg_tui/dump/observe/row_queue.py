@@ -23,6 +23,7 @@ import tensorflow as tf
 
 from tfdbg_tui.dump.encode.queue_rows import (
     ITERATION,
+    KEY,
     NUMBER,
     PART,
     SIZES,
@@ -55,24 +56,22 @@ def row_tensor(number: int, iteration: Any, sizes: list[Any]) -> Any:
         sizes: Int64 tensors.
 
     Returns:
-        Int64 ``[WIDTH]``, or ``[rows, WIDTH]`` where one is not enough.
+        Int64 ``[rows, WIDTH]``: more than one where they have many sizes to tell.
     """
     rows = np.zeros((rows_for(len(sizes)), WIDTH), np.int64)
     rows[:, NUMBER], rows[:, PART] = number, range(len(rows))
-    shape = rows.shape if len(rows) > 1 else (WIDTH,)
     told = {(0, ITERATION): iteration} if iteration is not None else {}
     for index, size in enumerate(sizes):
         told[index // SIZES_IN_ROW, SIZES + index % SIZES_IN_ROW] = size
     if not told:
-        return tf.constant(rows.reshape(shape))
+        return tf.constant(rows)
     constants = {value: tf.constant(value, tf.int64) for value in np.unique(rows).tolist()}
     values = [told.get(at, constants[int(rows[at])]) for at in np.ndindex(rows.shape)]
-    packed = tf.raw_ops.Pack(values=values, axis=0)
-    return packed if len(rows) == 1 else tf.reshape(packed, shape)
+    return tf.reshape(tf.raw_ops.Pack(values=values, axis=0), rows.shape)
 
 
 def put(rows: Any) -> Any:
-    """Return an op that puts what `row_tensor` returned into the queue."""
+    """Return an op that puts the rows of an execution into the queue."""
     _queue.watch()
     with tf.device("/device:CPU:0"):
         handle = tf.raw_ops.FIFOQueueV2(
@@ -81,10 +80,7 @@ def put(rows: Any) -> Any:
             capacity=_CAPACITY,
             shared_name=_NAME,
         )
-        enqueue = tf.raw_ops.QueueEnqueueV2
-        if rows.shape.rank == 2:
-            enqueue = tf.raw_ops.QueueEnqueueManyV2
-        return enqueue(handle=handle, components=[rows])
+        return tf.raw_ops.QueueEnqueueManyV2(handle=handle, components=[rows])
 
 
 def mark(now: Callable[[], Moment]) -> None:
@@ -226,8 +222,9 @@ class _Queue:
         """
         number, parts = int(rows[-1, NUMBER]), int(rows[-1, PART]) + 1
         last = callbacks.group_of(number) if number > 0 else None
-        is_complete = last is None or parts == rows_for(last.plan.sizes_put)
-        end = len(rows) if is_complete else len(rows) - parts
+        head = len(rows) - parts
+        is_complete = last is None or parts == last.plan.rows_put(int(rows[head, KEY]))
+        end = len(rows) if is_complete else head
         self._rest = rows[end:]
         return rows[:end]
 

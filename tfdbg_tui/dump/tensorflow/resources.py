@@ -1,4 +1,4 @@
-"""Queues and flags that all graphs know by their names, used without anybody's op callbacks.
+"""Queues, flags and sets that all graphs know by their names, used without anybody's op callbacks.
 
 A flag is a variable of which graphs ask only whether somebody has assigned it: they never read it,
 as that would end the program where nobody has, for example in a process that was forked.
@@ -72,6 +72,26 @@ def set_flag(name: str, value: bool) -> None:
         _run_op("AssignVariableOp", [handle, element], ("dtype", number), outputs=0)
     else:
         _run_op("DestroyResourceOp", [handle], ("ignore_lookup_error", True), outputs=0)
+
+
+def is_in_set(name: str, number: Any) -> Any:
+    """Return a tensor in the current graph that tells whether an int64 tensor is in a set."""
+    with tf.device("/device:CPU:0"):
+        table = tf.raw_ops.MutableHashTableV2(
+            key_dtype=tf.int64, value_dtype=tf.int64, shared_name=name
+        )
+        zero = tf.constant(0, tf.int64)
+        found = tf.raw_ops.LookupTableFindV2(table_handle=table, keys=number, default_value=zero)
+        return tf.raw_ops.Cast(x=found, DstT=tf.bool)
+
+
+def add_to_set(name: str, number: int) -> None:
+    """Put a number into a set."""
+    int64 = tf.int64.as_datatype_enum
+    types = ("key_dtype", int64, "value_dtype", int64, "shared_name", name)
+    (table,) = _run_op("MutableHashTableV2", [], types)
+    key, one = (EagerTensor(np.int64(n), "/device:CPU:0", int64) for n in (number, 1))
+    _run_op("LookupTableInsertV2", [table, key, one], ("Tin", int64, "Tout", int64), outputs=0)
 
 
 def _run_op(op_type: str, inputs: list[Any], attrs: tuple[Any, ...], outputs: int = 1) -> Any:

@@ -61,13 +61,13 @@ def shape(tensor: Any) -> Any:
         return tf.raw_ops.Shape(input=tensor, out_type=tf.int64)
 
 
-def summary(tensor: Any, mode: TensorDebugMode) -> Any:
+def summary(tensor: Any, mode: TensorDebugMode, tensor_id: int = -1) -> Any:
     """Return the value vector of any floating or complex tensor in a health mode."""
     with beside(tensor):
         # There is no kernel of the summary op for others on GPUs.
         real = tensor if tensor.dtype == tf.float16 else as_real(tensor)
         return tf.raw_ops.DebugNumericSummaryV2(
-            input=real, tensor_id=-1, tensor_debug_mode=int(mode), output_dtype=tf.float64
+            input=real, tensor_id=tensor_id, tensor_debug_mode=int(mode), output_dtype=tf.float64
         )
 
 
