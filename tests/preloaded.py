@@ -104,4 +104,7 @@ if __name__ == "__main__":
     _job = _serve()
     if _job is not None:
         _become(_job)
-        exec(compile(_job["program"], _job["file"], "exec"), {"__name__": "__main__"})
+        exec(
+            compile(_job["program"], _job["file"], "exec"),
+            {"__name__": "__main__", "__file__": _job["file"]},
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from tfdbg_tui.program import recording_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.preloaded import Preloaded
 
 pytestmark = pytest.mark.tensorflow
 
@@ -43,9 +46,16 @@ while step < {steps}:
 """
 
 
+def _ended(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a process has ended; if not, lets it have the processor for a moment."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(0.05)
+    return process.returncode is not None
+
+
 def _wait_for(logdir: Path, process: subprocess.Popen[bytes]) -> RunReader:
     while True:
-        assert process.poll() is None, "it ended before it recorded anything"
+        assert not _ended(process), "it ended before it recorded anything"
         try:
             (files,) = list_runs(logdir)
         except LogdirError:
@@ -61,7 +71,7 @@ def test_tensorflows_writer_followed_to_the_end_is_a_fresh_opening(tmp_path: Pat
     process = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.DEVNULL)
     reader = _wait_for(logdir, process)
     sizes, answers = set(), []
-    while process.poll() is None:
+    while not _ended(process):
         run = reader.poll()
         sizes.add(run.num_events)
         assert not run.state.prompt
@@ -91,7 +101,7 @@ def test_a_killed_program_under_our_writer(tmp_path: Path) -> None:
         reader = _wait_for(logdir, process)
         run = reader.poll()
         while run.num_events < 2000:
-            assert process.poll() is None
+            assert not _ended(process)
             assert run.state.writing is True
             run = reader.poll()
     finally:
@@ -106,8 +116,8 @@ def test_a_killed_program_under_our_writer(tmp_path: Path) -> None:
 
 
 _EAGER = """\
-import tensorflow as tf
-
+import sys, tensorflow as tf, tfdbg_tui
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "ADAPTIVE", -1)
 for _ in range(20):  # many, so that they are read together
     tf.math.divide(tf.constant([[1.0, -2.0], [0.0, 4.0]]), tf.constant([0.0, 8.0]))
 tf.square(2.0)
@@ -115,11 +125,9 @@ tf.gather(tf.constant([1.0, float("inf"), 3.0]), tf.constant([1, 2]))
 """
 
 
-def test_inputs_of_bad_eager_ops_under_our_writer(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(_EAGER)
-    environment = recording_environment(str(tmp_path / "logdir"), {})
-    command = [sys.executable, str(tmp_path / "program.py")]
-    subprocess.run(command, env=environment, check=True, stderr=subprocess.DEVNULL)
+def test_inputs_of_bad_eager_ops_under_our_writer(tmp_path: Path, preloaded: Preloaded) -> None:
+    recorded = preloaded.run(_EAGER, tmp_path / "logdir")
+    assert recorded.returncode == 0, recorded.stderr
     run = read(tmp_path / "logdir")
     assert content(run) == content(read(tmp_path / "logdir", vectorised=False))
     bad = [run.executions[i] for i in run.executions.alert_rows[:].tolist()]

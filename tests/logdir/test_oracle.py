@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ from tfdbg_tui.logdir import Run
 
 if TYPE_CHECKING:
     from tests.conftest import RecordedLogdirs
+    from tests.preloaded import Preloaded
     from tfdbg_tui.logdir import TensorSummary
 
 pytestmark = pytest.mark.tensorflow
@@ -41,15 +40,15 @@ def both(
     request: pytest.FixtureRequest,
     logdirs: RecordedLogdirs,
     tmp_path_factory: pytest.TempPathFactory,
+    preloaded: Preloaded,
 ) -> Both:
     from tensorflow.python.debug.lib import debug_events_monitors, debug_events_reader
 
     fresh, _, name = request.param.rpartition(" ")
     logdir = logdirs[name] if not fresh else tmp_path_factory.mktemp("fresh") / name
     if fresh:
-        subprocess.run(
-            [sys.executable, RECORD, "--run", name, logdir], check=True, capture_output=True
-        )
+        recorded = preloaded.run(RECORD, "--run", name, logdir)
+        assert recorded.returncode == 0, recorded.stderr
     reader = debug_events_reader.DebugDataReader(str(logdir))
     # The monitor and the reader wait for each other for ever on whole tensors.
     monitor = None if name == "full_tensor" else debug_events_monitors.InfNanMonitor(reader)

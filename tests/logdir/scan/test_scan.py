@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run
 
 scratch = settings(
-    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
