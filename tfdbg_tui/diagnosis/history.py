@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import Int64Array
-    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
+    from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
 
 _FLOATING = (*MAX_FINITE, "complex64", "complex128")
 
@@ -40,7 +40,7 @@ class History:
 
     latest: TensorEvent
     rows: Int64Array
-    largest: npt.NDArray[np.float64]
+    largest: Floats
     bad: npt.NDArray[np.bool_]
     dtype: str | None
 
@@ -86,6 +86,31 @@ def magnitudes_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Magnitude
     mine = traces.site(event.index)
     in_each_mode = (run.site_numbers.get(replace(mine, mode=mode)) for mode in TensorDebugMode)
     return traces.magnitudes([number for number in in_each_mode if number is not None])
+
+
+def by_step(run: Run, found: Magnitudes) -> tuple[Int64Array, Floats]:
+    """Return the steps in which a tensor was measured, and its largest magnitude in each.
+
+    Args:
+        run: The run.
+        found: Magnitudes of the tensor; what belongs to no step is left out.
+    """
+    found = found.some(found.executions >= 0)
+    steps = run.executions.steps.numbers_of(found.executions)
+    numbers, which = np.unique(steps[steps >= 0], return_inverse=True)
+    largest = np.zeros(len(numbers))
+    np.maximum.at(largest, which.reshape(-1), found.largest[steps >= 0])
+    return numbers, largest
+
+
+def measured_tensors(run: Run) -> Iterator[tuple[TensorEvent, Magnitudes]]:
+    """Yield each tensor of which magnitudes are on record, by its last one, and all of these."""
+    traces = run.graph_executions
+    for number, found in traces.magnitudes().by_place():
+        slot = traces.site_by_id(number).output_slot
+        yield TensorEvent("graph_execution", int(found.rows[-1]), slot), found
+    for number, found in run.executions.magnitudes().by_place():
+        yield TensorEvent("execution", int(found.rows[-1]), Place.of(number).slot), found
 
 
 def _one_of_each_kind(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[int]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CALLS = 10
+HALF = np.float16
 
 
 def some(value: float, *shape: int, dtype: type = np.float32) -> np.ndarray:
@@ -128,16 +129,93 @@ def test_gradients_lost_in_a_cast(tmp_path: Path, kept: float, expected: list[st
     assert suspects(recorded) == expected
 
 
-@pytest.mark.parametrize("steps", [4, 40])
-def test_a_loss_scaler_may_skip_some_steps_but_not_all(tmp_path: Path, steps: int) -> None:
+SKIPPED = {
+    "all-steps-skipped": [True] * 40,
+    "most-steps-skipped": [step % 3 > 0 for step in range(40)],
+    "at the beginning": [step < 12 for step in range(40)],
+    "one in three": [step % 3 == 0 for step in range(40)],
+}
+
+
+@pytest.mark.parametrize("name", SKIPPED)
+def test_a_loss_scaler_may_skip_some_steps_but_not_most(tmp_path: Path, name: str) -> None:
     recorded = program(tmp_path)
-    recorded.op("f", "Mul", "gradient_tape/Mul", "x:0", "y:0")
+    recorded.op("f", "ReadVariableOp", "scale", "w:0")
+    recorded.op("f", "Mul", "gradient_tape/Mul", "x:0", "scale:0")
     recorded.op("f", "Cast", "gradient_tape/Cast", "gradient_tape/Mul:0")
     recorded.op("f", "IsFinite", "IsFinite", "gradient_tape/Cast:0")
-    for step in range(40):
+    for step, skipped in enumerate(SKIPPED[name]):
+        recorded.trace("f", "scale", some(2.0**-step, 1), extremes=True)
         recorded.trace("f", "gradient_tape/Mul", some(1e6))
-        value = np.inf if step < steps else 1
-        recorded.trace("f", "gradient_tape/Cast", some(value, dtype=np.float16))
+        recorded.trace("f", "gradient_tape/Cast", some(np.inf if skipped else 1, dtype=HALF))
     report = diagnose(recorded.open())
     assert report.roots == ()
-    assert [f.rule for f in report.suspects] == (["all-steps-skipped"] if steps == 40 else [])
+    expected = [name] if "-" in name else []
+    assert [finding.rule for finding in report.suspects] == expected
+    for finding in report.suspects:
+        assert "the loss scale went from 1 to 1.82e-12" in finding.evidence
+
+
+GROWING = [2.0 * 3.0**step for step in range(14)]
+
+
+def trained(tmp_path: Path, largest: list[float], op: str = "gradient_tape/MatMul") -> Program:
+    """Returns a training of which a tensor has these magnitudes, one a step."""
+    recorded = program(tmp_path)
+    recorded.op("f", "MatMul", op, "x:0", "y:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", f"{op}:0", outputs=0)
+    for step, value in enumerate(largest):
+        recorded.trace("f", op, some(value), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    return recorded
+
+
+def test_gradients_that_grow_without_end(tmp_path: Path) -> None:
+    (finding,) = diagnose(trained(tmp_path, GROWING).open()).suspects
+    assert finding.rule == "training-diverges"
+    assert "grew from 2 in step 0 to 3.19e+06 in step 13: ×3 a step" in finding.evidence
+    assert "at that pace float32 overflows about step 81" in finding.evidence  # 13 + log3(1.1e32)
+
+
+@pytest.mark.parametrize(
+    "largest",
+    [
+        [value * 1e-9 for value in GROWING],  # the end of a plateau
+        [*GROWING, *[GROWING[-1]] * 16],  # it has settled
+        [*GROWING, 1.0],  # it has recovered
+        [*[1.0] * 12, 1e9],  # one bad batch
+        [1e4 * (1 + step) for step in range(30)],  # linear, as of a score
+        [10.0 ** (step % 7) for step in range(35)],  # noise
+        [0.0] * 14,
+    ],
+)
+def test_gradients_that_do_not(tmp_path: Path, largest: list[float]) -> None:
+    assert suspects(trained(tmp_path, largest)) == []
+
+
+def test_what_is_no_gradient_may_grow(tmp_path: Path) -> None:
+    assert suspects(trained(tmp_path, GROWING, op="MatMul")) == []
+
+
+@pytest.mark.parametrize(
+    ("op_type", "name", "values", "expected"),
+    [
+        ("MatMul", "MatMul", [100.0, 4e4], True),
+        ("MatMul", "MatMul", [-100.0, -4e4], True),
+        ("MatMul", "MatMul", [100.0, 3e4], False),
+        ("MatMul", "MatMul", [4e4, *[100.0] * 20], False),  # at the beginning alone
+        ("MatMul", "gradient_tape/MatMul", [100.0, 4e4], False),  # as a loss scale makes them
+        ("Mul", "Mul", [0.0, 4e4], True),
+        ("Mul", "Mul", [0.0, -4e4], False),  # a mask
+        ("Mul", "Mul", [0.0, 65504.0], False),  # the limit itself, for a minimum
+        ("Fill", "Fill", [4e4, 4e4], False),
+    ],
+)
+def test_a_half_precision_tensor_close_to_its_limit(
+    tmp_path: Path, op_type: str, name: str, values: list[float], expected: bool
+) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", op_type, name, "x:0", "y:0")
+    for value in values:
+        recorded.trace("f", name, some(value, dtype=HALF), extremes=True)
+    assert suspects(recorded) == ["near-overflow"] * expected

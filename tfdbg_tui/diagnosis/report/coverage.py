@@ -20,7 +20,10 @@ def looked_for(run: Run) -> str:
     if not run.num_events or is_blind(run):
         return ""
     mode = run.files.mode_name or names_of(modes)
-    silent = " and values that only lead there" if modes and modes <= _WITH_SIGNS else ""
+    measured = run.graph_executions.num_measured + run.executions.num_measured
+    silent = " and numbers that grow towards them" if measured else ""
+    if modes and modes <= _WITH_SIGNS:
+        silent = " and values that only lead there"
     is_ours = bool(run.files.mode_name)
     unseen = "tensors that nothing uses, " if is_ours else ""
     return (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.history import magnitudes_of
+from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
 from tfdbg_tui.diagnosis.rules.model import Growth
 
 if TYPE_CHECKING:
@@ -27,11 +27,7 @@ def growth_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Growth | None
         event: A computation of the tensor.
     """
     found = magnitudes_of(run, dataflow, event)
-    before = (found.rows < event.index) & (found.executions >= 0)
-    steps = run.executions.steps.numbers_of(found.executions[before])
-    numbers, which = np.unique(steps[steps >= 0], return_inverse=True)
-    largest = np.zeros(len(numbers))
-    np.maximum.at(largest, which.reshape(-1), found.largest[before][steps >= 0])
+    numbers, largest = by_step(run, found.some(found.rows < event.index))
     falls = np.flatnonzero((np.diff(largest) <= 0) | (largest[:-1] == 0))
     start = int(falls[-1]) + 1 if falls.size else 0
     if len(numbers) - start < _STEPS or largest[-1] < _LEAST * largest[start]:

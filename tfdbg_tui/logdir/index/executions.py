@@ -368,6 +368,11 @@ class Executions(EventList[Execution]):
         for number, tally in combined(self.alert_logs, self._rows.index):
             yield Place.of(number), tally
 
+    @property
+    def num_measured(self) -> int:
+        """Number of outputs whose largest magnitude is on record."""
+        return sum(len(found.rows) for _, _, found in self._magnitudes)
+
     def magnitudes(self, places: Sequence[int] | None = None) -> Magnitudes:
         """Return the largest magnitudes on record, of places by their numbers or of all."""
         parts = []

@@ -7,7 +7,7 @@ number: twelve bytes, with a relative error of a millionth.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ import numpy.typing as npt
 from tfdbg_tui.logdir.index.columns import AscendingColumn, Column
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfdbg_tui.logdir.index.columns import AscendingView, ColumnView, Int64Array
 
 Floats = npt.NDArray[np.float64]
@@ -38,6 +40,17 @@ class Magnitudes:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def some(self, which: npt.NDArray[Any]) -> Magnitudes:
+        """Return some of them: by their places here, or where a flag for each is True."""
+        return Magnitudes(*(getattr(self, field.name)[which] for field in fields(self)))
+
+    def by_place(self) -> Iterator[tuple[int, Magnitudes]]:
+        """Yield each place and the magnitudes that it has, in order of time."""
+        order = np.argsort(self.places, kind="stable")
+        starts = np.flatnonzero(np.diff(self.places[order], prepend=-1))
+        for which in np.split(order, starts)[1:]:
+            yield int(self.places[which[0]]), self.some(which)
 
 
 class MagnitudeLog:
@@ -93,9 +106,9 @@ class MagnitudeLogView(NamedTuple):
 
 def joined(parts: list[Magnitudes]) -> Magnitudes:
     """Return the magnitudes of several files in order of time."""
-    columns = [
+    columns = (
         np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(Magnitudes)
-    ]
-    order = np.argsort(columns[0], kind="stable")
-    return Magnitudes(*(column[order] for column in columns))
+    )
+    found = Magnitudes(*columns)
+    return found.some(np.argsort(found.rows, kind="stable"))

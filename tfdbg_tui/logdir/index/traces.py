@@ -277,6 +277,11 @@ class GraphExecutions(EventList[GraphExecution]):
         """Return the site with a number found in `site_ids`."""
         return self._sites[site_id]
 
+    @property
+    def num_measured(self) -> int:
+        """Number of rows whose largest magnitude is on record."""
+        return sum(len(found.rows) for _, found in self._magnitudes)
+
     def magnitudes(self, site_ids: Sequence[int] | None = None) -> Magnitudes:
         """Return the largest magnitudes on record, of some sites or of all."""
         parts = []

@@ -30,9 +30,10 @@ GRADIENT_UNDERFLOW = Explanation(
 NEAR_OVERFLOW = Explanation(
     id="near-overflow",
     title="Numbers close to overflow",
-    why="The result is within a factor of four of the largest number of its type.",
-    fix="Scale or clip the argument.",
-    example=Example("Exp([88.5, 1]) → [2.7e+38, 2.7]"),
+    why="The result is within a factor of two of the largest number of its type: a slightly larger "
+    "input or weight makes it ∞.",
+    fix="Scale or clip the argument; compute a part that is in float16 in bfloat16 or float32.",
+    example=Example("MatMul(float16 …) → [41200, -300, …], the largest float16 is 65504"),
 )
 SATURATED_SOFTMAX = Explanation(
     id="saturated-softmax",
@@ -64,8 +65,28 @@ ALL_STEPS_SKIPPED = Explanation(
     title="Every training step is skipped",
     why="The gradients are never finite, so the loss scaler never applies them: nothing is learnt.",
     fix="Find the overflow that makes them infinite (it is the same in each step) and keep that "
-    "part in float32.",
+    "part in float32; where the loss scale is still falling, begin with a smaller one "
+    "(initial_scale).",
     example=Example("IsFinite(gradients) → False in each of 500 steps"),
+)
+MOST_STEPS_SKIPPED = Explanation(
+    id="most-steps-skipped",
+    title="Most training steps are skipped",
+    why="The loss scale is so large that gradients overflow, and it still is after many steps: it "
+    "rises too soon again, or has not fallen far enough.",
+    fix="Begin with a smaller scale (initial_scale) and let it grow less often "
+    "(dynamic_growth_steps); where it becomes less than 1, find the overflow in the forward pass "
+    "and keep that part in float32.",
+    example=Example("IsFinite(gradients) → False in 40 of 60 steps, in the last 30 in 20"),
+)
+TRAINING_DIVERGES = Explanation(
+    id="training-diverges",
+    title="The training diverges: gradients grow from step to step",
+    why="Each step makes the gradients larger by about the same factor, as steps do that are too "
+    "long: they will overflow.",
+    fix="Lower the learning rate, or raise it more slowly; clip gradients (clipnorm); scale inputs "
+    "and targets.",
+    example=Example("MatMul in a gradient: 12 in step 0, 9e14 in step 12"),
 )
 
 EXPLANATIONS = (
@@ -77,5 +98,7 @@ EXPLANATIONS = (
     SILENT_BROADCAST,
     SOFTMAX_TWICE,
     ALL_STEPS_SKIPPED,
+    MOST_STEPS_SKIPPED,
+    TRAINING_DIVERGES,
 )
 """All kinds of silent defects."""

@@ -6,7 +6,6 @@ calls, of tensors of some size.  They look at a sample of each place's tensors.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,10 @@ from tfdbg_tui.diagnosis.events import TensorEvent, graph_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent import explanations
-from tfdbg_tui.wire.dtypes import MAX_FINITE
+from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence
+from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
+from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,32 +31,12 @@ if TYPE_CHECKING:
 _SAMPLE = 12  # computations of a place that are looked at
 _MANY = 8  # computations of a place that are needed to say that something always happens
 _SOME_SIZE = 32  # elements
-_STEPS = 16  # a loss scaler may well skip the first few steps
-_NEAR = 0.25  # share of the largest number
 
 _RECTIFIERS = frozenset({"Relu", "Relu6"})
-_GROWING = frozenset({"Exp", "Square", "Cumprod", "Prod", "Pow"})
 _LAYER_OUTPUTS = frozenset({"MatMul", "BiasAdd", "AddV2", "Add", "Sigmoid", "Tanh", "Relu"})
 _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
 _LOGITS = frozenset({"BiasAdd", "MatMul"})
-_SAMPLED = _RECTIFIERS | _GROWING | {"Cast", "Sub", "SquaredDifference", "Softmax"}
-
-
-@dataclass(frozen=True, slots=True)
-class Suspect:
-    """A place with a silent defect.
-
-    Attributes:
-        event: A tensor that shows it.
-        rule: The rule that describes it.
-        match: Certainty and evidence.
-        times: How many tensors show it, as far as looked at.
-    """
-
-    event: TensorEvent
-    rule: Explanation
-    match: Match
-    times: int
+_SAMPLED = _RECTIFIERS | {"Exp", "Cast", "Sub", "SquaredDifference", "Softmax"}
 
 
 def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]:
@@ -68,7 +50,13 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
     search = _Search(run, dataflow, causes)
     if any(not root.contained for root in causes.roots):
         return []  # a run with NaN has other worries, and every statistic of it is distorted
-    found = [*search.sampled(), *search.softmax_twice(), *search.skipped_steps()]
+    found = [
+        *search.sampled(),
+        *search.softmax_twice(),
+        *find_near_overflow(run, search.reckoned),
+        *find_divergence(run, dataflow),
+        *find_skipped_steps(run, dataflow, causes),
+    ]
     return sorted(found, key=lambda suspect: suspect.event.index)
 
 
@@ -78,7 +66,7 @@ class _Search:
         self._dataflow = dataflow
         self._causes = causes
         # Where numbers overflow and do no harm, those that are about to are reckoned with too.
-        self._reckoned = {
+        self.reckoned = {
             graph_id_of(run, node.site.first) for root in causes.roots for node in root.members
         }
 
@@ -86,7 +74,7 @@ class _Search:
         """Look at a sample of the tensors of places that can have defects."""
         for site, site_id in list(self._run.site_numbers.items()):
             op = self._run.op(site.graph_id, site.op_name)
-            if op is None or op.op_type not in _SAMPLED or site.graph_id in self._reckoned:
+            if op is None or op.op_type not in _SAMPLED or site.graph_id in self.reckoned:
                 continue
             rows = self._run.graph_executions.rows_of(site_id)
             if len(rows) < _MANY:
@@ -118,8 +106,6 @@ class _Search:
                 len(rows),
                 f"all {known[-1].size:,} results are 0 in each of {len(rows):,} computations",
             )
-        if op_type in _GROWING:
-            return self._near_overflow(events, known, len(rows))
         if op_type == "Softmax":
             return self._saturated(events, known, len(rows))
         if op_type == "Cast":
@@ -127,16 +113,6 @@ class _Search:
         if op_type in ("Sub", "SquaredDifference"):
             return self._broadcast(events, known, len(rows))
         return None
-
-    def _near_overflow(
-        self, events: list[TensorEvent], known: list[TensorSummary], times: int
-    ) -> Suspect | None:
-        last = known[-1]
-        limit = MAX_FINITE.get(last.dtype or "")
-        if limit is None or last.maximum is None or last.maximum < _NEAR * limit:
-            return None
-        evidence = f"the largest result is {last.maximum:.3g}, the largest {last.dtype} {limit:.3g}"
-        return self._suspect(explanations.NEAR_OVERFLOW, events[-1:], times, evidence)
 
     def _saturated(
         self, events: list[TensorEvent], known: list[TensorSummary], times: int
@@ -243,22 +219,6 @@ class _Search:
             producers = self._dataflow.producers(event)
             event = producers[0].event if producers else None
         return False
-
-    def skipped_steps(self) -> Iterator[Suspect]:
-        """Look for a loss scaler that has never found finite gradients."""
-        for root in self._causes.roots:
-            event = root.event
-            if event.kind != "graph_execution" or root.node.site.alerts < _STEPS:
-                continue
-            if not any(is_backward(self._run, member.site.first) for member in root.members):
-                continue  # TensorFlow's own algorithms ask as well
-            times = int(self._dataflow.timeline.rows_of(event.index).size)
-            if times == root.node.site.alerts and self._asks_if_finite(root.members[-1].site.first):
-                evidence = f"the gradients were not finite in any of {times:,} steps"
-                yield self._suspect(explanations.ALL_STEPS_SKIPPED, [event], times, evidence)
-
-    def _asks_if_finite(self, event: TensorEvent) -> bool:
-        return any(use.op_type == "IsFinite" for use in self._dataflow.consumers(event))
 
     def _suspect(
         self, rule: Explanation, events: list[TensorEvent], times: int, evidence: str

@@ -1,0 +1,94 @@
+"""Gradients that grow from step to step: a training that diverges and has not overflowed yet."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.history import by_step, dtype_of, measured_tensors
+from tfdbg_tui.diagnosis.rules.model import Growth, Match
+from tfdbg_tui.diagnosis.rules.silent.explanations import TRAINING_DIVERGES
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.wire.dtypes import MAX_FINITE
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.index.columns import Int64Array
+    from tfdbg_tui.logdir.index.magnitudes import Floats
+
+_RECENT = 32  # measured steps that are looked at
+_STEPS = 6  # that it has to grow in
+_LEAST = 100.0  # times that it grows in all
+_LARGE = 1e4  # or it may be the end of a plateau, where gradients had been next to nothing
+_RISING = 0.6  # share of the steps in which it rises at least, as batches differ
+_BACK = 10.0  # times that it may fall below what it has been, for the same reason
+_PACE = 0.5  # of the beginning that it keeps to the end: less of it is growth that settles
+
+
+def find_divergence(run: Run, dataflow: Dataflow) -> list[Suspect]:
+    """Return the gradient that has grown to the largest number, where they grow beyond all bounds.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+    """
+    if not dataflow.variables.trained:
+        return []
+    grown: list[tuple[float, TensorEvent, Growth]] = []
+    for event, found in measured_tensors(run):
+        if found.largest[-1] >= _LARGE and is_backward(run, event):
+            growth = growth_without_end(*by_step(run, found))
+            if growth is not None:
+                grown.append((growth.last, event, growth))
+    if not grown:
+        return []
+    _, event, growth = max(grown, key=lambda found: found[0])
+    others = f"; so did {len(grown) - 1:,} other gradients" if len(grown) > 1 else ""
+    evidence = f"{growth}{_when_it_ends(growth, dtype_of(run, event))}{others}"
+    return [Suspect(event, TRAINING_DIVERGES, Match("likely", evidence), len(grown))]
+
+
+def growth_without_end(steps: Int64Array, largest: Floats) -> Growth | None:
+    """Return how a tensor has grown up to the last step on record; None where it has not.
+
+    Args:
+        steps: The steps in which it was measured, ascending.
+        largest: Its largest magnitude in each.
+    """
+    steps, largest = steps[-_RECENT:], largest[-_RECENT:]
+    start = int(np.argmin(np.where(largest > 0, largest, np.inf))) if largest.size else 0
+    steps, largest = steps[start:], largest[start:]
+    if len(steps) < _STEPS or largest[-1] < max(_LARGE, _LEAST * largest[0], largest.max() / 2):
+        return None
+    if not _rises(largest) or _settles(steps, largest):
+        return None
+    return Growth(int(steps[0]), float(largest[0]), int(steps[-1]), float(largest[-1]))
+
+
+def _rises(largest: Floats) -> bool:
+    """Whether numbers go up all the way, as far as batches that differ let them."""
+    falls = _BACK * largest < np.maximum.accumulate(largest)
+    return not falls.any() and float(np.mean(np.diff(largest) > 0)) >= _RISING
+
+
+def _settles(steps: Int64Array, largest: Floats) -> bool:
+    """Whether the later half grows by much smaller factors than the earlier one."""
+    powers, middle = np.log(largest), len(steps) // 2
+    early = (powers[middle] - powers[0]) / (steps[middle] - steps[0])
+    late = (powers[-1] - powers[middle]) / (steps[-1] - steps[middle])
+    return bool(late < _PACE * early)
+
+
+def _when_it_ends(growth: Growth, dtype: str | None) -> str:
+    """Say in which step the limit of the type is reached if it goes on like that."""
+    limit = MAX_FINITE.get(dtype or "")
+    if limit is None:
+        return ""
+    pace = math.log(growth.last / growth.first) / (growth.last_step - growth.first_step)
+    step = growth.last_step + math.ceil(math.log(limit / growth.last) / pace)
+    return f"; at that pace {dtype} overflows about step {step:,}"

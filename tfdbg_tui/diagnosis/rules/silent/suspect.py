@@ -1,0 +1,27 @@
+"""A place with a silent defect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.rules.model import Explanation, Match
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A place with a silent defect.
+
+    Attributes:
+        event: A tensor that shows it.
+        rule: The rule that describes it.
+        match: Certainty and evidence.
+        times: How many tensors show it, as far as looked at.
+    """
+
+    event: TensorEvent
+    rule: Explanation
+    match: Match
+    times: int
