@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,10 +16,12 @@ from tfdbg_tui.cli import main
 from tfdbg_tui.diagnosis.report.schemas import schema
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
     from tests.conftest import RecordedLogdirs
 
+PACKAGE = Path(tfdbg_tui.__file__).parent
 LONGEST = 24 * 80  # characters: one screen
 LOGDIRS = ("mnist", "control_flow", "session", "curt_health", "no_tensor", "full_tensor")
 
@@ -114,3 +118,33 @@ def closed(part: Any) -> Any:
         return part
     inner = {key: closed(value) for key, value in part.items()}
     return {**inner, "additionalProperties": False} if part.get("type") == "object" else inner
+
+
+def test_functions_of_three_arguments_and_more_say_what_they_take() -> None:
+    """Those that say "See" another one, which they override or complete, aside."""
+    silent = [
+        f"{path.relative_to(PACKAGE)}: {name}"
+        for path in PACKAGE.rglob("*.py")
+        for name, arguments, docstring in documented(ast.parse(path.read_text("utf-8")))
+        if arguments >= 3 and "Args:" not in docstring and not docstring.startswith("See ")
+    ]
+    assert silent == []
+
+
+def documented(scope: ast.Module | ast.ClassDef) -> Iterator[tuple[str, int, str]]:
+    """Yield name, number of arguments and docstring of each public function and class."""
+    for node in scope.body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            for name, arguments, docstring in documented(node):
+                made = name == "__init__"
+                text = docstring + (ast.get_docstring(node) or "") if made else docstring
+                yield f"{node.name}.{name}", arguments, text
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_public(node.name):
+            taken = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+            rest = sum(found is not None for found in (node.args.vararg, node.args.kwarg))
+            count = sum(argument.arg not in ("self", "cls") for argument in taken) + rest
+            yield node.name, count, ast.get_docstring(node) or ""
+
+
+def is_public(name: str) -> bool:
+    return name == "__init__" or not name.startswith("_")

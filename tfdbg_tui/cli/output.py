@@ -61,6 +61,11 @@ def put(text: str) -> bool:
 def put_report(report: R, in_words: Callable[[R], str], *, as_json: bool) -> None:
     """Print a report: as JSON, or in words, with colours on a terminal.
 
+    Args:
+        report: The report.
+        in_words: Returns it as text.
+        as_json: Whether it is printed as JSON.
+
     Raises:
         OutputError: It could not be written.
     """

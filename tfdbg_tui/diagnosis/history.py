@@ -75,7 +75,13 @@ def history_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> History:
 
 
 def magnitudes_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Magnitudes:
-    """Return the magnitudes of all computations of a tensor, whatever mode they are recorded in."""
+    """Return the magnitudes of all computations of a tensor, whatever mode they are recorded in.
+
+    Args:
+        run: The run.
+        dataflow: Where its tensors come from and go to.
+        event: The tensor.
+    """
     if event.kind == "execution":
         places = [
             Place(run.executions.kinds[row], run.executions.stack_ids[row], event.slot)
@@ -130,7 +136,13 @@ def dtype_of(run: Run, event: TensorEvent) -> str | None:
 
 
 def outputs_of_same_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[TensorEvent]:
-    """Return a computation of each output of the op that made a tensor."""
+    """Return a computation of each output of the op that made a tensor.
+
+    Args:
+        run: The run.
+        dataflow: Where its tensors come from and go to.
+        event: The tensor.
+    """
     if event.kind == "execution":
         return list(_outputs(run, event.index))
     site = run.graph_executions.site(event.index)

@@ -86,7 +86,7 @@ def validated(
     on_bad: str = "continue",
     run_id: str | None = None,
 ) -> Options:
-    """Return the options, or raise what TensorFlow raises for the arguments the two share.
+    """See `enable_dump_debug_info`: return the options; raise what TensorFlow raises for them.
 
     Raises:
         ValueError: An argument is not one of its possible values.

@@ -216,7 +216,7 @@ class DumpWriter:
     # ---- Eager ---------------------------------------------------------------------------------
 
     def eager_op(self, op_type: Any, inputs: Any, outputs: Any) -> None:
-        """Record an eager op that returned."""
+        """See `Listener`: record an eager op."""
         if self._recorder.broken:
             self._recorder.tell_fork()
             return
@@ -262,7 +262,7 @@ class DumpWriter:
         return copy.name, list(copy.captures.values())
 
     def call_ends(self, call: Call | None, inputs: Any, outputs: Any) -> None:
-        """Record the execution of a function that returned."""
+        """See `Listener`: record an execution."""
         if call is None:
             return
         buffers = self._function_ops.buffers(call.graphs)
@@ -282,7 +282,7 @@ class DumpWriter:
             self._bad_eager(bad)
 
     def call_fails(self, call: Call | None, inputs: Any, error: BaseException) -> None:
-        """Record the execution of a function that raised."""
+        """See `Listener`: record an execution that raised."""
         if call is None:
             return
         self._rows_end(call, needed_now=self._watches_bad)
@@ -321,7 +321,7 @@ class DumpWriter:
         )
 
     def function_created(self, name: str, graph: Any, attrs: Any) -> None:
-        """Record a graph that became a function."""
+        """See `Listener`: record it."""
         if not self.active or self._recorder.broken or own.is_graph(graph):
             return
         with self._graph_lock:
@@ -355,7 +355,7 @@ class DumpWriter:
     def session_run_begins(
         self, session: Any, targets: Any, fetches: Any, feeds: Any
     ) -> SessionRun | None:
-        """Instrument what a v1 session needs for its fetches; None where it is not recorded."""
+        """See `Listener`: instrument what its fetches need."""
         graph = session.graph
         if not self.active or self._recorder.broken:
             return None
@@ -374,13 +374,13 @@ class DumpWriter:
         run.call.step = int(steps[0]) if steps else None
 
     def session_run_ends(self, run: SessionRun, fetches: Any, outputs: Any) -> None:
-        """Record the execution of a run that returned."""
+        """See `Listener`: record an execution."""
         self.call_ends(run.call, (), [*map(FetchedTensor, fetches, outputs)])
 
     def session_plan_again(
         self, session: Any, fetches: Any, targets: Any, feeds: Any, error: BaseException
     ) -> Plan | None:
-        """Return what records what a run had computed when it raised, by computing it again."""
+        """See `Listener`: what records it computes it again."""
         if not self._wants(session.graph):
             return None
         wanted = [tensor.op for tensor in fetches] + list(targets)
@@ -388,7 +388,7 @@ class DumpWriter:
             return self._sessions.plan_again(session, wanted, [f.deref() for f in feeds], error)
 
     def session_run_fails(self, session: Any, run: SessionRun, error: BaseException) -> None:
-        """Record the execution of a run that raised."""
+        """See `Listener`: record an execution that raised."""
         self.call_fails(run.call, (), error)
         if not self._recorder.broken and not run.computed_again:
             self._sessions.run_failed(session.graph, run.plan, error)

@@ -44,6 +44,12 @@ class FileSetReader:
         metadata: What the writer says is not on record.
         process: Who writes them.
         restarts: How often a file of events was read again from its start.
+
+    Args:
+        number: Number of the file set in its run.
+        file_set: Names its files.
+        shared: What all file sets of the run number together.
+        vectorised: Whether many records are read at once, rather than one by one.
     """
 
     def __init__(

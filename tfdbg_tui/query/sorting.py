@@ -69,7 +69,13 @@ def sort_keys(run: Run, field: str, parts: Sequence[Outputs]) -> Floats:
 
 
 def in_order(ids: Ints, keys: Floats, *, reverse: bool) -> Ints:
-    """Return ids by their keys; equal ones by themselves, and those without a key last."""
+    """Return ids by their keys; equal ones by themselves, and those without a key last.
+
+    Args:
+        ids: The ids, shape [n].
+        keys: The key of each; NaN for none.
+        reverse: Whether the largest key comes first.
+    """
     return ids[np.lexsort((ids, -keys if reverse else keys))]
 
 

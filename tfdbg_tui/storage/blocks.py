@@ -40,7 +40,13 @@ class Blocks:
             return data
 
     def put(self, file: Hashable, number: int, data: bytes) -> None:
-        """Hold a block."""
+        """Hold a block.
+
+        Args:
+            file: The file.
+            number: Which block of it.
+            data: What is in it.
+        """
         with self._lock:
             self._bytes += len(data) - len(self._held.pop((file, number), b""))
             self._held[file, number] = data

@@ -48,6 +48,11 @@ class CallRows:
 
     Attributes:
         recorded: Whether the writer has said to which call each belongs.
+
+    Args:
+        run: The run.
+        calls: Which graph calls which.
+        rows: The rows of each tensor.
     """
 
     def __init__(self, run: Run, calls: Calls, rows: TraceRows) -> None:
@@ -71,7 +76,13 @@ class CallRows:
         return At(row, device, *self.call_of(row), number)
 
     def enter(self, at: At, op: GraphOp, graph_id: str) -> At:
-        """Return the place in time of a graph that an op calls."""
+        """Return the place in time of a graph that an op calls.
+
+        Args:
+            at: Where in time, in the graph with the op.
+            op: The call, If or While.
+            graph_id: The graph that it calls.
+        """
         called = at.number is not None and op.op_type in CALLS
         number = self._order.entered(at.number, op, graph_id) if called and at.number else None
         return replace(at, number=number)

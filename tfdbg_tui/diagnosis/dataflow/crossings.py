@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 
 class Crossings:
-    """Finds what a tensor is called on the other side of a boundary."""
+    """Finds what a tensor is called on the other side of a boundary.
+
+    Args:
+        run: The run.
+        calls: Which graph calls which.
+        timeline: Which record is of which computation.
+    """
 
     def __init__(self, run: Run, calls: Calls, timeline: Timeline) -> None:
         self._run = run

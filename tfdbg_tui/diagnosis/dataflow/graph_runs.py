@@ -72,7 +72,13 @@ class CallOrder:
         return frame is not None and len(frame.paths) > 1
 
     def entered(self, number: RunNumber, op: GraphOp, callee: str) -> RunNumber | None:
-        """Return which run of a function a call is, of those of the graph with the call."""
+        """Return which run of a function a call is, of those of the graph with the call.
+
+        Args:
+            number: Which run of the graph with the call.
+            op: The call.
+            callee: The graph that it calls.
+        """
         outer, inner = self.frame(op.graph_id), self.frame(callee)
         if outer is None or inner is None or outer.graph_id != inner.graph_id:
             return None

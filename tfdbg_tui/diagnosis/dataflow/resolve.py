@@ -33,6 +33,12 @@ class Resolver:
 
     Attributes:
         assigned: Finds what variables hold.
+
+    Args:
+        run: The run.
+        calls: Which graph calls which.
+        timeline: Which record is of which computation.
+        variables: What was assigned to its variables.
     """
 
     def __init__(self, run: Run, calls: Calls, timeline: Timeline, variables: Variables) -> None:

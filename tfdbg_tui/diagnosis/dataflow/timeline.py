@@ -133,7 +133,13 @@ class Timeline:
         return TensorEvent("graph_execution", max(rows)[1], ref.slot) if rows else None
 
     def before_call(self, graph_id: str, ref: TensorRef, at: At) -> TensorEvent | None:
-        """Return a graph tensor's last computation before the call that a row belongs to."""
+        """Return a graph tensor's last computation before the call that a row belongs to.
+
+        Args:
+            graph_id: The graph.
+            ref: The tensor.
+            at: Where in time.
+        """
         for site, site_id in self.sites(graph_id, ref.op_name):
             if site.output_slot != ref.slot:
                 continue

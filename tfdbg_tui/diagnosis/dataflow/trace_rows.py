@@ -44,11 +44,23 @@ class TraceRows:
         return self._run.graph_executions.site_ids[row]
 
     def rows_of(self, row: int, start: int = 0, stop: int | None = None) -> Int64Array:
-        """Return the computations of the same tensor as a row, in whatever mode, ascending."""
+        """Return the computations of the same tensor as a row, in whatever mode, ascending.
+
+        Args:
+            row: A computation of the tensor.
+            start: The first row that counts.
+            stop: The row behind the last one that counts.
+        """
         return self.of_site(self.site_id(row), start, stop)
 
     def of_site(self, site_id: int, start: int = 0, stop: int | None = None) -> Int64Array:
-        """Return the computations of a tensor, ascending."""
+        """Return the computations of a tensor, ascending.
+
+        Args:
+            site_id: Number of the site, in whatever mode.
+            start: The first row that counts.
+            stop: The row behind the last one that counts.
+        """
         column = self._run.graph_executions.site_ids
         rows = [column.rows_equal(alike, start, stop) for alike in self._alike[site_id]]
         return rows[0] if len(rows) == 1 else np.sort(np.concatenate(rows))

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 
 class Uses:
-    """Finds the uses of tensors."""
+    """Finds the uses of tensors.
+
+    Args:
+        run: The run.
+        calls: Which graph calls which.
+        timeline: Which record is of which computation.
+        crossings: What a tensor is called on the other side of a boundary.
+    """
 
     def __init__(self, run: Run, calls: Calls, timeline: Timeline, crossings: Crossings) -> None:
         self._run = run

@@ -68,7 +68,13 @@ class Assignment:
 
 
 class Variables:
-    """The assignments to the variables of a run."""
+    """The assignments to the variables of a run.
+
+    Args:
+        run: The run.
+        calls: Which graph calls which.
+        timeline: Which record is of which computation.
+    """
 
     def __init__(self, run: Run, calls: Calls, timeline: Timeline) -> None:
         self._run = run

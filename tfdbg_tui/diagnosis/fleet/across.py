@@ -19,7 +19,13 @@ _ADDS = ("all-reduce", "reduce-scatter")
 def explained(
     root: LocalRoot, origin: Origin, members: Sequence[WorkerSummary]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the finding of a root and its card, as they are with all members in view."""
+    """Return the finding of a root and its card, as they are with all members in view.
+
+    Args:
+        root: The root, as its process has it.
+        origin: Where it came from.
+        members: All members of the job.
+    """
     if origin.unseen is None:
         return root.finding, root.card
     crossing, nobody = origin.unseen

@@ -24,7 +24,13 @@ _PATTERN_DEPTH = 2
 
 
 class CaseBuilder:
-    """Gathers what is known about roots."""
+    """Gathers what is known about roots.
+
+    Args:
+        run: The run.
+        dataflow: Where its tensors come from and go to.
+        causes: The roots of its alerts.
+    """
 
     def __init__(self, run: Run, dataflow: Dataflow, causes: Causes) -> None:
         self._run = run

@@ -38,6 +38,15 @@ class Group:
         run: Run,
         alerts: Alerts,
     ) -> None:
+        """Make a group.
+
+        Args:
+            kind: What became of the finding.
+            finding: The finding.
+            sites: The places of its alerts.
+            run: The run.
+            alerts: All its alerts.
+        """
         self.kind = kind
         self.finding = finding
         self.sites = sites

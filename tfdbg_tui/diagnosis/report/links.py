@@ -66,7 +66,13 @@ class Link:
 
 
 class Links:
-    """Finds the tensors that lead to others of a run."""
+    """Finds the tensors that lead to others of a run.
+
+    Args:
+        run: The run.
+        dataflow: Where its tensors come from and go to.
+        causes: The roots of its alerts.
+    """
 
     def __init__(self, run: Run, dataflow: Dataflow, causes: Causes) -> None:
         self._run = run
@@ -112,7 +118,13 @@ class Links:
         return self.to(node.site.first)
 
     def link(self, event: TensorEvent, inferred: bool, via: str) -> Link:
-        """Return a tensor as a link."""
+        """Return a tensor as a link.
+
+        Args:
+            event: The tensor.
+            inferred: Whether that it leads on is a conclusion.
+            via: How it came here, as in `Producer`.
+        """
         graph = self._run.graphs.get(graph_id_of(self._run, event) or "")
         op_type = op_type_of(self._run, event)
         return Link(

@@ -75,6 +75,11 @@ def recount(
 ) -> dict[AlertSite, AlertSite] | None:
     """Return each place as it is now that the run has grown.
 
+    Args:
+        run: The run, as it is now.
+        sites: The places, as they were.
+        summaries: Returns what was recorded of a tensor.
+
     Returns:
         By the place as it was; None where there is more to say than how many alerts there are:
         about another place, or another kind of bad values.
@@ -139,7 +144,13 @@ def _split(
 
 
 def alerts_of(run: Run, kind: Kind, sites: Iterable[AlertSite]) -> Int64Array:
-    """Return which alerts of a kind of event are of some places, by `alert_rows`; looks at all."""
+    """Return which alerts of a kind of event are of some places, by `alert_rows`; looks at all.
+
+    Args:
+        run: The run.
+        kind: The kind of event.
+        sites: The places.
+    """
     mine = sorted(
         (_number(site.place, site.slot), site.first.index, site.last.index)
         for site in sites

@@ -38,7 +38,13 @@ _SPREAD = 500  # places: so many bad ones were not contained
 
 
 class Containment:
-    """Follows bad tensors to their uses."""
+    """Follows bad tensors to their uses.
+
+    Args:
+        run: The run.
+        dataflow: Where its tensors come from and go to.
+        summaries: Returns what was recorded of a tensor.
+    """
 
     def __init__(self, run: Run, dataflow: Dataflow, summaries: Summaries) -> None:
         self._run = run

@@ -330,7 +330,13 @@ def made_by(*op_types: str, slot: int = 0) -> Callable[[Case], bool]:
 
 
 def behind(*op_types: str, slot: int = 0, depth: int = 2) -> Callable[[Case], bool]:
-    """Condition: ops of these types are among those that an input was made from."""
+    """Condition: ops of these types are among those that an input was made from.
+
+    Args:
+        *op_types: The op types.
+        slot: Which input.
+        depth: How many ops further back are looked at.
+    """
 
     def condition(case: Case) -> bool:
         given = case.input(slot)

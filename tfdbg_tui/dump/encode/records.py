@@ -26,7 +26,13 @@ _NO_NUMBERS = np.zeros((1, queue_rows.WIDTH), np.int64)
 
 
 class Batch:
-    """The values of one execution of a group."""
+    """The values of one execution of a group.
+
+    Args:
+        records: Encodes the group's records.
+        values: What was told of its tensors.
+        cause: What caused the execution.
+    """
 
     __slots__ = ("_records", "cause", "count", "iteration", "nbytes", "values")
 

@@ -208,6 +208,11 @@ class FilledTemplates:
 
     Attributes:
         templates: What they are made of.
+
+    Args:
+        templates: What they are made of.
+        blob: The bytes of all records, with the values.
+        crcs: The checksum of each, as far as it is known.
     """
 
     def __init__(self, templates: TraceTemplates, blob: UInt8Array, crcs: UInt32Array) -> None:
@@ -328,7 +333,14 @@ def tensor_content_proto(dtype: int, array: Any) -> bytes:
 def whole_tensor_payload(
     cause: Cause, site: Site, iteration: int | None, tensor_proto: bytes
 ) -> bytes:
-    """Return the payload of a FULL_TENSOR trace."""
+    """Return the payload of a FULL_TENSOR trace.
+
+    Args:
+        cause: What caused the execution.
+        site: The tensor and its device, serialized.
+        iteration: Of the innermost loop; None outside of loops.
+        tensor_proto: The tensor, serialized.
+    """
     trace = GraphExecutionTrace.field("tfdbg_context_id", site.graph_id)
     trace += GraphExecutionTrace.field("op_name", site.op_name)
     trace += GraphExecutionTrace.field("output_slot", site.slot) if site.slot else b""

@@ -115,7 +115,14 @@ class EagerExecutions:
     def end_call(
         self, call: Call, inputs: Sequence[Any], outputs: Any, error: BaseException | None = None
     ) -> BadTensor | None:
-        """Record a function call that has just ended; return its first bad output if watched."""
+        """Record a function call that has just ended; return its first bad output if watched.
+
+        Args:
+            call: The call.
+            inputs: What the function took.
+            outputs: What it returned.
+            error: What it raised.
+        """
         head = events.Execution.field("op_type", call.name)
         graph_id = self._graphs.graph_of_function(call.name)
         if graph_id is not None:

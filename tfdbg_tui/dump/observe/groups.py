@@ -47,10 +47,22 @@ class Dump(Protocol):
         """Take rows of the queue; `groups` are those that the rows refer to."""
 
     def hook_failed(self, error: Exception, what: str, graph_id: str = "") -> None:
-        """Take note that an error of ours has cost something."""
+        """Take note that an error of ours has cost something.
+
+        Args:
+            error: The error.
+            what: What is not on record because of it.
+            graph_id: The graph that it is about, if it is about one.
+        """
 
     def skip(self, what: str, reason: str, graph: Any = None) -> None:
-        """Take note that something is not recorded."""
+        """Take note that something is not recorded.
+
+        Args:
+            what: What is not recorded.
+            reason: Why.
+            graph: The graph that it is about, if it is about one.
+        """
 
 
 class Group:

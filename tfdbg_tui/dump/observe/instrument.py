@@ -73,7 +73,13 @@ def add_group(
 
 
 def add_measured(place: AddedGraph, iteration: Any, steps: MeasuredSteps) -> None:
-    """Let the groups that are added to a graph know whether they are measured."""
+    """Let the groups that are added to a graph know whether they are measured.
+
+    Args:
+        place: What is added to the graph.
+        iteration: Number of the iteration of its loop; None outside of loops.
+        steps: Knows which steps are measured.
+    """
     with _own_scope(place.graph):
         number = None if iteration is None else place.tensor(iteration)
         place.measured = steps.in_graph(number)
@@ -86,7 +92,13 @@ def add_serial(graph: Any) -> Any:
 
 
 def add_waiting(graph: Any, tensors: Sequence[Any], sinks: Sequence[Any]) -> list[Any]:
-    """Return new tensors of a graph that are equal to others, but wait for sinks."""
+    """Return new tensors of a graph that are equal to others, but wait for sinks.
+
+    Args:
+        graph: The graph.
+        tensors: The tensors.
+        sinks: The ops that are to run before.
+    """
     with _own_scope(graph), tf.control_dependencies(sinks):
         return [tf.identity(tensor) for tensor in tensors]
 

@@ -48,7 +48,14 @@ class Observed:
 def observed_tensors(
     ops: Sequence[RecordedOp], graph_id: str, options: Options, *, shapes_doubtful: bool
 ) -> Iterator[Observed]:
-    """Yield the tensors among the outputs of some ops that the mode and filters let through."""
+    """Yield the tensors among the outputs of some ops that the mode and filters let through.
+
+    Args:
+        ops: The ops.
+        graph_id: The graph.
+        options: The user's.
+        shapes_doubtful: Whether static shapes in the graph may be wrong.
+    """
     for recorded in ops:
         op = recorded.op
         if op.type in skipped_ops.GRAPH and not references.reads_variable(op):
@@ -64,7 +71,15 @@ def observed_tensors(
 def row_of(
     tensor: Any, graph_id: str, tensor_id: int, options: Options, *, shapes_doubtful: bool
 ) -> Row:
-    """Return what is known for sure of a symbolic tensor while tracing."""
+    """Return what is known for sure of a symbolic tensor while tracing.
+
+    Args:
+        tensor: The tensor.
+        graph_id: The graph.
+        tensor_id: Its number in the dump.
+        options: The user's.
+        shapes_doubtful: Whether static shapes in the graph may be wrong.
+    """
     op = tensor.op
     sure = not shapes_doubtful or op.type == "Const"
     shape = tensor.shape if sure else tf.TensorShape(None)

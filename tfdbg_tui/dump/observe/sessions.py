@@ -185,14 +185,26 @@ class SessionPlans:
         return self.plan(session, others, [], feeds)
 
     def run_failed(self, graph: Any, plan: Plan, error: BaseException) -> None:
-        """Say in the dump that what a run had computed when it raised is not on record."""
+        """Say in the dump that what a run had computed when it raised is not on record.
+
+        Args:
+            graph: The graph of the session.
+            plan: What was run along.
+            error: What was raised.
+        """
         if not isinstance(error, _EXPECTED_ERRORS):
             what = f"what {plan.name} computed before it failed"
             reason = f"{type(error).__name__} stopped the ops that record, too"
             self.skip_once(graph, what, reason)
 
     def skip_once(self, graph: Any, what: str, reason: str) -> None:
-        """Say in the dump, once a graph, that something in it is not on record."""
+        """Say in the dump, once a graph, that something in it is not on record.
+
+        Args:
+            graph: The graph of the session.
+            what: What is not on record.
+            reason: Why.
+        """
         with self._lock:
             state = self._state(graph)
             if what not in state.skipped:

@@ -248,6 +248,11 @@ class RingFile:
     Records are appended; when twice the capacity is in the file it is replaced, atomically, by
     one with the last `capacity`.  So a killed program leaves between one and two capacities.
     `commit` makes what is in the ring permanent, as flushing TensorFlow's circular buffer does.
+
+    Args:
+        path: Where the file is.
+        make: Opens a file for records.
+        capacity: How many records are kept.
     """
 
     def __init__(self, path: str, make: Callable[[str], RecordSink], capacity: int) -> None:

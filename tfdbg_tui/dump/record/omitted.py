@@ -34,7 +34,13 @@ class Omissions:
         self._entries: dict[tuple[str, str, str, str], _Entry] = {}
 
     def add(self, wall_time: float, step: int | None, omission: events.Omission) -> bool:
-        """Add something; return whether it is the first thing of all."""
+        """Add something; return whether it is the first thing of all.
+
+        Args:
+            wall_time: When it happened, in seconds since the epoch.
+            step: In which training step; None outside of steps.
+            omission: What is not on record.
+        """
         omission.what, omission.reason = omission.what[:_MAX_TEXT], omission.reason[:_MAX_TEXT]
         with self._lock:
             is_first = not self._entries

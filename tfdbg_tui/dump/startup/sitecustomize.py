@@ -30,7 +30,13 @@ class ImportWatcher:
         self._actions = actions
 
     def find_spec(self, name: str, path: "Any" = None, target: "Any" = None) -> "ModuleSpec | None":
-        """Find a watched package as the other finders do, and tfdbg_tui where this file is."""
+        """Find a watched package as the other finders do, and tfdbg_tui where this file is.
+
+        Args:
+            name: Name of the module, in full.
+            path: Where its package looks for it; None at the top.
+            target: As Python gives it to finders.
+        """
         if name == "tfdbg_tui":
             return PathFinder.find_spec(name, [_PACKAGE_PARENT])
         if name not in self._actions:

@@ -115,7 +115,13 @@ def make_function(definition: Any, children: Iterable[Any]) -> Any:
 
 
 def call_instead(op: Any, attribute_name: str, names: list[str]) -> None:
-    """Let an op of a v1 graph, which no session has run, call other functions."""
+    """Let an op of a v1 graph, which no session has run, call other functions.
+
+    Args:
+        op: The op.
+        attribute_name: Its attribute that names functions.
+        names: The functions; one, where the attribute is no list.
+    """
     if isinstance(op.get_attr(attribute_name), list):
         _set_func_list_attr(op)(attribute_name, names)
     else:

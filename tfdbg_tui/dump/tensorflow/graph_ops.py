@@ -36,6 +36,13 @@ def new_input(graph: Any, name: str, dtype: Any, shape: Any, device: str) -> Any
     """Return a new placeholder in a graph of ours.
 
     A training step has thousands, which take a third of the time that `tf.placeholder` does.
+
+    Args:
+        graph: The graph.
+        name: Name of the op.
+        dtype: Type of its elements.
+        shape: Its static shape.
+        device: Name of its device, "" for any.
     """
     node = NodeDef(op="Placeholder", name=name, device=device)
     node.attr["dtype"].type = tf.as_dtype(dtype).base_dtype.as_datatype_enum

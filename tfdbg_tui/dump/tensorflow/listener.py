@@ -17,16 +17,34 @@ class Listener(Protocol):
     """What the hooks tell of the program."""
 
     def eager_op(self, op_type: str, inputs: Any, outputs: Any) -> None:
-        """An eager op or function returned."""
+        """An eager op or function returned.
+
+        Args:
+            op_type: Its type, or the name of the function.
+            inputs: The tensors that it took.
+            outputs: The tensors that it made.
+        """
 
     def call_begins(self, name: str) -> Any:
         """A function is about to be called; the result is handed to the next two."""
 
     def call_ends(self, call: Any, inputs: Any, outputs: Any) -> None:
-        """The function returned."""
+        """The function returned.
+
+        Args:
+            call: What `call_begins` has returned.
+            inputs: The tensors that it took.
+            outputs: The tensors that it made.
+        """
 
     def call_fails(self, call: Any, inputs: Any, error: BaseException) -> None:
-        """The function raised."""
+        """The function raised.
+
+        Args:
+            call: What `call_begins` has returned.
+            inputs: The tensors that it took.
+            error: What was raised.
+        """
 
     def function_to_run(self, name: str, *, stateless: bool = False) -> tuple[str, list[Any]]:
         """A function is about to be called, or used in a dataset.
@@ -38,27 +56,60 @@ class Listener(Protocol):
         """A function runs in a way that is not recorded."""
 
     def session_run_begins(self, session: Any, targets: Any, fetches: Any, feeds: Any) -> Any:
-        """A v1 session is about to run; returns what to run along, or None."""
+        """A v1 session is about to run; returns what to run along, or None.
+
+        Args:
+            session: The session.
+            targets: The ops that it asks for besides.
+            fetches: The tensors whose values it asks for.
+            feeds: The tensors that it gives values for.
+        """
 
     def session_counted(self, run: Any, steps: Any) -> None:
         """The global step that a run counts up is known: the one element of `steps`."""
 
     def session_run_ends(self, run: Any, fetches: Any, outputs: Any) -> None:
-        """The run returned the values of its fetches."""
+        """The run returned the values of its fetches.
+
+        Args:
+            run: What `session_run_begins` has returned.
+            fetches: The tensors whose values it asked for.
+            outputs: Their values.
+        """
 
     def session_plan_again(
         self, session: Any, fetches: Any, targets: Any, feeds: Any, error: BaseException
     ) -> Any:
-        """The run raised; returns what records what it had computed, or None."""
+        """The run raised; returns what records what it had computed, or None.
+
+        Args:
+            session: The session.
+            fetches: The tensors whose values it asks for.
+            targets: The ops that it asks for besides.
+            feeds: The tensors that it gives values for.
+            error: What was raised.
+        """
 
     def session_run_fails(self, session: Any, run: Any, error: BaseException) -> None:
-        """The run raised."""
+        """The run raised.
+
+        Args:
+            session: The session.
+            run: What `session_run_begins` has returned.
+            error: What was raised.
+        """
 
     def session_skipped(self, session: Any, what: str) -> None:
         """A session runs in a way that is not recorded."""
 
     def function_created(self, name: str, graph: Any, attrs: Any) -> None:
-        """A graph became a runtime function."""
+        """A graph became a runtime function.
+
+        Args:
+            name: Its name.
+            graph: The graph.
+            attrs: Its attributes.
+        """
 
     def hook_failed(self, error: Exception, what: str) -> None:
         """Telling one of the above has raised; raises again what is meant for the program.
@@ -82,7 +133,13 @@ class SafeListener:
         self._listener = listener
 
     def tell(self, hook: str, *args: Any, **kwargs: Any) -> Any:
-        """Tell the listener; what goes wrong there must not reach the program."""
+        """Tell the listener; what goes wrong there must not reach the program.
+
+        Args:
+            hook: Name of the method of `Listener`.
+            *args: What it takes.
+            **kwargs: What it takes by name.
+        """
         if own.is_at_work():
             return None
         try:

@@ -52,7 +52,13 @@ declarations: dict[tuple[Any, ...], Declaration] = {}
 
 
 def declare(owner: Any, name: str, *parameters: str) -> Declaration:
-    """Take note that something is used; see `Declaration`."""
+    """Take note that something is used; see `Declaration`.
+
+    Args:
+        owner: The class, module or object that has it.
+        name: Name of the attribute.
+        *parameters: Names of the parameters that it must have, if it is a function.
+    """
     declaration = Declaration(owner, name, parameters)
     declarations[_name(owner), name, parameters] = declaration
     return declaration

@@ -40,7 +40,13 @@ def queue(name: str, dtype: Any, width: int, capacity: int) -> Any:
 
 
 def enqueue(handle: Any, vector: Any, dtype: Any) -> None:
-    """Put a vector into a queue; wait while it is full."""
+    """Put a vector into a queue; wait while it is full.
+
+    Args:
+        handle: The queue.
+        vector: The elements of the vector.
+        dtype: Their type.
+    """
     number = dtype.as_datatype_enum
     element = EagerTensor(vector, "/device:CPU:0", number)
     _run_op("QueueEnqueueV2", [handle, element], ("Tcomponents", [number]), outputs=0)

@@ -62,7 +62,13 @@ def shape(tensor: Any) -> Any:
 
 
 def summary(tensor: Any, mode: TensorDebugMode, tensor_id: int = -1) -> Any:
-    """Return the value vector of any floating or complex tensor in a health mode."""
+    """Return the value vector of any floating or complex tensor in a health mode.
+
+    Args:
+        tensor: The tensor.
+        mode: The mode.
+        tensor_id: Its number in the dump, the first element of the vector.
+    """
     with beside(tensor):
         # There is no kernel of the summary op for others on GPUs.
         real = tensor if tensor.dtype == tf.float16 else as_real(tensor)

@@ -131,7 +131,13 @@ class Definitions:
         return StackFrame(host, path or None, place.line, place.func)
 
     def read_source(self, file: RecordFile, host: str, path: str) -> SourceFile | None:
-        """Return a source file with its text; None where the dump does not name it."""
+        """Return a source file with its text; None where the dump does not name it.
+
+        Args:
+            file: The .source_files file.
+            host: Name of the host that the file is of.
+            path: Path of the file there.
+        """
         for known_host, known_path, offset in self.source_files:
             if (known_host, known_path) == (host, path):
                 known = self._texts.get(offset)

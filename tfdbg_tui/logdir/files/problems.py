@@ -38,7 +38,13 @@ class Problems:
                 self._more.setdefault(path, set()).add(hash(key))
 
     def add_record(self, path: str, offset: int, error: Exception) -> None:
-        """Note a record that cannot be read."""
+        """Note a record that cannot be read.
+
+        Args:
+            path: The file.
+            offset: Where in the file the record begins, in bytes.
+            error: What is wrong with it.
+        """
         message = f"the record at byte {offset:,} is not readable ({error})"
         self.add(path, message, key=("record", offset))
 

@@ -49,7 +49,13 @@ class AlertLog:
         return len(self.rows)
 
     def extend(self, rows: Int64Array, places: Int64Array, slots: Int64Array | None = None) -> None:
-        """Append alerts: their rows, ascending, a number for the place of each, and its slot."""
+        """Append alerts: their rows, ascending, a number for the place of each, and its slot.
+
+        Args:
+            rows: Row of each, ascending; shape [n], as all.
+            places: A number for the place of each.
+            slots: Output slot of each; None where the place tells it.
+        """
         self.rows.extend(rows)
         if slots is not None:
             self.slots.extend(slots)

@@ -22,7 +22,13 @@ Int64Array = npt.NDArray[np.int64]
 
 
 class ColumnView:
-    """An immutable view of the first `len` values of a column of integers."""
+    """An immutable view of the first `len` values of a column of integers.
+
+    Args:
+        blocks: The values, less the base of each block, `BLOCK_ROWS` a block.
+        bases: What is added to the values of each block.
+        size: How many values count.
+    """
 
     __slots__ = ("_bases", "_blocks", "_size")
 

@@ -79,6 +79,14 @@ class ExecutionLog(RecordLog):
         stacks: Number of each execution's stack in the run.
         steps: Training step of each execution, plus 1; 0 where it has none.
         serials: Serial of each execution; empty where the writer records none.
+
+    Args:
+        file: The file.
+        definitions: What its records refer to.
+        kinds: Where kinds are numbered, for the whole run.
+        stacks: Where stack traces are numbered, for the whole run.
+        problems: Where problems are reported.
+        vectorised: Whether many records are read at once, rather than one by one.
     """
 
     def __init__(
@@ -238,6 +246,11 @@ class Executions(EventList[Execution]):
         stack_ids: Number of each execution's stack; see `Run.stack`.
         step_marks: Training step of each execution, plus 1; 0 where it has none; see `steps`.
         alert_slots: Output slot of each alert.
+
+    Args:
+        logs: The index of each file.
+        kinds: The kinds that the logs number.
+        merge: The order of several files; None for one alone.
     """
 
     def __init__(

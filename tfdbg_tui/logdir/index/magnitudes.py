@@ -76,7 +76,14 @@ class MagnitudeLog:
         serials: Int64Array | None = None,
         slots: Int64Array | None = None,
     ) -> None:
-        """Append magnitudes; see the attributes."""
+        """Append magnitudes; see the attributes.
+
+        Args:
+            rows: Row of each, ascending; shape [n], as all.
+            largest: The largest magnitude of a finite element of each.
+            serials: Of graphs, serial of the execution that caused it; 0 where it has none.
+            slots: Of eager code, which output it is.
+        """
         self.rows.extend(rows)
         self._upper.extend(np.ascontiguousarray(largest).view(np.uint64) >> np.uint64(32))
         if serials is not None:

@@ -52,6 +52,13 @@ class TraceLog(RecordLog):
 
     Attributes:
         sites: Number of each record's `Site` in the run.
+
+    Args:
+        file: The file.
+        definitions: What its records refer to.
+        sites: Where sites are numbered, for the whole run.
+        problems: Where problems are reported.
+        vectorised: Whether many records are read at once, rather than one by one.
     """
 
     def __init__(
@@ -163,6 +170,13 @@ class GraphExecutions(EventList[GraphExecution]):
 
     Attributes:
         site_ids: Number of each graph execution's site; see `site`.
+
+    Args:
+        logs: The index of each file.
+        sites: The sites that the logs number.
+        graphs: The graphs of the run, by id.
+        executions: The executions of the run, which cause these.
+        merge: The order of several files; None for one alone.
     """
 
     def __init__(

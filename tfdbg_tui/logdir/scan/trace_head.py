@@ -47,7 +47,14 @@ class HeadScan:
         self._health = HealthScan()
 
     def scan(self, chunk: Chunk, rows: Ints, decode: Decode, found: ScannedTraces) -> None:
-        """Note what some rows of a chunk hold."""
+        """Note what some rows of a chunk hold.
+
+        Args:
+            chunk: A part of the file.
+            rows: Which of its records.
+            decode: Reads one record by itself.
+            found: Where what is found goes.
+        """
         for skip_unknown in (False, True):
             if rows.size:
                 rows = self._scan(chunk, rows, decode, found, skip_unknown=skip_unknown)

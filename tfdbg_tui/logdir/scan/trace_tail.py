@@ -124,7 +124,14 @@ class TailLayout:
         return cls(payload[mode_at], payload[first:], bytes(fixed[first:]), numbers)
 
     def scan(self, chunk: Chunk, rows: Ints, decode: Decode, found: ScannedTraces) -> Ints:
-        """Note what some rows of a chunk hold; return the rows that remain."""
+        """Note what some rows of a chunk hold; return the rows that remain.
+
+        Args:
+            chunk: A part of the file.
+            rows: Which of its records.
+            decode: Reads one record by itself.
+            found: Where what is found goes.
+        """
         starts, ends = chunk.payload_bounds(rows)
         lengths = ends - starts
         fits = (lengths >= self._size) & (ends >= self._size)

@@ -32,6 +32,12 @@ class KeyBar(SessionBar):
         message: The message; "" while the keys are shown.
         searching: What is being searched for; "" where nothing is.
         zoomed: Whether the focused pane has the whole screen; how to leave that comes first.
+
+    Args:
+        session: What is shown and focused.
+        charset: The characters to draw with.
+        keymap: Which keys actions have.
+        id: Its id in the style sheet.
     """
 
     @dataclass

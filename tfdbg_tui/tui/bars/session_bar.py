@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 
 
 class SessionBar(Bar):
-    """A line that shows something of the session."""
+    """A line that shows something of the session.
+
+    Args:
+        session: What is shown and focused.
+        charset: The characters to draw with.
+        id: Its id in the style sheet.
+    """
 
     def __init__(self, session: Session, charset: Charset, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 
 class StatusLine(SessionBar):
-    """Which run, how much of it, how far it has been read."""
+    """Which run, how much of it, how far it has been read.
+
+    Args:
+        session: What is shown and focused.
+        charset: The characters to draw with.
+        logdir: Where the run is.
+        id: Its id in the style sheet.
+    """
 
     def __init__(
         self,

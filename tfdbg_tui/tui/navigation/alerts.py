@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 def step_alert(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
     """Go to the next (1) or previous (-1) alert.
 
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        step: 1 or -1.
+
     Raises:
         NowhereError: There is none.
     """

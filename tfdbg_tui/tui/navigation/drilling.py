@@ -22,7 +22,13 @@ def enter(snapshot: Snapshot, focus: Focus) -> Focus:
 
 
 def click(snapshot: Snapshot, focus: Focus, row: int) -> Focus:
-    """Focus a row of the focused pane; where it is focused already, go one level deeper."""
+    """Focus a row of the focused pane; where it is focused already, go one level deeper.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        row: The row, from 0.
+    """
     rows = pane_named(focus.pane).rows
     if rows.CLICK_ENTERS and rows.position(snapshot, focus) == row:
         return enter(snapshot, focus)
@@ -31,6 +37,11 @@ def click(snapshot: Snapshot, focus: Focus, row: int) -> Focus:
 
 def step_sideways(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
     """Do what left (-1) and right (1) do in the focused pane.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        step: -1 or 1.
 
     Raises:
         NowhereError: There is nothing to go to.

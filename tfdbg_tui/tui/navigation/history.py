@@ -47,6 +47,12 @@ def tensors_together(snapshot: Snapshot, focus: Focus) -> tuple[list[TensorEvent
 
 
 def go_to_tensor(snapshot: Snapshot, focus: Focus, event: TensorEvent) -> Focus:
-    """Go to a tensor, in the pane that lists it."""
+    """Go to a tensor, in the pane that lists it.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        event: The tensor.
+    """
     focus = focus_event(snapshot, focus, event)
     return replace(focus, pane=pane_of_subject(focus))

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 def show_pane(snapshot: Snapshot, focus: Focus, pane: str) -> Focus:
     """Go to a pane.
 
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        pane: Name of the pane.
+
     Raises:
         NowhereError: There is none for this run.
     """
@@ -31,20 +36,38 @@ def show_pane(snapshot: Snapshot, focus: Focus, pane: str) -> Focus:
 
 
 def cycle_pane(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
-    """Go to the next (1) or previous (-1) pane."""
+    """Go to the next (1) or previous (-1) pane.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        step: 1 or -1.
+    """
     names = [spec.name for spec in group_of(focus.pane, snapshot)]
     return replace(focus, pane=names[(names.index(focus.pane) + step) % len(names)])
 
 
 def move(snapshot: Snapshot, focus: Focus, by: int) -> Focus:
-    """Move by a number of rows in the focused pane, as far as they go."""
+    """Move by a number of rows in the focused pane, as far as they go.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        by: How many rows down; up, where it is negative.
+    """
     rows = pane_named(focus.pane).rows
     position = rows.position(snapshot, focus)
     return move_to(snapshot, focus, 0 if position is None else position + by)
 
 
 def move_to(snapshot: Snapshot, focus: Focus, row: int) -> Focus:
-    """Move to a row of the focused pane; a negative one counts from the end."""
+    """Move to a row of the focused pane; a negative one counts from the end.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        row: The row, from 0; from -1 on, those before the end.
+    """
     rows = pane_named(focus.pane).rows
     count = rows.count(snapshot, focus)
     if not count:
@@ -60,6 +83,11 @@ def last_row(snapshot: Snapshot, focus: Focus) -> Focus:
 def to_number(snapshot: Snapshot, focus: Focus, number: int) -> Focus:
     """Move to the row of the focused pane that a number means: as it is shown there, or from 1.
 
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        number: The number.
+
     Raises:
         NowhereError: There is no such row.
     """
@@ -69,6 +97,12 @@ def to_number(snapshot: Snapshot, focus: Focus, number: int) -> Focus:
 
 def repeat(snapshot: Snapshot, focus: Focus, navigate: Navigate, times: int) -> Focus:
     """Go somewhere several times, as often as it leads anywhere.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        navigate: Goes there once.
+        times: How often, 1 or more.
 
     Raises:
         NowhereError: It leads nowhere from here.
@@ -85,6 +119,11 @@ def repeat(snapshot: Snapshot, focus: Focus, navigate: Navigate, times: int) -> 
 
 def step_frame(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
     """Go one frame up to the caller (-1) or down to the callee (1).
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        step: -1 or 1.
 
     Raises:
         NowhereError: There is no such frame.

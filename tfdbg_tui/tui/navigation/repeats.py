@@ -24,6 +24,11 @@ def step_computation(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
 
     Outside of graphs that is the same op called from the same place.
 
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        step: 1 or -1.
+
     Raises:
         NowhereError: There is none, or no tensor is focused.
     """

@@ -31,6 +31,11 @@ def columns_to_sort_by(snapshot: Snapshot, focus: Focus) -> tuple[str, ...]:
 def sort_by(snapshot: Snapshot, focus: Focus, column: str) -> Focus:
     """Sort the list of the focused pane by a column, or by its beginning; "" for its own order.
 
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        column: Name of the column, as it was typed.
+
     Raises:
         NowhereError: There is no such column, or the list has an order of its own.
     """

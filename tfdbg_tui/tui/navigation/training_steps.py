@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 def step_training(snapshot: Snapshot, focus: Focus, direction: int) -> Focus:
     """Go to the first execution of the next (1) or previous (-1) training step.
 
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        direction: 1 or -1.
+
     Raises:
         NowhereError: There is no such step.
     """

@@ -114,7 +114,13 @@ class AlertRows(Rows):
         return [group for group in explanation.groups if selected.of(group).size]
 
     def num_alerts(self, snapshot: Snapshot, focus: Focus, group: Group) -> int:
-        """Return how many alerts of a cause there are, folded or not."""
+        """Return how many alerts of a cause there are, folded or not.
+
+        Args:
+            snapshot: What is shown.
+            focus: What is focused.
+            group: The cause and its alerts.
+        """
         selected = self._selected(snapshot, focus)
         return group.num_alerts if selected is None else selected.of(group).size
 
@@ -169,7 +175,13 @@ class AlertRows(Rows):
         return max(0, int(positions.searchsorted(position, side="right")) - 1)
 
     def at(self, snapshot: Snapshot, focus: Focus, row: int) -> AlertRow:
-        """Return what is in a row."""
+        """Return what is in a row.
+
+        Args:
+            snapshot: What is shown.
+            focus: What is focused.
+            row: The row, from 0.
+        """
         groups = self.groups(snapshot, focus)
         if groups is None:
             positions = self._positions(snapshot, focus)

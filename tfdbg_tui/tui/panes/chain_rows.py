@@ -32,7 +32,13 @@ class ChainRows(Rows):
         return fold_copies(shown, focus.open_copies) if shown else ()
 
     def fold_at(self, snapshot: Snapshot, focus: Focus, row: int) -> TensorEvent | None:
-        """Return the first tensor of the run of copies that a row is, or is in."""
+        """Return the first tensor of the run of copies that a row is, or is in.
+
+        Args:
+            snapshot: What is shown.
+            focus: What is focused.
+            row: The row, from 0.
+        """
         shown = shown_chain(snapshot, focus)
         if shown is None:
             return None

@@ -19,6 +19,12 @@ def overview(snapshot: Snapshot, focused: int | None, width: int, charset: Chars
     """Return `width` cells that stand for all executions, higher where more of them are bad.
 
     A run without executions (a v1 session) shows its graph executions.
+
+    Args:
+        snapshot: What is shown.
+        focused: Index of the focused execution, or None.
+        width: How many cells.
+        charset: The characters to draw with.
     """
     if width <= 0:
         return ()

@@ -66,7 +66,13 @@ class Rows(ABC):
 
     @abstractmethod
     def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
-        """Focus a row."""
+        """Focus a row.
+
+        Args:
+            snapshot: What is shown.
+            focus: What is focused.
+            row: The row, from 0.
+        """
 
     def selections(self, focus: Focus) -> Sequence[tuple[Kind, str]]:
         """Return the lists of the run that a filter of the pane selects from, and the filters."""
@@ -107,7 +113,13 @@ class Rows(ABC):
         return focus
 
     def select_found(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
-        """Focus a row of the list that a search looks at."""
+        """Focus a row of the list that a search looks at.
+
+        Args:
+            snapshot: What is shown.
+            focus: What is focused.
+            row: The row, from 0.
+        """
         return self.select(snapshot, focus, row)
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
@@ -121,6 +133,11 @@ class Rows(ABC):
     def unfold(self, snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
         """Unfold or fold the focused row.
 
+        Args:
+            snapshot: What is shown.
+            focus: What is focused.
+            unfolded: Whether it is to be unfolded.
+
         Raises:
             NowhereError: Nothing can be folded as it is listed now.
         """
@@ -128,6 +145,11 @@ class Rows(ABC):
 
     def step_sideways(self, snapshot: Snapshot, focus: Focus, step: int) -> Focus:
         """Do what left (-1) and right (1) do.
+
+        Args:
+            snapshot: What is shown.
+            focus: What is focused.
+            step: -1 or 1.
 
         Raises:
             NowhereError: There is nothing to go to.
@@ -154,13 +176,24 @@ class Rows(ABC):
     def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus | None:
         """Go to the row that a typed number means; None where rows have no numbers.
 
+        Args:
+            snapshot: What is shown.
+            focus: What is focused.
+            number: The number.
+
         Raises:
             NowhereError: There is no such row.
         """
         return None
 
     def go_to_name(self, snapshot: Snapshot, focus: Focus, name: str) -> Focus | None:
-        """Go to what a typed name means; None where nothing here is called so."""
+        """Go to what a typed name means; None where nothing here is called so.
+
+        Args:
+            snapshot: What is shown.
+            focus: What is focused.
+            name: The name.
+        """
         return None
 
 
@@ -219,7 +252,13 @@ class EventRows(Rows):
         return self.total(snapshot) if events is None else len(events)
 
     def index(self, snapshot: Snapshot, focus: Focus, row: int) -> int:
-        """Return which event is in a row."""
+        """Return which event is in a row.
+
+        Args:
+            snapshot: What is shown.
+            focus: What is focused.
+            row: The row, from 0.
+        """
         events = self.events(snapshot, focus)
         return row if events is None else int(events[row])
 

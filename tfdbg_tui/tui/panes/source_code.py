@@ -86,7 +86,14 @@ ROWS = SourceRows()
 
 
 class SourceCode(Pane):
-    """The Source Code pane."""
+    """The Source Code pane.
+
+    Args:
+        spec: What the registry says of it.
+        key: The key that leads to it.
+        session: What is shown and focused.
+        charset: The characters to draw with.
+    """
 
     EMPTY = "No file selected. Choose a frame in Stack Trace to see its source line."
 

@@ -20,7 +20,13 @@ _TENSORFLOW = re.compile(r"[/\\](tensorflow|tfdbg_tui)[/\\]|^<|__autograph_gener
 
 
 def focus_alert(snapshot: Snapshot, focus: Focus, position: int) -> Focus:
-    """Focus an alert and the tensor it is about."""
+    """Focus an alert and the tensor it is about.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        position: Position of the alert in the run, from 0.
+    """
     alert = snapshot.alerts[position]
     return focus_event(snapshot, replace(focus, alert=alert, cause=None), alert)
 
@@ -43,21 +49,40 @@ def focus_first_alert(snapshot: Snapshot, focus: Focus) -> Focus:
 
 
 def focus_event(snapshot: Snapshot, focus: Focus, event: TensorEvent) -> Focus:
-    """Focus a tensor."""
+    """Focus a tensor.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        event: The tensor.
+    """
     if event.kind == "execution":
         return focus_execution(snapshot, focus, event.index, event.slot)
     return focus_graph_execution(snapshot, focus, event.index)
 
 
 def focus_execution(snapshot: Snapshot, focus: Focus, index: int, slot: int = 0) -> Focus:
-    """Focus an execution and the stack trace it has."""
+    """Focus an execution and the stack trace it has.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        index: Position of the execution in the run, from 0.
+        slot: Which output of it; None for all.
+    """
     focus = replace(focus, execution=index, slot=slot, subject="execution")
     focus = replace(focus, branch=(), forks=frozenset())
     return _show_stack(snapshot, focus)
 
 
 def focus_graph_execution(snapshot: Snapshot, focus: Focus, index: int) -> Focus:
-    """Focus a graph execution, its op, and the execution that caused it where that is known."""
+    """Focus a graph execution, its op, and the execution that caused it where that is known.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        index: Position of the graph execution in the run, from 0.
+    """
     site = snapshot.run.graph_executions.site(index)
     caused_by = snapshot.execution_of(index)
     if caused_by is not None and caused_by != focus.execution:
@@ -67,7 +92,13 @@ def focus_graph_execution(snapshot: Snapshot, focus: Focus, index: int) -> Focus
 
 
 def focus_op(snapshot: Snapshot, focus: Focus, op: OpName) -> Focus:
-    """Focus an op of a graph and the stack trace of its creation."""
+    """Focus an op of a graph and the stack trace of its creation.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        op: The op.
+    """
     focus = replace(focus, op=op, subject="op", branch=(), forks=frozenset())
     return _show_stack(snapshot, focus)
 
@@ -77,6 +108,11 @@ def focus_frame(snapshot: Snapshot, focus: Focus, frame: int) -> Focus:
 
     Choosing the innermost frame of a file makes the file stick: stack traces shown later open on
     their innermost frame in the same file.  Choosing any other frame ends that.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        frame: Position of the frame in the stack trace, from 0.
     """
     frames = snapshot.frames(focus)
     last = _last_in_file(frames, _place_of(frames[frame]))

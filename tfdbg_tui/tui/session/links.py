@@ -45,7 +45,13 @@ def focus_consumer(snapshot: Snapshot, focus: Focus) -> Focus:
 
 
 def focus_node(snapshot: Snapshot, focus: Focus, node: Node) -> Focus:
-    """Focus the tensor of a node, or just its op where that left no record."""
+    """Focus the tensor of a node, or just its op where that left no record.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        node: The node.
+    """
     if node.event is not None:
         return focus_event(snapshot, focus, node.event)
     if node.graph_id is None or node.kind == "variable":

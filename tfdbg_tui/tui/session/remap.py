@@ -48,6 +48,11 @@ def remapped(focus: Focus, before: Run, after: Run) -> Focus:
     """Return the focus of one state of a run as it is in a later one.
 
     What has left a circular buffer is no longer focused.
+
+    Args:
+        focus: The focus, in the earlier state.
+        before: The earlier state.
+        after: The later one.
     """
     if before.state.generation == after.state.generation and len(after.files.file_sets) == 1:
         return focus

@@ -75,7 +75,13 @@ class Scale:
 
 
 def scale_for(curves: Sequence[Curve], limit: float | None, height: int) -> Scale:
-    """Return the scale for some curves, and for a limit if that is not far above them."""
+    """Return the scale for some curves, and for a limit if that is not far above them.
+
+    Args:
+        curves: The curves.
+        limit: The largest number of their type; None if it is not known.
+        height: How many lines it has.
+    """
     numbers = [curve.numbers[curve.numbers > 0] for curve in curves]
     powers = [np.log10([part.min(), part.max()]) for part in numbers if part.size]
     low = math.floor(min((power[0] for power in powers), default=0.0))

@@ -100,7 +100,13 @@ class TensorView:
         )
 
     def moved(self, rows: int = 0, columns: int = 0, tables: int = 0) -> TensorView:
-        """Return the view of another element, not beyond the edges of the table or the part."""
+        """Return the view of another element, not beyond the edges of the table or the part.
+
+        Args:
+            rows: How many rows down.
+            columns: How many columns to the right.
+            tables: How many tables on.
+        """
         table, row, column = self.place
         table = min(max(0, table + tables), self.tables - 1)
         row = min(max(0, row + rows), self.rows - 1)
