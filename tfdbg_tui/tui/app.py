@@ -227,14 +227,14 @@ class TfdbgApp(PacedApp):
         self._navigator.task_done(message)
 
     def on_virtual_list_touched(self, message: VirtualList.Touched) -> None:
-        """Go to a pane that was clicked on."""
-        assert isinstance(message.control, Pane)
-        self._navigator.show_pane(message.control.spec.name)
+        """Go to a pane that was clicked on; lists in boxes over the panes are none."""
+        if isinstance(message.control, Pane):
+            self._navigator.show_pane(message.control.spec.name)
 
     def on_virtual_list_row_clicked(self, message: VirtualList.RowClicked) -> None:
         """See `Navigator`."""
-        assert isinstance(message.pane, Pane)
-        self._navigator.click(message.pane.spec.name, message.row)
+        if isinstance(message.pane, Pane):
+            self._navigator.click(message.pane.spec.name, message.row)
 
     def on_pane_bar_chosen(self, message: PaneBar.Chosen) -> None:
         """Go to the pane of a tab."""

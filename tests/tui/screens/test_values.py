@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tfdbg_tui.tui.screens.values import ValuesScreen
+from tfdbg_tui.tui.screens.values import TensorGrid, ValuesScreen
 from tfdbg_tui.tui.terminal.text import UNICODE
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ async def test_one_goes_from_bad_element_to_bad_element(
         assert "[3, 2, 1]  -inf  2 of 2 that are bad" in opened.screen()
         await opened.press("left_square_bracket", "G")
         assert "[2, 99, 49]  0.0" in opened.screen()
+        focus = opened.focus
+        await opened.pilot.click(TensorGrid, offset=(2, 2))
+        assert opened.focus == focus, "the panes behind it stay as they are"
 
 
 async def test_a_part_is_cut_out_shown_as_a_histogram_and_saved(
