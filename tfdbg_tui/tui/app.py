@@ -246,7 +246,7 @@ class TfdbgApp(PacedApp):
 
     def on_prompt_answered(self, message: Prompt.Answered) -> None:
         """Search, filter, or go there."""
-        self.query("Prompt").remove()
+        self.query("Prompt, Candidates").remove()
         self._navigator.answer(message)
 
     def on_prompt_typed(self, message: Prompt.Typed) -> None:

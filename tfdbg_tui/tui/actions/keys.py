@@ -14,6 +14,7 @@ _KEY_NAMES = {
     "right_square_bracket": "]",
     "left_square_bracket": "[",
     "slash": "/",
+    "apostrophe": "'",
     "backslash": "\\",
     "colon": ":",
     "question_mark": "?",

@@ -412,9 +412,25 @@ ACTIONS: tuple[Action, ...] = (
         "goto",
         ("colon",),
         "go to",
-        "go to an index, trace:88, exec:12, alert:3, step:6, an op's name, file.py, or file.py:120",
+        "go to an index, trace:88, exec:12, alert:3, step:6, fn:loss, device:GPU:0, an op's name, "
+        "file.py, or file.py:120; Tab completes",
         _FIND,
         in_every_footer=True,
+    ),
+    Action(
+        "mark",
+        ("m",),
+        "mark",
+        "mark the focused place with a letter, and a note; kept for the next time",
+        _FIND,
+        jump=False,
+    ),
+    Action(
+        "to_mark",
+        ("apostrophe",),
+        "to mark",
+        "go to a marked place: lists the marks, and goes as soon as you type a letter",
+        _FIND,
     ),
     Action(
         "values",
@@ -443,6 +459,13 @@ ACTIONS: tuple[Action, ...] = (
         ("y",),
         "copy",
         "copy the focused name or file:line, or in Why the fix, to the clipboard (OSC 52, tmux)",
+        _APP,
+    ),
+    Action(
+        "copy_link",
+        ("c",),
+        "copy link",
+        "copy the command that opens the app on the focused place: `tfdbg-tui LOGDIR --at …`",
         _APP,
     ),
     Action(

@@ -14,12 +14,15 @@ from tfdbg_tui.tui.session.focusing import focused_event
 from tfdbg_tui.tui.terminal import clipboard, editor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfdbg_tui.diagnosis import TensorEvent
     from tfdbg_tui.program import Program
     from tfdbg_tui.tui.control.navigator import Navigator
     from tfdbg_tui.tui.control.parts import Parts
     from tfdbg_tui.tui.control.runs import Runs
     from tfdbg_tui.tui.screens.leaving import Answer
+    from tfdbg_tui.tui.widgets.candidates import Candidate
     from tfdbg_tui.tui.widgets.prompt import Purpose
 
 _COLUMNS = 8  # that left and right scroll the source text
@@ -88,13 +91,42 @@ class Commands:
         """Ask where to go."""
         self._ask("goto")
 
+    def do_mark(self) -> None:
+        """Ask for a letter and a note."""
+        if self._session.snapshot is not None:
+            navigation.place_of(self._session.snapshot, self._session.focus)
+            self._ask("mark")
+
+    def do_to_mark(self) -> None:
+        """Ask which mark to go to."""
+        self._ask("to_mark")
+
     def _ask(self, purpose: Purpose, text: str = "") -> None:
+        from tfdbg_tui.tui.widgets.candidates import Candidates
         from tfdbg_tui.tui.widgets.prompt import Prompt
 
         if not self._app.query("Prompt"):
-            prompt = Prompt(purpose, text, self._navigator.answers[purpose])
-            self._parts.main.mount(prompt)
+            candidates = Candidates(self._charset)
+            known = self._navigator.answers[purpose]
+            prompt = Prompt(purpose, text, known, partial(self._suggest, purpose), candidates)
+            self._parts.main.mount(candidates, prompt)
             prompt.focus()
+
+    def _suggest(self, purpose: Purpose, text: str) -> Sequence[Candidate]:
+        """Return what a text that is being typed may become."""
+        snapshot, focus = self._session.snapshot, self._session.focus
+        if snapshot is None:
+            return ()
+        match purpose:
+            case "goto":
+                return navigation.destinations(snapshot, text)
+            case "sort":
+                return navigation.columns(snapshot, focus, text)
+            case "filter":
+                return navigation.filters(snapshot, text)
+            case "mark" | "to_mark":
+                return self._navigator.marks.candidates(text)
+        return ()
 
     def do_search_next(self) -> None:
         """Go to the next match."""
@@ -111,6 +143,13 @@ class Commands:
         if text:
             where = clipboard.copy(self._app, self._charset.safe(text))
             self._parts.say(f"copied{where}: {text}")
+
+    def do_copy_link(self) -> None:
+        """Copy the command that opens the app on the focused place."""
+        snapshot = self._session.snapshot
+        if snapshot is not None:
+            text = navigation.link_to(snapshot, self._session.focus)
+            self._parts.say(f"copied{clipboard.copy(self._app, text)}: {text}")
 
     def do_copy_diagnosis(self) -> None:
         """Copy what made the focused tensor bad, and the fix."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import navigation
+from tfdbg_tui.tui.control.marks import Marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,7 @@ class Navigator:
 
     Attributes:
         answers: What has been typed, of each prompt, the newest last.
+        marks: The marks of the run.
     """
 
     def __init__(self, parts: Parts, target: str | None) -> None:
@@ -41,11 +43,14 @@ class Navigator:
         self._target = target
         self._target_run = _ANY
         self._touched: tuple[str, str] | None = None if target is None else _ANY
+        self.marks = Marks(parts)
         self.answers: dict[Purpose, list[str]] = {
             "search": [],
             "goto": [],
             "filter": [],
             "sort": [],
+            "mark": [],
+            "to_mark": [],
         }
 
     @contextlib.contextmanager
@@ -88,6 +93,8 @@ class Navigator:
     def go_to_target(self, *, complete: bool) -> bool:
         """Go to what the command line names, as soon as it has been read.
 
+        And again when all has been read: what caused a tensor may be known only then.
+
         Args:
             complete: Whether all has been read.
 
@@ -105,7 +112,8 @@ class Navigator:
                     return True
                 self._target = None
                 raise
-            self._target = None
+            if complete:
+                self._target = None
         return True
 
     def drop_target(self) -> None:
@@ -173,6 +181,11 @@ class Navigator:
             elif answered.purpose == "sort":
                 if not answered.given_up:
                     self.go(partial(navigation.sort_by, column=text), jump=False)
+            elif answered.purpose == "mark":
+                self.marks.set(text)
+            elif answered.purpose == "to_mark":
+                if text:
+                    self.go(partial(navigation.goto, target=self.marks.place(text[0])), jump=True)
             elif answered.purpose == "search":
                 self._parts.search.answered(text)
             elif command == ["filter"]:

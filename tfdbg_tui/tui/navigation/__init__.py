@@ -2,14 +2,16 @@
 
 `moving` within lists and between panes, `drilling` deeper, `links` along the numbers, `repeats` of
 the same op, `training_steps`, `history` of a tensor, `alerts`, `asking_why`, `finding` by name or
-text, `filtering` and `sorting` lists, `showing` more or less, `copying`, `settling` when a run
-opens.  What differs from pane to pane is a method of the pane's `Rows`.
+text with `candidates` as one types, `places` to come back to, `filtering` and `sorting` lists,
+`showing` more or less, `copying`, `settling` when a run opens.  What differs from pane to pane is a
+method of the pane's `Rows`.
 """
 
 from __future__ import annotations
 
 from tfdbg_tui.tui.navigation.alerts import first_alert, step_alert
 from tfdbg_tui.tui.navigation.asking_why import close_why, stand_on_root, why
+from tfdbg_tui.tui.navigation.candidates import columns, destinations, filters
 from tfdbg_tui.tui.navigation.copying import copy_text, diagnosis_text
 from tfdbg_tui.tui.navigation.drilling import click, enter, step_sideways
 from tfdbg_tui.tui.navigation.filtering import (
@@ -37,6 +39,7 @@ from tfdbg_tui.tui.navigation.moving import (
     step_frame,
     to_number,
 )
+from tfdbg_tui.tui.navigation.places import link_to, place_of
 from tfdbg_tui.tui.navigation.repeats import step_computation
 from tfdbg_tui.tui.navigation.settling import first_focus, open_on_root, settle
 from tfdbg_tui.tui.navigation.showing import (
@@ -53,23 +56,28 @@ __all__ = [
     "click",
     "close",
     "close_why",
+    "columns",
     "columns_to_sort_by",
     "copy_text",
     "cycle_pane",
+    "destinations",
     "diagnosis_text",
     "enter",
+    "filters",
     "first_alert",
     "first_focus",
     "go_to_tensor",
     "goto",
     "last_row",
     "latest",
+    "link_to",
     "looks_elsewhere",
     "move",
     "move_to",
     "next_kind",
     "open_on_root",
     "pane_to_filter",
+    "place_of",
     "repeat",
     "reverse",
     "search",

@@ -6,12 +6,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.panes import PANES, pane_named, timeline
-from tfdbg_tui.tui.session.focusing import focus_execution
+from tfdbg_tui.query import parse
+from tfdbg_tui.tui.panes import PANES, graph_execution, pane_named, timeline
+from tfdbg_tui.tui.panes.matching import Matches
+from tfdbg_tui.tui.session.focusing import focus_execution, focus_graph_execution
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
-    from tfdbg_tui.tui.panes.matching import Matches
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
@@ -52,8 +53,9 @@ def goto(snapshot: Snapshot, focus: Focus, target: str) -> Focus:
         snapshot: The run.
         focus: The focus.
         target: ``trace:88``, ``exec:12``, ``alert:3``, a number in the focused pane's list,
-            ``step:6``, ``file.py:120``, ``file.py``, or a part of the name of an op.
-            Alerts and lines count from 1.
+            ``exec:12:1`` (its second output), ``step:6``, ``fn:loss``, ``device:GPU:0``,
+            ``file.py:120``, ``file.py``, or a part of the name of an op.  Alerts and lines count
+            from 1.
 
     Raises:
         NowhereError: There is no such thing.
@@ -64,6 +66,10 @@ def goto(snapshot: Snapshot, focus: Focus, target: str) -> Focus:
         return _goto_number(snapshot, focus, match[1], int(re.sub(r"\D", "", match[2])[:18]))
     if match := re.fullmatch(r"step:(\d[\d,_]*)", target):
         return _goto_step(snapshot, focus, int(re.sub(r"\D", "", match[1])[:18]))
+    if match := re.fullmatch(r"exec:(\d+):(\d+)", target):
+        return _goto_output(snapshot, focus, int(match[1][:18]), int(match[2][:9]))
+    if match := re.fullmatch(r"(fn|device):(.+)", target):
+        return _goto_first(snapshot, focus, match[1], match[2])
     for spec in reversed(PANES):  # files before ops: both may have a colon and a number
         found = spec.rows.go_to_name(snapshot, focus, target) if target else None
         if found is not None:
@@ -78,6 +84,27 @@ def _goto_step(snapshot: Snapshot, focus: Focus, number: int) -> Focus:
         raise NowhereError(f"nothing of step {number:,} has been recorded")
     focus = focus_execution(snapshot, focus.filtered(timeline.SPEC.name, ""), found)
     return replace(focus, pane=timeline.SPEC.name)
+
+
+def _goto_output(snapshot: Snapshot, focus: Focus, index: int, slot: int) -> Focus:
+    """Go to an output of an execution."""
+    executions = snapshot.run.executions
+    if index >= len(executions) or slot >= executions.kind(index).num_outputs:
+        raise NowhereError(f"there is no output {slot} of an execution {index:,}")
+    focus = focus.filtered(timeline.SPEC.name, "")
+    return replace(focus_execution(snapshot, focus, index, slot), pane=timeline.SPEC.name)
+
+
+def _goto_first(snapshot: Snapshot, focus: Focus, field: str, name: str) -> Focus:
+    """Go to the first tensor that was computed in a function, or on a device."""
+    traces = snapshot.run.graph_executions
+    (test,) = snapshot.row_tests("graph_execution").of(parse(f'{field}="{name}"').texts)
+    found = Matches(len(traces), test).next(0, 1)
+    if found is None:
+        of_field = "in a function" if field == "fn" else "on a device"
+        raise NowhereError(f"no tensor of a graph was computed {of_field} called {name!r}")
+    pane = graph_execution.SPEC.name
+    return replace(focus_graph_execution(snapshot, focus.filtered(pane, ""), found), pane=pane)
 
 
 def _goto_number(snapshot: Snapshot, focus: Focus, prefix: str | None, number: int) -> Focus:

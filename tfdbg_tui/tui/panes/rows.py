@@ -173,6 +173,15 @@ class Rows(ABC):
         event = focused_event(snapshot, focus)
         return name_of(snapshot.run, event) if event else ""
 
+    def place(self, snapshot: Snapshot, focus: Focus) -> str:
+        """Return what is focused as it is typed after ``:``; "" for nothing."""
+        event = self.tensor(snapshot, focus)
+        if event is None:
+            return ""
+        if event.kind == "graph_execution":
+            return f"trace:{event.index}"
+        return f"exec:{event.index}:{event.slot}" if event.slot else f"exec:{event.index}"
+
     def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus | None:
         """Go to the row that a typed number means; None where rows have no numbers.
 

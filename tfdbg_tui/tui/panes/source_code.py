@@ -68,6 +68,10 @@ class SourceRows(Rows):
         """See `Rows`."""
         return focus.place.text if focus.place else ""
 
+    def place(self, snapshot: Snapshot, focus: Focus) -> str:
+        """See `Rows`: the line."""
+        return self.text(snapshot, focus)
+
     def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus:
         """See `Rows`: to a line, or to the last one."""
         last = self.count(snapshot, focus) - 1

@@ -66,6 +66,10 @@ class FrameRows(Rows):
         """See `Rows`."""
         return focus.place.text if focus.place else ""
 
+    def place(self, snapshot: Snapshot, focus: Focus) -> str:
+        """See `Rows`: the line."""
+        return self.text(snapshot, focus)
+
 
 FRAMES = FrameRows()
 

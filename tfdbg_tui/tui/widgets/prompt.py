@@ -9,17 +9,21 @@ from textual.message import Message
 from textual.widgets import Input
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from textual import events
 
-Purpose = Literal["search", "goto", "filter", "sort"]
+    from tfdbg_tui.tui.widgets.candidates import Candidate, Candidates
+
+Purpose = Literal["search", "goto", "filter", "sort", "mark", "to_mark"]
 
 _PLACEHOLDERS: dict[Purpose, str] = {
     "search": "search in this pane",
     "filter": "type=Relu fn=loss line=train.py:19 step=6..9 zero>90% nan bad !word /regex/",
     "sort": "a column, or its beginning; nothing for the list's own order",
-    "goto": "index, trace:88, exec:12, alert:3, step:6, op name, file.py:120",
+    "mark": "a letter, and a note if you like: a the loss scale drops here",
+    "to_mark": "the letter of a mark",
+    "goto": "index, trace:88, exec:12, alert:3, step:6, fn:loss, op name, file.py:120",
 }
 
 
@@ -30,6 +34,8 @@ class Prompt(Input):
         purpose: What is asked for.
         text: What stands in the line at first.
         known: What was answered before, the newest last.
+        suggest: Returns what a text may become.
+        candidates: Shows that; Tab goes through it.
     """
 
     @dataclass
@@ -47,7 +53,14 @@ class Prompt(Input):
         purpose: Purpose
         text: str
 
-    def __init__(self, purpose: Purpose, text: str = "", known: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        purpose: Purpose,
+        text: str,
+        known: Sequence[str],
+        suggest: Callable[[str], Sequence[Candidate]],
+        candidates: Candidates,
+    ) -> None:
         placeholder = _PLACEHOLDERS[purpose]
         super().__init__(
             text, placeholder=placeholder, id="prompt", compact=True, select_on_focus=False
@@ -55,7 +68,14 @@ class Prompt(Input):
         self._purpose: Purpose = purpose
         self._known = [*known, ""]
         self._shown = len(known)
+        self._suggest = suggest
+        self._candidates = candidates
+        self._completed: str | None = None
         self._is_answered = False
+
+    def on_mount(self) -> None:
+        """Show what may be typed."""
+        self._candidates.offer(self._suggest(self.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Answer with what has been typed."""
@@ -65,20 +85,37 @@ class Prompt(Input):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Tell what has been typed so far."""
         event.stop()
-        if not self._is_answered:
-            self.post_message(self.Typed(self._purpose, event.value))
+        if self._is_answered:
+            return
+        if self._purpose == "to_mark" and event.value:
+            self._answer(event.value)
+            return
+        if event.value != self._completed:
+            self._completed = None
+            self._candidates.offer(self._suggest(event.value))
+        self.post_message(self.Typed(self._purpose, event.value))
 
     def on_key(self, event: events.Key) -> None:
-        """Give up on Escape; go through what was answered before by Up and Down."""
+        """Give up on Escape; Up and Down have what was answered before, Tab what may be meant."""
         if event.key in ("up", "down"):
             event.stop()
             self._shown += 1 if event.key == "down" else -1
             self._shown = min(max(0, self._shown), len(self._known) - 1)
             self.value = self._known[self._shown]
             self.cursor_position = len(self.value)
+        elif event.key in ("tab", "shift+tab"):
+            event.stop()
+            event.prevent_default()
+            self._complete(1 if event.key == "tab" else -1)
         elif event.key == "escape":
             event.stop()
             self._answer("", given_up=True)
+
+    def _complete(self, step: int) -> None:
+        completed = self._candidates.choose(step)
+        if completed is not None:
+            self._completed = self.value = completed
+            self.cursor_position = len(completed)
 
     def _answer(self, text: str, *, given_up: bool = False) -> None:
         """Answer once: keys may come until the prompt has been removed."""
