@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tfdbg_tui.logdir.index.steps import Steps
 from tfdbg_tui.tui.actions.registry import ACTIONS
 from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.bars.key_bar import KeyBar
@@ -78,6 +79,20 @@ async def test_the_timeline_moves_by_boxes_and_by_lines(
         assert opened.focus.execution == 1 + stride
 
 
+async def test_a_border_is_drawn_where_a_training_step_begins(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        executions = opened.snapshot.run.executions
+        assert "O◀T M A V" in opened.screen(), "not where steps were only counted"
+        marks = np.full(len(executions), -1)
+        marks[2:5], marks[5:9] = 0, 1
+        executions.__dict__["steps"] = Steps(marks)
+        opened.app.query_one("#timeline", Pane).forget_rows()
+        await opened.press("2", "l")
+        assert "O T◀M A V│A F V A T M" in opened.screen()
+
+
 async def test_clicks_focus_rows_boxes_frames_and_ops(
     open_app: Open, logdirs: RecordedLogdirs
 ) -> None:
@@ -91,6 +106,8 @@ async def test_clicks_focus_rows_boxes_frames_and_ops(
         assert opened.focus.pane == "graph_structure"
         await opened.pilot.click("#timeline", offset=(1 + 5 + 1 + 2 * 3, 2))
         assert opened.focus.execution is not None
+        await opened.pilot.click("#timeline", offset=(1 + 5 + 32, 1))
+        assert opened.focus.execution == 531, "half of them, in the overview"
         await opened.pilot.click("#keys", offset=(2, 0))
         assert opened.app.is_running
 

@@ -69,9 +69,17 @@ class GraphExecutionPane(Pane):
     """The Graph Execution pane."""
 
     EMPTY = "No graph executions recorded."
+    EAGER = "No tensors of graphs recorded: what ran eagerly is in Python Execution Timeline."
     _inputs: frozenset[int] = frozenset()
     _several_devices = False
     _columns = TraceColumns()
+
+    @property
+    def reason_when_empty(self) -> str:
+        """See `Pane`."""
+        reason, snapshot = super().reason_when_empty, self.session.snapshot
+        ran_eagerly = snapshot is not None and len(snapshot.run.executions)
+        return self.EAGER if reason == self.EMPTY and ran_eagerly else reason
 
     def forget_rows(self) -> None:
         """See `VirtualList`."""

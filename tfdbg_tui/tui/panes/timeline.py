@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tfdbg_tui.diagnosis import readable_function
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.overview import overview
@@ -127,6 +129,7 @@ class Timeline(Pane):
             return (), ""
         low, high = executions.alert_rows.searchsorted([boxes[0], boxes[-1] + 1])
         bad = set(executions.alert_rows[low:high].tolist())
+        ends = self._ends_of_steps(boxes)
         cells: list[Cell] = [(f"{boxes[0]:>{self._label_width}} ", "faint")]
         for index in boxes:
             kind = executions.kind(index)
@@ -141,8 +144,26 @@ class Timeline(Pane):
             if index == self.session.focus.execution:
                 cells += [(letter, "focus bold underline"), (self._pointer, "focus")]
             else:
-                cells += [(letter, style), (" ", "")]
+                cells += [(letter, style), (self._border if index in ends else " ", "faint")]
         return tuple(cells), ""
+
+    def _ends_of_steps(self, boxes: Sequence[int]) -> frozenset[int]:
+        """Return the executions behind which another training step begins.
+
+        None where steps were only counted, by what repeats: another op may begin them.  None where
+        most steps are one execution: a border behind each tells nothing.
+        """
+        executions = self.snapshot.run.executions
+        steps = executions.steps
+        if steps.counted_by or not len(steps) or 2 * len(steps) > len(executions):
+            return frozenset()
+        numbers = steps.numbers_of(np.array(boxes))
+        begins = np.flatnonzero((np.diff(numbers) != 0) & (numbers[1:] >= 0))
+        return frozenset(boxes[place] for place in begins.tolist())
+
+    @property
+    def _border(self) -> str:
+        return "|" if self.charset.ascii_only else "│"
 
     @property
     def _pointer(self) -> str:
@@ -237,14 +258,28 @@ class Timeline(Pane):
         return text + self.filter_words()
 
     def on_click(self, event: events.Click) -> None:
-        """Tell which box was clicked on."""
+        """Tell which box was clicked on, or meant by a click on the overview."""
         offset = event.get_content_offset(self)
-        row = self._row_at(offset.y) if offset is not None else None
-        if offset is None or row is None:
+        if offset is None:
+            return
+        if 0 <= offset.y < len(self._head):
+            self._overview_clicked(offset.x - self._label_width - 1)
+        row = self._row_at(offset.y)
+        if row is None:
             return
         box = (offset.x - self._label_width - 1) // _BOX
         if 0 <= box < len(self._boxes(row)):
             self.post_message(VirtualList.RowClicked(self, row * self.stride + box))
+
+    def _overview_clicked(self, cell: int) -> None:
+        cells = self.line_width - self._label_width - 2
+        if not 0 <= cell < cells:
+            return
+        execution = cell * ROWS.total(self.snapshot) // cells
+        listed = ROWS.listed(self.snapshot, self.session.focus)
+        row = execution if listed is None else int(listed.rows.searchsorted(execution))
+        if row < ROWS.count(self.snapshot, self.session.focus):
+            self.post_message(VirtualList.RowClicked(self, row))
 
 
 def _mode(execution: Execution) -> str:
