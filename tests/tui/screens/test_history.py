@@ -13,6 +13,7 @@ import pytest
 
 from tests.diagnosis.tiny import Program
 from tests.tui.screens.test_layout import assert_screen
+from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.screens.history import HistoryScreen
 from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.tui.terminal.text import ASCII
@@ -43,6 +44,15 @@ def program(directory: Path, calls: int = CALLS) -> Program:
         made.trace("f", "neg", -shrunk, serial=serial)
         made.execution("f", [], {call: grown}, "f", serial=serial)
     return made
+
+
+def grow(directory: Path) -> None:
+    """Appends two calls to what `program` has written."""
+    longer = Path("longer")
+    program(longer, CALLS + 2).open()
+    for path in directory.iterdir():
+        with path.open("ab") as file:
+            file.write((longer / path.name).read_bytes()[path.stat().st_size :])
 
 
 @pytest.fixture
@@ -123,8 +133,8 @@ async def test_it_grows_with_the_run(open_app: Open, growing: str) -> None:
     async with open_app(growing) as opened:
         await look_at(opened, 0)
         await opened.press("V", "j")
-        longer = program(Path(growing), CALLS + 2).open()
-        opened.app.session.load(Snapshot(longer, opened.snapshot))
+        grow(Path(growing))
+        opened.app.session.load(Snapshot(open_run(growing), opened.snapshot))
         (shown,) = [
             screen for screen in opened.app.screen_stack if isinstance(screen, HistoryScreen)
         ]

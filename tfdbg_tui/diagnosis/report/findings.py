@@ -145,6 +145,11 @@ class Report:
     problems: tuple[str, ...]
     advice: tuple[str, ...]
 
+    @property
+    def first_bad(self) -> str:
+        """The step of the first root among all there are; "" where it is in none."""
+        return self.roots[0].when if self.roots else ""
+
     def __repr__(self) -> str:
         found = [f"{len(self.roots):,} roots", f"{len(self.suspects):,} suspects"]
         first = f"; the first: {self.roots[0]!r}" if self.roots else ""

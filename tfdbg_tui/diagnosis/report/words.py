@@ -59,7 +59,8 @@ def _verdict(report: Report) -> str:
     alerts = _alerts(report.alerts)
     if report.roots:
         count = len(report.roots)
-        return f"bad: {alerts}, {count} root{'s' * (count != 1)}"
+        first = f"; first bad in {report.first_bad}" if report.first_bad else ""
+        return f"bad: {alerts}, {count} root{'s' * (count != 1)}{first}"
     harmless = ", harmless" if report.alerts else ""
     if report.verdict == "incomplete":
         return f"incomplete: {alerts}{harmless}, but not everything is on record"

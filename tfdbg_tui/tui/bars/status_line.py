@@ -97,7 +97,7 @@ class StatusLine(SessionBar):
         return (*joined(cells, " "), *self._causes(snapshot))
 
     def _causes(self, snapshot: Snapshot) -> Line:
-        """Return how many causes there are, once the run has been diagnosed."""
+        """Return how many causes there are, and in which step the first, once that is known."""
         report = snapshot.explanation.report if snapshot.explanation else None
         if report is None:
             return ()
@@ -106,4 +106,5 @@ class StatusLine(SessionBar):
         number, word = len(report.roots), "root"
         if not number:
             number, word = len(report.suspects), "suspect"
-        return ((f" {number:,} {word}{'s' if number > 1 else ''}", "match"),)
+        first = f", {report.first_bad}" if report.first_bad else ""
+        return ((f" {number:,} {word}{'s' if number > 1 else ''}{first}", "match"),)
