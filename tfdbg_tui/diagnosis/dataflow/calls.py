@@ -15,6 +15,7 @@ from tfdbg_tui.logdir.definitions.graphs import TensorRef, parse_tensor_name
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir import Graph, GraphOp, Run
+    from tfdbg_tui.logdir.events import ExecutionKind
 
 _CALL_NAME = re.compile(r"(?:Stateful)?PartitionedCall(?:_(\d+))?$")
 _GRADIENT_OF_CALL = re.compile(r"(?:^|/)gradients/(.*)_grad/[^/]*$")
@@ -250,6 +251,10 @@ class Calls:
         if match is None:
             return ()
         return tuple(g.graph_id for g in list(self._run.graphs.values()) if g.name == match[1])
+
+    def executed_graphs(self, kind: ExecutionKind) -> tuple[str, ...]:
+        """Return the graphs that executions of a kind may have run: as recorded, or by its name."""
+        return (kind.graph_id,) if kind.graph_id else self.function_graphs(kind.op_type)
 
     def _add_op(self, graph: Graph, op: GraphOp) -> None:
         called = op.called_graphs or self._guess_called(graph, op)

@@ -114,8 +114,7 @@ class Crossings:
 
     def from_python(self, index: int, input_slot: int) -> GraphTensor | None:
         """Return the argument of a function that an input of its execution becomes."""
-        kind = self._run.executions.kind(index)
-        known = [kind.graph_id] if kind.graph_id else self._calls.function_graphs(kind.op_type)
+        known = self._calls.executed_graphs(self._run.executions.kind(index))
         graphs = [graph_id for graph_id in known if graph_id in self._run.graphs]
         names = self._calls.arguments(graphs[-1]) if graphs else ()
         if input_slot >= len(names):

@@ -150,10 +150,9 @@ class Dataflow:
     def _function_output(self, event: TensorEvent) -> Producer | None:
         """Return the tensor inside a function that an output of its execution is."""
         kind = self._run.executions.kind(event.index)
-        ids = [kind.graph_id] if kind.graph_id else self.calls.function_graphs(kind.op_type)
         grouped = self.timeline.grouped
         at = At(self.timeline.row_after(event.index), "", event.index if grouped else None)
-        for graph_id in reversed(ids):
+        for graph_id in reversed(self.calls.executed_graphs(kind)):
             if graph_id not in self._run.graphs:
                 continue
             outputs = self.calls.outputs(graph_id, kind.op_type)
@@ -177,7 +176,7 @@ class Dataflow:
         if summary is None or not summary.has_inf_or_nan or "__forward_" not in kind.op_type:
             return None
         traces = self._run.graph_executions
-        graphs = {kind.graph_id} if kind.graph_id else set(self.calls.function_graphs(kind.op_type))
+        graphs = set(self.calls.executed_graphs(kind))
         end = int(traces.alert_rows.searchsorted(self.timeline.row_after(event.index)))
         found = None
         for row in traces.alert_rows[max(0, end - _KEPT) : end].tolist()[::-1]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from tfdbg_tui.logdir.definitions.graphs import TensorRef
+
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.call_rows import At
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import TensorRef, TensorSummary
+    from tfdbg_tui.logdir import GraphOp, TensorSummary
 
 MAX_DEPTH = 40
 """How many boundaries a value is followed across."""
@@ -17,6 +19,20 @@ PASS_THROUGH = frozenset(
     {"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics"}
 )
 """Ops whose output k is their input k.  TensorFlow's writer does not record Identity."""
+
+
+def copied_input(op: GraphOp, slot: int) -> TensorRef | None:
+    """Return the input that an output of an op is a copy of; None where it is none."""
+    if op.op_type not in PASS_THROUGH or not op.inputs:
+        return None
+    return op.inputs[min(slot, len(op.inputs) - 1)]
+
+
+def copied_output(op: GraphOp, input_slot: int) -> TensorRef | None:
+    """Return the output that is a copy of an input of an op; None where there is none."""
+    if op.op_type not in PASS_THROUGH:
+        return None
+    return TensorRef(op.name, input_slot if op.op_type == "IdentityN" else 0)
 
 
 LIST_VALUES = {"TensorListFromTensor": 0, "TensorListPushBack": 1, "TensorListSetItem": 2}

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from tfdbg_tui.diagnosis.dataflow.call_rows import At
-from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH, GraphTensor
+from tfdbg_tui.diagnosis.dataflow.links import GraphTensor, copied_input, copied_output
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
@@ -196,10 +196,10 @@ class Neighbours:
         copies = 0
         while copies < _LONGEST:
             op = self._run.op(tensor.graph_id, tensor.ref.op_name)
-            if op is None or op.op_type not in PASS_THROUGH or not op.inputs:
+            source = copied_input(op, tensor.ref.slot) if op is not None else None
+            if source is None:
                 break
-            ref = op.inputs[min(tensor.ref.slot, len(op.inputs) - 1)]
-            tensor = tensor._replace(ref=ref)
+            tensor = tensor._replace(ref=source)
             copies += 1
         event = self._timeline.find(*tensor)
         return replace(self._node(tensor, event, input_slot), copies=copies)
@@ -256,11 +256,11 @@ class Neighbours:
             if slot is not None and use.slot != slot:
                 continue
             inside = self._crossings.into(op, use.input_slot, at) if op else []
+            copy = copied_output(op, use.input_slot) if op else None
             if inside:
                 yield from (self._next(tensor, 0) for tensor in inside)
-            elif op is not None and op.op_type in PASS_THROUGH:
-                out = use.input_slot if op.op_type == "IdentityN" else 0
-                yield from self._uses_in_graph(graph_id, op.name, out, node)
+            elif copy is not None:
+                yield from self._uses_in_graph(graph_id, copy.op_name, copy.slot, node)
             else:
                 tensor = GraphTensor(graph_id, TensorRef(use.op_name, 0), at)
                 yield replace(self._next(tensor, use.input_slot), slot=None)

@@ -10,9 +10,9 @@ from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, CONTROL, LOOPS
 from tfdbg_tui.diagnosis.dataflow.links import (
     LIST_VALUES,
     MAX_DEPTH,
-    PASS_THROUGH,
     GraphTensor,
     Producer,
+    copied_input,
 )
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
@@ -107,8 +107,8 @@ class Resolver:
         if op is None:
             callee = self._calls.callee(graph_id, ref.op_name)
             return self._output(callee, ref.slot, at, depth, unknown, "call", inferred=True)
-        if op.op_type in PASS_THROUGH and op.inputs:
-            source = op.inputs[min(ref.slot, len(op.inputs) - 1)]
+        source = copied_input(op, ref.slot)
+        if source is not None:
             return self.resolve(graph_id, source, at, depth - 1)
         if op.op_type == "Placeholder":
             return self._argument(op, at, depth - 1)

@@ -273,9 +273,7 @@ class Timeline:
     def runs(self, kind_number: int, graph_id: str) -> bool:
         """Whether executions of a kind are, as far as can be told, calls of a graph's function."""
         kind = self._run.executions.kind_by_id(kind_number)
-        if kind.graph_id is not None:
-            return kind.graph_id == graph_id
-        return kind.is_function and graph_id in self._calls.function_graphs(kind.op_type)
+        return kind.is_function and graph_id in self._calls.executed_graphs(kind)
 
     def maker(self, tensor_id: int, before: int) -> TensorEvent | None:
         """Return the execution before another one that made an eager tensor, or None.

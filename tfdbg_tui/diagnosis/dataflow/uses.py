@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH, Use
+from tfdbg_tui.diagnosis.dataflow.links import Use, copied_output
 from tfdbg_tui.diagnosis.events import TensorEvent
-from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.call_rows import At
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.crossings import Crossings
     from tfdbg_tui.diagnosis.dataflow.links import GraphTensor
     from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
-    from tfdbg_tui.logdir import GraphOp, Run
+    from tfdbg_tui.logdir import GraphOp, Run, TensorRef
 
 
 class Uses:
@@ -53,10 +52,10 @@ class Uses:
             called = op is not None and self._calls.called_graphs(op)
             # What a call, If or While makes of a tensor is told by the ops inside.
             event = None if called else self._timeline.next(graph_id, use.op_name, at)
-            if event is None and op is not None and op_type in PASS_THROUGH and depth:
-                slot = use.input_slot if op_type == "IdentityN" else 0
-                inner = self.of_tensor(graph_id, TensorRef(op.name, slot), at, depth - 1)
-                inner += self._uses_of_output(graph_id, TensorRef(op.name, slot), at, depth)
+            copy = copied_output(op, use.input_slot) if op is not None else None
+            if event is None and copy is not None and depth:
+                inner = self.of_tensor(graph_id, copy, at, depth - 1)
+                inner += self._uses_of_output(graph_id, copy, at, depth)
                 if inner:
                     uses += inner
                     continue

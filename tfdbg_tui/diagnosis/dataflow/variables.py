@@ -179,7 +179,7 @@ class Variables:
         return self._function_of(self._run.executions.kind(execution))
 
     def _function_of(self, kind: ExecutionKind) -> str | None:
-        known = [kind.graph_id] if kind.graph_id else self._calls.function_graphs(kind.op_type)
+        known = self._calls.executed_graphs(kind)
         graphs = [graph_id for graph_id in known if graph_id in self._run.graphs]
         return graphs[-1] if kind.is_function and graphs else None
 

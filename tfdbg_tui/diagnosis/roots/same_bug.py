@@ -127,7 +127,7 @@ class SameBug:
             return set()
         calls = self._dataflow.calls
         kind = self._run.executions.kind(event.index)
-        ids = [kind.graph_id] if kind.graph_id else calls.function_graphs(kind.op_type)
+        ids = calls.executed_graphs(kind)
         forward = {calls.forward_graph(i) for i in ids if i in self._run.graphs} - {None}
         names = {self._run.graphs[i].name for i in forward if i}
         return {
