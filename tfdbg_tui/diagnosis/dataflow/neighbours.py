@@ -124,11 +124,6 @@ class Neighbours:
         at = self._timeline.at(row)
         return self._node(GraphTensor(graph_id, TensorRef(op_name, 0), at), None, 0)
 
-    def takes_nothing(self, node: Node) -> bool:
-        """Whether a node surely has no inputs."""
-        op = self._op(node)
-        return op is not None and not op.inputs and op.op_type != "Placeholder"
-
     def recorded_uses(self, event: TensorEvent) -> list[TensorEvent]:
         """Return the nearest recorded tensors that were computed from one.
 

@@ -39,7 +39,13 @@ def destinations(snapshot: Snapshot, text: str) -> list[Candidate]:
 
 
 def columns(snapshot: Snapshot, focus: Focus, text: str) -> list[Candidate]:
-    """Return the columns that the focused list can be sorted by."""
+    """Return the columns that the focused list can be sorted by.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        text: What has been typed of the name.
+    """
     return [Candidate(one) for one in columns_to_sort_by(snapshot, focus) if one.startswith(text)]
 
 
