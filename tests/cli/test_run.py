@@ -16,6 +16,8 @@ from tfdbg_tui.program import Program
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.conftest import RecordedLogdirs
+
 BUGGY = """\
 import sys
 import tensorflow as tf
@@ -203,11 +205,16 @@ def test_a_missing_module_is_one_sentence(capsys: pytest.CaptureFixture[str]) ->
     assert "no_such_package.train: no such module" in capsys.readouterr().err
 
 
+# Leaves what another program has recorded.
+COPIES = "import os, shutil, sys; logdir = os.environ['TFDBG_TUI_LOGDIR']\n"
+COPIES += "shutil.copytree(sys.argv[1], logdir, dirs_exist_ok=True)\n"
+
+
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(
     ("program", "exit_code", "said"),
     [
-        ("import tensorflow as tf; tf.square(2.0); raise SystemExit(7)", 7, "exit code 7"),
+        (f"{COPIES}raise SystemExit(7)", 7, "exit code 7"),
         ("print('no op')", 2, "nothing was recorded"),
         (
             "import os, shutil; shutil.rmtree(os.environ['TFDBG_TUI_LOGDIR'])",
@@ -238,12 +245,14 @@ def test_a_missing_module_is_one_sentence(capsys: pytest.CaptureFixture[str]) ->
         "checks by itself",
     ],
 )
-def test_headless_exit_codes(tmp_path: Path, program: str, exit_code: int, said: str) -> None:
+def test_headless_exit_codes(
+    tmp_path: Path, logdirs: RecordedLogdirs, program: str, exit_code: int, said: str
+) -> None:
     script = tmp_path / "train.py"
     script.write_text(program)
     command = [sys.executable, "-m", "tfdbg_tui", "run", "--headless", "--logdir"]
     result = subprocess.run(
-        [*command, str(tmp_path / "logdir"), str(script)],
+        [*command, str(tmp_path / "logdir"), str(script), str(logdirs["shape"])],
         capture_output=True,
         text=True,
         timeout=120,
