@@ -107,6 +107,10 @@ async def test_what_is_no_column_and_what_cannot_be_sorted_is_told(
         assert bar.message.startswith("no column is called colour: there are name, type")
         await opened.press("5", "s")
         assert "Source Code has an order of its own" in bar.message
+        await opened.press("3", "s")
+        await opened.pilot.click("#source_code")
+        await opened.press(*"ze", "enter")
+        assert "Source Code has an order of its own" in bar.message
         await opened.press("3", "S")
         assert bar.message == "the list is in its own order: s sorts it"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.program import Program
 
 _UNUSABLE = 2
-_DIGIT_SECONDS = 0.3  # keys of one thought come faster, also through SSH
+_DIGIT_SECONDS = 0.2  # the keys of a number and its motion come faster, also through SSH
 
 
 def run_app(

@@ -12,7 +12,7 @@ from tfdbg_tui.diagnosis import is_library_frame
 from tfdbg_tui.logdir import StackFrame
 from tfdbg_tui.query import FIELDS
 from tfdbg_tui.query.language import FLAGS, searched
-from tfdbg_tui.tui.navigation.sorting import columns_to_sort_by
+from tfdbg_tui.tui.panes import pane_named
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets.candidates import Candidate
 
@@ -39,14 +39,15 @@ def destinations(snapshot: Snapshot, text: str) -> list[Candidate]:
 
 
 def columns(snapshot: Snapshot, focus: Focus, text: str) -> list[Candidate]:
-    """Return the columns that the focused list can be sorted by.
+    """Return the columns that the focused list can be sorted by; none where it cannot be.
 
     Args:
         snapshot: What is shown.
         focus: What is focused.
         text: What has been typed of the name.
     """
-    return [Candidate(one) for one in columns_to_sort_by(snapshot, focus) if one.startswith(text)]
+    found = pane_named(focus.pane).rows.columns(snapshot)
+    return [Candidate(one) for one in found if one.startswith(text)]
 
 
 def filters(snapshot: Snapshot, text: str) -> list[Candidate]:
