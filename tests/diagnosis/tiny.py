@@ -178,6 +178,8 @@ class Program:
 
 
 def _proto(value: np.ndarray, mode: int = TensorDebugMode.FULL_HEALTH) -> bytes:
+    if mode == TensorDebugMode.FULL_TENSOR:
+        return _tensor_proto(_DTYPES[str(value.dtype)], value)
     counts = health(value)
     if mode == TensorDebugMode.CURT_HEALTH:
         values = [0, int(not np.isfinite(value).all())]
@@ -187,9 +189,13 @@ def _proto(value: np.ndarray, mode: int = TensorDebugMode.FULL_HEALTH) -> bytes:
         names = ("neg_inf", "pos_inf", "nan", "neg", "zero", "pos")
         head = [0, 0, _DTYPES[str(value.dtype)], value.ndim, value.size]
         values = head + [counts[name] for name in names]
-    content = np.asarray(values, "<f8").tobytes()
-    shape = codec.bytes_field(2, codec.varint_field(1, len(values)))
-    return codec.varint_field(1, 2) + codec.bytes_field(2, shape) + codec.bytes_field(4, content)
+    return _tensor_proto(_DTYPES["float64"], np.asarray(values, "<f8"))
+
+
+def _tensor_proto(dtype: int, value: np.ndarray) -> bytes:
+    lengths = [codec.bytes_field(2, codec.varint_field(1, length)) for length in value.shape]
+    shape = codec.bytes_field(2, b"".join(lengths))
+    return codec.varint_field(1, dtype) + shape + codec.bytes_field(4, value.tobytes())
 
 
 def floats(*values: float) -> np.ndarray:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.diagnosis.tiny import Program
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,14 +46,16 @@ def test_a_relu_is_dead_only_if_it_never_fires(
     assert suspects(recorded) == expected
 
 
+@pytest.mark.parametrize("mode", [TensorDebugMode.FULL_HEALTH, TensorDebugMode.FULL_TENSOR])
 @pytest.mark.parametrize(("largest", "expected"), [(3e38, ["near-overflow"]), (1e30, [])])
 def test_an_exponential_close_to_the_largest_number(
-    tmp_path: Path, largest: float, expected: list[str]
+    tmp_path: Path, largest: float, expected: list[str], mode: TensorDebugMode
 ) -> None:
     recorded = program(tmp_path)
     recorded.op("f", "Exp", "Exp", "x:0")
     for _ in range(CALLS):
-        recorded.trace("f", "Exp", some(largest), extremes=True)
+        measured = mode == TensorDebugMode.FULL_HEALTH
+        recorded.trace("f", "Exp", some(largest), mode=mode, extremes=measured)
     assert suspects(recorded) == expected
 
 

@@ -315,7 +315,11 @@ class HistoryTable(VirtualList):
         bad = curves.marks(places, history.bad, width)
         here = curves.marks(places, np.arange(len(history)) == self.position, width)
         return tuple(
-            ("^", "key") if at else (self._charset.root, "bad-mark") if marked else (" ", "")
+            ("^", "bad" if marked else "key")
+            if at
+            else (self._charset.root, "bad-mark")
+            if marked
+            else (" ", "")
             for at, marked in zip(here.tolist(), bad.tolist(), strict=True)
         )
 

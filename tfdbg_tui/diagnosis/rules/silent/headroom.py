@@ -18,7 +18,8 @@ from tfdbg_tui.wire.dtypes import MAX_FINITE
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
-    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
+    from tfdbg_tui.logdir.index.columns import Int64Array
+    from tfdbg_tui.logdir.index.magnitudes import Floats
 
 _NEAR = 0.5  # share of the largest number
 _OFTEN = 0.25  # share of the computations, where the last is not near it
@@ -48,29 +49,37 @@ def find_near_overflow(run: Run, reckoned: set[str | None]) -> list[Suspect]:
         graph_id = graph_id_of(run, event)
         if found.largest.max() < _NEAR * _SMALLEST_LIMIT or graph_id in reckoned:
             continue
-        suspect = _suspect(run, event, found)
+        suspect = near_overflow(run, event, found.rows, found.largest)
         earlier = first.get(graph_id)
         if suspect is not None and (earlier is None or suspect.event.index < earlier.event.index):
             first[graph_id] = suspect
     return list(first.values())
 
 
-def _suspect(run: Run, event: TensorEvent, found: Magnitudes) -> Suspect | None:
+def near_overflow(
+    run: Run, event: TensorEvent, rows: Int64Array, largest: Floats
+) -> Suspect | None:
+    """Return the computation of a tensor that is closest to the largest number of its type.
+
+    Args:
+        run: The run.
+        event: Any computation of the tensor.
+        rows: Those that are known.
+        largest: The largest magnitude of each of them.
+    """
     op_type, dtype = op_type_of(run, event), dtype_of(run, event)
     limit = MAX_FINITE.get(dtype or "")
     if limit is None or op_type not in _COMPUTE or is_backward(run, event):
         return None
-    near = (found.largest >= _NEAR * limit) & (found.largest < _ALL_BUT * limit)
+    near = (largest >= _NEAR * limit) & (largest < _ALL_BUT * limit)
     if not near[-1] and near.mean() < _OFTEN:
         return None
-    place = int(np.argmax(np.where(near, found.largest, 0)))
-    nearest = replace(event, index=int(found.rows[place]))
+    place = int(np.argmax(np.where(near, largest, 0)))
+    nearest = replace(event, index=int(rows[place]))
     summary = summary_of(run, nearest)
     if summary is None or summary.maximum is None:
         return None
     if op_type == "Mul" and summary.maximum < _NEAR * limit:
         return None  # a product that is large and negative is a mask for a softmax
-    evidence = (
-        f"the largest magnitude is {found.largest[place]:.3g}, the largest {dtype} {limit:.3g}"
-    )
+    evidence = f"the largest magnitude is {largest[place]:.3g}, the largest {dtype} {limit:.3g}"
     return Suspect(nearest, NEAR_OVERFLOW, Match("likely", evidence), int(near.sum()))
