@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding
 from textual.command import CommandList, CommandPalette
+from textual.errors import NoWidget
 from textual.widgets import OptionList
 
 from tfdbg_tui.tui.screens.closing import ClosesOnce
@@ -79,11 +80,13 @@ class Palette(ClosesOnce, CommandPalette):
         return super().set_timer(delay, show, **options)
 
     def on_click(self, event: events.Click) -> None:
-        """Ignore a click beyond the edge of a terminal that has become smaller since.
+        """Ignore a click where nothing is, as in a terminal that has become smaller since.
 
         Textual's own raises an error there.
         """
-        if not self.size.region.contains(event.screen_x, event.screen_y):
+        try:
+            self.get_widget_at(event.screen_x, event.screen_y)
+        except NoWidget:
             event.prevent_default()
 
     def action_turn_page(self, action: str) -> None:
