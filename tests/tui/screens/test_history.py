@@ -19,6 +19,7 @@ from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.tui.terminal.text import ASCII
 
 if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
     from tests.tui.conftest import Open, Opened
 
 CALLS = 40
@@ -127,6 +128,14 @@ async def test_a_line_without_tensors_says_so(open_app: Open, growing: str) -> N
         await opened.type("program.py:8")
         await opened.press("V")
         assert "no tensor that this line computes is on record" in opened.screen()
+
+
+async def test_what_is_not_on_record_is_said(open_app: Open, logdirs: RecordedLogdirs) -> None:
+    async with open_app(logdirs["no_tensor"]) as opened:
+        await look_at(opened, 0)
+        await opened.press("V")
+        assert "No magnitudes are on record" in opened.screen()
+        assert "no values on record; 0 of " in opened.screen()
 
 
 async def test_it_grows_with_the_run(open_app: Open, growing: str) -> None:

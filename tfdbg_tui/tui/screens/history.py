@@ -37,6 +37,7 @@ _SECONDS = 0.5  # between two looks at a run that grows
 _KEYS = "Enter goes there  n bad  [ ] tensors  Esc closes"
 _TITLES = ("step", "exec", "min", "max", "|max|", "NaN", "inf", "zeros")
 _WIDTHS = (7, 7, 11, 11, 11, 6, 6, 6)
+_UNMEASURED = "No magnitudes are on record: this package's writer measures them in ADAPTIVE."
 _LEAST_PLOT = 24, 4  # cells across and down: smaller curves tell nothing
 
 
@@ -297,8 +298,11 @@ class HistoryTable(VirtualList):
         return (*self._plot(self._chosen, width, lines), self._ruler(width), titles)
 
     def _draw_plot(self, chosen: int, width: int, height: int) -> list[Line]:
+        """Return the curves; a sentence where nothing is measured that they could show."""
         first = max(0, min(chosen - _TOGETHER // 2, len(self._tensors) - _TOGETHER))
         shown = [self._history(event) for event in self._tensors[first : first + _TOGETHER]]
+        if all(np.isnan(history.largest).all() for history in shown):
+            return [((_UNMEASURED, "dim"),)]
         drawn = [curves.Curve(self._places(history), history.largest) for history in shown]
         limit = MAX_FINITE.get(self.history.dtype or "")
         size = width, height
@@ -333,8 +337,11 @@ class HistoryTable(VirtualList):
         if (limit := MAX_FINITE.get(history.dtype or "")) is not None:
             parts.append(f"the largest {history.dtype} is {limit:.3g}")
         bad = int(np.count_nonzero(history.bad))
+        latest = self.snapshot.summary(history.latest)
+        unknown = latest is None or latest.has_inf_or_nan is None
+        health = f"{bad:,} bad" if bad else "no values on record" if unknown else "none bad"
         told = (f"; {self._charset.safe('; '.join(parts))}", "dim")
-        return (((f"{bad:,} bad" if bad else "none bad", "bad" if bad else "dim"), told),)
+        return (((health, "bad" if bad else "dim"), told),)
 
 
 def _right(text: str, width: int, style: str = "") -> Cell:
