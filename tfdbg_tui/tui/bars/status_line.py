@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
+_OTHERS = 34  # cells for the program's name, some of the logdir's, and gaps
+
 
 class StatusLine(SessionBar):
     """Which run, how much of it, how far it has been read.
@@ -52,7 +54,9 @@ class StatusLine(SessionBar):
                 (self.charset.safe(run.files.label), "faint"),
                 (self.charset.safe(f"TensorFlow {version}") if version else "", "faint"),
             ]
-        while left and width_of(joined(left, " . ")) + width_of(right) + 34 > width:
+        if snapshot is not None and snapshot.job and not _fit(left[:1], right, width):
+            right = self._right(snapshot, with_step=False)  # which process it is tells more
+        while left and not _fit(left, right, width):
             left.pop()
         facts = joined(left, f" {self.charset.dot} ")
         room = width - width_of(facts) - width_of(right) - 16  # " tfdbg-tui ", gaps, the edge
@@ -70,7 +74,7 @@ class StatusLine(SessionBar):
         number = len(snapshot.notes)
         return "" if not number else f"{number} note{'s' if number > 1 else ''}: !"
 
-    def _right(self, snapshot: Snapshot | None) -> Line:
+    def _right(self, snapshot: Snapshot | None, *, with_step: bool = True) -> Line:
         """Return what is going on: reading, paused, following; and the number of alerts."""
         if snapshot is None:
             return (("no data yet", "dim"),)
@@ -94,9 +98,9 @@ class StatusLine(SessionBar):
             cells.append(("no alerts", "dim" if snapshot.gaps else "good"))
         if snapshot.gaps:
             cells.append(("incomplete", "match"))
-        return (*joined(cells, " "), *self._causes(snapshot))
+        return (*joined(cells, " "), *self._causes(snapshot, with_step=with_step))
 
-    def _causes(self, snapshot: Snapshot) -> Line:
+    def _causes(self, snapshot: Snapshot, *, with_step: bool) -> Line:
         """Return how many causes there are, and in which step the first, once that is known."""
         report = snapshot.explanation.report if snapshot.explanation else None
         if report is None:
@@ -106,5 +110,10 @@ class StatusLine(SessionBar):
         number, word = len(report.roots), "root"
         if not number:
             number, word = len(report.suspects), "suspect"
-        first = f", {report.first_bad}" if report.first_bad else ""
+        first = f", {report.first_bad}" if report.first_bad and with_step else ""
         return ((f" {number:,} {word}{'s' if number > 1 else ''}{first}", "match"),)
+
+
+def _fit(facts: list[Cell], right: Line, width: int) -> bool:
+    """Whether some facts have room beside the name of the logdir and what is going on."""
+    return width_of(joined(facts, " . ")) + width_of(right) + _OTHERS <= width
