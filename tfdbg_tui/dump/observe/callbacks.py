@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tfdbg_tui.dump.observe.groups import Dump, Group
-    from tfdbg_tui.dump.observe.sights import GraphCounts
 
 dumps: WeakSet[Dump] = WeakSet()
 """Those that have groups."""
@@ -60,7 +59,7 @@ def with_details(
     condition: Any,
     row: Any,
     tensors: Sequence[Any],
-    count: Callable[[Sequence[Any]], GraphCounts] | None = None,
+    count: Callable[[Any, Sequence[Any]], tuple[Any, Any]] | None = None,
 ) -> Any:
     """Return the rows of a group; where the condition holds, with the key of the details.
 
@@ -71,18 +70,17 @@ def with_details(
         condition: Whether Python is to look at the tensors.
         row: See `row_queue.row_tensor`.
         tensors: What tells which tensors are bad, and the tensors.
-        count: Adds ops that count what is bad, where Python need not look at all of that.
+        count: Adds ops that count what is bad, where Python need not look at all of that; see
+            `sights.count`.
     """
     healthy, bad = tf.raw_ops.Switch(data=row, pred=condition)
-    is_switched = devices.has_accelerator()
-    if is_switched:
+    if devices.has_accelerator():
         tensors = [_only_if(condition, tensor) for tensor in tensors]
     branches = [healthy]
     if count is not None:
-        with tf.control_dependencies([] if is_switched else [tf.identity(bad)]):
-            counts = count(tensors)
-            branches.append(counts.rows())
-        tensors = [*tensors, counts.new]
+        new, known = count(bad, tensors)
+        tensors = [*tensors, new]
+        branches.append(known)
     detailed = _py_func(_detail_token(), [bad, *tensors], [tf.int64]).outputs[0]
     detailed.set_shape(row.shape)
     return tf.raw_ops.Merge(inputs=[*branches, detailed])[0]

@@ -130,7 +130,7 @@ class Group:
             row: See `queue_rows`.
             curt: Float64 array ``[tensors looked at, 2]``, or ``[2]`` of a single one; not zero
                 where one is bad.
-            *tensors: See `GroupPlan.places`; then, if the graph has counted, `GraphCounts.new`.
+            *tensors: See `GroupPlan.places`; then, if the graph has counted, its counts.
 
         Returns:
             The row with the key of the details; with `NO_KEY` where there are none to tell, so

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.observe import callbacks, coverage, row_queue
-from tfdbg_tui.dump.observe.sights import GraphCounts
+from tfdbg_tui.dump.observe import callbacks, coverage, row_queue, sights
 from tfdbg_tui.dump.tensorflow import own, tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -159,25 +158,26 @@ class _GroupBuilder:
             with self._on_host():
                 condition |= self._place.measured
         with tf.control_dependencies(after), self._on_host():
-            counter = self._counter()
-            row = row_queue.row_tensor(self._number, counter, sizes)
+            row = row_queue.row_tensor(self._number, self._counter(), sizes)
             if condition is not None:
-                row = callbacks.with_details(
-                    condition, row, looked_at, self._itself_counting(counter)
-                )
+                row = callbacks.with_details(condition, row, looked_at, self._count())
             if self._place.drained and mode in _ROW_MODES:
                 return row_queue.put(row)
             inputs = [row, *(column for _, column in self._columns)]
             return callbacks.call_sink(inputs)
 
-    def _itself_counting(self, counter: Any) -> Callable[[Sequence[Any]], GraphCounts] | None:
-        """Return what adds the ops that count, where Python would be called many times."""
-        plan = self._plan
-        if not self._place.repeated or plan.mode is TensorDebugMode.FULL_HEALTH:
+    def _count(self) -> Callable[[Any, Sequence[Any]], tuple[Any, Any]] | None:
+        """Return what adds ops that count, where Python would be called many times."""
+        place, plan = self._place, self._plan
+        repeated = place.drained and place.repeated
+        if not repeated or plan.mode is TensorDebugMode.FULL_HEALTH:
             return None
         plan.counted = tuple(sorted(plan.places))
-        number, measured = self._number, self._place.measured
-        return lambda looked_at: GraphCounts(number, plan, looked_at[1:], counter, measured)
+
+        def count(row: Any, looked_at: Sequence[Any]) -> tuple[Any, Any]:
+            return sights.count(self._number, plan, row, looked_at[1:], place.measured)
+
+        return count
 
     def _counter(self) -> Any:
         """Return the iteration of the loop, if the graph is the body of one."""
@@ -333,8 +333,8 @@ class _GroupBuilder:
         plan = self._plan
         if plan.overwritten:
             return tf.constant(True)
-        largest = tf.raw_ops.Max(input=curt, axis=[0, 1] if len(plan.seen) > 1 else [0])
-        condition = tf.raw_ops.Cast(x=largest, DstT=tf.bool)
+        # Not zero where one of its elements is not; it needs no constant for the axes.
+        condition = tf.raw_ops.Cast(x=tf.raw_ops.L2Loss(t=curt), DstT=tf.bool)
         if plan.mode is TensorDebugMode.FULL_HEALTH:
             plan.exact_limit = _EXACT_FLOAT32
             known = (self._items[row].row.size or 0 for row in plan.large)

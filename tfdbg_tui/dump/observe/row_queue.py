@@ -60,11 +60,14 @@ def row_tensor(number: int, iteration: Any, sizes: list[Any]) -> Any:
     """
     rows = np.zeros((rows_for(len(sizes)), WIDTH), np.int64)
     rows[:, NUMBER], rows[:, PART] = number, range(len(rows))
+    if not sizes:
+        if iteration is None:
+            return tf.constant(rows)
+        column = np.arange(WIDTH) == ITERATION
+        return tf.raw_ops.SelectV2(condition=column, t=iteration, e=rows)
     told = {(0, ITERATION): iteration} if iteration is not None else {}
     for index, size in enumerate(sizes):
         told[index // SIZES_IN_ROW, SIZES + index % SIZES_IN_ROW] = size
-    if not told:
-        return tf.constant(rows)
     constants = {value: tf.constant(value, tf.int64) for value in np.unique(rows).tolist()}
     values = [told.get(at, constants[int(rows[at])]) for at in np.ndindex(rows.shape)]
     return tf.reshape(tf.raw_ops.Pack(values=values, axis=0), rows.shape)

@@ -15,11 +15,11 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode import queue_rows
-from tfdbg_tui.dump.tensorflow import resources, tensor_ops
+from tfdbg_tui.dump.tensorflow import functions, graph_ops, own, resources, tensor_ops
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfdbg_tui.dump.encode.group_plan import GroupPlan
 
@@ -30,56 +30,77 @@ _MAX_WEIGHT = 1 << 20
 """Sums of the squares of such integers are exact in float64, and hardly ever the same by chance."""
 
 
-class GraphCounts:
-    """Ops in the current graph that count the bad elements of the rows in `GroupPlan.counted`.
+def count(
+    number: int, plan: GroupPlan, row: Any, tensors: Sequence[Any], measured: Any
+) -> tuple[Any, Any]:
+    """Add ops to the current graph that count the bad elements of rows in `GroupPlan.counted`.
+
+    They are in a function, so that a graph that is healthy has no more of them than the call.
 
     Args:
         number: The group's, by `callbacks.number_of`.
         plan: The group's.
+        row: That of a healthy execution; where it is not there, nothing is counted.
         tensors: See `GroupPlan.places`.
-        iteration: That of the loop, an int64 tensor, or None.
         measured: Whether Python is to look at the tensors in any case; None for never.
 
-    Attributes:
-        new: The counts, where Python is to look at the tensors.
+    Returns:
+        The counts, where Python is to look at the tensors, and the rows for the queue where not.
     """
-
-    def __init__(
-        self, number: int, plan: GroupPlan, tensors: Sequence[Any], iteration: Any, measured: Any
-    ) -> None:
-        self._number, self._plan, self._iteration = number, plan, iteration
-        # The first is to begin with the key of the row that it becomes.
-        ids = [queue_rows.COUNTED, *range(1, len(plan.counted))]
-        values: list[Any] = []
-        for tensor, tensor_id in zip(_counted(plan, tensors), ids, strict=True):
-            with tf.control_dependencies(values[-1:]):
-                values.append(tensor_ops.summary(tensor, _MODE, tensor_id))
-        counts = tf.raw_ops.Pack(values=values, axis=0)
-        weighted = tf.raw_ops.Sign(x=counts) * _weights(number, len(ids))
-        sight = tf.raw_ops.Cast(x=tf.raw_ops.L2Loss(t=weighted), DstT=tf.int64)
-        is_known = resources.is_in_set(_NAME, sight)
+    used = sorted({plan.places[counted][0] for counted in plan.counted})
+    arguments = [row, *(tensors[index] for index in used)]
+    arguments += [] if measured is None else [measured]
+    graph = own.new_graph()
+    graph.inputs = [
+        graph_ops.new_input(graph, f"input_{place}", tensor.dtype, tensor.shape, tensor.device)
+        for place, tensor in enumerate(arguments)
+    ]
+    with graph.as_default():
+        inner = dict(zip(used, graph.inputs[1:], strict=False))
+        counts = tf.raw_ops.Pack(values=_summaries(plan, inner), axis=0)
+        is_known = _is_known(number, plan, counts)
         if measured is not None:
-            is_known &= ~measured
+            is_known &= ~graph.inputs[-1]
         counts = tf.raw_ops.Cast(x=counts, DstT=tf.int64)
-        self.new, self._known = tf.raw_ops.Switch(data=counts, pred=is_known)
+        graph.outputs = [counts, _rows(plan, graph.inputs[0], counts), is_known]
+    counts, rows, is_known = functions.call(graph, arguments)
+    new, _ = tf.raw_ops.Switch(data=counts, pred=is_known)
+    _, known = tf.raw_ops.Switch(data=rows, pred=is_known)
+    return new, known
 
-    def rows(self) -> Any:
-        """Return the rows for the queue, where Python need not look at the tensors."""
-        heads: Any = np.zeros((len(self._plan.counted), queue_rows.WIDTH - _COLUMNS), np.int64)
-        heads[:, queue_rows.NUMBER], heads[:, queue_rows.PART] = self._number, range(len(heads))
-        if self._iteration is not None:
-            column = np.arange(heads.shape[1]) == queue_rows.ITERATION
-            heads += self._iteration * column.astype(np.int64)
-        return tf.concat([heads, self._known], axis=1)
+
+def _summaries(plan: GroupPlan, tensors: Mapping[int, Any]) -> list[Any]:
+    """Return the counts of each row; the first begins with the key of the row that it becomes."""
+    ids = [queue_rows.COUNTED, *range(1, len(plan.counted))]
+    found: list[Any] = []
+    for tensor, tensor_id in zip(_counted(plan, tensors), ids, strict=True):
+        # One after the other: to wake other threads takes longer.
+        with tf.control_dependencies(found[-1:]):
+            found.append(tensor_ops.summary(tensor, _MODE, tensor_id))
+    return found
+
+
+def _is_known(number: int, plan: GroupPlan, counts: Any) -> Any:
+    """Return whether Python has seen enough of some counts."""
+    weighted = tf.raw_ops.Sign(x=counts) * _weights(number, len(plan.counted))
+    sight = tf.raw_ops.Cast(x=tf.raw_ops.L2Loss(t=weighted), DstT=tf.int64)
+    return resources.is_in_set(_NAME, sight)
+
+
+def _rows(plan: GroupPlan, row: Any, counts: Any) -> Any:
+    """Return the rows for the queue: each begins with the group and the iteration of the loop."""
+    heads = np.zeros((len(plan.counted), queue_rows.WIDTH - _COLUMNS), np.int64)
+    heads[:, queue_rows.PART] = range(len(heads))
+    return tf.concat([row[:1, : heads.shape[1]] + heads, counts], axis=1)
 
 
 def note_known(number: int, counts: Any) -> None:
-    """Note that Python has seen enough of what it got as `GraphCounts.new` from a group."""
+    """Note that Python has seen enough of the counts that it got from a group."""
     squares = np.square(_weights(number, len(counts)))
     resources.add_to_set(_NAME, int(squares[counts != 0].sum()) // 2)
 
 
-def _counted(plan: GroupPlan, tensors: Sequence[Any]) -> Iterator[Any]:
+def _counted(plan: GroupPlan, tensors: Mapping[int, Any]) -> Iterator[Any]:
     """Yield the tensor of each row in `GroupPlan.counted`."""
     packs: dict[int, Any] = {}
     for row in plan.counted:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
+from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.python.eager.context import Context, context
 from tensorflow.python.eager.polymorphic_function.atomic_function import (
     AtomicFunction,
     from_func_graph,
     from_function_def,
 )
-from tensorflow.python.eager.polymorphic_function.attributes import FORWARD_FUNCTION, XLA_COMPILE
+from tensorflow.python.eager.polymorphic_function.attributes import (
+    FORWARD_FUNCTION,
+    NO_INLINE,
+    XLA_COMPILE,
+)
 from tensorflow.python.framework.func_graph import FuncGraph
 from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext
 from tensorflow.python.ops.control_flow_util_v2 import (
@@ -24,7 +29,7 @@ from tfdbg_tui.dump.tensorflow import own
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _PREFIXES = ("__inference_", "__forward_", "__backward_")
 
@@ -112,6 +117,19 @@ def make_function(definition: Any, children: Iterable[Any]) -> Any:
     called = {_name(child): child for made in children for child in (made, *_children(made))}
     setattr(function, _CHILDREN, list(called.values()))
     return function
+
+
+def call(graph: Any, arguments: Sequence[Any]) -> Any:
+    """Return the outputs of a graph of ours, which is called in the current graph, and stays apart.
+
+    TensorFlow puts the ops of other functions in the place of their calls.
+    """
+    function = from_func_graph(
+        unique_fn_name(own.NAME, "called"), graph, {NO_INLINE: AttrValue(b=True)}
+    )
+    add_to_graph(tf.compat.v1.get_default_graph(), function)
+    types = [output.dtype for output in graph.outputs]
+    return tf.raw_ops.StatefulPartitionedCall(args=arguments, Tout=types, f=function_name(function))
 
 
 def call_instead(op: Any, attribute_name: str, names: list[str]) -> None:
