@@ -113,11 +113,13 @@ def kernel_for(op_type: str, types: dict[str, set[int]], **where: Any) -> Any:
 
 
 def is_large(tensor: Any) -> bool:
-    """Return whether a tensor may have many elements; those of a pack are small by themselves."""
-    if tensor.op.type == "Pack":
+    """Return whether a tensor may have many elements: one of those that are put together, too."""
+    if tensor.op.type in ("Pack", "Merge"):
         return any(map(is_large, tensor.op.inputs))
     if tensor.op.type == "Shape":
         return False  # As many elements as there are dimensions.
+    if tensor.op.type == "DebugNumericSummaryV2":
+        return False  # A value vector: ten numbers at most.
     if tensor.op.type == "Switch":
         return False  # Copied only where the branch is taken.
     if tensor.dtype == tf.bool and tensor.op.type != "Placeholder":

@@ -64,6 +64,8 @@ def count(
         counts = tf.raw_ops.Cast(x=counts, DstT=tf.int64)
         graph.outputs = [counts, _rows(plan, graph.inputs[0], counts), is_known]
     counts, rows, is_known = functions.call(graph, arguments)
+    counts.set_shape([len(plan.counted), _COLUMNS])
+    rows.set_shape([len(plan.counted), queue_rows.WIDTH])
     new, _ = tf.raw_ops.Switch(data=counts, pred=is_known)
     _, known = tf.raw_ops.Switch(data=rows, pred=is_known)
     return new, known
