@@ -10,6 +10,7 @@ import pytest
 from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,3 +217,27 @@ def test_an_iteration_reads_what_the_one_before_has_assigned(tmp_path: Path) -> 
         INITIAL,
         TensorEvent("graph_execution", 1, 0),
     ]
+
+
+@pytest.mark.parametrize("reads", ["ReadVariableOp", "ResourceGather"])
+@pytest.mark.parametrize(
+    "adds", ["AssignAddVariableOp", "AssignSubVariableOp", "ResourceScatterAdd"]
+)
+def test_a_sum_that_overflows_in_a_variable_was_written_down_by_nobody(
+    tmp_path: Path, adds: str, reads: str
+) -> None:
+    steps = Steps(tmp_path)
+    for number in range(2):
+        steps.run("Mul", 9, made=20 + number, value=3e38)
+        steps.run(adds, W, 20 + number)
+        steps.run(reads, W, made=30 + number, value=np.inf if number else 3e38)
+    report = diagnose(steps.program.open())
+    assert report.verdict == "bad"
+    assert [root.rule for root in report.roots] == ["variable-overflow"]
+
+
+def test_infinity_that_is_assigned_may_be_meant(tmp_path: Path) -> None:
+    steps = Steps(tmp_path)
+    steps.run("AssignVariableOp", W, 9)
+    steps.run("ReadVariableOp", W, made=30, value=np.inf)
+    assert diagnose(steps.program.open()).verdict == "clean"

@@ -83,7 +83,7 @@ class Assigned:
                 return found
             if not assignment.adds:
                 return added or found
-            added = added or found
+            added = added or replace(found, added=True)
         return added or unknown
 
     def _is_bad(self, event: TensorEvent) -> bool:

@@ -18,7 +18,7 @@ from tfdbg_tui.diagnosis.dataflow.neighbours import Neighbours
 from tfdbg_tui.diagnosis.dataflow.resolve import Resolver
 from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
 from tfdbg_tui.diagnosis.dataflow.uses import Uses
-from tfdbg_tui.diagnosis.dataflow.variables import Variables, assigns
+from tfdbg_tui.diagnosis.dataflow.variables import READS, Variables, assigns
 from tfdbg_tui.diagnosis.events import (
     TensorEvent,
     graph_op_of,
@@ -123,11 +123,12 @@ class Dataflow:
                     slot, name, made, copy is not None, "eager", op_type, False, given, is_number
                 )
             )
-        if execution.op_type == "ReadVariableOp" and execution.input_tensor_ids:
+        if execution.op_type in READS and execution.input_tensor_ids:
             handle, name = execution.input_tensor_ids[0], producers[0].name
             found = self._resolver.assigned.before(handle, index, name)
             made_by = op_type_of(self._run, found.event) if found.event else None
-            return (replace(found, op_type=made_by) if assigns(made_by or "") else found,)
+            held = replace(found, op_type=made_by) if assigns(made_by or "") else found
+            return (held, *producers[1:])
         return tuple(producers)
 
     def _copied(self, given: TensorSummary, tensor_id: int, before: int) -> TensorEvent | None:

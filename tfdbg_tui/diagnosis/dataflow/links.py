@@ -71,6 +71,7 @@ class Producer:
         given: What the event's own record says of it: this project's writer describes the inputs
             of bad eager ops.
         is_number: Whether it is, by that record, a floating-point tensor.
+        added: Whether it was added to what a variable held, or subtracted from that.
         nearest: The first tensor of a graph on the way to the event, often not recorded: what lies
             right behind a call, a branch, an argument.
     """
@@ -84,6 +85,7 @@ class Producer:
     lost: bool = False
     given: TensorSummary | None = None
     is_number: bool = True
+    added: bool = False
     nearest: GraphTensor | None = field(default=None, compare=False)
 
 

@@ -56,14 +56,16 @@ class Resolver:
         at = self._timeline.at(event.index)
         if op.op_type == "Placeholder":
             return (self._argument(op, at, MAX_DEPTH),)
-        if self._variables.reads(op):
-            return (self.assigned.read_by(event, op, at),)
         if op.op_type in CONTROL and self._calls.called_graphs(op):
             unknown = Producer(0, str(TensorRef(op.name, event.slot)), None, False, "call")
             return (self._inside(op, event.slot, at, MAX_DEPTH, unknown, like=event.index),)
-        return tuple(
+        refs = list(enumerate(op.inputs))
+        held: tuple[Producer, ...] = ()
+        if self._variables.reads(op):
+            held, refs = (self.assigned.read_by(event, op, at),), refs[1:]
+        return held + tuple(
             replace(self.resolve(op.graph_id, ref, at, MAX_DEPTH), input_slot=slot)
-            for slot, ref in enumerate(op.inputs)
+            for slot, ref in refs
         )
 
     def resolve(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> Producer:

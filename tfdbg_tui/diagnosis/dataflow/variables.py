@@ -27,7 +27,10 @@ _ASSIGNS = re.compile(
     r"^(Assign(Add|Sub)?(VariableOp)?|Resource\w*(Apply|Update|Add|Sub|Mul|Div)\w*"
     r"|(Sparse)?Apply[A-Z]\w*|Scatter(Nd)?(Add|Div|Max|Min|Mul|Sub|Update))$"
 )
-_ADDS = frozenset({"AssignAddVariableOp", "AssignSubVariableOp"})
+_ADDS = re.compile(r"^(Assign(Add|Sub)VariableOp|ResourceScatter(Nd)?(Add|Sub))$")
+READS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd"})
+"""Types of the ops that read a variable, their first input, or some rows of it."""
+
 _REFERENCES = frozenset({"VariableV2", "Variable"})
 _LOOK_BACK = 2000  # assignments: how far back one to a certain variable is looked for
 
@@ -40,6 +43,10 @@ def assigns(op_type: str) -> bool:
 def computes(op_type: str) -> bool:
     """Whether ops of a type make the step of an optimizer: a value that no other op has made."""
     return op_type.startswith(("Resource", "Apply", "SparseApply")) and "Apply" in op_type
+
+
+def _adds(op_type: str) -> bool:
+    return _ADDS.match(op_type) is not None
 
 
 def _changes(op_type: str) -> bool:
@@ -98,7 +105,7 @@ class Variables:
         graph = self._run.graphs[graph_id]
         uses = [graph.ops.get(use.op_name) for use in graph.consumers(op_name)]
         return any(
-            op is not None and (op.op_type == "ReadVariableOp" or assigns(op.op_type))
+            op is not None and (op.op_type in READS or assigns(op.op_type))
             for op in uses
         )
 
@@ -107,7 +114,7 @@ class Variables:
         if op.op_type == "Identity" and op.inputs:
             source = self._run.op(op.graph_id, op.inputs[0].op_name)
             return source is not None and source.op_type in _REFERENCES
-        return op.op_type == "ReadVariableOp"
+        return op.op_type in READS
 
     def assigned(self, read: GraphOp) -> Iterator[tuple[TensorRef, bool]]:
         """Yield what ops of the same graph assign to a read variable, the last one first.
@@ -198,8 +205,8 @@ class Variables:
         if len(inputs) < 2:
             return
         itself = TensorEvent("execution", index, 0)
-        made = None if computes(op_type) else self._timeline.maker(inputs[1], index)
-        yield Assignment(index, made=made or itself, adds=op_type in _ADDS)
+        made = None if computes(op_type) else self._timeline.maker(inputs[-1], index)
+        yield Assignment(index, made=made or itself, adds=_adds(op_type))
 
     def _in_call(self, graph_id: str, execution: int, handle: int) -> list[Captured]:
         """Return the ops that assign, or may assign, a variable in one call, in order."""
@@ -240,7 +247,7 @@ class Variables:
             value,
             inferred=captured.inferred,
             conditional=captured.conditional,
-            adds=op.op_type in _ADDS,
+            adds=_adds(op.op_type),
         )
 
     def _value(self, op: GraphOp) -> TensorRef:

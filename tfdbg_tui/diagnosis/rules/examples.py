@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tfdbg_tui.diagnosis.rules.model import Case, Example, Input
@@ -33,6 +34,12 @@ def given(*values: float, by: str | None = None, of: tuple[str, ...] = ()) -> Gi
     made = Input(_summary(values, "float32"), finite, False, by or "x", by, made_from)
     source = f"{by}({', '.join(of) or '…'}) = " if by else ""
     return Given(made, source + _listed(values))
+
+
+def added(*values: float, by: str) -> Given:
+    """Return what an op of a type made, and another one added to the variable that is read."""
+    one = given(*values, by=by)
+    return Given(replace(one.input, added=True), f"variable += {one.text}")
 
 
 def unrecorded(*, by: str | None = None) -> Given:

@@ -26,6 +26,7 @@ class Input:
         name: The tensor's name.
         op_type: Type of the op that made it, where known.
         made_from: The same of that op's own inputs, two levels deep: for patterns of ops.
+        added: Whether it was added to what a variable held, or subtracted from that.
     """
 
     summary: TensorSummary | None
@@ -34,6 +35,7 @@ class Input:
     name: str
     op_type: str | None
     made_from: tuple[Input, ...] = ()
+    added: bool = False
 
 
 @dataclass(frozen=True, slots=True)

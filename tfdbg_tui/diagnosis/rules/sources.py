@@ -13,7 +13,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     made_by,
     used_by,
 )
-from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given, unrecorded
+from tfdbg_tui.diagnosis.rules.examples import INF, NAN, added, example, given, unrecorded
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 
@@ -72,6 +72,15 @@ def _after_step(case: Case) -> Match | None:
     if step is None or not computes(step.op_type or ""):
         return None
     return Match("likely", f"{bad_out(case)} elements after {step.op_type}, finite before")
+
+
+def _after_addition(case: Case) -> Match | None:
+    """Test for: a variable that became infinite when finite numbers were added to it."""
+    added = next(iter(case.inputs), None)
+    if added is None or not added.added or case.out.nan:
+        return None
+    before = f", finite {case.healthy_before:,} times before" if case.healthy_before else ""
+    return Match("likely", f"{bad_out(case)} elements after numbers were added to it{before}")
 
 
 def _after_assignment(case: Case) -> Match | None:
@@ -248,6 +257,20 @@ RULES = (
         why="Weights that were loaded, set or initialised with values that are not finite.",
         fix="Check what is assigned: np.isfinite(x).all(); go back to an earlier checkpoint.",
         example=example("ReadVariableOp", unrecorded(by="AssignVariableOp"), out=[NAN, 1]),
+    ),
+    Rule(
+        id="variable-overflow",
+        title="Variable overflowed when something was added to it",
+        op_types=ops("ReadVariableOp", "ResourceGather"),
+        test=_after_addition,
+        why="What was added to it, or subtracted from it, is not infinite, as far as is recorded; "
+        "the "
+        "sum is beyond the largest number of its type.",
+        fix="Keep the sum in float32 or float64; reset it in time, or keep a mean; where it is a "
+        "weight, lower the learning rate.",
+        example=example(
+            "ReadVariableOp", added(1e38, by="Mul"), out=[INF], healthy_before=3,
+        ),
     ),
     Rule(
         id="variable-changed-unrecorded",
