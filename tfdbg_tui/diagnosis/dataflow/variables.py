@@ -104,10 +104,7 @@ class Variables:
         """Whether an argument of a function is a variable, by how ops use it."""
         graph = self._run.graphs[graph_id]
         uses = [graph.ops.get(use.op_name) for use in graph.consumers(op_name)]
-        return any(
-            op is not None and (op.op_type in READS or assigns(op.op_type))
-            for op in uses
-        )
+        return any(op is not None and (op.op_type in READS or assigns(op.op_type)) for op in uses)
 
     def reads(self, op: GraphOp) -> bool:
         """Whether an op gives back the value of a variable."""
