@@ -221,19 +221,24 @@ def test_an_iteration_reads_what_the_one_before_has_assigned(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("reads", ["ReadVariableOp", "ResourceGather"])
 @pytest.mark.parametrize(
-    "adds", ["AssignAddVariableOp", "AssignSubVariableOp", "ResourceScatterAdd"]
+    ("updates", "rule"),
+    [
+        ("AssignAddVariableOp", "variable-overflow"),
+        ("ResourceScatterSub", "variable-overflow"),
+        ("ResourceApplyAdam", "optimizer-step"),
+    ],
 )
-def test_a_sum_that_overflows_in_a_variable_was_written_down_by_nobody(
-    tmp_path: Path, adds: str, reads: str
+def test_what_overflows_in_a_variable_was_written_down_by_nobody(
+    tmp_path: Path, updates: str, rule: str, reads: str
 ) -> None:
     steps = Steps(tmp_path)
     for number in range(2):
         steps.run("Mul", 9, made=20 + number, value=3e38)
-        steps.run(adds, W, 20 + number)
+        steps.run(updates, W, 20 + number)
         steps.run(reads, W, made=30 + number, value=np.inf if number else 3e38)
     report = diagnose(steps.program.open())
     assert report.verdict == "bad"
-    assert [root.rule for root in report.roots] == ["variable-overflow"]
+    assert [root.rule for root in report.roots] == [rule]
 
 
 def test_infinity_that_is_assigned_may_be_meant(tmp_path: Path) -> None:

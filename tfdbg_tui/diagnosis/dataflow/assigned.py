@@ -72,19 +72,19 @@ class Assigned:
     def _last_assigned(
         self, history: Iterable[Assignment], name: str, reading: TensorEvent | None
     ) -> Producer:
-        """Return what was assigned last; of what was added to the value, what made it bad."""
+        """Return what was assigned last; of what has updated the value, what made it bad."""
         unknown = Producer(0, name, None, False, "variable", "VarHandleOp")
-        added: Producer | None = None
+        updated: Producer | None = None
         for assignment in islice(history, _LOOK_BACK):
             found = self._assigned(assignment, unknown)
             if found is None or (found.event is not None and found.event == reading):
                 continue
             if found.event is None or self._is_bad(found.event):
                 return found
-            if not assignment.adds:
-                return added or found
-            added = added or replace(found, added=True)
-        return added or unknown
+            if assignment.updated_by is None:
+                return updated or found
+            updated = updated or replace(found, updated_by=assignment.updated_by)
+        return updated or unknown
 
     def _is_bad(self, event: TensorEvent) -> bool:
         summary = summary_of(self._run, event)

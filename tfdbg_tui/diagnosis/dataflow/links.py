@@ -71,7 +71,8 @@ class Producer:
         given: What the event's own record says of it: this project's writer describes the inputs
             of bad eager ops.
         is_number: Whether it is, by that record, a floating-point tensor.
-        added: Whether it was added to what a variable held, or subtracted from that.
+        updated_by: Type of the op that has computed what a variable holds from what it held and
+            from this; None if the variable holds this.
         nearest: The first tensor of a graph on the way to the event, often not recorded: what lies
             right behind a call, a branch, an argument.
     """
@@ -85,7 +86,7 @@ class Producer:
     lost: bool = False
     given: TensorSummary | None = None
     is_number: bool = True
-    added: bool = False
+    updated_by: str | None = None
     nearest: GraphTensor | None = field(default=None, compare=False)
 
 

@@ -27,7 +27,7 @@ _ASSIGNS = re.compile(
     r"^(Assign(Add|Sub)?(VariableOp)?|Resource\w*(Apply|Update|Add|Sub|Mul|Div)\w*"
     r"|(Sparse)?Apply[A-Z]\w*|Scatter(Nd)?(Add|Div|Max|Min|Mul|Sub|Update))$"
 )
-_ADDS = re.compile(r"^(Assign(Add|Sub)VariableOp|ResourceScatter(Nd)?(Add|Sub))$")
+_UPDATES = re.compile(r"^(Assign(Add|Sub)VariableOp|ResourceScatter(Nd)?(Add|Div|Mul|Sub))$")
 READS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd"})
 """Types of the ops that read a variable, their first input, or some rows of it."""
 
@@ -45,8 +45,9 @@ def computes(op_type: str) -> bool:
     return op_type.startswith(("Resource", "Apply", "SparseApply")) and "Apply" in op_type
 
 
-def _adds(op_type: str) -> bool:
-    return _ADDS.match(op_type) is not None
+def _update(op_type: str) -> str | None:
+    """Return the type of an op if it computes what a variable holds from what it held."""
+    return op_type if computes(op_type) or _UPDATES.match(op_type) else None
 
 
 def _changes(op_type: str) -> bool:
@@ -63,7 +64,8 @@ class Assignment:
         made: What made the value that an eager op assigned.
         inferred: Whether it is a conclusion that it was this variable.
         conditional: Whether it may not have happened.
-        adds: Whether it was added to what the variable held, or subtracted from that.
+        updated_by: Type of the op, if it has computed what the variable holds from what it held and
+            from this; None if the variable holds this.
     """
 
     execution: int
@@ -71,7 +73,7 @@ class Assignment:
     made: TensorEvent | None = None
     inferred: bool = False
     conditional: bool = False
-    adds: bool = False
+    updated_by: str | None = None
 
 
 class Variables:
@@ -203,7 +205,7 @@ class Variables:
             return
         itself = TensorEvent("execution", index, 0)
         made = None if computes(op_type) else self._timeline.maker(inputs[-1], index)
-        yield Assignment(index, made=made or itself, adds=_adds(op_type))
+        yield Assignment(index, made=made or itself, updated_by=_update(op_type))
 
     def _in_call(self, graph_id: str, execution: int, handle: int) -> list[Captured]:
         """Return the ops that assign, or may assign, a variable in one call, in order."""
@@ -244,7 +246,7 @@ class Variables:
             value,
             inferred=captured.inferred,
             conditional=captured.conditional,
-            adds=_adds(op.op_type),
+            updated_by=_update(op.op_type),
         )
 
     def _value(self, op: GraphOp) -> TensorRef:

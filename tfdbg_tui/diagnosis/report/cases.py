@@ -85,7 +85,9 @@ class CaseBuilder:
         finite = self._causes.health(event, producer) is Health.FINITE
         op_type, made_from = self._made_from(producer, _PATTERN_DEPTH)
         inferred = producer.inferred or self._dataflow.timeline.overtaken(event, producer.event)
-        return Input(summary, finite, inferred, producer.name, op_type, made_from, producer.added)
+        return Input(
+            summary, finite, inferred, producer.name, op_type, made_from, producer.updated_by
+        )
 
     def _made_from(self, producer: Producer, depth: int) -> tuple[str | None, tuple[Input, ...]]:
         """Return the type of op behind an input, and that op's inputs."""

@@ -92,7 +92,8 @@ class Diagnosis:
         producer = next(iter(self.dataflow.producers(event)), None)
         if producer is None or producer.event is None or producer.via != "variable":
             return event
-        changed_by = op_type_of(self._run, producer.event) if producer.added else producer.op_type
+        updated = producer.updated_by is not None
+        changed_by = op_type_of(self._run, producer.event) if updated else producer.op_type
         return producer.event if assigns(changed_by or "") else event
 
     def _finding(

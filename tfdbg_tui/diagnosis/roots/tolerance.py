@@ -77,15 +77,15 @@ class Infinity:
     @property
     def is_from_outside(self) -> bool:
         """Whether no op has computed it, as far as is recorded: it is data, or written down."""
-        if self.is_sum_in_variable:
+        if self.is_update_of_variable:
             return False
         given = self.is_given and self.op_type in COMPARES_AND_ADDS
         return given or self.op_type in SOURCES | MOVES | {"Fill"}
 
     @property
-    def is_sum_in_variable(self) -> bool:
-        """Whether it was read of a variable to which finite numbers were added."""
-        return any(producer.added for producer in self.dataflow.producers(self.root))
+    def is_update_of_variable(self) -> bool:
+        """Whether an op has computed it from what a variable held and a finite number."""
+        return any(producer.updated_by for producer in self.dataflow.producers(self.root))
 
     @property
     def is_written_down(self) -> bool:

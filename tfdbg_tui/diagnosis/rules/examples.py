@@ -36,10 +36,10 @@ def given(*values: float, by: str | None = None, of: tuple[str, ...] = ()) -> Gi
     return Given(made, source + _listed(values))
 
 
-def added(*values: float, by: str) -> Given:
-    """Return what an op of a type made, and another one added to the variable that is read."""
-    one = given(*values, by=by)
-    return Given(replace(one.input, added=True), f"variable += {one.text}")
+def updating(*values: float, by: str) -> Given:
+    """Return values by which an op of a type has updated the variable that is read."""
+    one = given(*values)
+    return Given(replace(one.input, updated_by=by), f"{by}({one.text})")
 
 
 def unrecorded(*, by: str | None = None) -> Given:

@@ -26,7 +26,8 @@ class Input:
         name: The tensor's name.
         op_type: Type of the op that made it, where known.
         made_from: The same of that op's own inputs, two levels deep: for patterns of ops.
-        added: Whether it was added to what a variable held, or subtracted from that.
+        updated_by: Type of the op that has computed what a variable holds from what it held and
+            from this; None if the variable holds this.
     """
 
     summary: TensorSummary | None
@@ -35,7 +36,7 @@ class Input:
     name: str
     op_type: str | None
     made_from: tuple[Input, ...] = ()
-    added: bool = False
+    updated_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     made_by,
     used_by,
 )
-from tfdbg_tui.diagnosis.rules.examples import INF, NAN, added, example, given, unrecorded
+from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given, unrecorded, updating
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 
@@ -69,18 +69,19 @@ def _changed_unrecorded(case: Case) -> Match | None:
 def _after_step(case: Case) -> Match | None:
     """Test for: a variable that an op like ResourceApplyAdam has changed."""
     step = next(iter(case.inputs), None)
-    if step is None or not computes(step.op_type or ""):
+    made_by = (step.updated_by or step.op_type or "") if step is not None else ""
+    if not computes(made_by):
         return None
-    return Match("likely", f"{bad_out(case)} elements after {step.op_type}, finite before")
+    return Match("likely", f"{bad_out(case)} elements after {made_by}, finite before")
 
 
-def _after_addition(case: Case) -> Match | None:
-    """Test for: a variable that became infinite when finite numbers were added to it."""
-    added = next(iter(case.inputs), None)
-    if added is None or not added.added or case.out.nan:
+def _after_update(case: Case) -> Match | None:
+    """Test for: a variable that became infinite by an op that adds to it, or the like."""
+    update = next(iter(case.inputs), None)
+    if update is None or update.updated_by is None or case.out.nan:
         return None
     before = f", finite {case.healthy_before:,} times before" if case.healthy_before else ""
-    return Match("likely", f"{bad_out(case)} elements after numbers were added to it{before}")
+    return Match("likely", f"{bad_out(case)} elements after {update.updated_by}{before}")
 
 
 def _after_assignment(case: Case) -> Match | None:
@@ -260,16 +261,15 @@ RULES = (
     ),
     Rule(
         id="variable-overflow",
-        title="Variable overflowed when something was added to it",
+        title="Variable overflowed when it was updated",
         op_types=ops("ReadVariableOp", "ResourceGather"),
-        test=_after_addition,
+        test=_after_update,
         why="What was added to it, or subtracted from it, is not infinite, as far as is recorded; "
-        "the "
-        "sum is beyond the largest number of its type.",
+        "the result is beyond the largest number of its type.",
         fix="Keep the sum in float32 or float64; reset it in time, or keep a mean; where it is a "
         "weight, lower the learning rate.",
         example=example(
-            "ReadVariableOp", added(1e38, by="Mul"), out=[INF], healthy_before=3,
+            "ReadVariableOp", updating(1e38, by="AssignAddVariableOp"), out=[INF], healthy_before=3,
         ),
     ),
     Rule(
