@@ -152,10 +152,11 @@ def test_frames_wait_until_the_terminal_has_drawn_the_last(logdirs: RecordedLogd
     terminal = Terminal(str(logdirs["mnist"]))
     terminal.answering = True
     terminal.wait_for("1 root")
+    terminal.send(b"3")
     terminal.run(_SETTLE)
     terminal.answering = False  # as behind a link that is busy
     drawn = terminal.output.count(_QUERY)
-    terminal.send(b"3g" + 30 * b"j")
+    terminal.send(b"g" + 30 * b"j")
     terminal.wait_for_query(drawn + 1)
     terminal.run(_SETTLE)
     assert terminal.output.count(_QUERY) == drawn + 1

@@ -1,9 +1,10 @@
 """Bad tensors that a graph counts itself, without entering Python: what Python has seen enough of.
 
-The body of a loop, and a function of a dataset, may run thousands of times in a call.  Where Python
-has seen the same tensors with the same kinds of bad elements so often that they tell nothing new,
-it notes that *sight* in a set of TensorFlow's, which all graphs know by its name.  A graph that
-finds it there hands over its own counts in the queue (see `row_queue`).
+The body of a loop may run thousands of times in a call.  Where Python has seen the same tensors
+with the same kinds of bad elements so often that they tell nothing new, it notes that *sight* in a
+set of TensorFlow's, which all graphs know by its name.  A graph that finds it there hands over its
+own counts in the queue (see `row_queue`).  A function of a dataset does not: with a set in it the
+dataset could not be saved.
 """
 
 from __future__ import annotations
