@@ -152,7 +152,7 @@ def test_frames_wait_until_the_terminal_has_drawn_the_last(logdirs: RecordedLogd
     terminal = Terminal(str(logdirs["mnist"]))
     terminal.answering = True
     terminal.wait_for("1 root")
-    terminal.send(b"3")
+    terminal.send(b"\x1b3")  # Alt and 3
     terminal.run(_SETTLE)
     terminal.answering = False  # as behind a link that is busy
     drawn = terminal.output.count(_QUERY)

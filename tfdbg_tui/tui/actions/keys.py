@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import TYPE_CHECKING
 
 from textual.keys import KEY_NAME_REPLACEMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _KEY_NAMES = {
     "right_curly_bracket": "}",
@@ -29,6 +33,22 @@ _KEY_NAMES = {
     "up": "↑",
     "down": "↓",
 }
+
+_TYPED_ON_A_MAC = {
+    "alt+1": "inverted_exclamation_mark",
+    "alt+2": "trade_mark_sign",
+    "alt+3": "pound_sign",
+    "alt+4": "cent_sign",
+    "alt+5": "infinity",
+    "alt+6": "section_sign",
+    "alt+7": "pilcrow_sign",
+}
+"""What Textual takes Escape and a digit for, which is how terminals send Alt and a digit."""
+
+
+def bound_keys(keys: Sequence[str]) -> list[str]:
+    """Return keys as Textual reads them from a terminal, besides as it names them."""
+    return [*keys, *(_TYPED_ON_A_MAC[key] for key in keys if key in _TYPED_ON_A_MAC)]
 
 
 def shown_key(key: str) -> str:

@@ -9,7 +9,7 @@ from textual.containers import Container
 from textual.screen import Screen
 from textual.widgets import Static
 
-from tfdbg_tui.tui.actions.keys import shown_key
+from tfdbg_tui.tui.actions.keys import bound_keys, shown_key
 from tfdbg_tui.tui.actions.registry import ACTIONS
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.bars.overview_bar import OverviewBar
@@ -56,7 +56,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(",".join(action.keys), f"app.act('{action.id}')", action.label, id=action.id)
+        Binding(
+            ",".join(bound_keys(action.keys)), f"app.act('{action.id}')", action.label, id=action.id
+        )
         for action in ACTIONS
     ]
 
@@ -73,7 +75,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._notice = Static(_TOO_SMALL, id="notice", markup=False)
         self._noticed = _TOO_SMALL
         self._bars: list[Bar] = []
-        self._known_keys = {key for action in ACTIONS for key in keymap.keys(action)}
+        self._known_keys = {key for action in ACTIONS for key in bound_keys(keymap.keys(action))}
         self._layout: Layout = "normal"
         self._zoomed = False
 
