@@ -334,9 +334,8 @@ async def test_waits_for_a_run_and_grows_with_it(logdirs: RecordedLogdirs, tmp_p
             assert command in page
         for file in logdirs["session"].iterdir():
             shutil.copy(file, tmp_path)
-        for _ in range(200):
+        for _ in range(1000):
             await pilot.pause(0.02)
-            snapshot = app.session.snapshot
-            if snapshot is not None and len(snapshot.run.graph_executions):
+            if app.session.focus.graph_execution is not None:
                 break
         assert app.session.focus.graph_execution == 0

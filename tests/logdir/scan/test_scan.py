@@ -85,6 +85,14 @@ def test_numbers_of_any_records_are_those_of_each(tmp_path: Path, data: st.DataO
     assert_numbers(read(tmp_path / "logdir"))
 
 
+def test_numbers_of_no_records_are_none(tmp_path: Path) -> None:
+    write_logdir(tmp_path / "logdir", traces=b"", executions=b"")
+    numbers = read(tmp_path / "logdir").graph_executions.numbers(np.zeros(0, np.int64))
+    assert {len(values) for values in numbers.values()} == {0}
+    write_logdir(tmp_path / "logdir", traces=b"not a record", executions=b"")
+    assert_numbers(read(tmp_path / "logdir"))
+
+
 def assert_numbers(run: Run) -> None:
     traces = run.graph_executions
     rows = np.random.default_rng(0).permutation(len(traces))

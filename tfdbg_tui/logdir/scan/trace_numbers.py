@@ -35,6 +35,8 @@ def read_numbers(file: RecordFile, offsets: Ints) -> tuple[Numbers, Flags]:
         file: A file of graph execution traces.
         offsets: Where some of its records start, in any order.
     """
+    if not len(offsets):
+        return {name: np.zeros(0) for name in NUMBERS}, np.zeros(0, bool)
     data, starts, ends = _gather(file, offsets)
     sizes = words(data)[starts].astype(np.int64)
     first = starts + tfrecord.HEADER_SIZE
