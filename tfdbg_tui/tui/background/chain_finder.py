@@ -46,8 +46,6 @@ class ChainFinder:
             return
         if self._wanted == (explanation, event):
             return
-        if not self._tasks.is_alive():
-            self._tasks.start()
         self._wanted = explanation, event
         self._under_way = self._tasks.start_work(lambda: explanation.find_chain(event))
         if self._under_way.done.is_set():

@@ -119,8 +119,6 @@ class Filtering:
             key = next((key for key, listed in self._listed.items() if not listed.complete), None)
             if key is None:
                 return
-            if not self._tasks.is_alive():
-                self._tasks.start()
             selection = self._selections[key]
             task = self._tasks.start_work(partial(_part, selection))
             self._under_way = task, key, selection

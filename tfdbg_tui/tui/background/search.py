@@ -181,7 +181,7 @@ class Search:
             )
 
         self._counted = self._counting = None  # finding goes first
-        self._finding = self._start(find)
+        self._finding = self._tasks.start_work(find)
         if self._finding.done.is_set():
             self._take_found(self._finding)
 
@@ -226,7 +226,7 @@ class Search:
             matches = self._matches(snapshot, focus, shown.term)
             return matches.total(), None if row is None else matches.number(row)
 
-        self._counting = self._start(count)
+        self._counting = self._tasks.start_work(count)
         if self._counting.done.is_set():
             self._take_counts(self._counting)
 
@@ -236,11 +236,6 @@ class Search:
         shown = self._session.searched
         if shown is not None:
             self._session.searched = replace(shown, total=total, number=number)
-
-    def _start(self, work: Callable[[], T]) -> Task[T]:
-        if not self._tasks.is_alive():
-            self._tasks.start()
-        return self._tasks.start_work(work)
 
 
 @dataclass(frozen=True, slots=True)

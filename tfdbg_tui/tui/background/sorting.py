@@ -98,8 +98,6 @@ class Sorting:
         to_sort = rows.to_sort(snapshot, focus)
         if to_sort is None:
             return
-        if not self._tasks.is_alive():
-            self._tasks.start()
         work = partial(sorted_list, snapshot.run, sort, filtered, to_sort, known)
         task = self._tasks.start_work(work)
         self._under_way = task, pane

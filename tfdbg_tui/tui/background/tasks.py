@@ -77,6 +77,8 @@ class Tasks(Worker):
 
     def start_work(self, work: Callable[[], T]) -> Task[T]:
         """Start some work; return the task, which may be done already."""
+        if not self.is_alive():
+            self.start()
         task = Task(work)
         self._next = task
         self._wanted.set()

@@ -57,8 +57,6 @@ class TreeFinder:
         session.finding_tree = wanted[1] is not None
         if self._wanted == wanted or not session.finding_tree:
             return
-        if not self._tasks.is_alive():
-            self._tasks.start()
         self._wanted = wanted
         self._under_way = self._tasks.start_work(lambda: snapshot.tree(focus))
         if self._under_way.done.is_set():
