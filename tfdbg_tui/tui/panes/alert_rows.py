@@ -12,7 +12,7 @@ from tfdbg_tui.diagnosis import TensorEvent, name_of
 from tfdbg_tui.query import SORT_FIELDS, Outputs
 from tfdbg_tui.tui.panes.listing import pane_of_subject
 from tfdbg_tui.tui.panes.matching import Matches
-from tfdbg_tui.tui.panes.rows import Rows, ToSort, position_in
+from tfdbg_tui.tui.panes.rows import Rows, ToSort, row_of
 from tfdbg_tui.tui.session.focusing import (
     focus_alert,
     focus_event,
@@ -165,14 +165,8 @@ class AlertRows(Rows):
     def _place_in_list(self, snapshot: Snapshot, focus: Focus) -> int | None:
         """Return the row of the alert; in order of time, of the last one before it."""
         position = snapshot.alerts.position(focus.alert) if focus.alert else None
-        positions = self._positions(snapshot, focus)
-        if positions is None or position is None:
-            return position
-        if not positions.size:
-            return None
-        if snapshot.sorted_in(self.PANE, focus) is not None:
-            return position_in(positions, position)
-        return max(0, int(positions.searchsorted(position, side="right")) - 1)
+        in_order = snapshot.sorted_in(self.PANE, focus) is None
+        return row_of(position, self._positions(snapshot, focus), in_order=in_order)
 
     def at(self, snapshot: Snapshot, focus: Focus, row: int) -> AlertRow:
         """Return what is in a row.

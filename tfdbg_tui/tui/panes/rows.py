@@ -285,21 +285,26 @@ class EventRows(Rows):
         return focus.filter_of(self.PANE), count, in_order
 
     def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
-        """See `Rows`: in order of time the last row before the focus, where that is not listed."""
-        events, focused = self.events(snapshot, focus), self.focused(focus)
-        if events is None or focused is None:
-            return focused
-        if not len(events):
-            return None
-        if snapshot.sorted_in(self.PANE, focus) is not None:
-            return position_in(events, focused)
-        return max(0, int(events.searchsorted(focused, side="right")) - 1)
+        """See `Rows`."""
+        in_order = snapshot.sorted_in(self.PANE, focus) is None
+        return row_of(self.focused(focus), self.events(snapshot, focus), in_order=in_order)
 
 
-def position_in(events: Positions, focused: int) -> int | None:
-    """Return where something is in a list in any order; None where it is not."""
-    found = np.flatnonzero(events == focused)
-    return int(found[0]) if found.size else None
+def row_of(focused: int | None, listed: Positions | None, *, in_order: bool) -> int | None:
+    """Return the row of what is focused in a list; None where that is not listed.
+
+    Args:
+        focused: What is focused; None for nothing.
+        listed: What each row holds; None where each holds its own number.
+        in_order: Whether the list is in its own order: the row before what is not listed counts.
+    """
+    if listed is None or focused is None:
+        return focused
+    if not in_order:
+        found = np.flatnonzero(listed == focused)
+        return int(found[0]) if found.size else None
+    before = int(listed.searchsorted(focused, side="right")) - 1
+    return max(0, before) if listed.size else None
 
 
 def index_within(number: int, count: int) -> int:
