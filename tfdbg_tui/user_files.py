@@ -12,8 +12,7 @@ def config_path(name: str) -> str:
     Args:
         name: Name of the file, which need not be there.
     """
-    config = os.environ.get("XDG_CONFIG_HOME") or os.path.join("~", ".config")
-    return os.path.join(os.path.expanduser(config), "tfdbg-tui", name)
+    return _user_path("XDG_CONFIG_HOME", ".config", name)
 
 
 def state_path(name: str) -> str:
@@ -22,8 +21,13 @@ def state_path(name: str) -> str:
     Args:
         name: Name of the file, which need not be there.
     """
-    state = os.environ.get("XDG_STATE_HOME") or os.path.join("~", ".local", "state")
-    return os.path.join(os.path.expanduser(state), "tfdbg-tui", name)
+    return _user_path("XDG_STATE_HOME", os.path.join(".local", "state"), name)
+
+
+def _user_path(variable: str, usual: str, name: str) -> str:
+    """Return the path of a file of ours below what a variable names, or the usual directory."""
+    parent = os.environ.get(variable) or os.path.join(os.path.expanduser("~"), usual)
+    return os.path.join(os.path.expanduser(parent), "tfdbg-tui", name)
 
 
 def write_whole(path: str, text: str) -> None:
