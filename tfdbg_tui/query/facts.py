@@ -129,7 +129,7 @@ def numbers_of(run: Run, kind: Kind, rows: Ints) -> Tensors:
     table = np.array(told, float).reshape(-1, len(_RECORDED))
     numbers = dict(zip(_RECORDED, table.T, strict=True))
     which = np.array(events, np.int64)
-    numbers["step"] = _steps(run, rows)[which]
+    numbers["step"] = steps_of(run, rows)[which]
     return Tensors(which, np.array(slots, np.int64), _by_field(numbers))
 
 
@@ -137,11 +137,12 @@ def _numbers_of_graph_executions(run: Run, rows: Ints) -> Tensors:
     numbers = run.graph_executions.numbers(rows)
     caused = numbers.pop("execution")
     unmarked = np.isnan(numbers["step"]) & ~np.isnan(caused)
-    numbers["step"][unmarked] = _steps(run, caused[unmarked].astype(np.int64))
+    numbers["step"][unmarked] = steps_of(run, caused[unmarked].astype(np.int64))
     return Tensors(np.arange(len(rows)), np.zeros(len(rows), np.int64), _by_field(numbers))
 
 
-def _steps(run: Run, executions: Ints) -> Floats:
+def steps_of(run: Run, executions: Ints) -> Floats:
+    """Return the training steps of some executions; NaN for those that are in none."""
     numbers = run.executions.steps.numbers_of(executions)
     return np.where(numbers >= 0, numbers, np.nan)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.query.facts import places_of_stack, texts_of_kind, texts_of_site
+from tfdbg_tui.query.facts import places_of_stack, steps_of, texts_of_kind, texts_of_site
 from tfdbg_tui.query.language import ANY
 
 if TYPE_CHECKING:
@@ -56,13 +56,7 @@ class RowTests:
 
     def of_step(self, term: NumberTerm) -> Test:
         """Return a test of executions, whose steps the index knows."""
-        steps = self._run.executions.steps
-
-        def test(rows: Rows) -> Flags:
-            numbers = steps.numbers_of(rows)
-            return term.fits({"step": np.where(numbers >= 0, numbers, np.nan)})
-
-        return test
+        return lambda rows: term.fits({"step": steps_of(self._run, rows)})
 
     def _site_test(self, terms: Sequence[TextTerm]) -> Test:
         events = self._run.graph_executions
