@@ -168,6 +168,20 @@ def test_frames_wait_until_the_terminal_has_drawn_the_last(logdirs: RecordedLogd
     assert terminal.owed == 0, "an answer that comes after the end is typed into a shell"
 
 
+def test_alt_and_a_digit_do_what_a_user_has_given_them(
+    logdirs: RecordedLogdirs, tmp_path: Path
+) -> None:
+    keys = tmp_path / "tfdbg-tui" / "keys.toml"
+    keys.parent.mkdir()
+    keys.write_text('pane_source_code = "alt+3"\nquit = ["alt+9", "alt+f"]\n')
+    terminal = Terminal(str(logdirs["mnist"]), environment={"XDG_CONFIG_HOME": str(tmp_path)})
+    terminal.wait_for("1 root")
+    terminal.send(b"\x1b3")
+    terminal.wait_for("─ 5 Source Code")
+    terminal.send(b"\x1b9")
+    assert terminal.finish() == 0
+
+
 @pytest.mark.parametrize("action", [signal.SIG_DFL, signal.SIG_IGN], ids=["", "nohup"])
 def test_a_terminal_that_has_gone_ends_it(
     logdirs: RecordedLogdirs, action: signal.Handlers

@@ -12,7 +12,7 @@ import difflib
 import tomllib
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.actions.keys import textual_key
+from tfdbg_tui.tui.actions.keys import bound_keys, textual_key
 from tfdbg_tui.tui.actions.registry import BY_ID
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Keymap:
 
     def for_textual(self) -> dict[str, str]:
         """Return the changes as `App.set_keymap` takes them."""
-        return {action_id: ",".join(keys) for action_id, keys in self._changes.items()}
+        return {name: ",".join(bound_keys(keys)) for name, keys in self._changes.items()}
 
 
 def read_keymap(path: str) -> Keymap:

@@ -34,7 +34,7 @@ _KEY_NAMES = {
     "down": "↓",
 }
 
-_TYPED_ON_A_MAC = {
+_READ_AS = {
     "alt+1": "inverted_exclamation_mark",
     "alt+2": "trade_mark_sign",
     "alt+3": "pound_sign",
@@ -42,13 +42,21 @@ _TYPED_ON_A_MAC = {
     "alt+5": "infinity",
     "alt+6": "section_sign",
     "alt+7": "pilcrow_sign",
+    "alt+8": "bullet",
+    "alt+9": "ª",
+    "alt+0": "º",
+    "alt+minus": "en_dash",
+    "alt+equals_sign": "not_equal_to",
+    "alt+f": "ctrl+right",
+    "alt+b": "ctrl+left",
 }
-"""What Textual takes Escape and a digit for, which is how terminals send Alt and a digit."""
+"""What Textual takes Escape and a key for, which is how terminals send Alt and that key: digits
+for what Option types on a Mac, and letters for the motions of a shell's line."""
 
 
 def bound_keys(keys: Sequence[str]) -> list[str]:
     """Return keys as Textual reads them from a terminal, besides as it names them."""
-    return [*keys, *(_TYPED_ON_A_MAC[key] for key in keys if key in _TYPED_ON_A_MAC)]
+    return [*keys, *(_READ_AS[key] for key in keys if key in _READ_AS)]
 
 
 def shown_key(key: str) -> str:
