@@ -35,6 +35,22 @@ async def test_a_motion_takes_the_number_before_it(logdirs: RecordedLogdirs) -> 
         )
 
 
+async def test_a_number_in_a_part_of_a_list_is_that_of_the_row(
+    logdirs: RecordedLogdirs,
+) -> None:
+    async with opened_app(logdirs["mnist"], digit_seconds=_LONG) as opened:
+        await opened.press("alt+3", "f", "2", "G")
+        assert opened.focus.filter_of("graph_execution") == "bad"
+        bad = opened.snapshot.run.graph_executions.alert_rows
+        assert opened.focus.graph_execution == bad[1]
+        await opened.press("escape", "s", *"name", "enter", "1", "G")
+        assert opened.focus.graph_execution is not None
+        first = opened.snapshot.graph_execution(opened.focus.graph_execution).tensor_name
+        assert first == min(trace.tensor_name for trace in opened.snapshot.run.graph_executions)
+        await opened.press("colon", *"trace:88", "enter")
+        assert opened.focus.graph_execution == 88, "a place is a place in any order"
+
+
 async def test_a_digit_without_a_motion_is_the_key_of_a_pane(logdirs: RecordedLogdirs) -> None:
     async with opened_app(logdirs["mnist"], digit_seconds=_LONG) as opened:
         await opened.press("4", "tab")

@@ -81,7 +81,10 @@ def last_row(snapshot: Snapshot, focus: Focus) -> Focus:
 
 
 def to_number(snapshot: Snapshot, focus: Focus, number: int) -> Focus:
-    """Move to the row of the focused pane that a number means: as it is shown there, or from 1.
+    """Move to the row of the focused pane that a number means.
+
+    That is the number which rows show, or else that of the row, from 1: of a filtered or sorted
+    list, and where rows show none.
 
     Args:
         snapshot: What is shown.
@@ -91,7 +94,9 @@ def to_number(snapshot: Snapshot, focus: Focus, number: int) -> Focus:
     Raises:
         NowhereError: There is no such row.
     """
-    found = pane_named(focus.pane).rows.go_to_number(snapshot, focus, number)
+    in_part = focus.filter_of(focus.pane) or focus.sort_of(focus.pane)
+    rows = pane_named(focus.pane).rows
+    found = None if in_part else rows.go_to_number(snapshot, focus, number)
     return move_to(snapshot, focus, number - 1) if found is None else found
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.query import SORT_FIELDS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
-from tfdbg_tui.tui.panes.rows import EventRows, index_within
+from tfdbg_tui.tui.panes.rows import EventRows
 from tfdbg_tui.tui.panes.trace_columns import TraceColumns, TraceRow, choose_columns
 from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
 from tfdbg_tui.tui.terminal.text import compact, short_device
@@ -45,21 +45,15 @@ class GraphExecutionRows(EventRows):
         """See `EventRows`."""
         return focus.graph_execution
 
-    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
-        """See `Rows`."""
-        return focus_graph_execution(snapshot, focus, self.index(snapshot, focus, row))
+    def focus_on(self, snapshot: Snapshot, focus: Focus, index: int) -> Focus:
+        """See `EventRows`."""
+        return focus_graph_execution(snapshot, focus, index)
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: to the op that computed the tensor."""
         if focus.graph_execution is not None:
             focus = focus_graph_execution(snapshot, focus, focus.graph_execution)
         return replace(focus, pane="graph_structure")
-
-    def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus:
-        """See `Rows`."""
-        index_within(number, self.total(snapshot))
-        focus = focus.filtered(self.PANE, "")
-        return self.select(snapshot, focus, index_within(number, self.count(snapshot, focus)))
 
 
 ROWS = GraphExecutionRows()

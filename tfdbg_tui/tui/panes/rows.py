@@ -226,6 +226,21 @@ class EventRows(Rows):
     def focused(self, focus: Focus) -> int | None:
         """Return the focused event."""
 
+    @abstractmethod
+    def focus_on(self, snapshot: Snapshot, focus: Focus, index: int) -> Focus:
+        """Focus an event, listed or not."""
+
+    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
+        """See `Rows`."""
+        return self.focus_on(snapshot, focus, self.index(snapshot, focus, row))
+
+    def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus:
+        """See `Rows`: the event of that number, which a filter may leave out."""
+        total = self.total(snapshot)
+        if number >= total:
+            raise NowhereError(f"there is no {number:,}: the last one is {total - 1:,}")
+        return self.focus_on(snapshot, focus.filtered(self.PANE, ""), number)
+
     def selections(self, focus: Focus) -> Sequence[tuple[Kind, str]]:
         """See `Rows`."""
         text = focus.filter_of(self.PANE)
@@ -305,14 +320,3 @@ def row_of(focused: int | None, listed: Positions | None, *, in_order: bool) -> 
         return int(found[0]) if found.size else None
     before = int(listed.searchsorted(focused, side="right")) - 1
     return max(0, before) if listed.size else None
-
-
-def index_within(number: int, count: int) -> int:
-    """Return a typed number as an index of a list.
-
-    Raises:
-        NowhereError: The list is shorter.
-    """
-    if number >= count:
-        raise NowhereError(f"there is no {number:,}: the last one is {count - 1:,}")
-    return number

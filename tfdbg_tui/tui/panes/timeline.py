@@ -10,7 +10,7 @@ import numpy as np
 from tfdbg_tui.diagnosis import readable_function
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.overview import overview
-from tfdbg_tui.tui.panes.rows import EventRows, index_within
+from tfdbg_tui.tui.panes.rows import EventRows
 from tfdbg_tui.tui.session.focusing import focus_execution, focus_newest, focused_event
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
@@ -45,9 +45,9 @@ class ExecutionRows(EventRows):
         """See `EventRows`."""
         return focus.execution
 
-    def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
-        """See `Rows`."""
-        return focus_execution(snapshot, focus, self.index(snapshot, focus, row))
+    def focus_on(self, snapshot: Snapshot, focus: Focus, index: int) -> Focus:
+        """See `EventRows`."""
+        return focus_execution(snapshot, focus, index)
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: to the stack trace of the execution."""
@@ -65,11 +65,6 @@ class ExecutionRows(EventRows):
     def newest(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`."""
         return focus_newest(snapshot, focus, executions_first=True)
-
-    def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus:
-        """See `Rows`."""
-        index = index_within(number, self.total(snapshot))
-        return self.select(snapshot, focus.filtered(self.PANE, ""), index)
 
 
 ROWS = ExecutionRows()
