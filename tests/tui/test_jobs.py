@@ -38,7 +38,7 @@ class OpenedJob(Opened):
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Waits, as long as it may take on a busy machine."""
-        for _ in range(1500):
+        for _ in range(4500):
             if condition():
                 return
             await self.pilot.pause(0.02)
@@ -126,6 +126,29 @@ async def test_workers_are_sorted_by_any_column_and_searched(recorded: Path) -> 
         await opened.press("slash")
         await opened.type("from worker 3")
         assert opened.focus.worker == opened.job.processes[0].identity
+
+
+@pytest.mark.parametrize(
+    ("text", "workers"),
+    [
+        ('task="worker 1,worker 3"', [1, 3]),
+        ("!root=from* alerts>0", [3]),
+        ("badstep=3 !/worker.[02]/", [1, 3]),
+        ("!bad", []),
+        ("type=Log", [0, 1, 2, 3]),
+    ],
+)
+async def test_workers_are_filtered(text: str, workers: list[int], recorded: Path) -> None:
+    async with opened_job(recorded / "loop_of_four", worker=3) as opened:
+        await opened.press("7", "backslash")
+        await opened.type(text)
+        listed = [int(row.partition("worker ")[2][:1]) for row in opened.workers()]
+        assert listed == workers
+        assert ("Nothing fits the filter" in opened.screen()) == (not workers)
+        refused = "there is no field type: there are task" in opened.app.parts.main.keys.message
+        assert refused == (text == "type=Log")
+        await opened.press("escape")
+        assert len(opened.workers()) == 4
 
 
 async def test_a_worker_that_joins_late_is_one_of_the_job(recorded: Path, tmp_path: Path) -> None:

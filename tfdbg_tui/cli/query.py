@@ -27,7 +27,7 @@ from tfdbg_tui.cli.output import OutputError, put, tell
 from tfdbg_tui.diagnosis import counts_text
 from tfdbg_tui.logdir import LogdirError, open_run
 from tfdbg_tui.logdir.text import printable
-from tfdbg_tui.query import COLUMNS, FIELDS, QueryError, parse, tensor_rows
+from tfdbg_tui.query import COLUMNS, OF_TENSORS, QueryError, parse, tensor_rows
 
 if TYPE_CHECKING:
     import argparse
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_logdir(parser)
     add_run(parser)
     parser.add_argument(
-        "--filter", metavar="TERMS", default="", help=f"terms on {', '.join(FIELDS)}"
+        "--filter", metavar="TERMS", default="", help=f"terms on {', '.join(OF_TENSORS.fields)}"
     )
     parser.add_argument("--limit", type=int, metavar="N", help="stop after N tensors")
     form = parser.add_mutually_exclusive_group()

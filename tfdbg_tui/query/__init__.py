@@ -7,7 +7,16 @@ what it selects as rows of a table, and `sort_keys` tells in which order tensors
 from __future__ import annotations
 
 from tfdbg_tui.diagnosis.events import Kind
-from tfdbg_tui.query.language import BAD_KINDS, FIELDS, Query, QueryError, TextTerm, parse, searched
+from tfdbg_tui.query.language import (
+    BAD_KINDS,
+    OF_TENSORS,
+    Query,
+    QueryError,
+    TextTerm,
+    Vocabulary,
+    parse,
+    searched,
+)
 from tfdbg_tui.query.row_tests import RowTests
 from tfdbg_tui.query.selection import Selection
 from tfdbg_tui.query.sorting import SORT_FIELDS, Outputs, in_order, sort_keys
@@ -16,7 +25,7 @@ from tfdbg_tui.query.tensors import COLUMNS, TensorRow, tensor_rows
 __all__ = [
     "BAD_KINDS",
     "COLUMNS",
-    "FIELDS",
+    "OF_TENSORS",
     "SORT_FIELDS",
     "Kind",
     "Outputs",
@@ -26,6 +35,7 @@ __all__ = [
     "Selection",
     "TensorRow",
     "TextTerm",
+    "Vocabulary",
     "in_order",
     "parse",
     "searched",

@@ -38,9 +38,6 @@ BAD_KINDS = ("nan", "-inf", "+inf")
 """Words for one kind of bad values each."""
 
 FLAGS = ("bad", "inf", *BAD_KINDS)
-FIELDS = (*TEXTS, *NUMBERS, "bad")
-"""Everything that a term can be about."""
-
 ANY = ""
 """The field of a term that looks at all texts."""
 
@@ -52,6 +49,29 @@ _UNITS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 
 class QueryError(ValueError):
     """A filter that cannot be understood; the message says why in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What terms can be about, of whatever is listed.
+
+    Attributes:
+        texts: Names of texts.
+        numbers: Names of numbers.
+        flags: Words that are terms by themselves.
+    """
+
+    texts: tuple[str, ...]
+    numbers: tuple[str, ...]
+    flags: tuple[str, ...] = ("bad",)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Everything that a term can be about."""
+        return (*self.texts, *self.numbers, "bad")
+
+
+OF_TENSORS = Vocabulary(TEXTS, NUMBERS, FLAGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +168,12 @@ class Query:
         return bool(self.bad) or any(term.only_bad for term in self.numbers)
 
 
-def parse(text: str) -> Query:
+def parse(text: str, vocabulary: Vocabulary = OF_TENSORS) -> Query:
     """Return what a filter means.
+
+    Args:
+        text: The filter.
+        vocabulary: What its terms can be about.
 
     Raises:
         QueryError: It cannot be understood.
@@ -164,10 +188,11 @@ def parse(text: str) -> Query:
             if bad is negated:
                 raise QueryError("bad and !bad: nothing is both")
             bad = not negated
-        elif word in FLAGS:
+        elif word in vocabulary.flags:
             numbers.append(NumberTerm(word, math.ulp(0.0), math.inf, negated=negated))
         elif (match := _TERM.fullmatch(word)) and not word.startswith("/"):
-            term = _term(match[1], match[2], match[3].replace('"', ""), negated=negated)
+            field, relation, value = match[1], match[2], match[3].replace('"', "")
+            term = _term(vocabulary, field, relation, value, negated=negated)
             if isinstance(term, TextTerm):
                 texts.append(term)
             else:
@@ -187,15 +212,17 @@ def searched(text: str) -> TextTerm:
     return TextTerm(ANY, (pattern,))
 
 
-def _term(field: str, relation: str, value: str, *, negated: bool) -> TextTerm | NumberTerm:
+def _term(
+    vocabulary: Vocabulary, field: str, relation: str, value: str, *, negated: bool
+) -> TextTerm | NumberTerm:
     if not value:
         raise QueryError(f"{field}{relation} needs a value behind it")
-    if field in TEXTS:
+    if field in vocabulary.texts:
         return _text_term(field, relation, value, negated=negated)
-    if field in NUMBERS:
+    if field in vocabulary.numbers:
         return _number_term(field, relation, value, negated=negated)
-    close = difflib.get_close_matches(field, FIELDS, 1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(FIELDS)}"
+    close = difflib.get_close_matches(field, vocabulary.fields, 1)
+    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(vocabulary.fields)}"
     raise QueryError(f"there is no field {field}: {hint}")
 
 

@@ -123,7 +123,7 @@ class Commands:
             case "sort":
                 return navigation.columns(snapshot, focus, text)
             case "filter":
-                return navigation.filters(snapshot, text)
+                return navigation.filters(snapshot, focus, text)
             case "mark" | "to_mark":
                 return self._navigator.marks.candidates(text)
         return ()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import is_library_frame
 from tfdbg_tui.logdir import StackFrame
-from tfdbg_tui.query import FIELDS
-from tfdbg_tui.query.language import FLAGS, searched
+from tfdbg_tui.query import OF_TENSORS, searched
+from tfdbg_tui.tui.navigation.filtering import pane_to_filter
 from tfdbg_tui.tui.panes import pane_named
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets.candidates import Candidate
@@ -19,6 +19,7 @@ from tfdbg_tui.tui.widgets.candidates import Candidate
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tfdbg_tui.query import Vocabulary
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
@@ -50,12 +51,22 @@ def columns(snapshot: Snapshot, focus: Focus, text: str) -> list[Candidate]:
     return [Candidate(one) for one in found if one.startswith(text)]
 
 
-def filters(snapshot: Snapshot, text: str) -> list[Candidate]:
-    """Return what the last term of a filter may become: fields, types, functions, devices."""
+def filters(snapshot: Snapshot, focus: Focus, text: str) -> list[Candidate]:
+    """Return what the last term of a filter may become: fields, types, functions, devices.
+
+    Args:
+        snapshot: What is shown.
+        focus: What decides which list is filtered.
+        text: What has been typed.
+    """
+    vocabulary = pane_named(pane_to_filter(focus)).rows.VOCABULARY or OF_TENSORS
+    terms = _names(vocabulary)
+    if vocabulary is OF_TENSORS:
+        terms += _terms(snapshot)
     start, space, word = text.rpartition(" ")
     negated = "!" if word.startswith("!") else ""
     word = word.removeprefix("!")
-    begun = [one for one in _terms(snapshot) if one.startswith(word) and one != word]
+    begun = [one for one in terms if one.startswith(word) and one != word]
     return [Candidate(f"{start}{space}{negated}{one}") for one in begun[:_MOST]] if word else []
 
 
@@ -93,16 +104,21 @@ def _destinations(snapshot: Snapshot) -> list[Candidate]:
     return [*found, *(Candidate(name, "op") for name in ops)]
 
 
+def _names(vocabulary: Vocabulary) -> list[str]:
+    """Return what terms can be about, with what they need behind them."""
+    names = dict.fromkeys((*vocabulary.fields, *vocabulary.flags))
+    return [name if name in vocabulary.flags else f"{name}=" for name in names]
+
+
 @lru_cache(1)
 def _terms(snapshot: Snapshot) -> list[str]:
-    """Return all terms: fields with what they need behind them, then values of some."""
-    fields = [name if name in FLAGS else f"{name}=" for name in (*FIELDS, *FLAGS)]
+    """Return terms about tensors: values of some fields."""
     graphs = list(snapshot.run.graphs.values())
     types = _distinct(op.op_type for graph in graphs for op in list(graph.ops.values()))
     values = [f"type={name}" for name in types]
     values += [f"fn={_quoted(name)}" for name in _functions(snapshot)]
     values += [f"device={name}" for name in _devices(snapshot)]
-    return [*dict.fromkeys(fields), *values]
+    return values
 
 
 def _functions(snapshot: Snapshot) -> list[str]:

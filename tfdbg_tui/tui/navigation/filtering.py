@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import graph_id_of, op_type_of
-from tfdbg_tui.query import BAD_KINDS, QueryError, parse
+from tfdbg_tui.query import BAD_KINDS, OF_TENSORS, QueryError, parse
 from tfdbg_tui.tui.navigation.asking_why import close_why
 from tfdbg_tui.tui.panes import PANES, graph_execution, pane_named
 from tfdbg_tui.tui.session.focusing import focused_event
@@ -23,9 +23,7 @@ _USUAL_PANE = graph_execution.SPEC.name  # where the focused pane has no filter
 
 def pane_to_filter(focus: Focus) -> str:
     """Return the name of the pane that a filter narrows: the focused one, if it can have one."""
-    filtered = focus.filtered(focus.pane, _BAD)
-    can = pane_named(focus.pane).rows.selections(filtered)
-    return focus.pane if can else _USUAL_PANE
+    return focus.pane if pane_named(focus.pane).rows.VOCABULARY else _USUAL_PANE
 
 
 def set_filter(focus: Focus, text: str) -> Focus:
@@ -35,25 +33,26 @@ def set_filter(focus: Focus, text: str) -> Focus:
         NowhereError: It cannot be understood.
     """
     text = " ".join(text.split())
-    _check(text)
     pane = pane_to_filter(focus)
-    filtered = replace(focus.filtered(pane, text), pane=pane)
-    for _, selection in pane_named(pane).rows.selections(filtered):
-        _check(selection)
+    rows, filtered = pane_named(pane).rows, replace(focus.filtered(pane, text), pane=pane)
+    try:
+        for part in (text, *(selection for _, selection in rows.selections(filtered))):
+            parse(part, rows.VOCABULARY or OF_TENSORS)
+    except QueryError as error:
+        raise NowhereError(str(error)) from error
     return filtered
 
 
-def _check(text: str) -> None:
-    """Raise `NowhereError` where a filter cannot be understood."""
-    try:
-        parse(text)
-    except QueryError as error:
-        raise NowhereError(str(error)) from error
+def _pane_of_tensors(focus: Focus) -> str:
+    """Return the name of the pane that a filter of tensors narrows."""
+    pane = pane_to_filter(focus)
+    return pane if pane_named(pane).rows.VOCABULARY is OF_TENSORS else _USUAL_PANE
 
 
 def next_kind(focus: Focus) -> Focus:
     """List only what holds NaN in the pane; then only −∞, only +∞, and all again."""
-    words = focus.filter_of(pane_to_filter(focus)).split()
+    focus = replace(focus, pane=_pane_of_tensors(focus))
+    words = focus.filter_of(focus.pane).split()
     now = next((kind for kind in BAD_KINDS if kind in words), None)
     others = [word for word in words if word not in BAD_KINDS]
     later = BAD_KINDS[BAD_KINDS.index(now) + 1 :] if now else BAD_KINDS
@@ -75,7 +74,7 @@ def toggle_bad_only(snapshot: Snapshot, focus: Focus) -> Focus:
         return focus.filtered(pane, "")
     run = snapshot.run
     events = run.graph_executions if pane == _USUAL_PANE else run.executions
-    if not len(events.alert_rows):
+    if pane == _pane_of_tensors(focus) and not len(events.alert_rows):
         raise NowhereError("nothing with NaN or ∞ has been recorded here")
     return focus.filtered(pane, _BAD)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis import TensorEvent, name_of
-from tfdbg_tui.query import SORT_FIELDS, Outputs
+from tfdbg_tui.query import OF_TENSORS, SORT_FIELDS, Outputs
 from tfdbg_tui.tui.panes.listing import pane_of_subject
 from tfdbg_tui.tui.panes.matching import Matches
 from tfdbg_tui.tui.panes.rows import Rows, ToSort, row_of
@@ -59,6 +59,7 @@ class AlertRows(Rows):
 
     LISTS_EVENTS = True
     ALL_BAD = True
+    VOCABULARY = OF_TENSORS
     PANE = "alerts"
 
     def explanation(self, snapshot: Snapshot, focus: Focus) -> Explanation | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from tfdbg_tui.diagnosis import name_of
-from tfdbg_tui.query import Outputs
+from tfdbg_tui.query import OF_TENSORS, Outputs
 from tfdbg_tui.tui.panes.matching import Matches
 from tfdbg_tui.tui.session.focusing import focus_newest, focused_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tfdbg_tui.diagnosis import TensorEvent
-    from tfdbg_tui.query import Kind, TextTerm
+    from tfdbg_tui.query import Kind, TextTerm, Vocabulary
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Listed, Snapshot
 
@@ -53,6 +53,8 @@ class Rows(ABC):
     """Whether rows are tensors: following the numbers then goes to the pane that lists them."""
     ALL_BAD: ClassVar[bool] = False
     """Whether nothing but tensors with NaN or ∞ is listed."""
+    VOCABULARY: ClassVar[Vocabulary | None] = None
+    """What the terms of its filter can be about; None where it has none."""
     CLICK_ENTERS: ClassVar[bool] = True
     """Whether a click on the focused row drills in."""
 
@@ -215,6 +217,7 @@ class EventRows(Rows):
     """
 
     LISTS_EVENTS = True
+    VOCABULARY = OF_TENSORS
     PANE: ClassVar[str]
     KIND: ClassVar[Kind]
 
