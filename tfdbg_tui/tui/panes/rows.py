@@ -231,7 +231,13 @@ class EventRows(Rows):
 
     @abstractmethod
     def focus_on(self, snapshot: Snapshot, focus: Focus, index: int) -> Focus:
-        """Focus an event, listed or not."""
+        """Focus an event, listed or not.
+
+        Args:
+            snapshot: What is shown.
+            focus: What is focused.
+            index: The event.
+        """
 
     def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
         """See `Rows`."""
