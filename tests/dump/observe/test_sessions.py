@@ -286,3 +286,65 @@ def test_sinks_are_shared(dump: Path) -> None:
     assert added[2] == added[3] < 20
     # Those of the first run; what the second has in common with it, and what is new in each.
     assert [len(shared.records) for shared in sinks] == [33, 31, 2, 2, 2]
+
+
+def test_an_update_comes_after_what_is_nearer_to_the_variable(dump: Path, references: None) -> None:
+    w = v1.get_variable("w", initializer=[0.5, 2.0])
+    loss = tf.reduce_sum(w * w)  # the gradient of which needs nothing but w
+    train = v1.train.GradientDescentOptimizer(0.1).minimize(loss)
+    for _ in range(10):  # without the order, 8 of 10 runs fetch the loss after the update
+        with v1.Session() as session:
+            session.run(w.initializer)
+            losses = [session.run([train, loss])[1] for _ in range(2)]
+            assert losses == pytest.approx([4.25, 2.72])
+    run = ended(dump)
+    assert not run.omissions
+    assert not any(
+        op.name.startswith("tfdbg") for g in run.graphs.values() for op in g.ops.values()
+    )
+
+
+def test_what_keeps_a_state_of_its_own_is_never_copied(dump: Path, references: None) -> None:
+    w = v1.get_variable("w", initializer=[0.5, 2.0])
+    loss = tf.reduce_sum(w * w)
+    train = v1.train.GradientDescentOptimizer(0.1).minimize(loss)
+    with tf.control_dependencies([train]):
+        drawn = v1.random_uniform([], seed=1)
+    with v1.Session() as session:
+        session.run(w.initializer)
+        first = [session.run([drawn, loss])[0], session.run(drawn)]
+    with tf.Graph().as_default(), v1.Session() as session:
+        plain = v1.random_uniform([], seed=1)
+        assert first == [session.run(plain) for _ in range(2)]
+
+
+def test_the_error_of_an_op_that_ran_as_a_copy_is_that_of_the_op(
+    dump: Path, references: None
+) -> None:
+    w = v1.get_variable("w", initializer=[0.5, 2.0])
+    loss = tf.reduce_sum(w * w)
+    index = tf.cast(tf.exp(tf.exp(tf.exp(loss))), tf.int32) * 0 + 7
+    changed = v1.scatter_add(w, [index], [1.0])
+    nearer = w * 3.0
+    with v1.Session() as session:
+        session.run(w.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            session.run([changed.op, nearer])
+        assert caught.value.op is changed.op
+        assert "tfdbg" not in str(caught.value)
+        assert __file__ in str(caught.value)
+
+
+def test_a_run_that_failed_after_an_update_is_not_computed_again(
+    dump: Path, references: None
+) -> None:
+    w = v1.get_variable("w", initializer=[1.0])
+    x = v1.placeholder(tf.float32, [])
+    with tf.control_dependencies([v1.assign_add(w, [1.0])]):
+        failing = v1.check_numerics(tf.math.log(x), "log")
+    with v1.Session() as session:
+        session.run(w.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(failing, {x: 0.0})
+        assert session.run(w) == [2.0]
+    assert diagnosed(dump).verdict == "incomplete"

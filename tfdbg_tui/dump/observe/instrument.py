@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.observe import callbacks, coverage, row_queue, sights
+from tfdbg_tui.dump.observe import callbacks, coverage, row_queue, sights, update_order
 from tfdbg_tui.dump.tensorflow import own, tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
     from tfdbg_tui.dump.observe.observed import Observed
     from tfdbg_tui.dump.observe.places import AddedGraph, Place
+    from tfdbg_tui.dump.observe.references import VariableMemory
 
 _PACKED_ELEMENTS = 4096
 """Up to so many elements, to copy a tensor into a pack is cheaper than an op of its own."""
@@ -88,6 +89,18 @@ def add_serial(graph: Any) -> Any:
     """Return a placeholder in a v1 graph for the number of a run."""
     with _own_scope(graph):
         return tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int64), [], "serial")
+
+
+def add_copies(
+    graph: Any,
+    ops: Sequence[Any],
+    wanted: frozenset[str],
+    memory: VariableMemory,
+    fed: frozenset[str],
+) -> dict[str, Any]:
+    """Add copies of ops to a v1 graph; see `update_order.copies_in_order`."""
+    with _own_scope(graph):
+        return update_order.copies_in_order(graph, ops, wanted, memory, fed)
 
 
 def add_waiting(graph: Any, tensors: Sequence[Any], sinks: Sequence[Any]) -> list[Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tfdbg_tui.dump.observe import update_order
 from tfdbg_tui.dump.tensorflow import functions, graph_ops, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
 from tfdbg_tui.dump.tensorflow.function_defs import CAPTURE, AddedOps
 from tfdbg_tui.dump.tensorflow.functions import capture_inputs, captured_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody, Slots
 
@@ -36,18 +37,24 @@ class Place(Protocol):
 
 
 class V1Graph:
-    """A v1 graph that takes the ops itself: what it consists of is all that a session can run."""
+    """A v1 graph that takes the ops itself: what it consists of is all that a session can run.
+
+    Args:
+        graph: The graph.
+        copies: What runs in place of ops of the program, by the names of these.
+    """
 
     drained = False
     measured = None
     repeated = False
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: Any, copies: Mapping[str, Any]) -> None:
         self.graph = graph
+        self._copies = copies
 
     def tensor(self, tensor: Any) -> Any:
-        """Return the tensor, which is there; of a reference, what it refers to."""
-        return tensor_ops.dereferenced(tensor)
+        """Return the tensor that is computed; of a reference, what it refers to."""
+        return tensor_ops.dereferenced(update_order.replaced(tensor, self._copies))
 
 
 @dataclass(frozen=True, slots=True)

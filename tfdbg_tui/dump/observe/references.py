@@ -96,14 +96,18 @@ class VariableMemory:
             return When.BEFORE
         return When.NEVER
 
+    def variables(self, tensor: Any) -> frozenset[str]:
+        """Return the names of the variables whose memory a tensor may be."""
+        return self._memory.get(tensor.name, frozenset())
+
     def _add(self, op: Any) -> None:
         inputs = [tensor for tensor in op.inputs if tensor.name not in self._fed]
         written = 0
         for before in (*(tensor.op for tensor in inputs), *op.control_inputs):
             written |= self._written.get(before.name, 0)
         references = [tensor for tensor in inputs if graph_ops.is_reference(tensor)]
-        variables: frozenset[str] = frozenset().union(*map(self._variables, references))
-        if variables and _writes(op):
+        variables: frozenset[str] = frozenset().union(*map(self.variables, references))
+        if variables and writes(op):
             bit = 1 << self._num_writers
             self._num_writers += 1
             written |= bit
@@ -130,7 +134,7 @@ class VariableMemory:
             return variables or frozenset((op.name,))
         shares = op.type in _COPIES_NOTHING or op.type in _SLICES
         return frozenset().union(
-            *(self._variables(t) for t in inputs if shares and _may_be_one(t, output))
+            *(self.variables(t) for t in inputs if shares and _may_be_one(t, output))
         )
 
     def _is_repeatable(self, op: Any, num_computed: int) -> bool:
@@ -157,7 +161,8 @@ def changes_shapes(op: Any) -> bool:
     return op.type == "Assign" and not op.get_attr("validate_shape")
 
 
-def _writes(op: Any) -> bool:
+def writes(op: Any) -> bool:
+    """Whether an op overwrites a reference variable that it takes."""
     takes = any(argument.is_ref for argument in op.op_def.input_arg)
     return takes and op.type not in _ONLY_LOOK
 

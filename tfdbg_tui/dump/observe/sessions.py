@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.observe import instrument, observed, references
+from tfdbg_tui.dump.observe import instrument, observed, references, update_order
 from tfdbg_tui.dump.observe.groups import Dump, Group
 from tfdbg_tui.dump.observe.places import V1Graph
 from tfdbg_tui.dump.observe.references import VariableMemory, When
@@ -24,7 +24,7 @@ from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
 from tfdbg_tui.dump.tensorflow import graph_ops, graph_state, session_hooks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tfdbg_tui.dump.encode.group_plan import Row
     from tfdbg_tui.dump.observe.calls import Call
@@ -55,6 +55,7 @@ class Plan:
         name: What the run is called in the dump.
         before: Sinks to run before the program's run.
         along: Sinks to run in it.
+        copies: What runs in place of ops of the program, by the names of these; see `update_order`.
         serial: The placeholder that is fed with the number of the run.
         step: The global step that the run counts up, as it is before; None where it does not.
     """
@@ -62,8 +63,18 @@ class Plan:
     name: str
     before: Sequence[Any]
     along: Sequence[Any]
+    copies: Mapping[str, Any]
     serial: Any
     step: Any
+
+    def replaced(self, items: Iterable[Any]) -> list[Any]:
+        """Return ops and tensors that the program asks for, or what runs in their place."""
+        return [
+            self.copies.get(item.name, item)
+            if isinstance(item, tf.Operation)
+            else update_order.replaced(item, self.copies)
+            for item in items
+        ]
 
 
 @dataclass(slots=True)
@@ -180,7 +191,7 @@ class SessionPlans:
         with self._lock:
             ops = _reached(self._state(graph), wanted, frozenset(tensor.name for tensor in feeds))
             others = _without_what_needs(failed, [recorded.op for recorded in ops])
-        if any(graph_ops.is_stateful(op) and op.type not in _REPEATABLE for op in others):
+        if not all(map(_is_repeatable, others)):
             return None
         return self.plan(session, others, [], feeds)
 
@@ -243,15 +254,22 @@ class SessionPlans:
         self._graphs.record_run(name, graph, [tensor.name for tensor in fetches])
         if state.serial is None:
             state.serial = instrument.add_serial(graph)
-        ops = _reached(state, [*targets, *(tensor.op for tensor in fetches)], fed)
+        asked = [*targets, *(tensor.op for tensor in fetches)]
+        ops = _reached(state, asked, fed)
         flow = ControlFlow(recorded.op for recorded in ops)
         visible = [recorded for recorded in ops if not flow.is_in_loop(recorded.op)]
         if len(visible) < len(ops):
             reason = "ops between Enter and Exit are not observed"
             self.skip_once(graph, "the inside of v1 loops", reason)
-        sinks = _RunSinks(self._dump, self._options, self._graphs, graph, state, doubtful=doubtful)
+        run_ops = [recorded.op for recorded in ops]
+        memory = VariableMemory(run_ops, fed)
+        copies = instrument.add_copies(
+            graph, run_ops, frozenset(op.name for op in asked), memory, fed
+        )
+        sinks = _RunSinks(
+            self._dump, self._options, self._graphs, graph, state, copies, doubtful=doubtful
+        )
         items = self._observed(graph, state, visible, doubtful=doubtful)
-        memory = VariableMemory((recorded.op for recorded in ops), fed)
         # What is fed in place of a tensor has not been made by its op.
         outputs = [t for r in visible for t in r.op.outputs if _is_computed(t, fed)]
         running, before = (
@@ -273,6 +291,7 @@ class SessionPlans:
                 for branch in _by_branch(items, flow)
                 for sink in sinks.of(branch, running, When.RUNNING)
             ],
+            copies=copies,
             serial=state.serial,
             step=_global_step(graph, ops),
         )
@@ -316,6 +335,7 @@ class _RunSinks:
         graphs: Knows the numbers of tensors.
         graph: The session's.
         state: Keeps the sinks.
+        copies: What runs in place of ops of the program, by the names of these.
         doubtful: Whether tensors may have other shapes than known.
     """
 
@@ -326,6 +346,7 @@ class _RunSinks:
         graphs: GraphDefinitions,
         graph: Any,
         state: _GraphState,
+        copies: Mapping[str, Any],
         *,
         doubtful: bool,
     ) -> None:
@@ -334,6 +355,7 @@ class _RunSinks:
         self._graphs = graphs
         self._graph = graph
         self._state = state
+        self._copies = copies
         self._doubtful = doubtful
 
     def of(self, items: Sequence[Observed], names: set[str], when: When) -> list[Any]:
@@ -346,7 +368,8 @@ class _RunSinks:
         """
         items = [item for item in items if item.tensor.name in names]
         overwritten = when is When.BEFORE
-        known = self._state.sinks.setdefault((when, self._doubtful), [])
+        shareable = overwritten or not self._copies
+        known = self._state.sinks.setdefault((when, self._doubtful), []) if shareable else []
         missing = {item.tensor.name: item for item in items}
         found = []
         for shared in sorted(known, key=lambda shared: -len(shared.records)):
@@ -382,7 +405,8 @@ class _RunSinks:
         group = Group(plan, self._dump)
         self._graphs.keep(self._graph, group)
         serial = self._state.serial
-        sink = instrument.add_group(V1Graph(self._graph), items, group, None, input_row, [], serial)
+        place = V1Graph(self._graph, self._copies)
+        sink = instrument.add_group(place, items, group, None, input_row, [], serial)
         records = frozenset(row.tensor_name for row in plan.rows)
         others = frozenset(row.tensor_name for row in plan.extra_rows)
         return _SharedSink(sink, records, records | others)
@@ -421,6 +445,12 @@ def _without_what_needs(failed: Any, ops: Iterable[Any]) -> list[Any]:
         else:
             others.append(op)
     return others
+
+
+def _is_repeatable(op: Any) -> bool:
+    """Whether an op gives the same again, and leaves everything as it is."""
+    stateful = graph_ops.is_stateful(op) and op.type not in _REPEATABLE
+    return not stateful and not references.writes(op)
 
 
 def _is_computed(tensor: Any, fed: frozenset[str]) -> bool:

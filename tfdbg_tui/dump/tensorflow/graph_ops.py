@@ -12,10 +12,11 @@ from tensorflow.python.framework.op_def_library import _apply_op_helper
 from tensorflow.python.framework.ops import _create_c_op
 from tensorflow.python.ops.resource_variable_ops import ResourceVariable as ResourceVariable
 
+from tfdbg_tui.dump.tensorflow import own
 from tfdbg_tui.dump.tensorflow.private import attribute, method
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _from_c_op = attribute(tf.Operation, "_from_c_op")
 _unsafe_unfinalize = method(tf.Graph, "_unsafe_unfinalize")
@@ -54,6 +55,21 @@ def new_input(graph: Any, name: str, dtype: Any, shape: Any, device: str) -> Any
 def new_op(op_type: str, **arguments: Any) -> Any:
     """Return a new op of the current graph, also where it has no outputs."""
     return _apply_op_helper(op_type, **arguments)[2]
+
+
+def copy_of(graph: Any, op: Any, inputs: Sequence[Any]) -> Any:
+    """Return a new op of a graph like another, which waits for what ops wait for there just now.
+
+    Args:
+        graph: The graph, which is the default one.
+        op: The op.
+        inputs: What the new one takes.
+    """
+    node = op.node_def
+    with tf.device(node.device):
+        return graph.create_op(
+            op.type, list(inputs), [], name=own.copy_name(op.name), attrs=dict(node.attr)
+        )
 
 
 def collective_keys(op: Any) -> list[int]:

@@ -31,6 +31,7 @@ _INSERT = declare(_py_funcs, "insert").name
 _MESSAGE = declare(tf.errors.OpError(None, None, "", 0), "_message").name
 
 _COPY_MARK = re.compile(r"_tfdbg_tui_\d+")
+_OP_COPY = re.compile(rf"{SCOPE}([^\s'}}]+){_COPY_MARK.pattern}")
 
 _numbers = itertools.count(1)
 _py_func_tokens: set[str] = set()
@@ -62,17 +63,17 @@ def is_graph(graph: Any) -> bool:
 
 
 def copy_name(name: str) -> str:
-    """Return a new name for a function that runs in place of one of the program's."""
+    """Return a new name for a function or an op that runs in place of one of the program's."""
     return f"{name}_tfdbg_tui_{next(_numbers)}"
 
 
 def original_name(name: str) -> str:
-    """Return the name of the program's function that a function runs in place of, if it does."""
-    return _COPY_MARK.sub("", name)
+    """Return a name, or a text, with the program's names for what runs in place of its own."""
+    return _COPY_MARK.sub("", _OP_COPY.sub(r"\1", name))
 
 
 def restore_names(error: BaseException) -> None:
-    """Name the program's functions in the message of an error, where it names those that ran."""
+    """Name the program's functions and ops in the message of an error, not those that ran."""
     message = getattr(error, _MESSAGE, None)
     if isinstance(message, str):
         setattr(error, _MESSAGE, original_name(message))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 from tensorflow.python.client.session import BaseSession
 
+from tfdbg_tui.dump.tensorflow import own
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ _DO_RUN = declare(
     "_do_run",
     *("self", "handle", "target_list", "fetch_list", "feed_dict", "options", "run_metadata"),
 )
+_DO_CALL = declare(BaseSession, "_do_call", "self", "fn", "args")
 _MAKE_CALLABLE = declare(
     BaseSession, "make_callable", "self", "fetches", "feed_list", "accept_options"
 )
@@ -40,6 +42,7 @@ class SessionHooks:
         """Return what to wrap, and how."""
         return (
             (_DO_RUN, self._do_run),
+            (_DO_CALL, _do_call),
             (_MAKE_CALLABLE, self._make_callable),
             (_MAKE_CALLABLE_FROM_OPTIONS, self._make_callable_from_options),
         )
@@ -61,6 +64,7 @@ class SessionHooks:
             if run is None:
                 return original(this, None, targets, fetches, feeds, options, run_metadata)
             plan, all_feeds = run.plan, {**feeds, **run.feeds}
+            wanted, computed = [*plan.replaced(targets), *plan.along], plan.replaced(fetches)
             if plan.before or plan.step is not None:
                 steps = [plan.step] if plan.step is not None else []
                 # What it cannot read the program's run cannot either, which says so itself.
@@ -68,9 +72,7 @@ class SessionHooks:
                     values = original(this, None, plan.before, steps, all_feeds, None, None)
                     self._listener.tell("session_counted", run, values)
             try:
-                outputs = original(
-                    this, None, [*targets, *plan.along], fetches, all_feeds, options, run_metadata
-                )
+                outputs = original(this, None, wanted, computed, all_feeds, options, run_metadata)
             except BaseException as error:
                 again = self._listener.tell(
                     "session_plan_again", this, fetches, targets, feeds, error
@@ -110,3 +112,19 @@ class SessionHooks:
             return original(this, callable_options)
 
         return make_callable_from_options
+
+
+def _do_call(original: Any) -> Any:
+    """Let TensorFlow find the program's op in the message of an error, not the one that ran."""
+
+    def do_call(this: Any, fn: Any, *args: Any) -> Any:
+        def call(*given: Any) -> Any:
+            try:
+                return fn(*given)
+            except tf.errors.OpError as error:
+                own.restore_names(error)
+                raise
+
+        return original(this, call, *args)
+
+    return do_call
