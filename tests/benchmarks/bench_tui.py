@@ -26,7 +26,7 @@ from pathlib import Path
 
 from bench_reader import RECORDED, scale
 
-PROGRAM = "import sys; from tfdbg_tui.tui import run_app; sys.exit(run_app(sys.argv[1]))"
+PROGRAM = "import sys; from tfdbg_tui.tui import run_app; run_app(sys.argv[1], fresh=True)"
 KEYS = {  # one key, or two in turn
     "j": (b"j",),
     "PgDn": (b"\x1b[6~",),

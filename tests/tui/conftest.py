@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 NORMAL = (120, 40)
 
 
+@pytest.fixture(autouse=True)
+def _nothing_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what the app remembers, of a run that several tests open, to each test."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 @dataclass
 class Opened:
     """A running app whose run has been read."""

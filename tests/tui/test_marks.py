@@ -14,15 +14,8 @@ from tfdbg_tui.tui.widgets.candidates import Candidates
 from tfdbg_tui.tui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.conftest import RecordedLogdirs
     from tests.tui.conftest import Open
-
-
-@pytest.fixture(autouse=True)
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
 
 async def test_marks_are_there_in_the_next_session(

@@ -31,6 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="stay on the newest event while the program runs; LOGDIR need not exist yet",
     )
+    parser.add_argument(
+        "--fresh", action="store_true", help="open on the first root, not where you left it"
+    )
     add_live_arguments(parser)
     add_app_arguments(parser)
 
@@ -49,4 +52,4 @@ def run(args: argparse.Namespace) -> int:
     logdirs = expanded(args.logdirs)
     if not logdirs:
         raise LogdirError(f"{' '.join(args.logdirs)}: no directory fits")
-    return run_app(*logdirs, run=args.run, follow=args.follow, **options)
+    return run_app(*logdirs, run=args.run, follow=args.follow, fresh=args.fresh, **options)

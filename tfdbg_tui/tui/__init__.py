@@ -25,6 +25,7 @@ def run_app(
     run: str | None = None,
     follow: bool = False,
     at: str | None = None,
+    fresh: bool = False,
     theme: str | None = None,
     mouse: bool = True,
     ascii_only: bool | None = None,
@@ -40,6 +41,7 @@ def run_app(
         run: Label of the run to open, where the logdir holds several.
         follow: Whether to stay on the newest event while the program runs.
         at: What to go to first: ``trace:88``, ``exec:12``, an op's name, ``file.py:120``.
+        fresh: Whether to open on the first root, rather than where the run was left.
         theme: Name of a theme.
         mouse: Whether the app takes the mouse.
         ascii_only: Whether to draw with ASCII; None to ask the locale.
@@ -82,6 +84,7 @@ def run_app(
         *logdirs,
         run=run,
         at=at,
+        fresh=fresh,
         follow=follow,
         until_bad=until_bad,
         bell=bell,

@@ -35,6 +35,7 @@ from tfdbg_tui.tui.control.actor import Actor
 from tfdbg_tui.tui.control.arrivals import Arrivals
 from tfdbg_tui.tui.control.commands import Commands
 from tfdbg_tui.tui.control.jobs import Jobs
+from tfdbg_tui.tui.control.last_views import LastViews
 from tfdbg_tui.tui.control.navigator import Navigator
 from tfdbg_tui.tui.control.parts import Parts
 from tfdbg_tui.tui.control.runs import Runs
@@ -70,6 +71,7 @@ class TfdbgApp(PacedApp):
         logdirs: The directories.
         run: Label of the run to open; None to choose where there are several.
         at: What to go to first, as typed after ``:``.
+        fresh: Whether to open on the first root, rather than where the run was left.
         follow: Whether to stay on the newest event, and to go to newer runs.
         until_bad: Whether to stop following, and go to the root, when something is bad.
         bell: Whether to ring the terminal's bell when something is bad for the first time.
@@ -91,6 +93,7 @@ class TfdbgApp(PacedApp):
         *logdirs: str,
         run: str | None = None,
         at: str | None = None,
+        fresh: bool = False,
         follow: bool = False,
         until_bad: bool = False,
         bell: bool = False,
@@ -143,7 +146,10 @@ class TfdbgApp(PacedApp):
         self._commands = Commands(self.parts, self._navigator, self._runs)
         self._actor = Actor(self.parts, self._navigator, self._commands, digit_seconds)
         self.parts.main.digit_typed = self._actor.counts.typed
-        self._arrivals = Arrivals(self.parts, self._navigator, until_bad=until_bad, bell=bell)
+        self._last_views = LastViews(self.parts, self._navigator, fresh=fresh)
+        self._arrivals = Arrivals(
+            self.parts, self._navigator, self._last_views, until_bad=until_bad, bell=bell
+        )
         self.session.listen(self._jobs.look)
         self.session.listen(self._navigator.find_chain)
         self.session.listen(self._navigator.find_filtered)
@@ -181,7 +187,8 @@ class TfdbgApp(PacedApp):
         self.parts.job_reader.start()
 
     def on_unmount(self) -> None:
-        """Stop reading."""
+        """Remember where the user was, and stop reading."""
+        self._last_views.keep()
         self.parts.loader.stop()
         self.parts.diagnoser.stop()
         self.parts.job_reader.stop()

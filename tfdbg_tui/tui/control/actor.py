@@ -53,7 +53,8 @@ class Actor:
     def _act(self, action: Action, number: int | None) -> None:
         parts, action_id = self._parts, action.id
         parts.main.keys.hush()
-        self._navigator.drop_target()
+        if action_id != "quit":
+            self._navigator.drop_target()
         if action_id in _SHOW_THE_BAD:
             parts.session.recording.announcement = ""
         if parts.search.under_way and action_id not in _SEARCHES:

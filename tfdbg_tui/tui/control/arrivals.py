@@ -10,6 +10,7 @@ from tfdbg_tui.tui.session.announcements import announce_first_bad
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis import Phase
     from tfdbg_tui.tui.background.diagnoser import Diagnosed
+    from tfdbg_tui.tui.control.last_views import LastViews
     from tfdbg_tui.tui.control.navigator import Navigator
     from tfdbg_tui.tui.control.parts import Parts
     from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -21,14 +22,24 @@ class Arrivals:
     Args:
         parts: The app.
         navigator: Moves the focus.
+        last_views: Goes to where runs were left.
         until_bad: Whether to stop following, and go to the root, when something is bad.
         bell: Whether to ring the terminal's bell when something is bad for the first time.
     """
 
-    def __init__(self, parts: Parts, navigator: Navigator, *, until_bad: bool, bell: bool) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        navigator: Navigator,
+        last_views: LastViews,
+        *,
+        until_bad: bool,
+        bell: bool,
+    ) -> None:
         self._parts = parts
         self._session = parts.session
         self._navigator = navigator
+        self._last_views = last_views
         self._until_bad = until_bad
         self._bell = bell
         self._phase: Phase | None = None
@@ -50,7 +61,9 @@ class Arrivals:
     def loaded(self, snapshot: Snapshot) -> None:
         """Show what has been read."""
         session = self._session
+        self._last_views.leave_for(snapshot)
         session.load(snapshot)
+        self._last_views.restore()
         self._parts.diagnoser.explain(snapshot)
         going = self._navigator.go_to_target(complete=snapshot.run.progress.complete)
         if not going and session.following and not session.paused:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui import navigation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,5 +63,5 @@ class Jobs:
 
     def _open(self, files: RunFiles, target: str) -> None:
         if target:
-            self._navigator.aim(target, files)
+            self._navigator.aim(partial(navigation.goto, target=target), files)
         self._parts.loader.choose(files)

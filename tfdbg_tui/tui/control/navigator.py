@@ -30,7 +30,7 @@ class Navigator:
 
     Args:
         parts: The app.
-        target: Where the command line says to go; None for nowhere.
+        target: Where the command line says to go, as typed after ``:``; None for nowhere.
 
     Attributes:
         answers: What has been typed, of each prompt, the newest last.
@@ -40,7 +40,7 @@ class Navigator:
     def __init__(self, parts: Parts, target: str | None) -> None:
         self._parts = parts
         self._session = parts.session
-        self._target = target
+        self._target = None if target is None else _going_to(target)
         self._target_run = _ANY
         self._touched: tuple[str, str] | None = None if target is None else _ANY
         self.marks = Marks(parts)
@@ -106,7 +106,7 @@ class Navigator:
         target = self._target
         with self.acting():
             try:
-                self.go(partial(navigation.goto, target=target), jump=True)
+                self.go(target, jump=True)
             except navigation.NowhereError:
                 if not complete:
                     return True
@@ -131,9 +131,9 @@ class Navigator:
         if self.is_untouched:
             self.go(navigation.open_on_root, jump=False)
 
-    def aim(self, target: str, files: RunFiles) -> None:
-        """Go somewhere in a run, as typed after ``:``, as soon as that has been read."""
-        self._target, self._target_run, self._touched = target, files.identity, _ANY
+    def aim(self, navigate: Navigate, files: RunFiles) -> None:
+        """Go where a function of navigation says in a run, as soon as that has been read."""
+        self._target, self._target_run, self._touched = navigate, files.identity, _ANY
 
     def _run(self) -> tuple[str, str]:
         snapshot = self._session.snapshot
@@ -185,14 +185,14 @@ class Navigator:
                 self.marks.set(text)
             elif answered.purpose == "to_mark":
                 if text:
-                    self.go(partial(navigation.goto, target=self.marks.place(text[0])), jump=True)
+                    self.go(_going_to(self.marks.place(text[0])), jump=True)
             elif answered.purpose == "search":
                 self._parts.search.answered(text)
             elif command == ["filter"]:
                 text = text.strip().removeprefix("filter")
                 self.go(lambda _, focus: navigation.set_filter(focus, text), jump=True)
             elif text:
-                self.go(partial(navigation.goto, target=text), jump=True)
+                self.go(_going_to(text), jump=True)
 
     def _remember(self, purpose: Purpose, text: str) -> None:
         others = [answer for answer in self.answers[purpose] if answer != text]
@@ -251,3 +251,8 @@ class Navigator:
                 self._session.notify()
             if self._parts.tree_finder.task_done(message.task):
                 self._session.notify()
+
+
+def _going_to(target: str) -> Navigate:
+    """Return a function that goes to what has been typed after ``:``."""
+    return partial(navigation.goto, target=target)

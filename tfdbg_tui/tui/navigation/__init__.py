@@ -39,7 +39,7 @@ from tfdbg_tui.tui.navigation.moving import (
     step_frame,
     to_number,
 )
-from tfdbg_tui.tui.navigation.places import link_to, place_of
+from tfdbg_tui.tui.navigation.places import link_to, place_of, restored, view_of
 from tfdbg_tui.tui.navigation.repeats import step_computation
 from tfdbg_tui.tui.navigation.settling import first_focus, open_on_root, settle
 from tfdbg_tui.tui.navigation.showing import (
@@ -79,6 +79,7 @@ __all__ = [
     "pane_to_filter",
     "place_of",
     "repeat",
+    "restored",
     "reverse",
     "search",
     "set_filter",
@@ -102,5 +103,6 @@ __all__ = [
     "toggle_bad_only",
     "toggle_in_time",
     "toggle_library_frames",
+    "view_of",
     "why",
 ]

@@ -178,11 +178,7 @@ class Rows(ABC):
     def place(self, snapshot: Snapshot, focus: Focus) -> str:
         """Return what is focused as it is typed after ``:``; "" for nothing."""
         event = self.tensor(snapshot, focus)
-        if event is None:
-            return ""
-        if event.kind == "graph_execution":
-            return f"trace:{event.index}"
-        return f"exec:{event.index}:{event.slot}" if event.slot else f"exec:{event.index}"
+        return place_of_event(event) if event else ""
 
     def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus | None:
         """Go to the row that a typed number means; None where rows have no numbers.
@@ -312,6 +308,13 @@ class EventRows(Rows):
         """See `Rows`."""
         in_order = snapshot.sorted_in(self.PANE, focus) is None
         return row_of(self.focused(focus), self.events(snapshot, focus), in_order=in_order)
+
+
+def place_of_event(event: TensorEvent) -> str:
+    """Return a tensor as it is typed after ``:``."""
+    if event.kind == "graph_execution":
+        return f"trace:{event.index}"
+    return f"exec:{event.index}:{event.slot}" if event.slot else f"exec:{event.index}"
 
 
 def row_of(focused: int | None, listed: Positions | None, *, in_order: bool) -> int | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.tui.session.run_key import key_of_run
 from tfdbg_tui.user_files import state_path, write_whole
 
 if TYPE_CHECKING:
@@ -37,11 +37,7 @@ class Mark:
 
 def path_of_marks(files: RunFiles) -> str:
     """Return the file that holds the marks of a run."""
-    directory, label = files.identity
-    if "://" not in directory:
-        directory = os.path.realpath(directory)
-    digest = hashlib.sha256(f"{directory}\n{label}".encode()).hexdigest()[:16]
-    return state_path(os.path.join("marks", f"{digest}.json"))
+    return state_path(os.path.join("marks", f"{key_of_run(files)}.json"))
 
 
 def read_marks(path: str) -> dict[str, Mark]:
