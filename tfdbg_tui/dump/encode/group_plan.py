@@ -81,7 +81,7 @@ class GroupPlan:
         inputs: For each row, which rows its details include besides itself.
         places: Which argument of `Group.detail` has the elements of a row, and where in the pack.
         counted: Rows of which the graph itself counts the bad elements where Python has seen enough
-            of them; see `observe.sights`.
+            of them; see `observe.graph_counts`.
         exact_limit: Size beyond which a tensor is detailed even when it is healthy.
     """
 

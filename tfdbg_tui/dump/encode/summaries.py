@@ -27,7 +27,7 @@ _FEW = 1024
 """Up to so many elements, the number of numpy's calls is what a look costs."""
 
 TIMES_DETAILED = 10
-"""How often the same sight of a bad tensor is described in full."""
+"""How often the same pattern of a bad tensor is described in full."""
 
 WATCHED = frozenset({1, 2, 8, 14, 18, 19, 24, 25, 26, 27, 28})
 """DataType numbers of the floating and complex types: those that can hold NaN or infinity."""
@@ -110,14 +110,14 @@ class Novelty:
     def __init__(self) -> None:
         self._times: Counter[Hashable] = Counter()
 
-    def is_new(self, sight: Hashable) -> bool:
+    def is_new(self, pattern: Hashable) -> bool:
         """Note a bad tensor, and return whether it was seen less than a few times.
 
         Args:
-            sight: Which tensor, with what kinds of bad elements, from which inputs bad or not.
+            pattern: Which tensor, with what kinds of bad elements, from which inputs bad or not.
         """
-        self._times[sight] += 1
-        return self._times[sight] <= TIMES_DETAILED
+        self._times[pattern] += 1
+        return self._times[pattern] <= TIMES_DETAILED
 
 
 def all_finite(array: Any) -> bool:

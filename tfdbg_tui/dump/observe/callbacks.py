@@ -71,7 +71,7 @@ def with_details(
         row: See `row_queue.row_tensor`.
         tensors: What tells which tensors are bad, and the tensors.
         count: Adds ops that count what is bad, where Python need not look at all of that; see
-            `sights.count`.
+            `graph_counts.count`.
     """
     healthy, bad = tf.raw_ops.Switch(data=row, pred=condition)
     if devices.has_accelerator():

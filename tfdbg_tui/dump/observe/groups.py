@@ -9,7 +9,7 @@ import numpy as np
 
 from tfdbg_tui.dump.encode import details, queue_rows, summaries
 from tfdbg_tui.dump.encode.records import GroupRecords
-from tfdbg_tui.dump.observe import sights
+from tfdbg_tui.dump.observe import graph_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.summaries import HealthCounts
     from tfdbg_tui.dump.observe.calls import Moment
 
-_MAX_SIGHTS = 1000
-"""So many sights of a group are noted as known: there may be no end of them."""
+_MAX_PATTERNS = 1000
+"""So many patterns of a group are noted as known: there may be no end of them."""
 _MAX_FAILURES = 3
 """A group that has failed so often is left alone."""
 _NAMED = 3
@@ -84,7 +84,7 @@ class Group:
         self._found: dict[int, Values] = {}
         self._keys = itertools.count(1)
         self._failures = 0
-        self._known_sights = 0
+        self._known_patterns = 0
         self._constants_untold = summaries.TIMES_DETAILED
 
     def sink(self, row: Any, *arrays: Any) -> list[Any]:
@@ -171,9 +171,9 @@ class Group:
 
     def _note_known(self, number: int, counts: Any) -> None:
         """Let the graph count itself where it sees the same again."""
-        if self._known_sights < _MAX_SIGHTS:
-            self._known_sights += 1
-            sights.note_known(number, counts)
+        if self._known_patterns < _MAX_PATTERNS:
+            self._known_patterns += 1
+            graph_counts.note_known(number, counts)
 
     def first_bad(self, values: Values) -> tuple[Row, HealthCounts | None] | None:
         """Return the first bad tensor and, where the mode counts, its counts; None if all are fine.

@@ -4,11 +4,12 @@ The tensors of a graph are observed in groups.  A group costs one look at its la
 TensorFlow's ``DebugNumericSummaryV2`` in its CURT_HEALTH mode, which runs at memory speed, and one
 at each *pack* of small tensors of one shape.  `coverage` tells which need no look of their own.
 Only when something in the group is bad, Python gets the tensors themselves (they are still alive)
-and counts everything about the bad ones (in loops, until it has seen enough of them: see `sights`);
-in steps that are measured (see `magnitudes`), it finds the extremes of all.  What was found goes
-into a queue (see `row_queue`).  In modes that tell more of healthy tensors than sizes, and in
-sessions of TensorFlow 1, one PyFunc, the *sink*, takes it instead.  Groups are limited, so that not
-too much is kept alive, and not too much is lost when an op raises in the middle of a graph.
+and counts everything about the bad ones (in loops, until it has seen enough of them: see
+`graph_counts`); in steps that are measured (see `magnitudes`), it finds the extremes of all.  What
+was found goes into a queue (see `row_queue`).  In modes that tell more of healthy tensors than
+sizes, and in sessions of TensorFlow 1, one PyFunc, the *sink*, takes it instead.  Groups are
+limited, so that not too much is kept alive, and not too much is lost when an op raises in the
+middle of a graph.
 """
 
 from __future__ import annotations
@@ -18,7 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.observe import callbacks, coverage, row_queue, sights, update_order
+from tfdbg_tui.dump.observe import (
+    callbacks,
+    coverage,
+    graph_counts,
+    row_queue,
+    update_order,
+)
 from tfdbg_tui.dump.tensorflow import own, tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -188,7 +195,7 @@ class _GroupBuilder:
         plan.counted = tuple(sorted(plan.places))
 
         def count(row: Any, looked_at: Sequence[Any]) -> tuple[Any, Any]:
-            return sights.count(self._number, plan, row, looked_at[1:], place.measured)
+            return graph_counts.count(self._number, plan, row, looked_at[1:], place.measured)
 
         return count
 

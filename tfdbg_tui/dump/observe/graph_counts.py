@@ -1,10 +1,10 @@
 """Bad tensors that a graph counts itself, without entering Python: what Python has seen enough of.
 
-The body of a loop may run thousands of times in a call.  Where Python has seen the same tensors
-with the same kinds of bad elements so often that they tell nothing new, it notes that *sight* in a
-set of TensorFlow's, which all graphs know by its name.  A graph that finds it there hands over its
-own counts in the queue (see `row_queue`).  A function of a dataset does not: with a set in it the
-dataset could not be saved.
+The body of a loop may run thousands of times in a call.  A *pattern* says which tensors of a group
+are bad, with which kinds of bad elements.  Where Python has seen one so often that it tells nothing
+new, it notes it in a set of TensorFlow's, which all graphs know by its name.  A graph that finds it
+there hands over its own counts in the queue (see `row_queue`).  A function of a dataset does not:
+with a set in it the dataset could not be saved.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.encode.group_plan import GroupPlan
 
-_NAME = "tfdbg_tui_sights"
+_NAME = "tfdbg_tui_patterns"
 _MODE = TensorDebugMode.CONCISE_HEALTH
 _COLUMNS = len(VALUE_VECTORS[_MODE])
 _MAX_WEIGHT = 1 << 20
@@ -86,8 +86,8 @@ def _summaries(plan: GroupPlan, tensors: Mapping[int, Any]) -> list[Any]:
 def _is_known(number: int, plan: GroupPlan, counts: Any) -> Any:
     """Return whether Python has seen enough of some counts."""
     weighted = tf.raw_ops.Sign(x=counts) * _weights(number, len(plan.counted))
-    sight = tf.raw_ops.Cast(x=tf.raw_ops.L2Loss(t=weighted), DstT=tf.int64)
-    return resources.is_in_set(_NAME, sight)
+    pattern = tf.raw_ops.Cast(x=tf.raw_ops.L2Loss(t=weighted), DstT=tf.int64)
+    return resources.is_in_set(_NAME, pattern)
 
 
 def _rows(plan: GroupPlan, row: Any, counts: Any) -> Any:
@@ -118,7 +118,7 @@ def _counted(plan: GroupPlan, tensors: Mapping[int, Any]) -> Iterator[Any]:
 
 
 def _weights(number: int, tensors: int) -> npt.NDArray[np.float64]:
-    """Return what stands for each kind of bad elements, of each tensor, in the number of a sight.
+    """Return what stands for each kind of bad elements, of each tensor, in the number of a pattern.
 
     Before these come the id and the size of a tensor, whose weights tell groups apart.
     """
