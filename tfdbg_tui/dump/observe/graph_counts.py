@@ -1,10 +1,9 @@
 """Bad tensors that a graph counts itself, without entering Python: what Python has seen enough of.
 
-The body of a loop may run thousands of times in a call.  A *pattern* says which tensors of a group
-are bad, with which kinds of bad elements.  Where Python has seen one so often that it tells nothing
-new, it notes it in a set of TensorFlow's, which all graphs know by its name.  A graph that finds it
-there hands over its own counts in the queue (see `row_queue`).  A function of a dataset does not:
-with a set in it the dataset could not be saved.
+The body of a loop, and a function of a dataset, may run thousands of times in a call.  A *pattern*
+says which tensors of a group are bad, with which kinds of bad elements.  Where Python has seen one
+so often that it tells nothing new, it notes it in a set of TensorFlow's, which all graphs know by
+its name.  A graph that finds it there hands over its own counts in the queue (see `row_queue`).
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class Place(Protocol):
         graph: The graph that they are made in.
         drained: Whether `row_queue` gets what they put into the queue.
         measured: Tells in `graph` whether what runs now is measured; None where nothing is.
-        repeated: Whether the ops may run many times in a call, and may keep a state of their own.
+        repeated: Whether the ops may run many times in a call.
     """
 
     graph: Any
@@ -96,7 +96,7 @@ class AddedGraph:
         self._waits: list[tuple[str, list[str]]] = []
         self.usage = usage
         self.drained = not usage.in_session
-        self.repeated = usage.in_loop and not usage.stateless
+        self.repeated = usage.in_loop or usage.stateless
         self.measured: Any = None
         self.graph = own.new_graph()
         self.ops: AddedOps | None = None

@@ -124,9 +124,13 @@ def call(graph: Any, arguments: Sequence[Any]) -> Any:
 
     TensorFlow puts the ops of other functions in the place of their calls.
     """
-    function = from_func_graph(
-        unique_fn_name(own.NAME, "called"), graph, {NO_INLINE: AttrValue(b=True)}
-    )
+    attributes = {NO_INLINE: AttrValue(b=True)}
+    made = from_func_graph(unique_fn_name(own.NAME, "called"), graph, attributes)
+    definition = _definition(made)
+    definition.signature.name = unique_fn_name(own.NAME, "called")
+    # Of a function that says it has a state, TensorFlow saves no dataset.
+    definition.signature.is_stateful = False
+    function = make_function(definition, _children(made))
     add_to_graph(tf.compat.v1.get_default_graph(), function)
     types = [output.dtype for output in graph.outputs]
     return tf.raw_ops.StatefulPartitionedCall(args=arguments, Tout=types, f=function_name(function))
