@@ -77,7 +77,7 @@ _BITS = 0x4000000000000000  # 2.0 as a double
 EXECUTION = events.Execution(
     "Log", 1, GRAPHS[0], [1], [2], _MODE, [_HEALTH],
     events.CodeLocation("host", ["frame"]).encode(), [1], 1, 1, "failed", [1.0], [2.0],
-    [_HEALTH], [1.0], [2.0],
+    [_HEALTH], [1.0], [2.0], 1,
 )  # fmt: skip
 TRACE = events.GraphExecutionTrace(
     GRAPHS[0], "op", 1, _MODE, _HEALTH, "/device:CPU:0", 1, 2, _BITS, _BITS

@@ -31,12 +31,13 @@ def told(
     """Returns what a reader hands out of an execution and of a graph execution."""
     frame = events.StackFrameWithId("frame", events.FileLineCol(0, 7, "f")).encode()
     device = events.DebuggedDevice("/device:CPU:0", 1).encode()
+    layer = events.Layer(1, 0, "encoder", "Encoder").encode()
     logdir = write_logdir(
         directory,
         executions=execution_record(execution),
         traces=trace_record(trace),
         frames=record(stack_frame_with_id=frame),
-        graphs=record(debugged_device=device),
+        graphs=record(debugged_device=device) + record(layer=layer),
     )
     run = read(logdir)
     made, computed = run.executions[0], run.graph_executions[0]

@@ -29,6 +29,7 @@ from tfdbg_tui.logdir.events import (
 )
 from tfdbg_tui.logdir.index.event_list import UnreadableError
 from tfdbg_tui.logdir.index.steps import Steps
+from tfdbg_tui.logdir.layers import Layer
 from tfdbg_tui.logdir.reader import RunReader, choose_run, open_run
 from tfdbg_tui.logdir.run import Run
 
@@ -40,6 +41,7 @@ __all__ = [
     "Graph",
     "GraphExecution",
     "GraphOp",
+    "Layer",
     "LogdirError",
     "Omission",
     "Problem",

@@ -7,9 +7,13 @@ None.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.short_repr import short_repr
 from tfdbg_tui.wire.modes import mode_name
+
+if TYPE_CHECKING:
+    from tfdbg_tui.logdir.layers import Layer
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -93,6 +97,7 @@ class Execution:
         inputs: Summary of each input in the order of `input_tensor_ids`, with extremes; None for
             one that is not floating.  Empty where they were not recorded: this project's writer
             does it in its adaptive mode, for an execution with a bad output.
+        layer: The innermost layer in whose call it ran, where that is recorded.
         unreadable: Why its record cannot be read; only what the index knows is there then: no
             tensors and no time.
     """
@@ -115,6 +120,7 @@ class Execution:
     serial: int | None = None
     error: str | None = None
     inputs: tuple[TensorSummary | None, ...] = ()
+    layer: Layer | None = None
     unreadable: str | None = None
 
     __repr__ = short_repr
@@ -186,13 +192,14 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionKind:
-    """What executions of one op or function have in common."""
+    """What executions of one op or function have in common; see `Run.layer_of_kind`."""
 
     file_set: int
     op_type: str
     graph_id: str | None
     num_outputs: int
     mode: int
+    layer: int = 0
 
     @property
     def is_function(self) -> bool:

@@ -14,16 +14,25 @@ from tfdbg_tui.wire import codec
 from tfdbg_tui.wire.events import CodeLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfdbg_tui.logdir.definitions.definitions import Definitions, Stacks
     from tfdbg_tui.logdir.definitions.graphs import Graph, GraphOp
     from tfdbg_tui.logdir.discovery import RunFiles
-    from tfdbg_tui.logdir.events import Omission, Problem, Progress, Site, SourceFile, StackFrame
+    from tfdbg_tui.logdir.events import (
+        ExecutionKind,
+        Omission,
+        Problem,
+        Progress,
+        Site,
+        SourceFile,
+        StackFrame,
+    )
     from tfdbg_tui.logdir.files.problems import Problems
     from tfdbg_tui.logdir.files.record_file import RecordFile
     from tfdbg_tui.logdir.index.executions import Executions
     from tfdbg_tui.logdir.index.traces import GraphExecutions
+    from tfdbg_tui.logdir.layers import Layer
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -152,6 +161,19 @@ class Run:
             graph = self.graphs.get(graph.outer_id) if graph.outer_id else None
         return tuple(reversed(path.values()))
 
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """Keras layers and `tf.Module`s, each after the one that it is called in."""
+        found = [layer for d in self._definitions for layer in list(d.layers.values())]
+        inner: dict[Layer | None, dict[Layer, None]] = {}
+        for layer in found:
+            inner.setdefault(layer.outer, {})[layer] = None
+        return tuple(_in_order(inner, None))
+
+    def layer_of_kind(self, kind: ExecutionKind) -> Layer | None:
+        """Return the layer in whose call executions of a kind ran, where that is recorded."""
+        return self._definitions[kind.file_set].layers.get(kind.layer)
+
     def function_graph(self, function_name: str) -> str | None:
         """Return the graph of a function by its runtime name, where the writer recorded it."""
         for definitions in self._definitions:
@@ -176,3 +198,12 @@ class Run:
             if source is not None:
                 return source
         return None
+
+
+def _in_order(
+    inner: Mapping[Layer | None, Mapping[Layer, None]], outer: Layer | None
+) -> Iterator[Layer]:
+    """Yield the layers in one, each with those in it behind it."""
+    for layer in inner.get(outer, ()):
+        yield layer
+        yield from _in_order(inner, layer)

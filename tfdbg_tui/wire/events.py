@@ -129,6 +129,8 @@ class GraphOpCreation(Message):
     output_dtypes: list[int] = pb(1001, Kind.INTS)
     # Extension: of a collective op, group and instance key, where the graph holds them.
     collective_keys: list[int] = pb(1002, Kind.INTS)
+    # Extension: number of the `Layer` in whose call it was created; 0 for none.
+    layer: int = pb(1003, Kind.INT)
 
 
 @dataclass(slots=True)
@@ -172,6 +174,21 @@ class GraphSignature(Message):
 
 
 @dataclass(slots=True)
+class Layer(Message):
+    """Extension: a Keras layer or model, or a `tf.Module`, as it is called; before its ops."""
+
+    # From 1, in the file set.
+    number: int = pb(1, Kind.INT)
+    # Number of the layer in whose call it is called; 0 for none.
+    outer: int = pb(2, Kind.INT)
+    name: str = pb(3, Kind.STRING)
+    class_name: str = pb(4, Kind.STRING)
+    # Name of the dtype policy, and the type that it computes in; "" for modules.
+    dtype_policy: str = pb(5, Kind.STRING)
+    compute_dtype: str = pb(6, Kind.STRING)
+
+
+@dataclass(slots=True)
 class Execution(Message):
     """An op or function executed eagerly.  Written after it returned."""
 
@@ -201,6 +218,8 @@ class Execution(Message):
     input_tensor_protos: list[bytes] = pb(1005, Kind.BYTES_LIST)
     input_minima: list[float] = pb(1006, Kind.DOUBLES)
     input_maxima: list[float] = pb(1007, Kind.DOUBLES)
+    # Extension: number of the `Layer` in whose call it ran.
+    layer: int | None = pb(1008, Kind.FIXED32)
 
 
 @dataclass(slots=True)
@@ -241,6 +260,8 @@ class DebugEvent(Message):
     graph_signature: bytes = pb(1000, Kind.BYTES)
     # Extension: only in the .metadata file.
     omission: bytes = pb(1001, Kind.BYTES)
+    # Extension: only in the .graphs file.
+    layer: bytes = pb(1002, Kind.BYTES)
 
 
 @dataclass(slots=True)

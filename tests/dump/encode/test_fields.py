@@ -29,7 +29,13 @@ def refused(x: Any) -> Any:
     return x + 1.0
 
 
+class Half(tf.Module):  # type: ignore[name-defined]
+    def __call__(self, x: Any) -> Any:
+        return x * 0.5
+
+
 def program() -> None:
+    Half()(tf.constant(1.0))
     tf.math.log(tf.constant([1.0, 0.0])) * 2.0
     quotients(tf.constant([1.0, 2.0]), 3)
     with pytest.raises(tf.errors.InvalidArgumentError):

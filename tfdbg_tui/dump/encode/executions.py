@@ -16,6 +16,8 @@ _WALL_TIME_TAG = events.DebugEvent.tag("wall_time")
 _SERIAL_AND_THREAD = struct.Struct("<2sQ2sI")
 _SERIAL_TAG = codec.varint(events.Execution.tag("serial"))
 _THREAD_TAG = codec.varint(events.Execution.tag("thread"))
+_LAYER = struct.Struct("<2sI")
+_LAYER_TAG = codec.varint(events.Execution.tag("layer"))
 _CODE_LOCATION_TAG = codec.varint(events.Execution.tag("code_location"))
 _NUM_OUTPUTS_TAG = codec.varint(events.Execution.tag("num_outputs"))
 _STEP_TAG = codec.varint(events.DebugEvent.tag("step"))
@@ -79,6 +81,7 @@ Execution = tuple[
     float,
     "int | None",
     bytes,
+    int,
 ]
 """What is noted of an execution: the arguments of `encoded`.
 
@@ -103,6 +106,7 @@ def encoded(
     wall_time: float,
     step: int | None,
     error: bytes,
+    layer: int,
 ) -> bytes:
     """Return the payload of the record of an eager op, call of a function, or run of a session.
 
@@ -118,6 +122,7 @@ def encoded(
         wall_time: When it ended.
         step: Training step.
         error: The extension field that tells what it raised, serialized.
+        layer: Number of the layer that was called; 0 for none.
     """
     known = values.read()
     body = b"".join(
@@ -136,6 +141,7 @@ def encoded(
             _SERIAL_AND_THREAD.pack(_SERIAL_TAG, serial, _THREAD_TAG, thread),
             known.details,
             error,
+            _LAYER.pack(_LAYER_TAG, layer) if layer else b"",
         )
     )
     stamp = _WALL_TIME.pack(_WALL_TIME_TAG, wall_time) + (

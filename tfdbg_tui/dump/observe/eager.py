@@ -148,7 +148,8 @@ class EagerExecutions:
     ) -> BadTensor | None:
         if not isinstance(outputs, (list, tuple)):
             outputs = (outputs,) if outputs is not None else ()
-        location = self._locations.here(sys._getframe(depth))
+        here = self._locations.here(sys._getframe(depth))
+        location = here.encoded
         measured = call.measured if call else self._measured.next((op_type, location))
         values = self._tensors.values(op_type, inputs, outputs, location, measured=measured)
         try:
@@ -168,6 +169,7 @@ class EagerExecutions:
                 time.time(),
                 step,
                 error,
+                here.layer,
             )
         )
         if self._watches_bad:

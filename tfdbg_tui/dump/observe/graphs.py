@@ -182,7 +182,7 @@ class GraphDefinitions:
             self._reachable.clear()
         location = self._locations.of_op(op)
         if self._keep_locations:
-            state.locations[op.name] = location
+            state.locations[op.name] = location.encoded
         creation = events.GraphOpCreation(
             op_type=op.type,
             op_name=op.name,
@@ -190,11 +190,12 @@ class GraphDefinitions:
             graph_id=state.graph_id,
             input_names=[tensor.name for tensor in op.inputs],
             num_outputs=len(outputs),
-            code_location=location,
+            code_location=location.encoded,
             output_tensor_ids=list(ids),
             called_graph_ids=called,
             output_dtypes=[tensor.dtype.as_datatype_enum for tensor in outputs],
             collective_keys=graph_ops.collective_keys(op),
+            layer=location.layer,
         )
         self._define(graph_op_creation=creation.encode())
         recorded = state.ops[op.name] = RecordedOp(op, ids, may_raise, calls=tuple(called))

@@ -16,7 +16,8 @@ import traceback
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump.tensorflow import locations, own_frames
+from tfdbg_tui.dump.record.layers import LayerNumbers
+from tfdbg_tui.dump.tensorflow import layers, locations, own_frames
 from tfdbg_tui.dump.tensorflow.locations import Location
 from tfdbg_tui.wire import events, filesets
 
@@ -50,20 +51,27 @@ class CodeLocations:
         # Code objects whose ids are in a key of `_stacks`, so that no other gets their id.  By id:
         # what is compiled again from the same text, in another file even, is equal.
         self._kept_alive: dict[int, CodeType] = {}
+        self._layers = LayerNumbers(recorder)
 
-    def here(self, frame: FrameType) -> bytes:
-        """Return the serialized CodeLocation of a running frame and its callers."""
-        location = self._stacks.get(_key(frame))
-        if location is None:
-            location = self.add(frame, locations.extract_stack())
-        return location.encoded
+    def here(self, frame: FrameType) -> Location:
+        """Return the location of a running frame and its callers."""
+        return self.known(frame) or self.add(frame, locations.extract_stack())
 
     def known(self, frame: FrameType) -> Location | None:
         """Return the location of a running frame and its callers, if `add` was called for it.
 
         A line of the program that runs again costs no more than this.
         """
-        return self._stacks.get(_key(frame))
+        location = self._stacks.get(_key(frame))
+        return self._in_layer(location, frame) if location and location.layer_calls else location
+
+    def _in_layer(self, location: Location, frame: FrameType) -> Location:
+        """Return a location with the layer that is called there this time."""
+        try:
+            number = self._layers.number(layers.called(frame, location.layer_calls))
+        except Exception:  # What a layer of the program raises costs this fact alone.
+            return location
+        return Location(*location[:-1], number)  # half the time of _replace
 
     def add(self, frame: FrameType, stack: Iterable[Any] | None) -> Location:
         """Intern the location of a running frame and its callers.
@@ -75,22 +83,24 @@ class CodeLocations:
         readable = locations.is_text(frame)
         frames = locations.frames_of(stack) if readable else _python_frames(frame)
         own = (place for place in frames if not place[0].startswith(own_frames.OWN_DIRECTORY))
-        location = Location(self._file_set, self.of_frames(own), readable)
+        calls = layers.call_depths(frame)
+        location = Location(self._file_set, self.of_frames(own), readable, calls)
         if len(self._stacks) >= _MAX_CACHED_STACKS:
             self._stacks.clear()
             self._kept_alive.clear()
         for caller, _ in traceback.walk_stack(frame):
             self._kept_alive[id(caller.f_code)] = caller.f_code
         self._stacks[_key(frame)] = location
-        return location
+        return self._in_layer(location, frame) if calls else location
 
-    def of_op(self, op: Any) -> bytes:
-        """Return the serialized CodeLocation where a graph op was created."""
+    def of_op(self, op: Any) -> Location:
+        """Return where a graph op was created."""
         location = locations.noted_location(op)
         if location is not None and location.file_set is self._file_set:
-            return location.encoded
+            return location
         # Not made while this dump was on.  TensorFlow knows, but keeps each stack that was read.
-        return self.of_frames(locations.frames_of(op.traceback))
+        encoded = self.of_frames(locations.frames_of(op.traceback))
+        return Location(self._file_set, encoded, readable=True)
 
     def of_frames(self, frames: Iterable[tuple[str, int, str]]) -> bytes:
         """Return the serialized CodeLocation of (file, line, function) frames, outermost first."""

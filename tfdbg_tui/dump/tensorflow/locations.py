@@ -29,11 +29,15 @@ class Location(NamedTuple):
         file_set: Tells whose the ids in `encoded` are.
         encoded: The serialized CodeLocation.
         readable: Whether TensorFlow can read the stack; see `is_text`.
+        layer_calls: Where the calls of layers are in the stack; see `layers.call_depths`.
+        layer: Number of the innermost layer that was called; 0 where there is none.
     """
 
     file_set: object
     encoded: bytes
     readable: bool
+    layer_calls: tuple[int, ...] = ()
+    layer: int = 0
 
 
 class Locations(Protocol):

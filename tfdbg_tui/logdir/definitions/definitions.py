@@ -14,6 +14,7 @@ from tfdbg_tui.logdir.definitions.graphs import Graph, GraphOp, parse_tensor_nam
 from tfdbg_tui.logdir.definitions.numbering import Numbering
 from tfdbg_tui.logdir.events import SourceFile, StackFrame
 from tfdbg_tui.logdir.files.wall_times import sane_time
+from tfdbg_tui.logdir.layers import Layer
 from tfdbg_tui.wire import codec, events, tfrecord
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _SOURCE_HEAD = 8192
 # Source files whose text is kept: one line after another is asked for.
 _TEXTS = 8
 _LONGEST_SOURCE = 1 << 28  # bytes
+
+_DEEPEST = 100  # layers in one another: Python would not let a program call many more
 
 _SOURCE_FILE = events.DebugEvent.tag("source_file")
 
@@ -62,6 +65,7 @@ class Definitions:
         self.frames: dict[str, events.FileLineCol] = {}
         self.source_files: list[tuple[str, str, int]] = []  # host, path, offset of the record
         self.functions: dict[str, str] = {}  # function name -> graph id
+        self.layers: dict[int, Layer] = {}
         self.num_ops = 0
         self._texts: dict[int, SourceFile] = {}  # by offset of the record
         self._stacks = stacks
@@ -71,7 +75,7 @@ class Definitions:
     @property
     def count(self) -> int:
         """How many there are of those that events name: it grows when one arrives."""
-        return self.num_ops + len(self.devices) + len(self.source_files)
+        return self.num_ops + len(self.devices) + len(self.source_files) + len(self.layers)
 
     def graph_id(self, recorded: str) -> str:
         """Return the id of a graph in the run, by its id in this file set.
@@ -104,7 +108,7 @@ class Definitions:
         self._ingest(file, chunk, add)
 
     def ingest_graphs(self, file: RecordFile, chunk: Chunk) -> None:
-        """Take in a part of the .graphs file: graphs, ops, devices."""
+        """Take in a part of the .graphs file: graphs, ops, layers, devices."""
 
         def add(payload: bytes) -> None:
             event = events.DebugEvent.decode(payload)
@@ -117,6 +121,8 @@ class Definitions:
                 self.devices[device.device_id] = device.device_name
             elif event.graph_signature:
                 self._add_signature(events.GraphSignature.decode(event.graph_signature))
+            elif event.layer:
+                self._add_layer(events.Layer.decode(event.layer))
 
         self._ingest(file, chunk, add)
 
@@ -206,9 +212,19 @@ class Definitions:
                 host=self.host,
                 wall_time=sane_time(event.wall_time),
                 collective_keys=tuple(record.collective_keys),
+                layer=self.layers.get(record.layer),
             )
         )
         self.num_ops += 1
+
+    def _add_layer(self, record: events.Layer) -> None:
+        outer = self.layers.get(record.outer)
+        if outer is not None and len(outer.parts) >= _DEEPEST:
+            outer = None
+        self.layers.setdefault(
+            record.number,
+            Layer(record.name, record.class_name, record.dtype_policy, record.compute_dtype, outer),
+        )
 
     def _add_signature(self, record: events.GraphSignature) -> None:
         record.graph_id = self.graph_id(record.graph_id)

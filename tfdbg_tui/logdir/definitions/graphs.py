@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.logdir.short_repr import short_repr
 
 if TYPE_CHECKING:
+    from tfdbg_tui.logdir.layers import Layer
     from tfdbg_tui.wire.events import GraphSignature
 
 
@@ -48,6 +49,7 @@ class GraphOp:
         host: Host it was created on.
         wall_time: When it was created, in seconds since the epoch.
         collective_keys: Group and instance key of a collective op, where recorded.
+        layer: The innermost layer in whose call it was created, where that is recorded.
     """
 
     graph_id: str
@@ -62,6 +64,7 @@ class GraphOp:
     host: str
     wall_time: float
     collective_keys: tuple[int, ...] = ()
+    layer: Layer | None = None
 
     __repr__ = short_repr
 

@@ -225,6 +225,7 @@ class ExecutionLog(RecordLog):
             self.definitions.graph_id(record.graph_id) or None,
             record.num_outputs,
             record.tensor_debug_mode,
+            record.layer or 0,
         )
 
 
@@ -295,6 +296,7 @@ class Executions(EventList[Execution]):
             serial=record.serial,
             error=record.error or None,
             inputs=inputs_by_slot(record),
+            layer=definitions.layers.get(record.layer or 0),
         )
 
     def _unreadable(self, index: int, reason: str) -> Execution:

@@ -1,8 +1,9 @@
 """Executions by the thousand: what kind each one is, from where, and which outputs are bad.
 
 The records of a chunk are walked field by field, all at once.  Op type, number of outputs and
-graph are interned together, the stack trace by itself: there are few of each.  The value vector of
-every output is looked at.  A record that does not look as expected is left to the scalar decoder.
+graph are interned together, the stack trace by itself: there are few of each, and of layers.  The
+value vector of every output is looked at.  A record that does not look as expected is left to the
+scalar decoder.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 _MAX_OUTPUTS = 64  # of records with more, the scalar decoder reads all
 _MAX_INPUTS = 16  # likewise; only those of ops with a bad output are recorded
+_MAX_MODE, _MODE_BITS = 1 << 8, 8  # likewise
+_MAX_LAYER = 1 << 24  # likewise
 
 _EXECUTION = DebugEvent.tag("execution")
 _OP_TYPE = Execution.tag("op_type")
@@ -47,6 +50,7 @@ _MAXIMA = Execution.tag("maxima")
 _INPUT_PROTO = Execution.tag("input_tensor_protos")
 _INPUT_MINIMA = Execution.tag("input_minima")
 _INPUT_MAXIMA = Execution.tag("input_maxima")
+_LAYER = Execution.tag("layer")
 
 
 class ScannedExecutions:
@@ -93,6 +97,7 @@ class _Fields:
     head: Ints
     head_size: Ints
     mode: Ints
+    layer: Ints
     outputs: _Outputs
     code_location: Ints
     code_location_size: Ints
@@ -146,7 +151,8 @@ class ExecutionScan:
         data, some = chunk.data, np.flatnonzero(fields.ok)
         mine = rows[some]
         heads = self._heads.numbers(data, fields.head[some], fields.head_size[some])
-        found.kinds[mine] = self._kinds.recognise(heads, fields.mode[some], mine, decode)
+        modes_and_layers = fields.layer[some] << _MODE_BITS | fields.mode[some]
+        found.kinds[mine] = self._kinds.recognise(heads, modes_and_layers, mine, decode)
         stacks = self._stacks.numbers(
             data, fields.code_location[some], fields.code_location_size[some]
         )
@@ -184,12 +190,15 @@ class ExecutionScan:
         _, minima, size = cursor.optional_bytes(_MINIMA)
         _, maxima, maxima_size = cursor.optional_bytes(_MAXIMA)
         _skip_inputs(cursor)
+        layer = _layers(chunk, cursor)
+        cursor.ok &= (mode < _MAX_MODE) & (layer < _MAX_LAYER)
         return _Fields(
             cursor.ends(),
             step,
             head,
             head_size,
             mode,
+            layer,
             outputs,
             location,
             location_size,
@@ -221,6 +230,14 @@ class ExecutionScan:
             alerts.append(np.array([found, np.full(len(found), slot)]))
             part = cursor.subset(rows)
         return _Outputs(counts, np.concatenate(alerts, axis=1))
+
+
+def _layers(chunk: Chunk, cursor: Cursor) -> Ints:
+    has, start = cursor.optional_fixed(_LAYER)
+    if not has.any():
+        return np.zeros(len(has), np.int64)
+    numbers = words(chunk.data)[np.where(has, start, 0)].view(np.int64) & 0xFFFFFFFF
+    return np.where(has, numbers, 0)
 
 
 def _note_extremes(numbers: Words, rows: Ints, fields: _Fields, found: ScannedExecutions) -> None:

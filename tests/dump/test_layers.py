@@ -1,0 +1,137 @@
+"""Keras layers and `tf.Module`s as facts of a dump."""
+
+from __future__ import annotations
+
+import inspect
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+keras = pytest.importorskip("keras")
+
+import tfdbg_tui  # noqa: E402
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Linear(tf.Module):  # type: ignore[name-defined]
+    def __init__(self) -> None:
+        super().__init__()
+        self.weights = tf.Variable(tf.ones([2, 2]))
+
+    def __call__(self, x: Any) -> Any:
+        return tf.matmul(x, self.weights)
+
+
+class Stack(tf.Module):  # type: ignore[name-defined]
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks = [Linear(), Linear()]
+        self.head = Linear()
+
+    @tf.function
+    def logits(self, x: Any) -> Any:
+        for block in self.blocks:
+            x = tf.tanh(block(x))
+        return self.head(x)
+
+
+class Odd(tf.Module):  # type: ignore[name-defined]
+    @property
+    def name(self) -> str:
+        raise RuntimeError("no name")
+
+    def __call__(self, x: Any) -> Any:
+        return tf.sin(x)
+
+
+def classifier() -> Any:
+    """Returns a model in a model, the inner one in float16."""
+    inner = keras.Input((2,))
+    wide = keras.layers.Dense(3, name="wide", dtype="mixed_float16")
+    encoder = keras.Model(inner, wide(inner), name="encoder")
+    outer = keras.Input((2,))
+    head = keras.layers.Dense(1, name="head")
+    return keras.Model(outer, head(encoder(outer)), name="classifier")
+
+
+def dumped(directory: Path, program: Any) -> tfdbg_tui.Run:
+    tfdbg_tui.enable_dump_debug_info(str(directory), "ADAPTIVE", -1)
+    try:
+        program()
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    return tfdbg_tui.open_run(directory)
+
+
+def types_of_ops(run: tfdbg_tui.Run) -> dict[str, set[str]]:
+    """Returns the types of the ops of graphs by the path of their layer."""
+    found = defaultdict(set)
+    for graph in run.graphs.values():
+        for op in graph.ops.values():
+            found[op.layer.path if op.layer else ""].add(op.op_type)
+    return found
+
+
+def types_of_executions(run: tfdbg_tui.Run) -> dict[str, list[str]]:
+    """Returns the types of what was executed by the path of its layer."""
+    found = defaultdict(list)
+    for execution in run.executions:
+        found[execution.layer.path if execution.layer else ""].append(execution.op_type)
+    return found
+
+
+def test_layers_of_keras(tmp_path: Path) -> None:
+    """Each op is in the layer that was called, whether traced or executed; building is no call."""
+    call = keras.layers.Layer.__call__
+    signature = inspect.signature(keras.layers.Dense.call)
+
+    def program() -> None:
+        model = classifier()
+        model.compile("sgd", "mse", jit_compile=False)
+        model.fit(tf.ones([4, 2]), tf.ones([4, 1]), batch_size=2, verbose=0)
+        model(tf.ones([4, 2]))
+        assert keras.layers.Layer.__call__ is call
+        assert inspect.signature(keras.layers.Dense.call) == signature
+
+    run = dumped(tmp_path, program)
+    told = [(layer.path, layer.kind, layer.dtype_policy) for layer in run.layers]
+    assert told == [
+        ("classifier", "Functional, float32", "float32"),
+        ("classifier/encoder", "Functional, float32", "float32"),
+        ("classifier/encoder/wide", "Dense, float16", "mixed_float16"),
+        ("classifier/head", "Dense, float32", "float32"),
+    ]
+    traced, executed = types_of_ops(run), types_of_executions(run)
+    assert {"MatMul", "Cast"} <= traced["classifier/encoder/wide"]
+    assert {"MatMul", "AddV2"} <= traced["classifier/head"]
+    assert "MatMul" in executed["classifier/encoder/wide"]
+    assert "MatMul" not in executed[""]
+    assert "AssignSubVariableOp" in traced[""]  # the optimizer's step
+
+
+def test_modules_are_named_by_the_attributes_that_hold_them(tmp_path: Path) -> None:
+    stack = Stack()
+    run = dumped(tmp_path, lambda: [stack.logits(tf.ones([1, 2])), Linear()(tf.ones([1, 2]))])
+    traced = types_of_ops(run)
+    assert "MatMul" in traced["stack/blocks[0]"] & traced["stack/blocks[1]"] & traced["stack/head"]
+    assert "Tanh" in traced["stack"]
+    assert "MatMul" in types_of_executions(run)["linear"]
+    assert {layer.class_name for layer in run.layers} == {"Stack", "Linear"}
+
+
+def test_a_model_that_is_made_again_is_no_other(tmp_path: Path) -> None:
+    run = dumped(tmp_path, lambda: [Linear()(tf.ones([1, 2])) for _ in range(3)])
+    assert [layer.path for layer in run.layers] == ["linear"]
+    assert types_of_executions(run)["linear"].count("MatMul") == 3
+
+
+def test_a_layer_that_raises_costs_the_fact_alone(tmp_path: Path) -> None:
+    run = dumped(tmp_path, lambda: Odd()(tf.ones([])))
+    assert "Sin" in types_of_executions(run)[""]
+    assert not run.layers
+    assert not run.omissions

@@ -1,0 +1,60 @@
+"""Numbers the layers and modules of one file set, as they are called."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.dump.tensorflow import layers
+from tfdbg_tui.wire import events, filesets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfdbg_tui.dump.record.recorder import Recorder
+
+_MAX_OBJECTS = 10_000
+_MAX_NUMBERS = 100_000
+"""Programs may make modules in every step, each with a name of its own."""
+
+
+class LayerNumbers:
+    """Numbers layers by what is recorded of them, and of those that they are called in.
+
+    So a model that is made again is not another one.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._numbers: dict[tuple[int, layers.Description], int] = {}
+        # By the number of the outer one and the id of an object, which another may get later.
+        self._known: dict[tuple[int, int], tuple[weakref.ref[Any], int]] = {}
+
+    def number(self, called: Iterable[Any]) -> int:
+        """Return the number of the innermost of the layers that are called, outermost first."""
+        number, outer = 0, None
+        for layer in called:
+            if layer is outer:
+                continue  # the next method of the same
+            known = self._known.get((number, id(layer)))
+            if known is not None and known[0]() is layer:
+                number = known[1]
+            else:
+                number = self._add(number, outer, layer)
+            outer = layer
+        return number
+
+    def _add(self, outer_number: int, outer: Any, layer: Any) -> int:
+        key = outer_number, layers.describe(layer, outer)
+        with self._recorder.definitions_lock:
+            number = self._numbers.get(key)
+            if number is None:
+                if len(self._numbers) >= _MAX_NUMBERS:
+                    return outer_number
+                number = self._numbers[key] = len(self._numbers) + 1
+                payload = events.Layer(number, *key[:1], *key[1]).encode()
+                self._recorder.define(filesets.GRAPHS, events.DebugEvent(layer=payload))
+            if len(self._known) >= _MAX_OBJECTS:
+                self._known.clear()
+            self._known[outer_number, id(layer)] = weakref.ref(layer), number
+        return number

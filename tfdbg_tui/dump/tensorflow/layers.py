@@ -1,0 +1,172 @@
+"""Keras layers and `tf.Module`s: which of them a program is in, and what they say of themselves.
+
+They are found on the stack: a layer is called while its `__call__` runs, a module while any of its
+methods does.  So nothing of theirs is wrapped, and there is nothing to take back.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import CodeType, FrameType
+
+_KERAS = "keras.src.ops.operation"
+_CALL = "__call__"
+_CONVERTED = "tf__"  # what AutoGraph puts before the names of functions
+_TENSORFLOW = "tensorflow."  # Its own modules, linear operators, are parts of ops.
+_INIT = "__init__"
+_BUILDS = ("_maybe_build", "symbolic_call", "_functional_construction_call")
+"""Keras' functions that call layers, or make their variables, before they are to compute."""
+_BOOKKEEPING = "_self_"  # what the names of attributes begin with in which TensorFlow keeps others
+_LOCALS_ARE_COPIED = sys.version_info < (3, 13)
+"""Whether Python keeps a copy of the variables that are read of a frame."""
+
+
+class Description(NamedTuple):
+    """What is recorded of a layer.
+
+    Attributes:
+        name: Its name; of a module in another one, that of the attribute that holds it.
+        class_name: Name of its class.
+        dtype_policy: Name of its dtype policy, such as ``mixed_float16``; "" for a module.
+        compute_dtype: The type that the policy lets it compute in.
+    """
+
+    name: str
+    class_name: str
+    dtype_policy: str = ""
+    compute_dtype: str = ""
+
+
+def call_depths(frame: FrameType | None) -> tuple[int, ...]:
+    """Return how many calls out from a frame the calls of layers are, innermost first.
+
+    Of several functions of one layer that call each other it is the one with the fewest variables,
+    as all of these are read to find the layer.
+    """
+    found: list[tuple[int, int, Any]] = []  # depth, number of variables, layer
+    depth = 0
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in _BUILDS:
+            return ()
+        layer = _called_by(frame) if _may_be_call(code) else None
+        if layer is not None:
+            before = found.pop() if found and found[-1][2] is layer else None
+            call = depth, code.co_nlocals, layer
+            found.append(call if before is None or before[1] > code.co_nlocals else before)
+        frame, depth = frame.f_back, depth + 1
+    return tuple(depth for depth, _, _ in found)
+
+
+def called(frame: FrameType | None, depths: tuple[int, ...]) -> list[Any]:
+    """Return the layers that are called, outermost first.
+
+    Args:
+        frame: A running frame.
+        depths: What `call_depths` has said of another frame with the same callers.
+    """
+    if _LOCALS_ARE_COPIED and sys.gettrace() is not None:
+        return []  # Reading the variables of a frame takes back what a debugger has changed.
+    found, depth = [], 0
+    for wanted in depths:
+        while depth < wanted and frame is not None:
+            frame, depth = frame.f_back, depth + 1
+        if frame is not None:
+            found.append(frame.f_locals.get("self"))
+    return found[::-1]
+
+
+def describe(layer: Any, outer: Any) -> Description:
+    """Return what is recorded of a layer.
+
+    Args:
+        layer: A Keras layer or a module.
+        outer: The one in whose call it is called; None where there is none.
+    """
+    if not _is_keras(type(layer)):
+        return Description(_attribute(outer, layer) or str(layer.name), type(layer).__name__)
+    policy = layer.dtype_policy
+    return Description(
+        str(layer.name), type(layer).__name__, str(policy.name), str(policy.compute_dtype or "")
+    )
+
+
+def _may_be_call(code: CodeType) -> bool:
+    """Return whether a function may be a method of a layer, without looking at its variables.
+
+    Looking at them keeps them until the function returns, where Python copies them.
+    """
+    if not code.co_argcount or code.co_varnames[0] != "self":
+        return False
+    if _LOCALS_ARE_COPIED and "locals" in code.co_names:
+        return False  # It holds the copy itself, which would change.
+    if code.co_name.startswith(_CONVERTED):
+        return True
+    return code.co_name != _INIT and _is_class(code.co_qualname.rpartition(".")[0])
+
+
+def _called_by(frame: FrameType) -> Any:
+    """Return the layer that a frame is a call of, or None."""
+    if _LOCALS_ARE_COPIED and sys.gettrace() is not None:
+        return None
+    layer = frame.f_locals.get("self")
+    if _is_keras(type(layer)):
+        is_call = frame.f_code.co_name.removeprefix(_CONVERTED) == _CALL
+    else:
+        own = type(layer).__module__.startswith(_TENSORFLOW)
+        is_call = isinstance(layer, tf.Module) and not own
+    return layer if is_call else None
+
+
+@lru_cache(maxsize=4096)
+def _is_class(name: str) -> bool:
+    """Return whether the class of a qualified name is one of layers or modules.
+
+    A class is there before its methods run, so that an answer stays true.
+    """
+    keras = getattr(sys.modules.get(_KERAS), "Operation", None)  # what Layer is a subclass of
+    return name in _names(tf.Module) or (keras is not None and name in _names(keras))
+
+
+def _names(base: Any) -> Iterator[str]:
+    """Yield the qualified names of a class and of all that are derived from it."""
+    yield base.__qualname__
+    for kind in base.__subclasses__():
+        yield from _names(kind)
+
+
+def _is_keras(kind: type) -> bool:
+    return any(
+        base.__name__ == "Layer" and base.__module__.partition(".")[0] in ("keras", "tf_keras")
+        for base in kind.__mro__
+    )
+
+
+def _attribute(outer: Any, layer: Any) -> str:
+    """Return the name of the attribute, or of the element of one, that holds a module; "" if none.
+
+    Modules are named after their classes, so that all of a class have one name.
+    """
+    for name, value in vars(outer).items() if outer is not None else ():
+        if name.startswith(_BOOKKEEPING):
+            continue
+        for key, held in _held(value):
+            if held is layer:
+                return f"{name}{key}"
+    return ""
+
+
+def _held(value: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(value, (list, tuple)):
+        return ((f"[{number}]", element) for number, element in enumerate(value))
+    if isinstance(value, Mapping):
+        return ((f"[{key}]", element) for key, element in value.items())
+    return (("", value),)
