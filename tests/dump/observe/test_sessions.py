@@ -348,3 +348,18 @@ def test_a_run_that_failed_after_an_update_is_not_computed_again(
             session.run(failing, {x: 0.0})
         assert session.run(w) == [2.0]
     assert diagnosed(dump).verdict == "incomplete"
+
+
+def test_functions_of_a_one_shot_iterator_are_seen(dump: Path) -> None:
+    dataset = v1.data.Dataset.from_tensor_slices(np.array([4.0, 1.0, -1.0], np.float32))
+    dataset = dataset.map(tf.math.sqrt).map(lambda x: x + 1.0).shuffle(1, seed=1).batch(3)
+    element = v1.data.make_one_shot_iterator(dataset).get_next()
+    with v1.Session() as session:
+        values = session.run(element)
+        assert values[:2].tolist() == [3.0, 2.0]
+        assert "tfdbg" not in str(session.graph.as_graph_def())
+    report = diagnosed(dump)
+    assert [(root.title, root.certainty) for root in report.roots] == [
+        ("Square root of a negative number", "proved")
+    ]
+    assert not report.gaps

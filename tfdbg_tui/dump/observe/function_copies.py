@@ -13,6 +13,8 @@ import weakref
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import tensorflow as tf
+
 from tfdbg_tui.dump.observe.places import AddedGraph, Usage
 from tfdbg_tui.dump.tensorflow import functions, graph_ops, graph_state, own, pruning
 from tfdbg_tui.dump.tensorflow.function_defs import (
@@ -145,14 +147,31 @@ class FunctionCopies:
         """
         made_of = functions.function_graph(graph, name)
         if made_of is None:
-            self._leave_out(name, "it came with a graph that was imported")
-        if made_of is None or made_of is not self._graphs.get(name):
+            copy = self._of_old_function(graph, name, usage)
+        elif made_of is self._graphs.get(name):
+            copy = self.of(name, usage)
+        else:
             return None
-        copy = self.of(name, usage)
         if copy is not None and copy.captures:
             self._leave_out(name, CANNOT_TAKE_VALUES)
             return None
         return copy
+
+    def _of_old_function(self, graph: Any, name: str, usage: Usage) -> FunctionCopy | None:
+        """Return a copy that calls copies: that of a function which makes a dataset."""
+        definition = functions.old_definition(graph, name)
+        if definition is None:
+            self._leave_out(name, "it came with a graph that was imported")
+            return None
+        if any(map(_computes_numbers, definition.node_def)):
+            self._leave_out(name, "TensorFlow makes it in an old way, without a graph in Python")
+        computed = pruning.everything(definition)
+        children, captures = self._use_in_nodes(definition.node_def, usage, computed)
+        if not children:
+            return None
+        definition.signature.name = own.copy_name(name)
+        function = functions.make_function(definition, [child.function for child in children])
+        return FunctionCopy(function, captures)
 
     def _state(self, graph: Any) -> dict[Any, Any]:
         """Return what is known of a graph in this dump."""
@@ -246,3 +265,11 @@ def _with_captures(
 
 def _is_dataset(op_type: str) -> bool:
     return "Dataset" in op_type
+
+
+def _computes_numbers(node: Any) -> bool:
+    """Whether a node computes floating tensors."""
+    if _is_dataset(node.op) or node.op == "Const":
+        return False
+    types = [tf.as_dtype(value.type) for value in node.attr.values() if value.type]
+    return any(dtype.is_floating or dtype.is_complex for dtype in types)

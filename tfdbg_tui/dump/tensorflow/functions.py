@@ -18,6 +18,7 @@ from tensorflow.python.eager.polymorphic_function.attributes import (
     XLA_COMPILE,
 )
 from tensorflow.python.framework.func_graph import FuncGraph
+from tensorflow.python.framework.function import _DefinedFunction
 from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext
 from tensorflow.python.ops.control_flow_util_v2 import (
     WhileBodyFuncGraph,
@@ -40,6 +41,7 @@ _children = attribute(AtomicFunction, "children")
 _CHILDREN = declare(AtomicFunction, "_children").name
 _get_function = attribute(tf.Graph, "_get_function")
 _add_function_recursive = attribute(tf.Graph, "_add_function_recursive")
+_python_function = attribute(_DefinedFunction(None, [], (), None), "_func")
 _set_func_attr = attribute(tf.Operation, "_set_func_attr")
 _set_func_list_attr = attribute(tf.Operation, "_set_func_list_attr")
 
@@ -158,3 +160,16 @@ def add_to_graph(graph: Any, function: Any) -> None:
 def function_graph(graph: Any, name: str) -> Any:
     """Return the FuncGraph that a function of a v1 graph was made of; None for an imported one."""
     return getattr(_get_function(graph)(name), "graph", None)
+
+
+def old_definition(graph: Any, name: str) -> Any:
+    """Return a copy of the FunctionDef of a function of a v1 graph that Python made the old way.
+
+    That is what `make_one_shot_iterator` does.  None for one that came with an imported graph.
+    """
+    function = _get_function(graph)(name)
+    if not isinstance(function, _DefinedFunction) or _python_function(function) is None:
+        return None
+    definition = type(function.definition)()
+    definition.CopyFrom(function.definition)
+    return definition
