@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.control.navigator import Navigator
     from tfdbg_tui.tui.control.parts import Parts
     from tfdbg_tui.tui.control.runs import Runs
+    from tfdbg_tui.tui.screens.grid import Axis
     from tfdbg_tui.tui.screens.leaving import Answer
     from tfdbg_tui.tui.widgets.candidates import Candidate
     from tfdbg_tui.tui.widgets.prompt import Purpose
 
+_WIDER = 2  # cells that a key makes a pane wider by
 _COLUMNS = 8  # that left and right scroll the source text
 
 
@@ -71,6 +73,30 @@ class Commands:
     def do_zoom(self) -> None:
         """Give the focused pane the whole screen, or take it back."""
         self._parts.main.toggle_zoom()
+
+    def do_wider(self, times: int) -> None:
+        """Make the focused pane wider."""
+        self._resize("columns", times * _WIDER)
+
+    def do_narrower(self, times: int) -> None:
+        """Make the focused pane narrower."""
+        self._resize("columns", -times * _WIDER)
+
+    def do_higher(self, times: int) -> None:
+        """Make the focused pane higher."""
+        self._resize("rows", times)
+
+    def do_lower(self, times: int) -> None:
+        """Make the focused pane lower."""
+        self._resize("rows", -times)
+
+    def _resize(self, axis: Axis, by: int) -> None:
+        if not self._parts.main.resize(axis, by):
+            self._parts.say("here the pane has the size that fits: z gives it the whole screen")
+
+    def do_usual_sizes(self) -> None:
+        """Give the panes their usual sizes."""
+        self._parts.main.forget_sizes()
 
     def do_search(self) -> None:
         """Ask what to search for."""

@@ -16,7 +16,8 @@ from tfdbg_tui.tui.bars.overview_bar import OverviewBar
 from tfdbg_tui.tui.bars.pane_bar import PaneBar
 from tfdbg_tui.tui.bars.recording_line import RecordingLine
 from tfdbg_tui.tui.bars.status_line import StatusLine
-from tfdbg_tui.tui.panes import PANES, key_of
+from tfdbg_tui.tui.panes import PANES, key_of, pane_named
+from tfdbg_tui.tui.screens.grid import Grid
 from tfdbg_tui.tui.screens.layout import LAYOUTS, layout_for, shown_panes
 from tfdbg_tui.tui.session.session import OPENING
 from tfdbg_tui.tui.widgets.cells import Bar
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.tui.actions.keymap import Keymap
     from tfdbg_tui.tui.panes.base import Layout, Pane
+    from tfdbg_tui.tui.screens.grid import Axis
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.terminal.text import Charset
 
@@ -71,6 +73,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.digit_typed: Callable[[str], bool] = lambda key: False
         self.keys = KeyBar(session, charset, keymap, id="keys")
         self._recording_line = RecordingLine(session, charset, id="live")
+        self._grid = Grid(id="body")
         self._why_view = Container(id="why_view")
         self._notice = Static(_TOO_SMALL, id="notice", markup=False)
         self._noticed = _TOO_SMALL
@@ -88,7 +91,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield OverviewBar(session, charset, id="overview")
         for spec in sorted(PANES, key=lambda spec: spec.tile):
             self.panes[spec.name] = spec.view(spec, key_of(spec), session, charset)
-        with Container(id="body"):
+        with self._grid:
             yield from (pane for pane in self.panes.values() if not pane.spec.answers_why)
             with self._why_view:
                 yield from (pane for pane in self.panes.values() if pane.spec.answers_why)
@@ -140,6 +143,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._arrange()
         self.keys.show()
 
+    def resize(self, axis: Axis, by: int) -> bool:
+        """Make the focused pane wider or higher by some cells; return whether it can be."""
+        return self._grid.resize(pane_named(self._session.focus.pane).tile, axis, by)
+
+    def forget_sizes(self) -> None:
+        """Give the panes their usual sizes."""
+        self._grid.forget_sizes()
+
+    def on_unmount(self) -> None:
+        """Remember what the user has chosen."""
+        self._grid.keep_sizes()
+
     def on_key(self, event: events.Key) -> None:
         """Take in the digits of a number; say so where a key does nothing."""
         if self.focused is None and self.digit_typed(event.key):
@@ -168,4 +183,4 @@ class MainScreen(Screen[None], inherit_bindings=False):
             pane.set_class(name in shown, "-shown")
         asked = any(spec.answers_why for spec in PANES if spec.name in shown)
         self.set_class(asked, "-why")
-        self.set_class(any(spec.tile == 0 for spec in PANES if spec.name in shown), "-job")
+        self._grid.lay_out(self._layout, whole=not asked and not self._zoomed)

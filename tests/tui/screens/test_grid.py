@@ -1,0 +1,106 @@
+"""Panes that the user resizes, by keys and by the mouse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfdbg_tui.tui.bars.key_bar import KeyBar
+from tfdbg_tui.tui.screens.grid import Border, moved
+from tfdbg_tui.user_files import state_path, write_whole
+
+if TYPE_CHECKING:
+    from textual.geometry import Region
+
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open, Opened
+
+TILES = ("alerts", "timeline", "graph_execution", "graph_structure", "source_code", "stack_trace")
+
+
+def regions(opened: Opened) -> dict[str, Region]:
+    return {name: opened.app.query_one(f"#{name}").region for name in TILES}
+
+
+def covers_all(opened: Opened) -> bool:
+    """Whether the panes stand side by side without a gap."""
+    covered = sum(region.area for region in regions(opened).values())
+    return covered == opened.app.query_one("#body").region.area
+
+
+@pytest.mark.parametrize("size", [(120, 40), (200, 60)])
+async def test_keys_resize_the_focused_pane(
+    open_app: Open, logdirs: RecordedLogdirs, size: tuple[int, int]
+) -> None:
+    async with open_app(logdirs["mnist"], size, digit_seconds=3600.0) as opened:
+        usual = regions(opened)
+        for number, name in enumerate(TILES, 1):
+            await opened.press(f"alt+{number}", "3", "greater_than_sign", "2", "plus")
+            wider, before = regions(opened)[name], usual[name]
+            assert (wider.width, wider.height) == (before.width + 6, before.height + 2)
+            assert covers_all(opened)
+            await opened.press("3", "less_than_sign", "2", "underscore")
+            assert regions(opened) == usual
+        await opened.press("alt+3", *"9999", "greater_than_sign", *"9999", "plus")
+        assert min(region.width for region in regions(opened).values()) >= 12
+        assert min(region.height for region in regions(opened).values()) >= 4
+        assert covers_all(opened)
+        await opened.press("equals_sign")
+        assert regions(opened) == usual
+
+
+async def test_the_mouse_drags_borders(open_app: Open, logdirs: RecordedLogdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        usual = regions(opened)
+        tree, pilot = usual["graph_structure"], opened.pilot
+        await pilot.mouse_down(offset=(tree.x, tree.y + 3))
+        await pilot.hover(offset=(tree.x - 10, tree.y + 3))
+        await pilot.mouse_up(offset=(tree.x - 10, tree.y + 3))
+        assert regions(opened)["graph_structure"].width == tree.width + 10
+        assert regions(opened)["stack_trace"].width == usual["stack_trace"].width + 10
+        await pilot.hover(offset=(tree.x - 20, tree.y + 3))
+        assert regions(opened)["graph_structure"].width == tree.width + 10, "let go"
+        source = usual["source_code"]
+        await pilot.mouse_down(offset=(source.x + 5, source.y))
+        await pilot.hover(offset=(source.x + 5, source.y - 4))
+        await pilot.mouse_up(offset=(source.x + 5, source.y - 4))
+        assert regions(opened)["source_code"].height == source.height + 4
+        assert covers_all(opened)
+
+
+async def test_sizes_are_kept_for_each_arrangement(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("alt+4", "greater_than_sign", "a", "w")
+        chosen = opened.app.query_one("#cause").region
+        await opened.press("escape", "alt+3", "z", "z")
+        resized = regions(opened)
+    async with open_app(logdirs["mnist"]) as opened:
+        assert regions(opened) == resized
+        await opened.press("a", "w")
+        assert opened.app.query_one("#cause").region == chosen
+    async with open_app(logdirs["mnist"], (200, 60)) as opened:
+        wide = regions(opened)
+    write_whole(state_path("pane_sizes.json"), '{"wide": {"columns": [1, 0, "x"]}}')
+    async with open_app(logdirs["mnist"], (200, 60)) as opened:
+        assert regions(opened) == wide, "what cannot be used is as if it were not there"
+
+
+async def test_where_two_panes_share_the_screen_none_is_resized(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (80, 24)) as opened:
+        before = opened.app.query_one("#alerts").region
+        await opened.press("greater_than_sign", "equals_sign")
+        assert opened.app.query_one("#alerts").region == before
+        await opened.press("plus")
+        assert "z gives it the whole screen" in opened.app.query_one(KeyBar).message
+
+
+def test_a_border_goes_as_far_as_there_is_room() -> None:
+    assert moved((40, 20, 60), Border("columns", 0), 5) == (45, 15, 60)
+    assert moved((40, 20, 60), Border("columns", 0), 50) == (48, 12, 60)
+    assert moved((40, 20, 60), Border("columns", 1), -50) == (40, 12, 68)
+    assert moved((8, 15, 15), Border("rows", 0), -50) == (4, 19, 15)
