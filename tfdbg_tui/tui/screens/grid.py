@@ -111,7 +111,13 @@ class Grid(Container):
             setattr(self.styles, f"grid_{axis}", shares)
 
     def resize(self, tile: int, axis: Axis, by: int) -> bool:
-        """Make a tile wider or higher by some cells; return whether it can be."""
+        """Make a tile wider or higher; return whether it can be.
+
+        Args:
+            tile: Its number.
+            axis: Whether wider or higher.
+            by: By how many cells; narrower or lower, where it is negative.
+        """
         span = _SPANS.get(self._layout, {}).get(tile)
         if span is None:
             return False
