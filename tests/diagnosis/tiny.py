@@ -72,6 +72,11 @@ class Program:
         record = events.DebuggedGraph(graph_id, name, outer)
         self._add("graphs", debugged_graph=record.encode())
 
+    def layer(self, number: int, outer: int, name: str, class_name: str, dtype: str = "") -> None:
+        """Records a layer; `dtype` is its dtype policy, and what it computes in."""
+        record = events.Layer(number, outer, name, class_name, dtype, dtype)
+        self._add("graphs", layer=record.encode())
+
     def function(self, graph_id: str, name: str, *arguments: str) -> None:
         """Records a graph without outputs as a function, as our own writer does."""
         record = events.GraphSignature(graph_id, name, [f"{name}:0" for name in arguments])
@@ -86,6 +91,7 @@ class Program:
         outputs: int = 1,
         calls: tuple[str, ...] = (),
         line: int = 0,
+        layer: int = 0,
     ) -> None:
         """Records an op; `line` is that of the program which made it, where that is recorded."""
         record = events.GraphOpCreation(
@@ -97,6 +103,7 @@ class Program:
             output_tensor_ids=list(range(outputs)),
             called_graph_ids=list(calls),
             code_location=self._location(line),
+            layer=layer,
         )
         self._add("graphs", graph_op_creation=record.encode())
 
@@ -136,6 +143,7 @@ class Program:
         mode: int = TensorDebugMode.FULL_HEALTH,
         thread: int | None = None,
         line: int = 0,
+        layer: int = 0,
     ) -> None:
         """Records an execution; `given` are the values of its inputs, where they are recorded."""
         record = events.Execution(
@@ -151,6 +159,7 @@ class Program:
             serial=serial,
             thread=thread,
             code_location=self._location(line),
+            layer=layer or None,
         )
         self._add("execution", execution=record.encode())
 

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.history import history_of as history_of
     from tfdbg_tui.diagnosis.history import outputs_of_same_op as outputs_of_same_op
     from tfdbg_tui.diagnosis.history import tensors_of_line as tensors_of_line
+    from tfdbg_tui.diagnosis.layers import LayersOfOps as LayersOfOps
+    from tfdbg_tui.diagnosis.layers import breadcrumb as breadcrumb
     from tfdbg_tui.diagnosis.locations import Location as Location
     from tfdbg_tui.diagnosis.locations import is_library_frame as is_library_frame
     from tfdbg_tui.diagnosis.locations import location_of as location_of
@@ -109,6 +111,7 @@ _NAMES = {
         "outputs_of_same_op",
         "tensors_of_line",
     ),
+    "tfdbg_tui.diagnosis.layers": ("LayersOfOps", "breadcrumb"),
     "tfdbg_tui.diagnosis.locations": ("Location", "is_library_frame", "location_of", "user_frame"),
     "tfdbg_tui.diagnosis.recording": (
         "BUFFERING",

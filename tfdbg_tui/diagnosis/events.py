@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from tfdbg_tui.logdir import GraphOp, Run, TensorSummary
+    from tfdbg_tui.logdir import GraphOp, Layer, Run, TensorSummary
 
 Kind = Literal["execution", "graph_execution"]
 
@@ -81,6 +81,14 @@ def stack_id_of(run: Run, event: TensorEvent) -> int | None:
         return run.executions.stack_ids[event.index]
     op = graph_op_of(run, event)
     return op.stack_id if op else None
+
+
+def recorded_layer(run: Run, event: TensorEvent) -> Layer | None:
+    """Return the layer in whose call the tensor's op was made, where that is recorded."""
+    if event.kind == "execution":
+        return run.layer_of_kind(run.executions.kind(event.index))
+    op = graph_op_of(run, event)
+    return op.layer if op else None
 
 
 def device_of(run: Run, event: TensorEvent) -> str:

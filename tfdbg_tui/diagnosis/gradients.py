@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of, op_type_of, stack_id_of
+from tfdbg_tui.diagnosis.events import (
+    TensorEvent,
+    graph_op_of,
+    op_type_of,
+    recorded_layer,
+    stack_id_of,
+)
 from tfdbg_tui.diagnosis.locations import user_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
-    from tfdbg_tui.logdir import GraphOp, Run, StackFrame
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
+    from tfdbg_tui.logdir import GraphOp, Layer, Run, StackFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +32,13 @@ class ForwardOp:
         op_type: Its type.
         stack_id: Where the user called it.
         selected: Whether its result goes into a select, which may leave it out.
+        layer: The layer that it is of, where that is recorded.
     """
 
     op_type: str
     stack_id: int
     selected: bool
+    layer: Layer | None = field(default=None, compare=False)
 
 
 _NAME = re.compile(r"(^|/)gradient_tape/|(^|/)gradients(_\d+)?/|_grad/")
@@ -71,8 +80,7 @@ def is_backward(run: Run, event: TensorEvent) -> bool:
     """Whether an event is part of a backward pass."""
     op = graph_op_of(run, event)
     if op is not None:
-        graph = run.graphs[op.graph_id]
-        return graph.name.startswith("__backward_") or _NAME.search(op.name) is not None
+        return is_backward_op(run, op)
     if "__backward_" in (op_type_of(run, event) or ""):
         return True
     return any(
@@ -81,6 +89,12 @@ def is_backward(run: Run, event: TensorEvent) -> bool:
         and _FUNCTION.search(frame.function)
         for frame in _frames(run, event)
     )
+
+
+def is_backward_op(run: Run, op: GraphOp) -> bool:
+    """Whether an op of a graph is part of a backward pass."""
+    graph = run.graphs[op.graph_id]
+    return graph.name.startswith("__backward_") or _NAME.search(op.name) is not None
 
 
 def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | None:
@@ -95,39 +109,65 @@ def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | 
         event: A tensor of a gradient.
     """
     op = graph_op_of(run, event)
-    named = _named(run, dataflow, op) if op is not None else None
+    named = _named(run, dataflow.calls, op) if op is not None else None
     if named is not None:
-        first = named  # of the gradient of a gradient: the op that all began with
-        while (before := _named(run, dataflow, first)) is not None:
-            first = before
-        return replace(_of_graph(run, named), stack_id=first.stack_id)
-    is_wanted = _forward_types(run, event)
+        first = _first(run, dataflow.calls, named)
+        return replace(_of_graph(run, named), stack_id=first.stack_id, layer=first.layer)
+    stack_id = stack_id_of(run, event)
+    is_wanted = _forward_types(run, stack_id, op_type_of(run, event) or "")
     if event.kind == "execution":
         return _eager_op(run, dataflow, event, is_wanted)
-    found = set(_graph_ops(run, dataflow, event, is_wanted))
+    found = list(_graph_ops(run, dataflow, event, is_wanted))
     if op is not None and not found:
-        found = set(_same_graph_ops(run, op, is_wanted))
-    return found.pop() if len(found) == 1 else None
+        found = [_of_graph(run, user) for user in _same_graph_ops(run, op, is_wanted)]
+    return _only(found)
 
 
-def _forward_types(run: Run, event: TensorEvent) -> Callable[[str], bool]:
+def forward_ops(run: Run, calls: Calls, op: GraphOp) -> set[GraphOp]:
+    """Return the ops of which a gradient op of a graph may be, by names and graphs alone.
+
+    Args:
+        run: The run.
+        calls: The calls between its graphs.
+        op: An op of a backward pass.
+    """
+    named = _named(run, calls, op)
+    if named is not None:
+        return {_first(run, calls, named)}
+    return set(_same_graph_ops(run, op, _forward_types(run, op.stack_id, op.op_type)))
+
+
+def _first(run: Run, calls: Calls, op: GraphOp) -> GraphOp:
+    """Return the op that all began with, of the gradient of a gradient; else the op itself."""
+    while (before := _named(run, calls, op)) is not None:
+        op = before
+    return op
+
+
+def _only(found: Sequence[ForwardOp]) -> ForwardOp | None:
+    """Return the forward op, if there are no two; without a layer, if only that is in doubt."""
+    if len(set(found)) != 1:
+        return None
+    layers = {forward.layer for forward in found}
+    return found[0] if len(layers) == 1 else replace(found[0], layer=None)
+
+
+def _forward_types(run: Run, stack_id: int | None, op_type: str) -> Callable[[str], bool]:
     """Return what tells the types of the ops that a gradient may be of.
 
     TensorFlow names its gradient functions after them: ``_EuclideanNormGrad``.
     """
-    function = _gradient_function(run, event)
+    function = _gradient_function(run.stack(stack_id) if stack_id is not None else ())
     match = _GRADIENT_OF.match(function or "")
     if match is not None:
         name = (match[1] + (match[2] or "")).lower()
         return lambda op_type: op_type.lower() == name
-    op_type = op_type_of(run, event) or ""
     wanted = _SLOPES.get(op_type, (op_type.removesuffix("Grad"),))
     return lambda op_type: op_type in wanted
 
 
-def _gradient_function(run: Run, event: TensorEvent) -> str | None:
-    """Return the name of the function that computes the gradient of an op, and made an event."""
-    frames = _frames(run, event)
+def _gradient_function(frames: Sequence[StackFrame]) -> str | None:
+    """Return the name of the function that computes the gradient of an op, in its stack."""
     position = _last_differentiating(frames)
     deeper = frames[position + 1 :] if position is not None else ()
     return deeper[0].function if deeper else None
@@ -162,7 +202,7 @@ def _graph_ops(
         made_by, stack_id = op_type_of(run, source), stack_id_of(run, source)
         if made_by is not None and is_wanted(made_by) and stack_id is not None:
             selected = any(use.op_type in _SELECTS for use in dataflow.consumers(source))
-            yield ForwardOp(made_by, stack_id, selected)
+            yield ForwardOp(made_by, stack_id, selected, recorded_layer(run, source))
             continue
         uses = (use for use in dataflow.consumers(source) if is_wanted(use.op_type or ""))
         yield from filter(None, (_of_use(run, source, use) for use in uses))
@@ -170,8 +210,8 @@ def _graph_ops(
 
 def _same_graph_ops(
     run: Run, op: GraphOp, is_wanted: Callable[[str], bool], depth: int = _DEPTH
-) -> Iterator[ForwardOp]:
-    """Yield forward ops that take what a gradient op takes, such as an argument of their graph."""
+) -> Iterator[GraphOp]:
+    """Yield forward ops that made what a gradient op takes, or take it, such as an argument."""
     graph = run.graphs[op.graph_id]
     for source in (graph.ops.get(ref.op_name) for ref in op.inputs):
         if source is None:
@@ -180,9 +220,12 @@ def _same_graph_ops(
             if depth:
                 yield from _same_graph_ops(run, source, is_wanted, depth - 1)
             continue
+        if is_wanted(source.op_type):
+            yield source
+            continue
         for user in (graph.ops.get(use.op_name) for use in graph.consumers(source.name)):
             if user is not None and is_wanted(user.op_type) and not _NAME.search(user.name):
-                yield _of_graph(run, user)
+                yield user
 
 
 def _forward_values(
@@ -208,7 +251,7 @@ def _eager_op(
     reads a variable without a record, but the tensor that it read has an id.
     """
     distances = _used_ids(dataflow, event, partial(is_backward, run))
-    found: dict[tuple[int, bool], set[ForwardOp]] = {}
+    found: dict[tuple[int, bool], list[ForwardOp]] = {}
     for index in range(event.index - 1, max(-1, event.index - _BEHIND), -1):
         op_type = run.executions.kind(index).op_type
         if not is_wanted(op_type) or is_backward(run, TensorEvent("execution", index, 0)):
@@ -220,10 +263,10 @@ def _eager_op(
             uses = dataflow.consumers(TensorEvent("execution", index, 0))
             selected = any(use.op_type in _SELECTS for use in uses)
             key = min(made + taken), op_type in _OF_RESULT and not made
-            forward = ForwardOp(op_type, int(run.executions.stack_ids[index]), selected)
-            found.setdefault(key, set()).add(forward)
-    nearest = found[min(found)] if found else set()
-    return nearest.pop() if len(nearest) == 1 else None
+            stack_id = int(run.executions.stack_ids[index])
+            forward = ForwardOp(op_type, stack_id, selected, execution.layer)
+            found.setdefault(key, []).append(forward)
+    return _only(found[min(found)]) if found else None
 
 
 def _used_ids(
@@ -246,10 +289,9 @@ def _used_ids(
     return distances
 
 
-def _named(run: Run, dataflow: Dataflow, op: GraphOp) -> GraphOp | None:
+def _named(run: Run, calls: Calls, op: GraphOp) -> GraphOp | None:
     """Return the forward op that the name of a gradient op begins with."""
     match = _SCOPE.match(op.name)
-    calls = dataflow.calls
     if match is None:
         return None
     graphs = [op.graph_id, calls.forward_graph(calls.outermost(op.graph_id)) or ""]
@@ -275,4 +317,4 @@ def _of_graph(run: Run, op: GraphOp) -> ForwardOp:
     ops = run.graphs[op.graph_id].ops
     users = [ops.get(use.op_name) for use in run.graphs[op.graph_id].consumers(op.name)]
     selected = any(user is not None and user.op_type in _SELECTS for user in users)
-    return ForwardOp(op.op_type, op.stack_id, selected)
+    return ForwardOp(op.op_type, op.stack_id, selected, op.layer)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tfdbg_tui.diagnosis.events import Kind
-    from tfdbg_tui.logdir import ExecutionKind, Run, Site
+    from tfdbg_tui.diagnosis.layers import LayersOfOps
+    from tfdbg_tui.logdir import ExecutionKind, Layer, Run, Site
 
     Ints = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
@@ -59,12 +60,15 @@ class Tensors:
     numbers: dict[str, Floats]
 
 
-def texts_of_site(run: Run, site: Site, places: Callable[[int], Sequence[str]]) -> Texts:
+def texts_of_site(
+    run: Run, site: Site, layers: LayersOfOps, places: Callable[[int], Sequence[str]]
+) -> Texts:
     """Return the texts, by field, of all computations of a tensor of a graph.
 
     Args:
         run: The run.
         site: The tensor of a graph.
+        layers: The layers of the ops of its graphs.
         places: Returns the places of a stack, as `places_of_stack` does.
     """
     op = run.op(site.graph_id, site.op_name)
@@ -74,6 +78,7 @@ def texts_of_site(run: Run, site: Site, places: Callable[[int], Sequence[str]]) 
         "name": (site.tensor_name, site.op_name),
         "type": (op.op_type,) if op else (),
         "fn": _function(graph.name) if graph else (),
+        "layer": _layer(layers.of(op)) if op else (),
         "dtype": (
             (dtype_name(dtypes[site.output_slot]),) if site.output_slot < len(dtypes) else ()
         ),
@@ -82,7 +87,7 @@ def texts_of_site(run: Run, site: Site, places: Callable[[int], Sequence[str]]) 
     }
 
 
-def texts_of_kind(kind: ExecutionKind) -> Texts:
+def texts_of_kind(run: Run, kind: ExecutionKind) -> Texts:
     """Return the texts of all executions of an op or function."""
     names = _function(kind.op_type) if kind.is_function else (kind.op_type,)
     tensors = [f"{names[0]}:{slot}" for slot in range(kind.num_outputs)]
@@ -90,6 +95,7 @@ def texts_of_kind(kind: ExecutionKind) -> Texts:
         "name": (*names, *tensors),
         "type": (kind.op_type,),
         "fn": names if kind.is_function else (),
+        "layer": _layer(run.layer_of_kind(kind)),
     }
 
 
@@ -162,6 +168,16 @@ def _function(name: str) -> tuple[str, ...]:
     """Return what a function may be called: with its kind, without, and by TensorFlow's name."""
     readable = readable_function(name)
     return tuple(dict.fromkeys((readable, readable.partition(" (")[0], name)))
+
+
+def _layer(layer: Layer | None) -> tuple[str, ...]:
+    """Return what a layer may be called: its path, and any part of that.
+
+    What is in a layer is called by its name too.
+    """
+    names = [part.name for part in layer.parts] if layer else []
+    ends = range(len(names), 0, -1)
+    return tuple("/".join(names[start:end]) for end in ends for start in range(end))
 
 
 def _device(name: str) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Ints = npt.NDArray[np.int64]
     Flags = npt.NDArray[np.bool_]
 
-TEXTS = ("name", "type", "fn", "dtype", "device", "line")
+TEXTS = ("name", "type", "fn", "layer", "dtype", "device", "line")
 COUNTS = ("nan", "-inf", "+inf", "inf", "neg", "zero", "pos")
 NUMBERS = ("step", "size", "rank", *COUNTS, "min", "max")
 BAD_KINDS = ("nan", "-inf", "+inf")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfdbg_tui.diagnosis import LayersOfOps
 from tfdbg_tui.query.facts import places_of_stack, steps_of, texts_of_kind, texts_of_site
 from tfdbg_tui.query.language import ANY
 
@@ -41,6 +42,7 @@ class RowTests:
     def __init__(self, run: Run, kind: Kind) -> None:
         self._run = run
         self._kind: Kind = kind
+        self._layers = LayersOfOps(run)
         self._sites: dict[int, Texts] = {}
         self._places: dict[int, Sequence[str]] = {}
         self._firsts: Rows | None = None
@@ -72,7 +74,7 @@ class RowTests:
     def _texts_of_site(self, number: int) -> Texts:
         if number not in self._sites:
             site = self._run.graph_executions.site_by_id(number)
-            self._sites[number] = texts_of_site(self._run, site, self._places_of)
+            self._sites[number] = texts_of_site(self._run, site, self._layers, self._places_of)
         return self._sites[number]
 
     def _places_of(self, stack: int) -> Sequence[str]:
@@ -93,7 +95,7 @@ class RowTests:
         run, events = self._run, self._run.executions
         kinds = np.zeros(events.num_kinds, bool)
         for number in range(events.num_kinds):
-            kinds[number] = term.fits(texts_of_kind(events.kind_by_id(number))) != term.negated
+            kinds[number] = term.fits(texts_of_kind(run, events.kind_by_id(number))) != term.negated
         stacks: dict[int, bool] = {}
 
         def of_stack(number: int) -> bool:

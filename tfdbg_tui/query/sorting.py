@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfdbg_tui.diagnosis import LayersOfOps
 from tfdbg_tui.query.facts import (
     numbers_of,
     places_of_stack,
@@ -103,7 +104,8 @@ def _texts(run: Run, field: str, part: Outputs) -> tuple[list[str], Ints]:
     names = executions.kinds.take(part.rows)
     kinds, which = np.unique(names, return_inverse=True)
     return [
-        _first(texts_of_kind(executions.kind_by_id(number))[field]) for number in kinds.tolist()
+        _first(texts_of_kind(run, executions.kind_by_id(number))[field])
+        for number in kinds.tolist()
     ], which
 
 
@@ -111,7 +113,8 @@ def _texts_of_sites(run: Run, field: str, rows: Ints) -> tuple[list[str], Ints]:
     places = cache(lambda stack: places_of_stack(run, stack))
     events = run.graph_executions
     sites, which = np.unique(events.site_ids.take(rows), return_inverse=True)
-    found = (texts_of_site(run, events.site_by_id(n), places) for n in sites.tolist())
+    layers = LayersOfOps(run)
+    found = (texts_of_site(run, events.site_by_id(n), layers, places) for n in sites.tolist())
     return [_first(texts[field]) for texts in found], which
 
 

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfdbg_tui.diagnosis import Location, TensorEvent, location_of, readable_function
+from tfdbg_tui.diagnosis import (
+    LayersOfOps,
+    Location,
+    TensorEvent,
+    location_of,
+    readable_function,
+)
 from tfdbg_tui.query.facts import numbers_of
 from tfdbg_tui.query.selection import Selection
 
@@ -18,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from tfdbg_tui.diagnosis.events import Kind
-    from tfdbg_tui.logdir import Run, TensorSummary
+    from tfdbg_tui.logdir import Layer, Run, TensorSummary
     from tfdbg_tui.query.language import Query
 
 _SECONDS = 0.05  # that a selection looks for more rows before those found are handed out
@@ -34,6 +40,7 @@ COLUMNS: dict[str, type] = {
     "name": str,
     "op_type": str,
     "function": str,
+    "layer": str,
     "host": str,
     "device": str,
     "file": str,
@@ -68,6 +75,7 @@ class TensorRow:
         name: The tensor's name in its graph; of an eager op or function, its type and output.
         op_type: Type of its op, or readable name of the executed function.
         function: Readable name of the function it was computed in; "" outside.
+        layer: The Keras layer or `tf.Module` that it is of, where recorded.
         host: Name of the host.
         device: Name of the device; "" where there is none on record.
         location: The user's line.
@@ -83,6 +91,7 @@ class TensorRow:
     name: str
     op_type: str | None
     function: str
+    layer: Layer | None
     host: str
     device: str
     location: Location | None
@@ -101,6 +110,7 @@ class TensorRow:
             "name": self.name,
             "op_type": self.op_type,
             "function": self.function or None,
+            "layer": self.layer.path if self.layer else None,
             "host": self.host,
             "device": self.device or None,
             "file": location.file if location else None,
@@ -177,6 +187,7 @@ def _execution_rows(run: Run) -> Callable[[int], Iterator[TensorRow]]:
                 name=f"{name}:{slot}",
                 op_type=name,
                 function="",
+                layer=execution.layer,
                 host=execution.host,
                 device=devices[slot] if slot < len(devices) else "",
                 location=place(execution.stack_id),
@@ -187,15 +198,13 @@ def _execution_rows(run: Run) -> Callable[[int], Iterator[TensorRow]]:
 
 
 def _graph_execution_rows(run: Run) -> Callable[[int], Iterator[TensorRow]]:
-    @cache
-    def place(graph_id: str, op_name: str) -> Location | None:
-        op = run.op(graph_id, op_name)
-        return location_of(run, op.stack_id) if op else None
+    place = cache(lambda stack_id: location_of(run, stack_id))
+    layers = LayersOfOps(run)
 
     def rows(index: int) -> Iterator[TensorRow]:
         trace = run.graph_executions[index]
         site = run.graph_executions.site(index)
-        graph = run.graphs.get(trace.graph_id)
+        graph, op = run.graphs.get(trace.graph_id), run.op(trace.graph_id, trace.op_name)
         caller = trace.execution_index
         counted = run.executions.steps.of(caller) if caller is not None else None
         yield TensorRow(
@@ -208,9 +217,10 @@ def _graph_execution_rows(run: Run) -> Callable[[int], Iterator[TensorRow]]:
             name=trace.tensor_name,
             op_type=trace.op_type,
             function=readable_function(graph.name) if graph else "",
+            layer=layers.of(op) if op else None,
             host=trace.host,
             device=trace.device,
-            location=place(trace.graph_id, trace.op_name),
+            location=place(op.stack_id) if op else None,
             summary=trace.summary,
         )
 

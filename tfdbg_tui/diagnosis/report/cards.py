@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from tfdbg_tui.diagnosis.layers import breadcrumb
+
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.locations import Location
     from tfdbg_tui.diagnosis.report.chains import Chain, GroupKind
@@ -58,6 +60,7 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
         found.append(Part("", f"differentiated at {_place(finding.differentiated_at)}"))
     found += [
         Part("op", _op(finding)),
+        Part("layer", breadcrumb(finding.layer)),
         Part("evidence", finding.evidence),
         Part("why", finding.why),
         Part("fix", finding.fix),

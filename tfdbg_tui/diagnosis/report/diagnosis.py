@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis.gradients import (
     is_backward,
     is_users_gradient,
 )
+from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
 from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
@@ -55,6 +56,7 @@ class Diagnosis:
         self.links = Links(run, self.dataflow, self.causes)
         self._cases = CaseBuilder(run, self.dataflow, self.causes)
         self._occurrences = Occurrences(run)
+        self._layers = LayersOfOps(run)
 
     def report(self) -> Report:
         """Return the report."""
@@ -131,6 +133,7 @@ class Diagnosis:
             differentiated_at=ran if ran != location else None,
             alerts=alerts,
             chain=tuple(chain),
+            layer=(forward.layer if forward else None) or self._layers.of_event(event),
         )
 
     def _differentiated(self, event: TensorEvent) -> ForwardOp | None:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.diagnosis.layers import layer_json
 from tfdbg_tui.diagnosis.report.bad_lines import bad_lines_json, find_bad_lines
 from tfdbg_tui.diagnosis.report.coverage import looked_for
 from tfdbg_tui.diagnosis.report.gaps import ON_PURPOSE, find_gaps
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.gaps import Gap
     from tfdbg_tui.diagnosis.report.links import Link
     from tfdbg_tui.diagnosis.report.verdicts import Verdict
-    from tfdbg_tui.logdir import Run, Steps
+    from tfdbg_tui.logdir import Layer, Run, Steps
 
 _SHOWN = 10  # findings in a notebook
 
@@ -52,6 +53,7 @@ class Finding:
         differentiated_at: Of a gradient: the line that asked for it; None where that is `location`.
         alerts: Number of alerts that go back to it.
         chain: From the op's inputs to where bad values show.
+        layer: The Keras layer or `tf.Module` that it is of, where that is recorded.
         workers: Of a job of several processes: which of them made it, and how it got to others.
     """
 
@@ -73,6 +75,7 @@ class Finding:
     differentiated_at: Location | None
     alerts: int
     chain: tuple[Link, ...]
+    layer: Layer | None = None
     workers: str = ""
 
     __repr__ = short_repr
@@ -101,6 +104,7 @@ class Finding:
             "step": self.step,
             "when": self.when,
             "device": self.device,
+            "layer": layer_json(self.layer),
             "location": _place(self.location),
             "differentiated_at": _place(self.differentiated_at),
             "alerts": self.alerts,

@@ -9,13 +9,14 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.scrollbar import ScrollBarRender
 
-from tfdbg_tui.diagnosis import BUFFERING
+from tfdbg_tui.diagnosis import BUFFERING, breadcrumb
 from tfdbg_tui.tui.session.snapshot import NOTHING_YET
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfdbg_tui.diagnosis import TensorEvent
     from tfdbg_tui.tui.panes.rows import Rows
     from tfdbg_tui.tui.session.searched import Searched
     from tfdbg_tui.tui.session.session import Session
@@ -232,6 +233,14 @@ class Pane(VirtualList):
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """Return the lines above the rows, where there are rows."""
         return ()
+
+    def layer_line(self, event: TensorEvent | None) -> tuple[Line, ...]:
+        """Return a line that says which layer a tensor is of; none where it is of none."""
+        layer = self.snapshot.layer(event) if event is not None else None
+        if layer is None:
+            return ()
+        words = self.charset.safe(breadcrumb(layer, self.charset.inside))
+        return ((("  in ", "dim"), (words, "call")),)
 
     def _sentence(self, text: str, width: int, height: int) -> tuple[Line, ...]:
         """Return a sentence wrapped and centred in the pane."""

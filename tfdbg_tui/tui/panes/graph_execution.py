@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis import TensorEvent
 from tfdbg_tui.query import SORT_FIELDS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import EventRows
@@ -218,7 +219,8 @@ class GraphExecutionPane(Pane):
         values = chips.chips(trace.summary, self.charset)
         if trace.unreadable is not None:
             values = ((self.charset.safe(f"unreadable: {trace.unreadable}"), "dim"),)
-        return ((("  ", ""), *facts), (("  ", ""), *values))
+        layer = self.layer_line(TensorEvent("graph_execution", trace.index, trace.output_slot))
+        return ((("  ", ""), *facts), *layer, (("  ", ""), *values))
 
     def summary(self) -> str:
         """See `Pane`."""

@@ -314,7 +314,7 @@ class GraphStructure(Pane):
             f" {self.charset.dot} ",
         )
         values = chips.chips(summary, self.charset) if node.event else ()
-        return ((("  ", ""), *facts), (("  ", ""), *values))
+        return ((("  ", ""), *facts), *self.layer_line(node.event), (("  ", ""), *values))
 
     def summary(self) -> str:
         """See `Pane`."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis import readable_function
+from tfdbg_tui.diagnosis import breadcrumb, readable_function
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.overview import overview
 from tfdbg_tui.tui.panes.rows import EventRows
@@ -213,6 +213,7 @@ class Timeline(Pane):
                 (self.charset.safe(short_device(device)), "dim"),
                 ("" if execution.unreadable or first.unreadable else f"{since:+.3f} s", "dim"),
                 (_mode(execution), "dim"),
+                (self.charset.safe(breadcrumb(execution.layer, self.charset.inside)), "call"),
             ],
             f" {self.charset.dot} ",
         )

@@ -17,6 +17,7 @@ import numpy as np
 from tfdbg_tui.diagnosis import (
     RUNNING,
     Dataflow,
+    LayersOfOps,
     TensorEvent,
     find_alerts,
     find_gaps,
@@ -145,6 +146,7 @@ class Snapshot:
         self._folded = lru_cache(256)(lambda stack_id: fold_library_frames(self._stack(stack_id)))
         self.source = lru_cache(16)(run.source)
         self.row_tests = lru_cache(2)(partial(RowTests, run))
+        self.layer = lru_cache(_RECORDS)(LayersOfOps(run).of_event)
 
     def _count_alerts(self, previous: Snapshot | None) -> AlertCounts:
         # Counting reads each alert's record: not twice.

@@ -1,0 +1,96 @@
+"""The layer that an op is of: as recorded, or, of a gradient, that of its forward op."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.diagnosis.tiny import Program, floats
+from tfdbg_tui.diagnosis import LayersOfOps, diagnose, to_text
+from tfdbg_tui.query import parse, tensor_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tfdbg_tui.logdir import Run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """A model of two dense layers in float16, one in an encoder, and their gradients."""
+    program = Program(tmp_path)
+    for number, outer, name in ((1, 0, "model"), (2, 1, "encoder"), (3, 2, "wide"), (4, 1, "head")):
+        program.layer(number, outer, name, "Dense" if number > 2 else "Functional", "float16")
+    program.graph("root", "")
+    program.graph("f", "step", "root")
+    program.op("f", "Placeholder", "x")
+    program.op("f", "MatMul", "model/encoder/wide/MatMul", "x:0", layer=3)
+    program.op("f", "Rsqrt", "model/encoder/wide/Rsqrt", "model/encoder/wide/MatMul:0", layer=3)
+    program.op("f", "Sqrt", "Sqrt", "model/encoder/wide/Rsqrt:0", layer=4)
+    program.op("f", "Mean", "loss/Mean", "Sqrt:0")
+    gradients = (
+        ("MatMul", "model/encoder/wide/MatMul/MatMul", "x:0"),  # by its name
+        ("RsqrtGrad", "model/encoder/wide/RsqrtGrad", "y:0"),  # by its scope
+        ("SqrtGrad", "SqrtGrad", "Sqrt:0"),  # by what it takes
+        ("RealDiv", "loss/truediv", "y:0"),
+    )
+    for op_type, name, given in gradients:
+        program.op("f", op_type, f"gradient_tape/{name}", given)
+    program.trace("f", "model/encoder/wide/MatMul", floats(1.0))
+    program.trace("f", "gradient_tape/model/encoder/wide/MatMul/MatMul", floats(np.inf))
+    program.execution("Exp", [1], {2: floats(1.0)}, layer=4)
+    return program.open()
+
+
+def test_gradients_are_of_the_layers_of_their_forward_ops(run: Run) -> None:
+    layers = LayersOfOps(run)
+    found = {name: layers.of(op) for name, op in run.graphs["f"].ops.items()}
+    assert {name: layer.path for name, layer in found.items() if layer} == {
+        "model/encoder/wide/MatMul": "model/encoder/wide",
+        "model/encoder/wide/Rsqrt": "model/encoder/wide",
+        "Sqrt": "model/head",
+        "gradient_tape/model/encoder/wide/MatMul/MatMul": "model/encoder/wide",
+        "gradient_tape/model/encoder/wide/RsqrtGrad": "model/encoder/wide",
+        "gradient_tape/SqrtGrad": "model/head",
+    }
+
+
+def test_a_finding_names_its_layer(run: Run) -> None:
+    report = diagnose(run)
+    assert "layer      model > encoder > wide (Dense, float16)" in to_text(report)
+    assert report.to_json()["roots"][0]["layer"] == {
+        "path": "model/encoder/wide",
+        "class": "Dense",
+        "dtype_policy": "float16",
+        "compute_dtype": "float16",
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("layer=encoder", 2),  # what is in it too
+        ("layer=encoder/*", 2),
+        ("layer=model/encoder/wide", 2),
+        ("layer=head", 1),
+        ("layer=model", 3),
+        ("layer=enc", 0),
+        ("!layer=encoder", 1),
+        ("layer~^head bad", 0),
+    ],
+)
+def test_filters_know_layers(run: Run, query: str, count: int) -> None:
+    rows = list(tensor_rows(run, parse(query)))
+    assert len(rows) == count
+    assert all(row.values()["layer"].startswith("model/") for row in rows)
+
+
+def test_layers_are_in_the_order_of_the_model(run: Run) -> None:
+    assert [layer.path for layer in run.layers] == [
+        "model",
+        "model/encoder",
+        "model/encoder/wide",
+        "model/head",
+    ]

@@ -1,0 +1,84 @@
+"""Which Keras layer or `tf.Module` an op is of; that of a gradient is of its forward op's."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.diagnosis.dataflow.calls import Calls
+from tfdbg_tui.diagnosis.events import graph_op_of, recorded_layer
+from tfdbg_tui.diagnosis.gradients import forward_ops, is_backward_op
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import GraphOp, Layer, Run
+
+
+class LayersOfOps:
+    """The layers of the ops of a run; keeps what it has found out.
+
+    Args:
+        run: The run.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._known: dict[tuple[str, str], Layer | None] = {}
+        self._scopes: dict[str, dict[str, Layer | None]] = {}
+
+    def of_event(self, event: TensorEvent) -> Layer | None:
+        """Return the layer of the op that made a tensor; of eager gradients it is not known."""
+        op = graph_op_of(self._run, event)
+        return self.of(op) if op is not None else recorded_layer(self._run, event)
+
+    def of(self, op: GraphOp) -> Layer | None:
+        """Return the layer of an op of a graph; None where none is recorded."""
+        if not is_backward_op(self._run, op):
+            return op.layer
+        key = op.graph_id, op.name
+        if key not in self._known:
+            self._known[key] = self._of_gradient(op) if self._run.layers else None
+        return self._known[key]
+
+    @cached_property
+    def _calls(self) -> Calls:
+        return Calls(self._run)
+
+    def _of_gradient(self, op: GraphOp) -> Layer | None:
+        layers = {forward.layer for forward in forward_ops(self._run, self._calls, op)}
+        if len(layers) == 1:
+            return layers.pop()
+        return self._of_scope(op) or op.layer
+
+    def _of_scope(self, op: GraphOp) -> Layer | None:
+        """Return the layer of all ops in the name scope in which the forward op was made."""
+        scopes = self._scopes.get(op.graph_id)
+        if scopes is None:
+            scopes = self._scopes[op.graph_id] = {}
+            for other in list(self._run.graphs[op.graph_id].ops.values()):
+                scope = other.name.rpartition("/")[0]
+                same = scopes.setdefault(scope, other.layer) == other.layer
+                scopes[scope] = other.layer if same else None
+        return scopes.get(op.name.partition("gradient_tape/")[2].rpartition("/")[0])
+
+
+def breadcrumb(layer: Layer | None, separator: str = ">") -> str:
+    """Return the layers that a layer is in, and what it is; "" for none.
+
+    As ``classifier > encoder > wide (Dense, float16)``.
+    """
+    if layer is None:
+        return ""
+    return f"{f' {separator} '.join(part.name for part in layer.parts)} ({layer.kind})"
+
+
+def layer_json(layer: Layer | None) -> dict[str, Any] | None:
+    """Return a layer as JSON has it."""
+    if layer is None:
+        return None
+    return {
+        "path": layer.path,
+        "class": layer.class_name,
+        "dtype_policy": layer.dtype_policy,
+        "compute_dtype": layer.compute_dtype,
+    }
