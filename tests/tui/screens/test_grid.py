@@ -29,15 +29,17 @@ def covers_all(opened: Opened) -> bool:
     return covered == opened.app.query_one("#body").region.area
 
 
-@pytest.mark.parametrize("size", [(120, 40), (200, 60)])
+@pytest.mark.parametrize(
+    ("name", "size"), [("mnist", (120, 40)), ("mnist", (200, 60)), ("shape", (200, 60))]
+)
 async def test_keys_resize_the_focused_pane(
-    open_app: Open, logdirs: RecordedLogdirs, size: tuple[int, int]
+    open_app: Open, logdirs: RecordedLogdirs, name: str, size: tuple[int, int]
 ) -> None:
-    async with open_app(logdirs["mnist"], size, digit_seconds=3600.0) as opened:
+    async with open_app(logdirs[name], size, digit_seconds=3600.0) as opened:
         usual = regions(opened)
-        for number, name in enumerate(TILES, 1):
+        for number, tile in enumerate(TILES, 1):
             await opened.press(f"alt+{number}", "3", "greater_than_sign", "2", "plus")
-            wider, before = regions(opened)[name], usual[name]
+            wider, before = regions(opened)[tile], usual[tile]
             assert (wider.width, wider.height) == (before.width + 6, before.height + 2)
             assert covers_all(opened)
             await opened.press("3", "less_than_sign", "2", "underscore")
@@ -48,6 +50,17 @@ async def test_keys_resize_the_focused_pane(
         assert covers_all(opened)
         await opened.press("equals_sign")
         assert regions(opened) == usual
+
+
+async def test_without_alerts_the_tensors_have_their_room(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["shape"], (200, 60)) as opened:
+        tiles = regions(opened)
+        assert tiles["graph_execution"].x == 0
+        assert tiles["alerts"].height == tiles["timeline"].height
+        await opened.press("alt+3", "w", "escape", "z", "z")
+        assert regions(opened) == tiles
 
 
 async def test_the_mouse_drags_borders(open_app: Open, logdirs: RecordedLogdirs) -> None:

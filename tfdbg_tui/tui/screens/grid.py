@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from textual import events
     from textual.widget import Widget
 
-    from tfdbg_tui.tui.panes.base import Layout
-
 Axis = Literal["columns", "rows"]
 
 _LAST = 2  # number of the last column or row
@@ -27,25 +25,20 @@ class Span(NamedTuple):
     rows: tuple[int, int]
 
 
-_SPANS: dict[Layout, dict[int, Span]] = {
-    "normal": {
-        1: Span((0, 0), (0, 0)),
-        2: Span((1, 2), (0, 0)),
-        3: Span((0, 1), (1, 1)),
-        4: Span((2, 2), (1, 1)),
-        5: Span((0, 1), (2, 2)),
-        6: Span((2, 2), (2, 2)),
-    },
-    "wide": {
-        1: Span((0, 0), (0, 1)),
-        2: Span((1, 2), (0, 0)),
-        3: Span((1, 1), (1, 1)),
-        4: Span((2, 2), (1, 1)),
-        5: Span((0, 1), (2, 2)),
-        6: Span((2, 2), (2, 2)),
-    },
+_IN_ROWS = {
+    1: Span((0, 0), (0, 0)),
+    2: Span((1, 2), (0, 0)),
+    3: Span((0, 1), (1, 1)),
+    4: Span((2, 2), (1, 1)),
+    5: Span((0, 1), (2, 2)),
+    6: Span((2, 2), (2, 2)),
 }
-"""As `app.tcss` has them."""
+_SPANS: dict[str, dict[int, Span]] = {
+    "normal": _IN_ROWS,
+    "wide": {**_IN_ROWS, 1: Span((0, 0), (0, 1)), 3: Span((1, 1), (1, 1))},
+    "wide without alerts": _IN_ROWS,
+}
+"""The tiles of each arrangement, as `app.tcss` has them."""
 
 
 class Border(NamedTuple):
@@ -88,7 +81,7 @@ class Grid(Container):
         super().__init__(id=id)
         self._known = read_grid_sizes()
         self._changed = False
-        self._layout: Layout = "nothing"
+        self._arrangement = ""
         self._dragged: Border | None = None
 
     def keep_sizes(self) -> None:
@@ -96,15 +89,15 @@ class Grid(Container):
         if self._changed:
             keep_grid_sizes(self._known)
 
-    def lay_out(self, layout: Layout, *, whole: bool) -> None:
+    def lay_out(self, arrangement: str) -> None:
         """Take the sizes that the user has chosen for an arrangement.
 
         Args:
-            layout: The arrangement.
-            whole: Whether all tiles are shown; else they have the sizes of the style sheet.
+            arrangement: Its name; "" where not all tiles are shown, for the sizes of the style
+                sheet.
         """
-        self._layout = layout if whole and layout in _SPANS else "nothing"
-        sizes = self._known.get(self._layout, {})
+        self._arrangement = arrangement
+        sizes = self._known.get(arrangement, {})
         for axis in _LEAST:
             cells = sizes.get(axis)
             shares = " ".join(f"{size}fr" for size in cells) if cells else None
@@ -118,7 +111,7 @@ class Grid(Container):
             axis: Whether wider or higher.
             by: By how many cells; narrower or lower, where it is negative.
         """
-        span = _SPANS.get(self._layout, {}).get(tile)
+        span = _SPANS.get(self._arrangement, {}).get(tile)
         if span is None:
             return False
         first, last = getattr(span, axis)
@@ -130,15 +123,15 @@ class Grid(Container):
 
     def forget_sizes(self) -> None:
         """Return to the sizes of the style sheet."""
-        self._known.pop(self._layout, None)
+        self._known.pop(self._arrangement, None)
         self._changed = True
-        self.lay_out(self._layout, whole=True)
+        self.lay_out(self._arrangement)
 
     def _move(self, border: Border, by: int) -> None:
         sizes = moved(self._sizes(border.axis), border, by)
-        self._known.setdefault(self._layout, {})[border.axis] = sizes
+        self._known.setdefault(self._arrangement, {})[border.axis] = sizes
         self._changed = True
-        self.lay_out(self._layout, whole=True)
+        self.lay_out(self._arrangement)
 
     def _sizes(self, axis: Axis) -> tuple[int, ...]:
         """Return the cells of each column or row, as the tiles next to them show."""
@@ -154,7 +147,7 @@ class Grid(Container):
 
     def _border_at(self, x: int, y: int) -> Border | None:
         """Return the border that is drawn at a place of the screen."""
-        for number, span in _SPANS.get(self._layout, {}).items():
+        for number, span in _SPANS.get(self._arrangement, {}).items():
             region = self._tile(number).region
             if region.contains(x, y):
                 across = _border("columns", span.columns, x - region.x, region.width)

@@ -26,6 +26,13 @@ def layout_for(width: int, height: int) -> Layout:
     return "wide" if width >= 160 else "normal"
 
 
+def has_no_alerts(snapshot: Snapshot | None) -> bool:
+    """Whether it is known that there is nothing to list in Alerts."""
+    if snapshot is None or snapshot.explanation is None:
+        return False
+    return not len(snapshot.alerts) and not snapshot.explanation.groups
+
+
 def shown_panes(
     layout: Layout, snapshot: Snapshot | None, focus: Focus, *, zoomed: bool
 ) -> frozenset[str]:

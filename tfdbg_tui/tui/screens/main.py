@@ -18,7 +18,7 @@ from tfdbg_tui.tui.bars.recording_line import RecordingLine
 from tfdbg_tui.tui.bars.status_line import StatusLine
 from tfdbg_tui.tui.panes import PANES, key_of, pane_named
 from tfdbg_tui.tui.screens.grid import Grid
-from tfdbg_tui.tui.screens.layout import LAYOUTS, layout_for, shown_panes
+from tfdbg_tui.tui.screens.layout import LAYOUTS, has_no_alerts, layout_for, shown_panes
 from tfdbg_tui.tui.session.session import OPENING
 from tfdbg_tui.tui.widgets.cells import Bar
 
@@ -183,4 +183,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             pane.set_class(name in shown, "-shown")
         asked = any(spec.answers_why for spec in PANES if spec.name in shown)
         self.set_class(asked, "-why")
-        self._grid.lay_out(self._layout, whole=not asked and not self._zoomed)
+        whole = not asked and not self._zoomed
+        no_alerts = whole and self._layout == "wide" and has_no_alerts(self._session.snapshot)
+        self.set_class(no_alerts, "-no-alerts")
+        arrangement = f"{self._layout} without alerts" if no_alerts else self._layout
+        self._grid.lay_out(arrangement if whole else "")
