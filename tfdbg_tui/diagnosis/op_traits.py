@@ -122,9 +122,12 @@ SMALL_TYPES = frozenset({"float16", "float8_e4m3fn", "float8_e5m2"})
 """Their range is so small that an overflow, even one that ends in a finite number, is not meant."""
 
 
+_LISTS = ("TensorList", "TensorArray")
+
+
 def is_list_op(op_type: str | None) -> bool:
     """Whether an op makes, changes or reads a list of tensors: what a loop takes and gives."""
-    return (op_type or "").startswith("TensorList")
+    return (op_type or "").startswith(_LISTS)
 
 
 def only_makes_floats(op_type: str) -> bool:
@@ -140,7 +143,7 @@ def unrecorded(op_type: str) -> bool:
 
     Any other op without a record, in a dump that leaves nothing out, has no floating-point output.
     """
-    return op_type in UNRECORDED or op_type.startswith(("TensorList", "__"))
+    return op_type in UNRECORDED or op_type.startswith((*_LISTS, "__"))
 
 
 def value_inputs(op_type: str | None, number: int) -> Sequence[int]:

@@ -216,7 +216,59 @@ def test_an_imported_graph_has_branches_and_loops(dump: Path) -> None:
     run = ended(dump)
     (root,) = diagnose(run).roots
     assert (root.title, root.certainty) == ("Logarithm of zero", "proved")
-    assert [omission.what for omission in run.omissions] == ["the inside of v1 loops"]
+    assert not run.omissions
+
+
+@pytest.fixture(name="v1_loops")
+def _v1_loops() -> Iterator[None]:
+    v1.disable_control_flow_v2()
+    yield
+    v1.enable_control_flow_v2()
+
+
+def test_loops_of_enter_and_exit_are_followed_through_arrays_and_stacks(
+    dump: Path, v1_loops: None
+) -> None:
+    w = v1.get_variable("w", initializer=tf.fill([3, 3], 0.5))
+
+    def step(h: Any, x: Any) -> Any:
+        return tf.math.log(tf.matmul(h, w) + x)
+
+    h = tf.scan(step, tf.constant([[1.0], [-1.3], [2.0]]), initializer=tf.ones([1, 3]))
+    train = v1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(h))
+    with v1.Session() as session:
+        session.run(w.initializer)
+        first = session.run([h, train])[0]
+        assert np.isnan(first).tolist() == [[[False] * 3], [[False] * 3], [[True] * 3]]
+        assert not any("tfdbg" in op.name for op in session.graph.get_operations())
+    run = ended(dump)
+    (root,) = diagnose(run).roots
+    assert (root.title, root.certainty) == ("Logarithm of a negative number", "proved")
+    assert not run.omissions
+    rows = [run.graph_executions[index] for index in range(len(run.graph_executions))]
+    logs = [row.iteration for row in rows if row.op_name.endswith("while/Log")]
+    assert logs == [0, 1, 2]
+    last = max(row.index for row in rows if row.op_name.endswith("while/Log"))
+    assert last < min(row.index for row in rows if row.op_type == "TensorArrayGatherV3")
+
+
+def test_loops_and_branches_of_enter_and_switch_hold_each_other(dump: Path, v1_loops: None) -> None:
+    x = v1.placeholder(tf.float32, [])
+
+    def inner(j: Any, y: Any) -> Any:
+        return j + 1, tf.cond(y > 1.0, lambda: tf.sqrt(y), lambda: tf.math.log(y))
+
+    def outer(i: Any, y: Any) -> Any:
+        return i + 1, tf.while_loop(lambda j, _: j < 2, inner, [0, y])[1] * 2.0
+
+    looped = tf.cond(
+        x > 0.0, lambda: tf.while_loop(lambda i, _: i < 2, outer, [0, x])[1], lambda: x + 1.0
+    )
+    with v1.Session() as session:
+        results = [session.run(looped * 1.0, {x: value}) for value in (16.0, -1.0, 0.9)]
+    assert results == [pytest.approx(8.0**0.5), 0.0, pytest.approx(np.nan, nan_ok=True)]
+    (root,) = diagnosed(dump).roots
+    assert (root.title, root.certainty) == ("Logarithm of a negative number", "proved")
 
 
 def test_what_a_run_that_fails_had_computed_is_on_record(dump: Path) -> None:

@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.dataflow.links import (
     Producer,
     copied_input,
 )
+from tfdbg_tui.diagnosis.dataflow.v1_loops import FLOWS, V1Loops
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
@@ -47,6 +48,7 @@ class Resolver:
         self._timeline = timeline
         self._variables = variables
         self.assigned = Assigned(run, timeline, variables, self.resolve)
+        self._v1_loops = V1Loops(run, timeline, self.resolve)
 
     def producers(self, event: TensorEvent) -> tuple[Producer, ...]:
         """Return the inputs of the op that made a tensor, in order."""
@@ -63,10 +65,17 @@ class Resolver:
         held: tuple[Producer, ...] = ()
         if self._variables.reads(op):
             held, refs = (self.assigned.read_by(event, op, at),), refs[1:]
-        return held + tuple(
+        if op.op_type == "StackPopV2":
+            return (self.behind(GraphTensor(op.graph_id, TensorRef(op.name, 0), at), None),)
+        found = [
             replace(self.resolve(op.graph_id, ref, at, MAX_DEPTH), input_slot=slot)
             for slot, ref in refs
-        )
+        ]
+        flow = self._v1_loops.read_flow(op)
+        if flow is not None:
+            written = self.behind(GraphTensor(op.graph_id, op.inputs[flow], at), None)
+            found[flow] = replace(written, input_slot=flow)
+        return (*held, *found)
 
     def resolve(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> Producer:
         """Return what made a tensor of a graph, as seen from a row.
@@ -79,7 +88,7 @@ class Resolver:
         """
         op = self._run.op(graph_id, ref.op_name)
         op_type = op.op_type if op else None
-        event = self._timeline.find(graph_id, ref, at)
+        event = self._timeline.find(graph_id, ref, at) if op_type not in FLOWS else None
         lost = event is None and self._timeline.is_traced(graph_id, ref)
         unknown = Producer(0, str(ref), event, False, "graph", op_type, lost)
         found = unknown
@@ -114,6 +123,9 @@ class Resolver:
             return self.resolve(graph_id, source, at, depth - 1)
         if op.op_type == "Placeholder":
             return self._argument(op, at, depth - 1)
+        through_loop = self._v1_loops.behind(op, at, depth)
+        if through_loop is not None:
+            return through_loop
         if op.op_type == "Switch":
             return replace(self.resolve(graph_id, op.inputs[0], at, depth - 1), via="branch")
         if op.op_type == "Merge":

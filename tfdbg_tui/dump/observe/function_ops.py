@@ -103,7 +103,8 @@ class FunctionOps:
 
     def _outside_v1_control_flow(self, graph: Any, ops: list[RecordedOp]) -> list[RecordedOp]:
         flow = ControlFlow(recorded.op for recorded in ops)
-        outside = [r for r in ops if not flow.is_in_loop(r.op) and not flow.branches(r.op)]
+        positions = [flow.position(recorded.op) for recorded in ops]
+        outside = [r for r, p in zip(ops, positions, strict=True) if not (p.loops or p.branches)]
         if len(outside) < len(ops):
             number = len(ops) - len(outside)
             what = f"{number} ops in loops and branches of TensorFlow 1 in {graph.name}"

@@ -161,7 +161,7 @@ class _GroupBuilder:
         looked_at: list[Any] = []
         sizes: list[Any] = []
         if mode is TensorDebugMode.NO_TENSOR:
-            after += [self._here(item).op for item in self._items]
+            after += [self._waited(item) for item in self._items]
         elif mode is TensorDebugMode.FULL_TENSOR:
             self._columns += [("tensor", self._here(item)) for item in self._items]
         elif mode is TensorDebugMode.SHAPE:
@@ -170,7 +170,7 @@ class _GroupBuilder:
             looked_at, sizes = self._add_health()
         if self._serial is not None:
             self._columns.append(("serial", self._serial))
-            after.append(self._here(self._items[0]).op)  # What is constant may be in a branch.
+            after.append(self._waited(self._items[0]))  # What is constant may be in a branch.
         self._plan.columns = tuple(name for name, _ in self._columns)
         self._plan.sizes_put = len(sizes)
         condition = self._is_worth_a_look(looked_at[0], sizes) if looked_at else None
@@ -209,6 +209,11 @@ class _GroupBuilder:
         """Return what stands for a tensor where the ops are made."""
         return self._place.tensor(item.tensor)
 
+    def _waited(self, item: Observed) -> Any:
+        """Return an op to wait for: TensorFlow puts a mark on it, which is not to be the user's."""
+        tensor = self._here(item)
+        return tensor.op if self._serial is None else tf.identity(tensor).op
+
     def _on_host(self) -> AbstractContextManager[None]:
         return tensor_ops.on_host(self._items[0].tensor)
 
@@ -222,7 +227,7 @@ class _GroupBuilder:
     def _add_shapes(self) -> list[Any]:
         unknown = [item for item in self._items if item.row.shape is None]
         self._columns += [("shape", tensor_ops.shape(self._here(item))) for item in unknown]
-        return [self._here(item).op for item in self._items if item.row.shape is not None]
+        return [self._waited(item) for item in self._items if item.row.shape is not None]
 
     # ---- Health --------------------------------------------------------------------------------
 

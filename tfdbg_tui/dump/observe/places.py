@@ -41,6 +41,7 @@ class V1Graph:
 
     Args:
         graph: The graph.
+        serial: The placeholder for the number of a run.
         copies: What runs in place of ops of the program, by the names of these.
     """
 
@@ -48,13 +49,20 @@ class V1Graph:
     measured = None
     repeated = False
 
-    def __init__(self, graph: Any, copies: Mapping[str, Any]) -> None:
+    iteration = None
+
+    def __init__(self, graph: Any, serial: Any, copies: Mapping[str, Any]) -> None:
         self.graph = graph
+        self.serial = serial
         self._copies = copies
 
     def tensor(self, tensor: Any) -> Any:
         """Return the tensor that is computed; of a reference, what it refers to."""
         return tensor_ops.dereferenced(update_order.replaced(tensor, self._copies))
+
+    def called(self, sink: Any) -> Any:
+        """Return the op of the v1 graph that runs a sink: the sink."""
+        return sink
 
 
 @dataclass(frozen=True, slots=True)

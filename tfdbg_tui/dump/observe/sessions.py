@@ -4,8 +4,8 @@ A session computes only what its fetches and targets need, so a sink may run alo
 that it looks at is computed anyway.  Sinks are made for the first run that needs them, and shared
 by all later runs that compute the same tensors.  Tensors that a run overwrites in place are looked
 at in a run of their own before it; see `references`.  Each v1 branch (made of Switch and Merge) has
-sinks of its own, which run if it is taken.  Ops inside of v1 loops (made of Enter and Exit) are not
-observed: an op outside cannot take their tensors.
+sinks of its own, which run if it is taken, and so has each v1 loop (made of Enter and Exit), where
+they run in each iteration.
 """
 
 from __future__ import annotations
@@ -17,20 +17,18 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from tfdbg_tui.dump.observe import instrument, observed, references, update_order
-from tfdbg_tui.dump.observe.groups import Dump, Group
-from tfdbg_tui.dump.observe.places import V1Graph
 from tfdbg_tui.dump.observe.references import VariableMemory, When
+from tfdbg_tui.dump.observe.session_sinks import RunSinks, SharedSinks, SinkMaker
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
 from tfdbg_tui.dump.tensorflow import graph_ops, graph_state, session_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tfdbg_tui.dump.encode.group_plan import Row
     from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
+    from tfdbg_tui.dump.observe.groups import Dump
     from tfdbg_tui.dump.observe.observed import Observed
-    from tfdbg_tui.dump.observe.v1_control_flow import Branches
     from tfdbg_tui.dump.options import Options
 
 _EXPECTED_ERRORS = (
@@ -94,15 +92,6 @@ class SessionRun:
     computed_again: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _SharedSink:
-    """A sink, the tensors that it records, and all those that it looks at."""
-
-    sink: Any
-    records: frozenset[str]
-    looks_at: frozenset[str]
-
-
 @dataclass(slots=True)
 class _GraphState:
     """What was added to a graph for one dump; kept on the graph, so that it lives as long."""
@@ -113,7 +102,7 @@ class _GraphState:
     changes_shapes: bool = False
     ops: dict[str, RecordedOp] = field(default_factory=dict)
     observed: dict[tuple[str, bool], tuple[Observed, ...]] = field(default_factory=dict)
-    sinks: dict[Any, list[_SharedSink]] = field(default_factory=dict)
+    sinks: SharedSinks = field(default_factory=dict)
     plans: dict[Any, Plan] = field(default_factory=dict)
     skipped: set[str] = field(default_factory=set)
 
@@ -257,25 +246,27 @@ class SessionPlans:
         asked = [*targets, *(tensor.op for tensor in fetches)]
         ops = _reached(state, asked, fed)
         flow = ControlFlow(recorded.op for recorded in ops)
-        visible = [recorded for recorded in ops if not flow.is_in_loop(recorded.op)]
-        if len(visible) < len(ops):
-            reason = "ops between Enter and Exit are not observed"
-            self.skip_once(graph, "the inside of v1 loops", reason)
         run_ops = [recorded.op for recorded in ops]
         memory = VariableMemory(run_ops, fed)
         copies = instrument.add_copies(
             graph, run_ops, frozenset(op.name for op in asked), memory, fed
         )
-        sinks = _RunSinks(
-            self._dump, self._options, self._graphs, graph, state, copies, doubtful=doubtful
+        sinks = RunSinks(
+            SinkMaker(
+                self._dump, self._options, self._graphs, graph, state.serial, doubtful=doubtful
+            ),
+            state.sinks,
+            flow,
+            copies,
         )
-        items = self._observed(graph, state, visible, doubtful=doubtful)
+        items = self._observed(graph, state, ops, doubtful=doubtful)
         # What is fed in place of a tensor has not been made by its op.
-        outputs = [t for r in visible for t in r.op.outputs if _is_computed(t, fed)]
+        outputs = [t for op in run_ops for t in op.outputs if _is_computed(t, fed)]
         running, before = (
             {tensor.name for tensor in outputs if memory.when(tensor) is when}
             for when in (When.RUNNING, When.BEFORE)
         )
+        before -= {tensor.name for tensor in outputs if flow.position(tensor.op).loops}
         unseen = [i.tensor for i in items if i.tensor.name not in running | before | fed]
         if not all(map(graph_ops.is_reference, unseen)):
             self.skip_once(
@@ -285,12 +276,8 @@ class SessionPlans:
             )
         return Plan(
             name,
-            before=sinks.of(items, before, When.BEFORE),
-            along=[
-                sink
-                for branch in _by_branch(items, flow)
-                for sink in sinks.of(branch, running, When.RUNNING)
-            ],
+            before=sinks.before(items, before),
+            along=sinks.along(items, running),
             copies=copies,
             serial=state.serial,
             step=_global_step(graph, ops),
@@ -324,101 +311,6 @@ class SessionPlans:
             name = f"Session.run({text}) #{number}"
         self._names.add(name)
         return name
-
-
-class _RunSinks:
-    """Finds the sinks for the tensors of one run among those of its graph, or adds them.
-
-    Args:
-        dump: Takes the values.
-        options: The user's.
-        graphs: Knows the numbers of tensors.
-        graph: The session's.
-        state: Keeps the sinks.
-        copies: What runs in place of ops of the program, by the names of these.
-        doubtful: Whether tensors may have other shapes than known.
-    """
-
-    def __init__(
-        self,
-        dump: Dump,
-        options: Options,
-        graphs: GraphDefinitions,
-        graph: Any,
-        state: _GraphState,
-        copies: Mapping[str, Any],
-        *,
-        doubtful: bool,
-    ) -> None:
-        self._dump = dump
-        self._options = options
-        self._graphs = graphs
-        self._graph = graph
-        self._state = state
-        self._copies = copies
-        self._doubtful = doubtful
-
-    def of(self, items: Sequence[Observed], names: set[str], when: When) -> list[Any]:
-        """Return the sinks of some tensors.
-
-        Args:
-            items: What is recorded of the run.
-            names: The tensors that may be looked at.
-            when: When these sinks run.
-        """
-        items = [item for item in items if item.tensor.name in names]
-        overwritten = when is When.BEFORE
-        shareable = overwritten or not self._copies
-        known = self._state.sinks.setdefault((when, self._doubtful), []) if shareable else []
-        missing = {item.tensor.name: item for item in items}
-        found = []
-        for shared in sorted(known, key=lambda shared: -len(shared.records)):
-            if shared.looks_at <= names and shared.records <= missing.keys():
-                found.append(shared.sink)
-                for name in shared.records:
-                    del missing[name]
-        # What another run computes too is likely to be computed by the next: a sink of its own.
-        elsewhere = frozenset().union(*(shared.records for shared in known))
-        for is_elsewhere in (True, False):
-            new = [item for name, item in missing.items() if (name in elsewhere) is is_elsewhere]
-            for group_items in observed.groups_of(new):
-                shared = self._add(group_items, names, overwritten=overwritten)
-                known.append(shared)
-                found.append(shared.sink)
-        return found
-
-    def _add(self, items: Sequence[Observed], names: set[str], *, overwritten: bool) -> _SharedSink:
-        graph_id = self._graphs.graph_id(self._graph)
-        options = self._options
-
-        def input_row(tensor: Any) -> Row | None:
-            number = self._graphs.tensor_id(self._graph, tensor.op.name, tensor.value_index)
-            if tensor.name not in names or number is None or not observed.fits_numpy(tensor):
-                return None
-            return observed.row_of(
-                tensor, graph_id, number, options, shapes_doubtful=self._doubtful
-            )
-
-        plan = observed.plan_of(
-            items, options, options.mode, iterated=False, overwritten=overwritten
-        )
-        group = Group(plan, self._dump)
-        self._graphs.keep(self._graph, group)
-        serial = self._state.serial
-        place = V1Graph(self._graph, self._copies)
-        sink = instrument.add_group(place, items, group, None, input_row, [], serial)
-        records = frozenset(row.tensor_name for row in plan.rows)
-        others = frozenset(row.tensor_name for row in plan.extra_rows)
-        return _SharedSink(sink, records, records | others)
-
-
-def _by_branch(items: Iterable[Observed], flow: ControlFlow) -> Iterable[list[Observed]]:
-    """Group tensors by the v1 branches that they are in."""
-    found: dict[Branches, list[Observed]] = {}
-    for item in items:
-        if item.op_type != "RefSwitch":  # One of its outputs is in no branch that is taken.
-            found.setdefault(flow.branches(item.tensor.op), []).append(item)
-    return found.values()
 
 
 def _reached(state: _GraphState, wanted: Iterable[Any], fed: frozenset[str]) -> list[RecordedOp]:

@@ -10,5 +10,11 @@ EAGER = SKIPPED_BY_TENSORFLOW - {"Identity"} | {"DebugNumericSummaryV2"}
 An eager Identity gives its tensor a new id, so it is on record: else nobody could follow it.
 """
 
-GRAPH = SKIPPED_BY_TENSORFLOW | {"PartitionedCall", "StatelessWhile", "NoOp"}
+_ARRAYS = (
+    *("TensorArrayV3", "TensorArrayGradV3", "TensorArrayWriteV3", "TensorArrayScatterV3"),
+    *("TensorArraySplitV3", "StackPushV2", "StackPopV2"),
+)
+"""What keeps the values of loops of TensorFlow 1: some make a number that only stands for them."""
+
+GRAPH = SKIPPED_BY_TENSORFLOW | {"PartitionedCall", "StatelessWhile", "NoOp", *_ARRAYS}
 """The same for traces of graph tensors, and the other ops that pass on what inner ops made."""

@@ -134,7 +134,8 @@ def copies_in_order(
     for op in chosen.values():
         inputs = [t if t.name in fed else replaced(t, copies) for t in op.inputs]
         before = [copies.get(other.name, other) for other in op.control_inputs]
-        with tf.control_dependencies([*before, *waits.get(op.name, ())]):
+        readers = [_waited(reader) for reader in waits.get(op.name, ())]
+        with tf.control_dependencies([*before, *readers]):
             copies[op.name] = graph_ops.copy_of(graph, op, inputs)
     return copies
 
@@ -158,6 +159,11 @@ def _computed(ops: Sequence[Any], wanted: frozenset[str]) -> set[str]:
             names.add(op.name)
             names.update(tensor.op.name for tensor in op.inputs)
     return names
+
+
+def _waited(op: Any) -> Any:
+    """Return an op to wait for: TensorFlow puts a mark on it, which is not to be the program's."""
+    return tf.identity(op.outputs[0]).op if op.outputs else op
 
 
 def _can_be_copied(op: Any) -> bool:

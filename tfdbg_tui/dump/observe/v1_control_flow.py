@@ -1,12 +1,13 @@
 """Loops and branches made of Enter, Switch and Merge, in graphs of TensorFlow 1.
 
 Their tensors must not leave them: an op outside cannot take one of a loop, and what takes one of a
-branch does not run where that branch is not taken.
+branch does not run where that branch is not taken.  The body of a loop is a branch, too: in the
+last iteration only its condition runs.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,12 +15,31 @@ if TYPE_CHECKING:
 _STARTS = frozenset(("Enter", "RefEnter", "Switch", "RefSwitch"))
 _MERGES = frozenset(("Merge", "RefMerge"))
 _BACK = frozenset(("NextIteration", "RefNextIteration"))
-_DEEPER = {"Enter": 1, "RefEnter": 1, "Exit": -1, "RefExit": -1}
+_ENTERS = frozenset(("Enter", "RefEnter"))
+_EXITS = frozenset(("Exit", "RefExit"))
 
 Branches = frozenset[tuple[str, int]]
 """The branches that something is in: the name of each condition, and which side of it."""
 
-_NONE: Branches = frozenset()
+Loops = tuple[str, ...]
+"""The loops that something is inside of, the outermost first."""
+
+
+class Position(NamedTuple):
+    """Where something is.
+
+    Attributes:
+        loops: The loops that it is inside of: an Enter already is, an Exit no longer.
+        branches: The branches that it is in: a Switch is not yet in those that it begins.
+        passed: The loops that it comes after; inside of loops the conditions of branches, too.
+    """
+
+    loops: Loops = ()
+    branches: Branches = frozenset()
+    passed: frozenset[str] = frozenset()
+
+
+_OUTSIDE = Position()
 
 
 class ControlFlow:
@@ -30,49 +50,70 @@ class ControlFlow:
     """
 
     def __init__(self, ops: Iterable[Any]) -> None:
-        self._depths: dict[str, int] = {}
-        self._branches: dict[str, Branches] = {}
+        self._positions: dict[str, Position] = {}
+        self._ends: set[tuple[str, int]] = set()
+        self._enters: dict[str, Any] = {}
+        self._loop_conditions: dict[str, Any] = {}
         todo = list(ops)
         if not any(op.type in _STARTS for op in todo):
             return
         while todo:
             op = todo.pop()
-            missing = [other for other in _before(op) if other.name not in self._depths]
-            if op.name in self._depths:
+            missing = [other for other in _before(op) if other.name not in self._positions]
+            if op.name in self._positions:
                 continue
             if missing:
                 todo += [op, *missing]
             else:
                 self._add(op)
 
-    def is_in_loop(self, op: Any) -> bool:
-        """Whether an op is inside of a loop; an Exit is outside, the Enter already inside."""
-        return self._depths.get(op.name, 0) > 0
+    def position(self, op: Any) -> Position:
+        """Return where an op is."""
+        return self._positions.get(op.name, _OUTSIDE)
 
-    def branches(self, op: Any) -> Branches:
-        """Return the branches that an op is in; a Switch is not yet in those that it begins."""
-        return self._branches.get(op.name, _NONE)
+    def enter(self, loop: str) -> Any:
+        """Return an op by which a tensor enters a loop."""
+        return self._enters[loop]
+
+    def loop_condition(self, loop: str) -> Any:
+        """Return the op that says whether a loop goes on."""
+        return self._loop_conditions[loop]
 
     def _add(self, op: Any) -> None:
-        depth = max((self._depths[other.name] for other in _before(op)), default=0)
-        self._depths[op.name] = depth + _DEEPER.get(op.type, 0)
-        inputs = [self._of_tensor(t) for t in op.inputs if t.op.type not in _BACK]
+        before = [self._positions[other.name] for other in _before(op)]
+        loops = max((position.loops for position in before), key=len, default=())
+        passed = frozenset[str]().union(*(position.passed for position in before))
+        inputs = [self._branches_of(t) for t in op.inputs if t.op.type not in _BACK]
         if op.type in _MERGES:
-            self._branches[op.name] = frozenset.intersection(*inputs)
+            branches = frozenset.intersection(*inputs)
+            if loops:
+                passed |= {name for sides in inputs for name, _ in sides - branches}
         else:
-            waits = [self._branches[other.name] for other in op.control_inputs]
-            self._branches[op.name] = frozenset().union(*inputs, *waits)
+            waits = [self._positions[other.name].branches for other in op.control_inputs]
+            branches = frozenset[tuple[str, int]]().union(*inputs, *waits)
+        if op.type in _ENTERS:
+            name = op.get_attr("frame_name").decode()
+            loops = (*loops, name)
+            self._enters[name] = op
+        elif op.type in _EXITS:
+            passed |= {loops[-1]}
+            loops = loops[:-1]
+            branches = branches.difference(self._ends)
+        elif op.type == "LoopCond":
+            self._loop_conditions[loops[-1]] = op
+        self._positions[op.name] = Position(loops, branches, passed)
 
-    def _of_tensor(self, tensor: Any) -> Branches:
-        found = self._branches[tensor.op.name]
+    def _branches_of(self, tensor: Any) -> Branches:
+        found = self._positions[tensor.op.name].branches
         if tensor.op.type not in ("Switch", "RefSwitch"):
             return found
         condition = tensor.op.inputs[1]
         while condition.op.type == "Identity":
             condition = condition.op.inputs[0]
-        if condition.op.type == "LoopCond":
-            return found
-        return found | {(condition.name, tensor.value_index)}
+        side = condition.name, tensor.value_index
+        if condition.op.type == "LoopCond" and not tensor.value_index:
+            self._ends.add(side)
+        return found | {side}
 
 
 def _before(op: Any) -> list[Any]:

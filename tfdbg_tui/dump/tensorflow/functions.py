@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
-from tensorflow.core.framework.attr_value_pb2 import AttrValue
+from tensorflow.core.framework.attr_value_pb2 import AttrValue, NameAttrList
 from tensorflow.python.eager.context import Context, context
 from tensorflow.python.eager.polymorphic_function.atomic_function import (
     AtomicFunction,
@@ -26,7 +26,7 @@ from tensorflow.python.ops.control_flow_util_v2 import (
     unique_fn_name,
 )
 
-from tfdbg_tui.dump.tensorflow import own
+from tfdbg_tui.dump.tensorflow import graph_ops, own
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 
 if TYPE_CHECKING:
@@ -136,6 +136,29 @@ def call(graph: Any, arguments: Sequence[Any]) -> Any:
     add_to_graph(tf.compat.v1.get_default_graph(), function)
     types = [output.dtype for output in graph.outputs]
     return tf.raw_ops.StatefulPartitionedCall(args=arguments, Tout=types, f=function_name(function))
+
+
+def call_in_loop(graph: Any, called: Any, arguments: Sequence[Any], after: Sequence[Any]) -> Any:
+    """Return a new op of a v1 graph that calls a graph of ours, with tensors of a loop.
+
+    Args:
+        graph: The v1 graph.
+        called: The graph of ours.
+        arguments: What it is called with, from where in the loop it is called.
+        after: Ops that it waits for, from there too.
+    """
+    name = unique_fn_name(own.NAME, "called")
+    add_to_graph(graph, from_func_graph(name, called, {NO_INLINE: AttrValue(b=True)}))
+    types = [tensor.dtype.base_dtype.as_datatype_enum for tensor in arguments]
+    return graph_ops.new_node(
+        graph,
+        "StatefulPartitionedCall",
+        arguments,
+        after,
+        Tin=AttrValue(list=AttrValue.ListValue(type=types)),
+        Tout=AttrValue(list=AttrValue.ListValue()),
+        f=AttrValue(func=NameAttrList(name=name)),
+    )
 
 
 def call_instead(op: Any, attribute_name: str, names: list[str]) -> None:

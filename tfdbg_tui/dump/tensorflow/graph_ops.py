@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
+from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.core.framework.node_def_pb2 import NodeDef
 from tensorflow.python.debug.lib.op_callbacks_common import OP_CALLBACK_SKIP_OPS
 from tensorflow.python.framework.op_def_library import _apply_op_helper
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _from_c_op = attribute(tf.Operation, "_from_c_op")
 _unsafe_unfinalize = method(tf.Graph, "_unsafe_unfinalize")
+_update_input = attribute(tf.Operation, "_update_input")
 _is_ref_dtype = attribute(tf.DType, "_is_ref_dtype")
 
 is_stateful = attribute(tf.Operation, "_is_stateful")
@@ -48,8 +50,51 @@ def new_input(graph: Any, name: str, dtype: Any, shape: Any, device: str) -> Any
     node = NodeDef(op="Placeholder", name=name, device=device)
     node.attr["dtype"].type = tf.as_dtype(dtype).base_dtype.as_datatype_enum
     node.attr["shape"].shape.CopyFrom(tf.TensorShape(shape).as_proto())
-    made = _create_c_op(graph, node, [], [], extract_traceback=False)
-    return _from_c_op(tf.Operation)(made, graph).outputs[0]
+    return _add(graph, node, []).outputs[0]
+
+
+def new_node(
+    graph: Any, op_type: str, inputs: Sequence[Any], after: Sequence[Any] = (), **attrs: Any
+) -> Any:
+    """Return a new op of ours in a v1 graph, just where its inputs are: in their loop.
+
+    Args:
+        graph: The graph.
+        op_type: The op's type.
+        inputs: What it takes.
+        after: Ops that it waits for.
+        **attrs: Its attributes: types, numbers, strings in bytes, or as TensorFlow stores them.
+    """
+    node = NodeDef(op=op_type, name=own.new_op_name())
+    for key, value in attrs.items():
+        node.attr[key].CopyFrom(_attribute(value))
+    return _add(graph, node, inputs, after)
+
+
+def new_number(graph: Any, value: int, after: Sequence[Any]) -> Any:
+    """Return a new int64 number of ours in a v1 graph, which is where the ops are it waits for."""
+    tensor = AttrValue(tensor=tf.make_tensor_proto(value, tf.int64))
+    return new_node(graph, "Const", [], after, dtype=tf.int64, value=tensor).outputs[0]
+
+
+def _attribute(value: Any) -> AttrValue:
+    if isinstance(value, AttrValue):
+        return value
+    if isinstance(value, tf.DType):
+        return AttrValue(type=value.as_datatype_enum)
+    if isinstance(value, bytes):
+        return AttrValue(s=value)
+    return AttrValue(b=value) if isinstance(value, bool) else AttrValue(i=value)
+
+
+def set_input(op: Any, slot: int, tensor: Any) -> None:
+    """Let an op of ours, which no session has run, take a tensor that was made after it."""
+    _update_input(op)(slot, tensor)
+
+
+def _add(graph: Any, node: Any, inputs: Sequence[Any], after: Sequence[Any] = ()) -> Any:
+    made = _create_c_op(graph, node, list(inputs), list(after), extract_traceback=False)
+    return _from_c_op(tf.Operation)(made, graph)
 
 
 def new_op(op_type: str, **arguments: Any) -> Any:

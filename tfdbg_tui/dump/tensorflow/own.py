@@ -67,6 +67,11 @@ def copy_name(name: str) -> str:
     return f"{name}_tfdbg_tui_{next(_numbers)}"
 
 
+def new_op_name() -> str:
+    """Return a new name for an op of ours in a v1 graph."""
+    return f"{SCOPE}op_{next(_numbers)}"
+
+
 def original_name(name: str) -> str:
     """Return a name, or a text, with the program's names for what runs in place of its own."""
     return _COPY_MARK.sub("", _OP_COPY.sub(r"\1", name))
