@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.fleet.summary import summaries_to_json as summaries_to_json
     from tfdbg_tui.diagnosis.fleet.words import fleet_to_text as fleet_to_text
     from tfdbg_tui.diagnosis.function_names import readable_function as readable_function
+    from tfdbg_tui.diagnosis.heat import SIDES as SIDES
+    from tfdbg_tui.diagnosis.heat import Cells as Cells
+    from tfdbg_tui.diagnosis.heat import Heat as Heat
+    from tfdbg_tui.diagnosis.heat import heat_of as heat_of
     from tfdbg_tui.diagnosis.history import History as History
     from tfdbg_tui.diagnosis.history import history_of as history_of
     from tfdbg_tui.diagnosis.history import outputs_of_same_op as outputs_of_same_op
@@ -105,6 +109,7 @@ _NAMES = {
     ),
     "tfdbg_tui.diagnosis.fleet.words": ("fleet_to_text",),
     "tfdbg_tui.diagnosis.function_names": ("readable_function",),
+    "tfdbg_tui.diagnosis.heat": ("SIDES", "Cells", "Heat", "heat_of"),
     "tfdbg_tui.diagnosis.history": (
         "History",
         "history_of",

@@ -113,6 +113,8 @@ class MagnitudeLogView(NamedTuple):
 
 def joined(parts: list[Magnitudes]) -> Magnitudes:
     """Return the magnitudes of several files in order of time."""
+    if len(parts) == 1:
+        return parts[0]
     columns = (
         np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(Magnitudes)

@@ -447,6 +447,13 @@ ACTIONS: tuple[Action, ...] = (
         _SHOW,
     ),
     Action(
+        "layers",
+        ("M",),
+        "layers",
+        "show how large the numbers of each layer of the model were in each step, and where NaN",
+        _SHOW,
+    ),
+    Action(
         "notes",
         ("exclamation_mark",),
         "notes",

@@ -262,6 +262,13 @@ class Commands:
         if self._session.snapshot is not None:
             self._app.push_screen(HistoryScreen(self._session, self._charset), self._go_to)
 
+    def do_layers(self) -> None:
+        """Show how large the numbers of each layer were."""
+        from tfdbg_tui.tui.screens.layers import LayersScreen
+
+        if self._session.snapshot is not None:
+            self._app.push_screen(LayersScreen(self._session, self._charset), self._go_to)
+
     def _go_to(self, event: TensorEvent | None) -> None:
         if event is not None:
             self._navigator.go(partial(navigation.go_to_tensor, event=event), jump=True)

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from textual.binding import Binding
-from textual.containers import Vertical
-from textual.content import Content
-from textual.screen import ModalScreen
 
 from tfdbg_tui.diagnosis import TensorEvent, history_of, step_of
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
-from tfdbg_tui.tui.screens.closing import ClosesOnce
+from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.widgets import curves
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
@@ -22,7 +19,6 @@ from tfdbg_tui.wire.dtypes import MAX_FINITE
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from tfdbg_tui.diagnosis import History
@@ -41,7 +37,7 @@ _UNMEASURED = "No magnitudes are on record: this package's writer measures them 
 _LEAST_PLOT = 24, 4  # cells across and down: smaller curves tell nothing
 
 
-class HistoryScreen(ClosesOnce, ModalScreen[TensorEvent | None]):
+class HistoryScreen(ListScreen[TensorEvent | None]):
     """The computations of the focused tensor, and of those made with it.
 
     It returns the computation that is to be gone to, or None.
@@ -54,10 +50,8 @@ class HistoryScreen(ClosesOnce, ModalScreen[TensorEvent | None]):
         NowhereError: No tensor is focused.
     """
 
-    AUTO_FOCUS = ""
-
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,backspace,V", "leave", "close"),
+        Binding("V", "leave", show=False),
         Binding("enter", "go", show=False),
         Binding("n", "to_bad(1)", show=False),
         Binding("N", "to_bad(-1)", show=False),
@@ -71,36 +65,17 @@ class HistoryScreen(ClosesOnce, ModalScreen[TensorEvent | None]):
         Binding("right_square_bracket", "tensor(1)", show=False),
     ]
 
-    DEFAULT_CSS = """
-    HistoryScreen { align: center middle; }
-    HistoryScreen > Vertical {
-        width: 100%;
-        height: 100%;
-        border: round $rule-active;
-        background: $surface;
-    }
-    HistoryScreen > Vertical.-ascii { border: ascii $rule-active; }
-    HistoryScreen VirtualList { height: 1fr; background: $surface; }
-    """
-
     def __init__(self, session: Session, charset: Charset) -> None:
-        super().__init__()
         self._session = session
-        self._charset = charset
         snapshot = session.snapshot
         assert snapshot is not None
         tensors, chosen = navigation.tensors_together(snapshot, session.focus)
         self._table = HistoryTable(snapshot, tensors, chosen, charset)
-
-    def compose(self) -> ComposeResult:
-        """See Textual."""
-        with Vertical(classes="-ascii" if self._charset.ascii_only else "") as box:
-            box.border_subtitle = Content(_KEYS)
-            yield self._table
+        super().__init__(self._table, _KEYS, charset)
 
     def on_mount(self) -> None:
         """Show it, now and whenever the run has grown."""
-        self._show()
+        self.show()
         self.set_interval(_SECONDS, self.look)
 
     def look(self) -> None:
@@ -116,15 +91,11 @@ class HistoryScreen(ClosesOnce, ModalScreen[TensorEvent | None]):
             self.dismiss(None)
             return
         self._table.load(snapshot, tensors)
-        self._show()
+        self.show()
 
-    def _show(self) -> None:
-        self.query_one(Vertical).border_title = Content(self._table.title())
-        self._table.update()
-
-    async def action_leave(self) -> None:
-        """Close."""
-        self.dismiss(None)
+    def title_text(self) -> str:
+        """See `ListScreen`."""
+        return self._table.title()
 
     async def action_go(self) -> None:
         """Close, and go to the computation that is looked at."""
@@ -134,34 +105,34 @@ class HistoryScreen(ClosesOnce, ModalScreen[TensorEvent | None]):
     def action_to_bad(self, step: int) -> None:
         """Go to the next computation that is bad, or to the one before."""
         self._table.to_bad(step)
-        self._show()
+        self.show()
 
     def action_move(self, rows: int) -> None:
         """Go to another computation."""
         self._table.to(self._table.position + rows)
-        self._show()
+        self.show()
 
     def action_page(self, pages: int) -> None:
         """Go a page up or down."""
         self._table.to(self._table.position + pages * max(1, self._table.page_rows - 1))
-        self._show()
+        self.show()
 
     def action_to(self, position: int) -> None:
         """Go to the first computation, or to the last one."""
         self._table.to(position % len(self._table.history))
-        self._show()
+        self.show()
 
     def action_tensor(self, step: int) -> None:
         """Go to the next tensor, or to the one before."""
         self._table.choose(step)
-        self._show()
+        self.show()
 
     def on_virtual_list_row_clicked(self, event: VirtualList.RowClicked) -> None:
         """Look at a computation; at the second click, go there."""
         if event.row == self._table.position:
             self.dismiss(self._table.event)
         self._table.to(event.row)
-        self._show()
+        self.show()
 
 
 class HistoryTable(VirtualList):
@@ -218,7 +189,7 @@ class HistoryTable(VirtualList):
         history = self.history
         name = self.snapshot.tensor_name(history.latest)
         which = f"  {self._chosen + 1:,} of {len(self._tensors):,} tensors"
-        return self._charset.safe(
+        return (
             f"{name}  {history.dtype or ''}  {self.position + 1:,} of {len(history):,} computations"
             + (which if len(self._tensors) > 1 else "")
         )

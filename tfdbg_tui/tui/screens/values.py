@@ -8,11 +8,9 @@ import numpy as np
 from rich.cells import cell_len
 from textual.binding import Binding
 from textual.containers import Vertical
-from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from tfdbg_tui.tui.screens.closing import ClosesOnce
+from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.widgets.tensor_view import TensorView
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     import numpy.typing as npt
-    from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from tfdbg_tui.tui.terminal.text import Charset
@@ -33,7 +30,7 @@ _BAR = 40  # cells of the longest bar of the histogram
 _KEYS = "n bad  / slice  [ ] tables  H histogram  S save .npy  Esc closes"
 
 
-class ValuesScreen(ClosesOnce, ModalScreen[None]):
+class ValuesScreen(ListScreen[None]):
     """The elements of a tensor.
 
     Args:
@@ -42,10 +39,8 @@ class ValuesScreen(ClosesOnce, ModalScreen[None]):
         charset: The characters to draw with.
     """
 
-    AUTO_FOCUS = ""
-
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,backspace,v", "leave", "close"),
+        Binding("v", "leave", show=False),
         Binding("n", "to_bad(1)", show=False),
         Binding("N", "to_bad(-1)", show=False),
         Binding("up,k", "move(-1, 0)", show=False),
@@ -64,35 +59,21 @@ class ValuesScreen(ClosesOnce, ModalScreen[None]):
     ]
 
     DEFAULT_CSS = """
-    ValuesScreen { align: center middle; }
-    ValuesScreen > Vertical {
-        width: 100%;
-        height: 100%;
-        border: round $rule-active;
-        background: $surface;
-    }
-    ValuesScreen > Vertical.-ascii { border: ascii $rule-active; }
-    ValuesScreen VirtualList { height: 1fr; background: $surface; }
     ValuesScreen Input, ValuesScreen Input:focus {
         height: 1; border: none; padding: 0 1; background: $panel;
     }
     """
 
     def __init__(self, name: str, tensor: npt.NDArray[Any], charset: Charset) -> None:
-        super().__init__()
         self._tensor_name = name
         self._tensor = tensor
-        self._charset = charset
         self._asked = ""
         self._grid = TensorGrid(TensorView.of(tensor), charset)
+        super().__init__(self._grid, _KEYS, charset)
 
-    def compose(self) -> ComposeResult:
-        """See Textual."""
-        with Vertical(classes="-ascii" if self._charset.ascii_only else "") as box:
-            kind = f"{self._tensor.dtype} {list(self._tensor.shape)}"
-            box.border_title = Content(self._charset.safe(f"{self._tensor_name}  {kind}"))
-            box.border_subtitle = Content(_KEYS)
-            yield self._grid
+    def title_text(self) -> str:
+        """See `ListScreen`."""
+        return f"{self._tensor_name}  {self._tensor.dtype} {list(self._tensor.shape)}"
 
     def on_mount(self) -> None:
         """Begin at the first bad element, if there is one."""

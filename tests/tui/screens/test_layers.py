@@ -1,0 +1,158 @@
+"""The Layers screen: a row for each layer, steps across, and the way to what is bad or largest.
+
+After a wanted change: TFDBG_TUI_UPDATE_SCREENS=1 pytest tests/tui/screens/test_layers.py
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.diagnosis.tiny import Program
+from tests.tui.screens.test_layout import assert_screen
+from tfdbg_tui.diagnosis import heat_of
+from tfdbg_tui.logdir import open_run
+from tfdbg_tui.tui.screens.layers import LayersScreen
+from tfdbg_tui.tui.session.snapshot import Snapshot
+from tfdbg_tui.tui.terminal.text import ASCII
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open, Opened
+
+STEPS = 12
+OVERFLOW, NAN = 8, 9
+"""The steps from which on the first layer is infinite, and all are NaN."""
+
+TENSORS = ("model/encoder/wide/MatMul", "model/head/MatMul", "loss")
+
+
+def program(directory: Path, steps: int = STEPS) -> Program:
+    """Returns a model whose first layer grows until it overflows, with gradients that shrink."""
+    made = Program(directory)
+    for number, outer, name in ((1, 0, "model"), (2, 1, "encoder"), (3, 2, "wide"), (4, 1, "head")):
+        made.layer(number, outer, name, "Dense" if number > 2 else "Functional", "float16")
+    made.graph("root", "")
+    made.graph("f", "train", "root")
+    made.op("f", "MatMul", TENSORS[0], "x:0", layer=3)
+    made.op("f", "MatMul", TENSORS[1], f"{TENSORS[0]}:0", layer=4)
+    made.op("f", "Mean", "loss", f"{TENSORS[1]}:0")
+    for name in TENSORS[:2]:
+        made.op("f", "MatMul", f"gradient_tape/{name}/MatMul", "y:0")
+    for step in range(steps):
+        grown = np.inf if step >= OVERFLOW else 4.0**step
+        after = np.nan if step >= NAN else 2.0
+        values = (grown, after, after, 0.5**step, after)
+        names = (*TENSORS, *(f"gradient_tape/{name}/MatMul" for name in TENSORS[:2]))
+        for name, value in zip(names, values, strict=True):
+            tensor, finite = np.full(64, value, np.float16), bool(np.isfinite(value))
+            made.trace("f", name, tensor, serial=step + 1, extremes=finite)
+        made.execution("__inference_train_7", [], {}, "f", serial=step + 1)
+    return made
+
+
+@pytest.fixture
+def growing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    program(tmp_path / "growing").open()
+    monkeypatch.chdir(tmp_path)
+    return "growing"
+
+
+async def show_layers(opened: Opened) -> None:
+    await opened.press("M")
+    await opened.app.workers.wait_for_complete()
+    await opened.pilot.pause()
+
+
+def rows_of(screen: str) -> dict[str, str]:
+    """Returns the strips by the names of their rows."""
+    cells = (line.strip("│ ▶>").split(maxsplit=1) for line in screen.split("\n"))
+    return {row[0]: row[1].rstrip() for row in cells if len(row) == 2}
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda s: f"{s[0]}x{s[1]}")
+async def test_layers_at_three_sizes(open_app: Open, growing: str, size: tuple[int, int]) -> None:
+    async with open_app(growing, size) as opened:
+        await show_layers(opened)
+        assert_screen(opened.screen(), f"layers_{size[0]}x{size[1]}")
+
+
+async def test_one_sees_numbers_grow_and_nan_spread(open_app: Open, growing: str) -> None:
+    async with open_app(growing, (80, 24)) as opened:
+        await show_layers(opened)
+        strips = rows_of(opened.screen())
+        assert strips["wide"].startswith("▄▄▅▅▅▅▆▆▇▇▇▇████∞∞∞∞∞∞∞∞")
+        assert strips["wide"].endswith("▁▁")
+        assert strips["head"].endswith("▄▄NNNNNN")
+        assert "encoder ▸ wide (Dense, float16)  forward, step 8" in opened.screen()
+
+
+async def test_one_goes_to_what_is_bad_and_back(open_app: Open, growing: str) -> None:
+    async with open_app(growing) as opened:
+        before = opened.focus
+        await show_layers(opened)
+        await opened.press("enter")
+        assert opened.focus.graph_execution == 5 * OVERFLOW
+        assert opened.active_pane() == "graph_execution"
+        await opened.press("backspace")
+        assert opened.focus == before
+        await show_layers(opened)
+        await opened.press("n", "n", "n", "N", "enter")  # past the layers around it
+        assert opened.focus.graph_execution == 5 * NAN
+        await show_layers(opened)
+        await opened.press("tab", "j", "left", "left", "enter")
+        assert opened.snapshot.run.graph_executions.site(
+            opened.focus.graph_execution or 0
+        ).op_name.startswith("gradient_tape/model/head")
+        await show_layers(opened)
+        await opened.press("n", "escape")
+        assert opened.focus.graph_execution == 5 * (OVERFLOW - 2) + 4
+
+
+async def test_layers_in_ascii(open_app: Open, growing: str) -> None:
+    async with open_app(growing, (80, 24), charset=ASCII) as opened:
+        await show_layers(opened)
+        assert opened.screen().isascii()
+        strips = rows_of(opened.screen().replace("|", "│"))
+        assert "IIIIIIII" in strips["wide"]
+        assert strips["head"].endswith("NNNNNN")
+
+
+async def test_without_layers_functions_are_rows(open_app: Open, logdirs: RecordedLogdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await show_layers(opened)
+        assert "loss" in rows_of(opened.screen())
+        assert "outside of layers" in opened.screen()
+
+
+async def test_what_is_not_on_record_is_said(open_app: Open, logdirs: RecordedLogdirs) -> None:
+    async with open_app(logdirs["no_tensor"]) as opened:
+        await show_layers(opened)
+        assert "No magnitudes are on record, and nothing bad" in opened.screen()
+        await opened.press("n", "j", "tab", "enter")
+        assert not isinstance(opened.app.screen, LayersScreen)
+
+
+async def test_it_grows_with_the_run(open_app: Open, growing: str, tmp_path: Path) -> None:
+    async with open_app(growing) as opened:
+        await show_layers(opened)
+        longer = program(tmp_path / "longer", STEPS + 3).open()
+        opened.app.session.load(Snapshot(longer, opened.snapshot))
+        (shown,) = [found for found in opened.app.screen_stack if isinstance(found, LayersScreen)]
+        shown.look()
+        await opened.app.workers.wait_for_complete()
+        await opened.pilot.pause()
+        assert "5 rows, 15 steps" in opened.screen()
+
+
+def test_what_is_bad_in_no_step_is_counted(tmp_path: Path) -> None:
+    made = program(tmp_path / "made")
+    made.trace("f", TENSORS[0], np.full(64, np.nan, np.float16))
+    heat = heat_of(made.open())
+    assert heat.bad_outside == 1
+    assert len(heat.rows) == 5
+    assert not heat_of(open_run(program(tmp_path / "other").open().files.directory)).bad_outside

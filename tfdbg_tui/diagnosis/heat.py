@@ -1,0 +1,290 @@
+"""How large the numbers of each layer were in each step, forward and in gradients, and where bad.
+
+Magnitudes come from the index; of the alerts only numbers that say in which step they are are read
+from records, thousands at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.dataflow.calls import Calls
+from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.function_names import readable_function
+from tfdbg_tui.diagnosis.gradients import is_backward_op
+from tfdbg_tui.diagnosis.layers import LayersOfOps
+from tfdbg_tui.logdir.index.executions import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from tfdbg_tui.logdir import ExecutionKind, Layer, Run
+    from tfdbg_tui.logdir.index.columns import Int64Array
+    from tfdbg_tui.logdir.index.magnitudes import Floats
+
+SIDES = ("forward", "gradient")
+"""What is told of each row; the sides of cells are numbers of these."""
+
+_FORWARD, _GRADIENT = range(len(SIDES))
+
+_EAGER = "eager ops"
+_READ = 1 << 16  # records of alerts that are read together
+
+
+class HeatRow(NamedTuple):
+    """A layer, or, of what is in no layer, a function.
+
+    Attributes:
+        name: Its name.
+        layer: The layer; None for a function.
+    """
+
+    name: str
+    layer: Layer | None
+
+    @property
+    def depth(self) -> int:
+        """How many layers it is in."""
+        return len(self.layer.parts) - 1 if self.layer else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Some tensors, or the one that stands for all of a row, side and column; arrays of shape [n].
+
+    Attributes:
+        rows: The row of each.
+        sides: Number of that among `SIDES`.
+        columns: Where it is: the place of its step among all, or a bin of these.
+        steps: The place of its step among all.
+        largest: Its largest magnitude; NaN for what is bad, if that is not on record.
+        bad: Whether it holds NaN or ∞.
+        events: Index of its event: of an execution, what is below zero.
+        slots: Which output it is.
+    """
+
+    rows: Int64Array
+    sides: Int64Array
+    columns: Int64Array
+    steps: Int64Array
+    largest: Floats
+    bad: npt.NDArray[np.bool_]
+    events: Int64Array
+    slots: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def some(self, which: npt.NDArray[Any]) -> Cells:
+        """Return some of them."""
+        return Cells(*(getattr(self, field.name)[which] for field in fields(self)))
+
+    def event(self, number: int) -> TensorEvent:
+        """Return a tensor."""
+        index, slot = int(self.events[number]), int(self.slots[number])
+        if index < 0:
+            return TensorEvent("execution", -1 - index, slot)
+        return TensorEvent("graph_execution", index, slot)
+
+    def in_bins(self, bins: int, columns: int) -> Cells:
+        """Return one of each row, side and bin: several columns in order are a bin.
+
+        Args:
+            bins: How many bins there are.
+            columns: How many columns; not fewer.
+        """
+        return replace(self, columns=self.columns * bins // columns, steps=self.steps).merged()
+
+    def merged(self) -> Cells:
+        """Return one of each row, side and column: the first bad one, else the largest."""
+        count = len(self)
+        if not count:
+            return self
+        size = np.where(self.bad, np.inf, self.largest)
+        keys = (self.columns << 1 | self.sides) * (int(self.rows.max()) + 1) + self.rows
+        order = np.argsort(keys)
+        starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+        group = np.repeat(np.arange(len(starts)), np.diff(starts, append=count))
+        is_largest = size[order] == np.maximum.reduceat(size[order], starts)[group]
+        firsts = np.minimum.reduceat(np.where(is_largest, order, count), starts)
+        return self.some(firsts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heat:
+    """The rows that have numbers on record, and these.
+
+    Attributes:
+        rows: Layers in the order of the model, then functions.
+        steps: The steps, ascending; empty where there are none, and one column holds all.
+        cells: Of each row, side and step the tensor that is bad, or the largest one.  What is
+            within a layer counts for it too.
+        bad_outside: How many bad tensors are in no step, as far as is recorded, and not in cells.
+    """
+
+    rows: tuple[HeatRow, ...]
+    steps: Int64Array
+    cells: Cells
+    bad_outside: int
+
+    def step_of(self, cells: Cells, number: int) -> int | None:
+        """Return the step of one of some cells; None where there are no steps."""
+        return int(self.steps[cells.steps[number]]) if len(self.steps) else None
+
+    @property
+    def num_sides(self) -> int:
+        """How many sides any row has: there may be no gradients."""
+        return int(self.cells.sides.max(initial=_FORWARD)) + 1
+
+    @property
+    def num_columns(self) -> int:
+        """How many columns there are."""
+        return max(1, len(self.steps))
+
+
+def heat_of(run: Run) -> Heat:
+    """Return how large the numbers of each layer of a run were, and where they were bad."""
+    table = _Table(run)
+    graph, eager = run.graph_executions.magnitudes(), run.executions.magnitudes()
+    parts = [
+        table.of_sites(graph.rows, graph.places, graph.executions, graph.largest),
+        table.of_places(eager.rows, eager.places, eager.largest),
+        *_alerts(run, table),
+    ]
+    cells = _joined([part.merged() for part in parts]).merged()
+    return table.heat(_within_layers(cells, table.outer_rows()).merged())
+
+
+def _alerts(run: Run, table: _Table) -> Iterator[Cells]:
+    traces, executions = run.graph_executions, run.executions
+    rows = traces.alert_rows[:]
+    for start in range(0, len(rows), _READ):
+        some = rows[start : start + _READ]
+        caused = np.nan_to_num(traces.numbers(some)["execution"], nan=-1.0).astype(np.int64)
+        yield table.of_sites(some, traces.site_ids.take(some), caused, None)
+    rows = executions.alert_rows[:]
+    kinds, stacks = executions.kinds.take(rows), executions.stack_ids.take(rows)
+    places = Place(kinds, stacks, executions.alert_slots[:]).number
+    yield table.of_places(rows, places, None)
+
+
+class _Table:
+    """The rows that sites and kinds belong to."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._steps = run.executions.steps
+        self._bad_outside = 0
+        self._rows = {HeatRow(layer.name, layer): n for n, layer in enumerate(run.layers)}
+        layers, calls = LayersOfOps(run), Calls(run)
+        self._of_site = np.array(
+            [self._row_of_site(n, layers, calls) for n in range(run.graph_executions.num_sites)],
+            np.int64,
+        ).reshape(-1, 3)
+        executions = run.executions
+        self._of_kind = np.array(
+            [self._row_of_kind(executions.kind_by_id(n)) for n in range(executions.num_kinds)],
+            np.int64,
+        )
+
+    def _row_of_site(self, number: int, layers: LayersOfOps, calls: Calls) -> tuple[int, int, int]:
+        site = self._run.graph_executions.site_by_id(number)
+        op = self._run.op(site.graph_id, site.op_name)
+        layer = layers.of(op) if op is not None else None
+        side = _GRADIENT if op is not None and is_backward_op(self._run, op) else _FORWARD
+        if layer is not None:
+            return self._row(HeatRow(layer.name, layer)), side, site.output_slot
+        known = site.graph_id in self._run.graphs
+        graph = self._run.graphs[calls.outermost(site.graph_id)] if known else None
+        name = readable_function(graph.name).partition(" (")[0] if graph else ""
+        return self._row(HeatRow(name or "main graph", None)), side, site.output_slot
+
+    def _row_of_kind(self, kind: ExecutionKind) -> int:
+        layer = self._run.layer_of_kind(kind)
+        if layer is not None:
+            return self._row(HeatRow(layer.name, layer))
+        name = readable_function(kind.op_type).partition(" (")[0] if kind.is_function else _EAGER
+        return self._row(HeatRow(name, None))
+
+    def _row(self, row: HeatRow) -> int:
+        return self._rows.setdefault(row, len(self._rows))
+
+    def of_sites(
+        self, rows: Int64Array, sites: Int64Array, executions: Int64Array, largest: Floats | None
+    ) -> Cells:
+        """Return cells of graph executions.
+
+        Args:
+            rows: Index of each; shape [n], as all.
+            sites: Number of its site.
+            executions: Index of the execution that caused it; -1 where that is not known.
+            largest: Its largest magnitude; None where all are bad.
+        """
+        steps = np.full(len(rows), -1)
+        known = executions >= 0
+        steps[known] = self._steps.numbers_of(executions[known])
+        row, side, slot = self._of_site[sites].T
+        return self._cells(row, side, steps, largest, rows, slot)
+
+    def of_places(self, rows: Int64Array, places: Int64Array, largest: Floats | None) -> Cells:
+        """Return cells of outputs of executions; see `of_sites`, and `Place`."""
+        steps = self._steps.numbers_of(rows)
+        row, slots = self._of_kind[places >> 44], places & 0xFFFFF
+        return self._cells(row, np.full_like(row, _FORWARD), steps, largest, -1 - rows, slots)
+
+    def _cells(
+        self,
+        rows: Int64Array,
+        sides: Int64Array,
+        steps: Int64Array,
+        largest: Floats | None,
+        events: Int64Array,
+        slots: Int64Array,
+    ) -> Cells:
+        bad = np.full(len(rows), largest is None)
+        numbers = np.full(len(rows), np.nan) if largest is None else largest
+        columns = np.searchsorted(self._steps.numbers, steps)
+        found = Cells(rows, sides, columns, columns, numbers, bad, events, slots)
+        if not len(self._steps):
+            return found
+        self._bad_outside += int(np.count_nonzero(bad & (steps < 0)))
+        return found if (steps >= 0).all() else found.some(steps >= 0)
+
+    def outer_rows(self) -> dict[int, list[int]]:
+        """Return the rows of the layers around each layer."""
+        numbers = {row.layer: number for row, number in self._rows.items() if row.layer}
+        return {
+            number: [numbers[outer] for outer in layer.parts[:-1] if outer in numbers]
+            for layer, number in numbers.items()
+        }
+
+    def heat(self, cells: Cells) -> Heat:
+        """Return the rows that have cells, numbered anew."""
+        numbers, which = np.unique(cells.rows, return_inverse=True)
+        cells.rows[:] = which.reshape(-1)
+        names = list(self._rows)
+        rows = tuple(names[n] for n in numbers.tolist())
+        return Heat(rows, self._steps.numbers, cells, self._bad_outside)
+
+
+def _within_layers(cells: Cells, outer_rows: dict[int, list[int]]) -> Cells:
+    """Return cells with those of inner layers among those of the layers around them."""
+    parts = [cells]
+    for number in np.unique(cells.rows).tolist():
+        mine = np.flatnonzero(cells.rows == number)
+        for outer in outer_rows.get(number, ()):
+            copy = cells.some(mine)
+            copy.rows[:] = outer
+            parts.append(copy)
+    return _joined(parts)
+
+
+def _joined(parts: list[Cells]) -> Cells:
+    return Cells(
+        *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Cells))
+    )

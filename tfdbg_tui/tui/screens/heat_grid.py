@@ -1,0 +1,133 @@
+"""The cells of a heat, in as many as there is room for: what is where, and how one moves."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis import Heat, TensorEvent
+
+
+class Place(NamedTuple):
+    """A place in the grid.
+
+    Attributes:
+        row: Which row.
+        side: Number of that among `SIDES`.
+        bin: Which cell of the strip.
+    """
+
+    row: int
+    side: int
+    bin: int
+
+
+class HeatCell(NamedTuple):
+    """What is at a place.
+
+    Attributes:
+        event: The tensor that is bad, or else the largest one.
+        is_bad: Whether it holds NaN or ∞.
+        largest: The largest magnitude of a finite element; NaN where it is not on record.
+        step: Its step; None where there are no steps.
+    """
+
+    event: TensorEvent
+    is_bad: bool
+    largest: float
+    step: int | None
+
+
+class HeatGrid:
+    """Rows of two strips of cells; one strip where there are no gradients.
+
+    Args:
+        heat: What is shown.
+        room: How many cells there are for all strips of a row.
+
+    Attributes:
+        heat: What is shown.
+        sides: How many strips there are.
+        bins: How many cells a strip has; each stands for one step or several.
+    """
+
+    def __init__(self, heat: Heat, room: int) -> None:
+        self.heat = heat
+        self.sides = heat.num_sides
+        self.bins = max(1, min(heat.num_columns, room // self.sides))
+        self._cells = heat.cells.in_bins(self.bins, heat.num_columns)
+        self._numbers = np.full((len(heat.rows), self.sides, self.bins), -1)
+        at = self._cells.rows, self._cells.sides, self._cells.columns
+        self._numbers[at] = np.arange(len(self._cells))
+        known = heat.cells.largest[heat.cells.largest > 0]
+        self.range = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+
+    def cell(self, place: Place) -> HeatCell | None:
+        """Return what is at a place; None where nothing is on record."""
+        number = int(self._numbers[place])
+        if number < 0:
+            return None
+        cells = self._cells
+        return HeatCell(
+            cells.event(number),
+            bool(cells.bad[number]),
+            float(cells.largest[number]),
+            self.heat.step_of(cells, number),
+        )
+
+    def level(self, largest: float, levels: int) -> int:
+        """Return the level of a magnitude, from 0, on the logarithmic scale of all there are."""
+        low, high = self.range
+        if largest <= low or low >= high:
+            return 0
+        share = math.log(largest / low) / math.log(high / low)
+        return min(levels - 1, int(share * levels))
+
+    def within(self, place: tuple[int, int, int]) -> Place:
+        """Return the nearest place that there is."""
+        most = np.array(self._numbers.shape) - 1
+        return Place(*np.clip(place, 0, np.maximum(most, 0)).tolist())
+
+    def moved(self, place: Place, rows: int, bins: int) -> Place:
+        """Return another place; behind the last cell of a strip is the first one of the next.
+
+        Args:
+            place: Where one is.
+            rows: How many rows further down.
+            bins: How many cells further to the right.
+        """
+        last = self.sides * self.bins - 1
+        at = min(max(0, place.side * self.bins + place.bin + bins), last)
+        return self.within((place.row + rows, *divmod(at, self.bins)))
+
+    def next_bad(self, place: Place, direction: int) -> Place:
+        """Return the next bad place in order of time, or the one before; the same at the end."""
+        bad = sorted(self._bad(), key=_in_time)
+        here = _in_time(place)
+        if direction > 0:
+            return next((other for other in bad if _in_time(other) > here), place)
+        return next((other for other in reversed(bad) if _in_time(other) < here), place)
+
+    def first_bad(self) -> Place | None:
+        """Return where the tensor is that was bad first, in the innermost layer."""
+        cells, depths = self._cells, [row.depth for row in self.heat.rows]
+        bad = np.flatnonzero(cells.bad)
+        if not bad.size:
+            return None
+        inner = -np.array(depths)[cells.rows[bad]]
+        first = bad[np.lexsort((inner, cells.events[bad], cells.columns[bad]))[0]]
+        return self._place(int(first))
+
+    def _bad(self) -> list[Place]:
+        return [self._place(number) for number in np.flatnonzero(self._cells.bad).tolist()]
+
+    def _place(self, number: int) -> Place:
+        cells = self._cells
+        return Place(*(int(axis[number]) for axis in (cells.rows, cells.sides, cells.columns)))
+
+
+def _in_time(place: Place) -> tuple[int, int, int]:
+    return place.bin, place.side, place.row

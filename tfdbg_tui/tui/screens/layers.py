@@ -1,0 +1,307 @@
+"""Layers: how large the numbers of each were in each step, forward and in gradients, or NaN."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual.binding import Binding
+
+from tfdbg_tui.diagnosis import SIDES, TensorEvent, breadcrumb, counts_text, heat_of
+from tfdbg_tui.tui.panes.base import AsciiScrollBar
+from tfdbg_tui.tui.screens.heat_grid import HeatGrid, Place
+from tfdbg_tui.tui.screens.list_screen import ListScreen
+from tfdbg_tui.tui.widgets.virtual_list import VirtualList
+from tfdbg_tui.wire.dtypes import MAX_FINITE
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from textual.binding import BindingType
+
+    from tfdbg_tui.diagnosis import Heat
+    from tfdbg_tui.tui.screens.heat_grid import HeatCell
+    from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.tui.terminal.text import Charset
+    from tfdbg_tui.tui.widgets.cells import Cell, Line
+
+_SECONDS = 0.5  # between two looks at a run that grows
+_KEYS = "Enter goes there  n bad  arrows move  Tab gradients  Esc closes"
+_STYLES = ("number", "number", "good", "good", "match", "match", "key", "key")
+"""Of the levels from low to high, so that a colour stands for two or three of them."""
+_WIDEST = 4  # cells of a step
+_NAME = 16, 40  # cells of a name: at least, at most
+_GAP = 2  # cells between columns
+_TALL = 10  # lines: with less there is no room for explanations
+
+_NOTHING = (
+    "No magnitudes are on record, and nothing bad: this package's writer measures in ADAPTIVE."
+)
+
+
+class LayersScreen(ListScreen[TensorEvent | None]):
+    """One row a layer, and of what is in none one a function; steps across.
+
+    It returns the tensor that is to be gone to, or None.
+
+    Args:
+        session: The run as it is at any time.
+        charset: The characters to draw with.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("M", "leave", show=False),
+        Binding("enter", "go", show=False),
+        Binding("n", "to_bad(1)", show=False),
+        Binding("N", "to_bad(-1)", show=False),
+        Binding("up,k", "move(-1, 0)", show=False),
+        Binding("down,j", "move(1, 0)", show=False),
+        Binding("left,h", "move(0, -1)", show=False),
+        Binding("right,l", "move(0, 1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown,space", "page(1)", show=False),
+        Binding("g,home", "ends(0)", show=False),
+        Binding("G,end", "ends(-1)", show=False),
+        Binding("tab,shift+tab", "other_side", show=False),
+    ]
+
+    def __init__(self, session: Session, charset: Charset) -> None:
+        self._session = session
+        self._strips = HeatStrips(charset)
+        self._looked_at: Snapshot | None = None
+        super().__init__(self._strips, _KEYS, charset)
+
+    def on_mount(self) -> None:
+        """Show it, now and whenever the run has grown."""
+        self.look()
+        self.set_interval(_SECONDS, self.look)
+
+    def look(self) -> None:
+        """Look at the run as it is now; that may take a second, in a thread."""
+        snapshot = self._session.snapshot
+        if snapshot is None:
+            self.dismiss(None)
+        elif snapshot is not self._looked_at:
+            self._looked_at = snapshot
+            self.run_worker(self._load(snapshot), exclusive=True)
+
+    async def _load(self, snapshot: Snapshot) -> None:
+        self._strips.load(snapshot, await asyncio.to_thread(heat_of, snapshot.run))
+        self.show()
+
+    def title_text(self) -> str:
+        """See `ListScreen`."""
+        return f"Layers  {self._strips.counts}"
+
+    async def action_go(self) -> None:
+        """Close, and go to the tensor that is looked at."""
+        self.dismiss(self._strips.event)
+
+    def action_to_bad(self, step: int) -> None:
+        """Go to the next bad cell, or to the one before."""
+        self._strips.to_bad(step)
+        self.show()
+
+    def action_move(self, rows: int, bins: int) -> None:
+        """Go to another row or step."""
+        self._strips.move(rows, bins)
+        self.show()
+
+    def action_page(self, pages: int) -> None:
+        """Go a page up or down."""
+        self.action_move(pages * max(1, self._strips.page_rows - 1), 0)
+
+    def action_ends(self, row: Literal[0, -1]) -> None:
+        """Go to the first row, or to the last one."""
+        count = self._strips.row_count
+        self.action_move(-count if row == 0 else count, 0)
+
+    def action_other_side(self) -> None:
+        """Go from forward to gradient, or back."""
+        self._strips.other_side()
+        self.show()
+
+    def on_virtual_list_row_clicked(self, event: VirtualList.RowClicked) -> None:
+        """Look at a row; at the second click, go there."""
+        if event.row == self._strips.cursor:
+            self.dismiss(self._strips.event)
+        self.action_move(event.row - (self._strips.cursor or 0), 0)
+
+
+class HeatStrips(VirtualList):
+    """A row for each layer and function, with a strip of cells forward and one for gradients.
+
+    Args:
+        charset: The characters to draw with.
+    """
+
+    def __init__(self, charset: Charset) -> None:
+        super().__init__(id="layers")
+        self._charset = charset
+        self.ellipsis = charset.ellipsis
+        if charset.ascii_only:
+            self.vertical_scrollbar.renderer = AsciiScrollBar  # type: ignore[misc]  # as documented
+        self._snapshot: Snapshot | None = None
+        self._heat: Heat | None = None
+        self._grid: HeatGrid | None = None
+        self._place = Place(0, 0, 0)
+
+    def load(self, snapshot: Snapshot, heat: Heat) -> None:
+        """Show a run as it is now; at first the first bad cell is looked at."""
+        is_first = self._heat is None
+        self._snapshot, self._heat = snapshot, heat
+        self._fill()
+        self.forget_rows()
+        if is_first and self._grid is not None:
+            self._place = self._grid.first_bad() or self._place
+
+    @property
+    def counts(self) -> str:
+        """How many rows and steps there are."""
+        if self._heat is None:
+            return f"reading{self._charset.ellipsis}"
+        steps = len(self._heat.steps)
+        return f"{len(self._heat.rows):,} rows, {steps:,} step{'s' * (steps != 1)}"
+
+    @property
+    def event(self) -> TensorEvent | None:
+        """The tensor that is looked at."""
+        cell = self._grid.cell(self._place) if self._grid else None
+        return cell.event if cell else None
+
+    def move(self, rows: int, bins: int) -> None:
+        """Look at another row, or at another cell of the row."""
+        if self._grid is not None:
+            self._place = self._grid.moved(self._place, rows, bins)
+
+    def other_side(self) -> None:
+        """Look at the gradients, or at forward again."""
+        if self._grid is not None:
+            side = (self._place.side + 1) % self._grid.sides
+            self._place = self._place._replace(side=side)
+
+    def to_bad(self, direction: int) -> None:
+        """Look at the next bad cell in order of time, or at the one before."""
+        if self._grid is not None:
+            self._place = self._grid.next_bad(self._place, direction)
+
+    def _fill(self) -> None:
+        """Make cells of the heat, as many as there is room for."""
+        self._grid = None
+        if self._heat is not None and self._heat.rows and self.line_width:
+            self._grid = HeatGrid(self._heat, self.line_width - self._name_width - 2 * _GAP)
+            self._place = self._grid.within(self._place)
+
+    @property
+    def _name_width(self) -> int:
+        names = [2 * row.depth + len(row.name) + 2 for row in self._heat.rows] if self._heat else []
+        widest = min(_NAME[1], max(_NAME[0], self.line_width // 3))
+        return min(max([_NAME[0], *names]), widest)
+
+    @property
+    def _cell_width(self) -> int:
+        """How wide a cell is: wider than one where there are few steps."""
+        if self._grid is None:
+            return 1
+        room = self.line_width - self._name_width - self._grid.sides * _GAP
+        return min(_WIDEST, max(1, room // (self._grid.sides * self._grid.bins)))
+
+    # ---- See `VirtualList`
+
+    def on_resize(self) -> None:
+        """See `VirtualList`: there is room for other cells."""
+        self._fill()
+        super().on_resize()
+
+    def count_rows(self) -> int:
+        """Return the number of rows."""
+        return len(self._grid.heat.rows) if self._grid else 0
+
+    def find_cursor(self) -> int | None:
+        """Return the row that is looked at."""
+        return self._place.row if self._grid else None
+
+    def row_state(self, row: int) -> Hashable:
+        """Return what decides how a row looks."""
+        return self._place if row == self._place.row else None, id(self._grid)
+
+    def row(self, row: int, width: int) -> tuple[Line, str]:
+        """Return a row's cells."""
+        assert self._grid is not None
+        shown = self._grid.heat.rows[row]
+        chosen = row == self._place.row
+        room = self._name_width - 2
+        name = self._charset.fit_path("  " * shown.depth + shown.name, room)
+        mark = self._charset.focus if chosen else " "
+        cells: list[Cell] = [(f"{mark} {name:{room}}", "" if shown.layer else "call")]
+        for side in range(self._grid.sides):
+            cells.append((" " * _GAP, ""))
+            cells += [
+                self._look_of(self._grid, Place(row, side, n)) for n in range(self._grid.bins)
+            ]
+        return tuple(cells), "mark" if chosen else ""
+
+    def _look_of(self, grid: HeatGrid, place: Place) -> Cell:
+        cell = grid.cell(place)
+        text, style = " ", ""
+        if cell is not None and cell.is_bad:
+            text, style = self._bad_mark(cell.event), "chip-bad"
+        elif cell is not None:
+            level = grid.level(cell.largest, len(_STYLES))
+            text, style = self._charset.bars[1 + level], _STYLES[level]
+        if place == self._place:
+            text, style = text if cell else self._charset.dot, "found"
+        return text * self._cell_width, style
+
+    def _bad_mark(self, event: TensorEvent) -> str:
+        summary = self._snapshot.summary(event) if self._snapshot else None
+        is_nan = summary is None or summary.nan is None or bool(summary.nan)
+        return "N" if is_nan else self._charset.inf[0]
+
+    def head(self, width: int, height: int) -> Sequence[Line]:
+        """Return the titles of the strips; a sentence where there is nothing."""
+        if self._grid is None:
+            return (((_NOTHING if self._heat is not None else "", "dim"),),)
+        strip = self._grid.bins * self._cell_width
+        titles = [SIDES[side][:strip].ljust(strip) for side in range(self._grid.sides)]
+        gap = " " * _GAP
+        return (((f"{'':{self._name_width}}{gap}{gap.join(titles)}", "dim"),),)
+
+    def foot(self, width: int, height: int) -> Sequence[Line]:
+        """Return what is known of the cell that is looked at, and what the cells mean."""
+        if self._grid is None:
+            return ()
+        told = self._told(self._grid)
+        return (*told, self._legend(self._grid)) if height >= _TALL else told[:1]
+
+    def _told(self, grid: HeatGrid) -> tuple[Line, Line]:
+        row, cell = grid.heat.rows[self._place.row], grid.cell(self._place)
+        what = breadcrumb(row.layer, self._charset.inside) or f"{row.name}, outside of layers"
+        side = SIDES[self._place.side]
+        head = (self._charset.safe(what), "strong")
+        if cell is None or self._snapshot is None:
+            return (head, (f"  {side}", "")), (("  nothing measured, and nothing bad", "dim"),)
+        step = "" if cell.step is None else f", step {cell.step:,}"
+        name = self._charset.safe(self._snapshot.tensor_name(cell.event))
+        numbers = (self._charset.safe(f"  {self._numbers(cell)}"), "bad" if cell.is_bad else "")
+        return (head, (f"  {side}{step}", "")), (numbers, (f"  {name}", "dim"))
+
+    def _numbers(self, cell: HeatCell) -> str:
+        assert self._snapshot is not None
+        summary = self._snapshot.summary(cell.event)
+        if cell.is_bad:
+            return counts_text(summary)
+        limit = MAX_FINITE.get(summary.dtype or "") if summary else None
+        of = f" of at most {limit:.3g} in {summary.dtype}" if summary and limit else ""
+        return f"|max| {cell.largest:.4g}{of}"
+
+    def _legend(self, grid: HeatGrid) -> Line:
+        low, high = grid.range
+        bars = zip(self._charset.bars[1:], _STYLES, strict=True)
+        cells: list[Cell] = [(f"{low:.2g} ", "dim"), *bars, (f" {high:.2g}", "dim")]
+        cells += [("   N", "bad"), (" NaN ", "dim"), (self._charset.inf[0], "bad")]
+        cells.append((" infinity   blank: not measured", "dim"))
+        if grid.heat.bad_outside:
+            cells.append((f"   {grid.heat.bad_outside:,} bad tensors are in no step", "bad"))
+        return tuple(cells)

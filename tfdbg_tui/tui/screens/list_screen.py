@@ -1,0 +1,73 @@
+"""A list that takes the whole screen, in a frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from tfdbg_tui.tui.screens.closing import ClosesOnce
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from tfdbg_tui.tui.terminal.text import Charset
+    from tfdbg_tui.tui.widgets.virtual_list import VirtualList
+
+Result = TypeVar("Result")
+
+
+class ListScreen(ClosesOnce, ModalScreen[Result]):
+    """A list in a frame; subclasses say which.
+
+    Args:
+        shown: The list.
+        keys: What stands below it: the keys that it has.
+        charset: The characters to draw with.
+    """
+
+    AUTO_FOCUS = ""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,backspace", "leave", "close")]
+
+    DEFAULT_CSS = """
+    ListScreen { align: center middle; }
+    ListScreen > Vertical {
+        width: 100%;
+        height: 100%;
+        border: round $rule-active;
+        background: $surface;
+    }
+    ListScreen > Vertical.-ascii { border: ascii $rule-active; }
+    ListScreen VirtualList { height: 1fr; background: $surface; }
+    """
+
+    def __init__(self, shown: VirtualList, keys: str, charset: Charset) -> None:
+        super().__init__()
+        self._list = shown
+        self._keys = keys
+        self._charset = charset
+
+    def compose(self) -> ComposeResult:
+        """See Textual."""
+        with Vertical(classes="-ascii" if self._charset.ascii_only else "") as box:
+            box.border_title = Content(self._charset.safe(self.title_text()))
+            box.border_subtitle = Content(self._keys)
+            yield self._list
+
+    def title_text(self) -> str:
+        """Return what stands on the frame."""
+        raise NotImplementedError
+
+    def show(self) -> None:
+        """Show the present state."""
+        self.query_one(Vertical).border_title = Content(self._charset.safe(self.title_text()))
+        self._list.update()
+
+    async def action_leave(self) -> None:
+        """Close."""
+        self.dismiss(None)
