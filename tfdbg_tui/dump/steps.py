@@ -13,15 +13,29 @@ if TYPE_CHECKING:
 current: int | None = None
 """The training step that the program is in; None outside of any."""
 
-listeners: list[Callable[[int | None], None]] = []
-"""Told of every step before it begins, and of None before it ends."""
+FitBatch = tuple[int, int]
+"""An epoch and a batch in it, as the progress bar of Keras' `fit` counts: from 1."""
+
+NO_BATCH: FitBatch = (0, 0)
+"""Stands for what is outside of `fit`."""
+
+listeners: list[Callable[[int | None, FitBatch | None], None]] = []
+"""Told of every step before it begins, and of None before it ends; with the batch of `fit`.
+
+That is `NO_BATCH` when a `fit` has ended, and None where nothing is known of any.
+"""
 
 
-def begin(number: int | None) -> None:
-    """Enter a step (None: leave it)."""
+def begin(number: int | None, batch: FitBatch | None = None) -> None:
+    """Enter a step.
+
+    Args:
+        number: The step; None to leave it.
+        batch: What it is in `fit`; None outside.
+    """
     global current
     for listener in tuple(listeners):
-        listener(number)
+        listener(number, batch)
     current = number
 
 
@@ -53,18 +67,33 @@ class _Batches:
 
     def __init__(self, first: int | None = None) -> None:
         self._next = first
+        self._epoch = 0
 
-    def begin(self, model: Any) -> None:
-        """Enter the step of the next batch."""
+    def begin_epoch(self, epoch: int) -> None:
+        """Note which epoch the next batches are of, from 0 as Keras' callbacks count."""
+        self._epoch = epoch
+
+    def begin(self, model: Any, batch: int) -> None:
+        """Enter the step of a batch.
+
+        Args:
+            model: The model that is fitted.
+            batch: The batch in its epoch, from 0 as Keras' callbacks count.
+        """
         if self._next is None:
             self._next = _iterations(model)
-        begin(self._next)
+        begin(self._next, (int(self._epoch) + 1, int(batch) + 1))
         self._next += 1
 
     def end(self) -> None:
         """Leave the step, unless the next has begun: Keras may tell of an end in another thread."""
         if self._next is not None and current == self._next - 1:
             begin(None)
+
+    def end_fit(self) -> None:
+        """Note that no more batches come."""
+        if self._next is not None and current is None:
+            begin(None, NO_BATCH)
 
 
 def make_step_callback() -> Any:
@@ -83,13 +112,21 @@ def make_step_callback() -> Any:
             super().__init__()
             self._batches = _Batches(first)
 
+        def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+            """Note the epoch."""
+            self._batches.begin_epoch(epoch)
+
         def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
             """Enter the next step."""
-            self._batches.begin(self.model)
+            self._batches.begin(self.model, batch)
 
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
             """Leave the step."""
             self._batches.end()
+
+        def on_train_end(self, logs: Any = None) -> None:
+            """Note that no more batches come."""
+            self._batches.end_fit()
 
     return StepCallback
 
@@ -111,13 +148,19 @@ def mark_keras_steps(keras: Any) -> None:
         keras: The module `keras`, or `tf_keras`.
     """
     callback_list = keras.callbacks.CallbackList
+    begin_epoch, end_train = callback_list.on_epoch_begin, callback_list.on_train_end
     begin_batch, end_batch = callback_list.on_train_batch_begin, callback_list.on_train_batch_end
     running: weakref.WeakKeyDictionary[Any, _Batches] = weakref.WeakKeyDictionary()
 
+    @functools.wraps(begin_epoch)
+    def on_epoch_begin(self: Any, epoch: int, *args: Any, **kwargs: Any) -> Any:
+        running.setdefault(self, _Batches()).begin_epoch(epoch)
+        return begin_epoch(self, epoch, *args, **kwargs)
+
     @functools.wraps(begin_batch)
-    def on_train_batch_begin(self: Any, *args: Any, **kwargs: Any) -> Any:
-        running.setdefault(self, _Batches()).begin(getattr(self, "model", None))
-        return begin_batch(self, *args, **kwargs)
+    def on_train_batch_begin(self: Any, batch: int, *args: Any, **kwargs: Any) -> Any:
+        running.setdefault(self, _Batches()).begin(getattr(self, "model", None), batch)
+        return begin_batch(self, batch, *args, **kwargs)
 
     @functools.wraps(end_batch)
     def on_train_batch_end(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -126,5 +169,12 @@ def mark_keras_steps(keras: Any) -> None:
         finally:
             running.setdefault(self, _Batches()).end()
 
+    @functools.wraps(end_train)
+    def on_train_end(self: Any, *args: Any, **kwargs: Any) -> Any:
+        running.setdefault(self, _Batches()).end_fit()
+        return end_train(self, *args, **kwargs)
+
+    callback_list.on_epoch_begin = on_epoch_begin
+    callback_list.on_train_end = on_train_end
     callback_list.on_train_batch_begin = on_train_batch_begin
     callback_list.on_train_batch_end = on_train_batch_end

@@ -19,6 +19,7 @@ from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
 from tfdbg_tui.dump.observe.places import Usage
 from tfdbg_tui.dump.observe.sessions import Plan, SessionPlans, SessionRun
 from tfdbg_tui.dump.record import stacks
+from tfdbg_tui.dump.record.fit_batches import FitBatches
 from tfdbg_tui.dump.record.recorder import Recorder
 from tfdbg_tui.dump.tensorflow import devices, graph_state, hooks, own
 from tfdbg_tui.dump.tensorflow.eager_tensor import FetchedTensor
@@ -53,6 +54,7 @@ class DumpWriter:
         self._graphs = GraphDefinitions(
             self._recorder, self._locations, keep_locations=options.on_bad == "raise"
         )
+        self._fit_batches = FitBatches(self._recorder)
         self._hooks = hooks.Hooks(self, self._locations)
         self._measured = MeasuredSteps(options.magnitudes_every if options.measures else 0)
         self._eager = EagerExecutions(
@@ -201,9 +203,10 @@ class DumpWriter:
 
     # ---- Steps ---------------------------------------------------------------------------------
 
-    def _step_changed(self, number: int | None) -> None:
+    def _step_changed(self, number: int | None, batch: steps.FitBatch | None) -> None:
         try:
             row_queue.mark(self.now)
+            self._fit_batches.step_changes(number, batch)
             if number is not None:
                 self._measured.step_begins(number)
             sampled = number is None or number % self.options.every == 0

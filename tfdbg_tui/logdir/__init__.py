@@ -27,6 +27,7 @@ from tfdbg_tui.logdir.events import (
     StackFrame,
     TensorSummary,
 )
+from tfdbg_tui.logdir.fit_batches import FitBatch
 from tfdbg_tui.logdir.index.event_list import UnreadableError
 from tfdbg_tui.logdir.index.steps import Steps
 from tfdbg_tui.logdir.layers import Layer
@@ -38,6 +39,7 @@ __all__ = [
     "EmptyLogdirError",
     "Execution",
     "ExecutionKind",
+    "FitBatch",
     "Graph",
     "GraphExecution",
     "GraphOp",

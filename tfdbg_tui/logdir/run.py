@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.logdir.events import RunState
+from tfdbg_tui.logdir.fit_batches import fit_batch
 from tfdbg_tui.storage import storage_of
 from tfdbg_tui.wire import codec
 from tfdbg_tui.wire.events import CodeLocation
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     )
     from tfdbg_tui.logdir.files.problems import Problems
     from tfdbg_tui.logdir.files.record_file import RecordFile
+    from tfdbg_tui.logdir.fit_batches import FitBatch
     from tfdbg_tui.logdir.index.executions import Executions
     from tfdbg_tui.logdir.index.traces import GraphExecutions
     from tfdbg_tui.logdir.layers import Layer
@@ -173,6 +175,10 @@ class Run:
     def layer_of_kind(self, kind: ExecutionKind) -> Layer | None:
         """Return the layer in whose call executions of a kind ran, where that is recorded."""
         return self._definitions[kind.file_set].layers.get(kind.layer)
+
+    def fit_batch(self, step: int) -> FitBatch | None:
+        """Return which batch of Keras' `fit` a step is, where that is recorded and one alone."""
+        return fit_batch([d.fit_batches for d in self._definitions], step)
 
     def function_graph(self, function_name: str) -> str | None:
         """Return the graph of a function by its runtime name, where the writer recorded it."""

@@ -189,6 +189,19 @@ class Layer(Message):
 
 
 @dataclass(slots=True)
+class FitBatch(Message):
+    """Extension: where a training step is in Keras' `fit`; each step after it is the next batch.
+
+    A record is written where that is not so, as at the beginning of an epoch.
+    """
+
+    step: int = pb(1, Kind.INT)
+    # Both counted from 1; 0 for a step outside of `fit`.
+    epoch: int = pb(2, Kind.INT)
+    batch: int = pb(3, Kind.INT)
+
+
+@dataclass(slots=True)
 class Execution(Message):
     """An op or function executed eagerly.  Written after it returned."""
 
@@ -262,6 +275,8 @@ class DebugEvent(Message):
     omission: bytes = pb(1001, Kind.BYTES)
     # Extension: only in the .graphs file.
     layer: bytes = pb(1002, Kind.BYTES)
+    # Extension: only in the .graphs file.
+    fit_batch: bytes = pb(1003, Kind.BYTES)
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.gaps import Gap
     from tfdbg_tui.diagnosis.report.links import Link
     from tfdbg_tui.diagnosis.report.verdicts import Verdict
-    from tfdbg_tui.logdir import Layer, Run, Steps
+    from tfdbg_tui.logdir import FitBatch, Layer, Run, Steps
 
 _SHOWN = 10  # findings in a notebook
 
@@ -46,6 +46,7 @@ class Finding:
         op_type: Type of the op, or name of the executed function.
         graph: Name of the op's graph; None outside.
         step: Training step, recorded or counted; see `Steps`.
+        fit_batch: The batch of Keras' `fit` that the step is, where that is recorded.
         when: The step among all there are, in words; "" where there is none.
         device: Device name.
         location: The user's line, of a gradient the one of the op that it is of; None where the
@@ -69,6 +70,7 @@ class Finding:
     op_type: str
     graph: str | None
     step: int | None
+    fit_batch: FitBatch | None
     when: str
     device: str
     location: Location | None
@@ -102,6 +104,7 @@ class Finding:
             "kind": self.event.kind,
             "index": self.event.index,
             "step": self.step,
+            "fit_batch": self.fit_batch._asdict() if self.fit_batch else None,
             "when": self.when,
             "device": self.device,
             "layer": layer_json(self.layer),
@@ -209,9 +212,8 @@ class Report:
             roots: The roots with their numbers of alerts.
             benign: What does no harm, likewise.
         """
-        steps = run.executions.steps
         roots, benign = (
-            tuple(replace(finding, when=when_text(steps, finding.step)) for finding in findings)
+            tuple(replace(finding, when=when_text(run, finding.step)) for finding in findings)
             for findings in (roots, benign)
         )
         return Report.on(

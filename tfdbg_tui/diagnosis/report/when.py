@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Run, Steps
+    from tfdbg_tui.logdir import FitBatch, Run, Steps
 
 
 def step_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
@@ -25,17 +25,26 @@ def step_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
     return run.executions.steps.of(execution) if execution is not None else None
 
 
-def when_text(steps: Steps, step: int | None) -> str:
+def when_text(run: Run, step: int | None) -> str:
     """Return a step among all: ``step 6 of 0 to 23``; "" where there is none.
 
-    Steps that the program has not marked are said to be counted.
+    Of Keras' `fit` it says which batch that is; steps that the program has not marked are said to
+    be counted.
     """
     if step is None:
         return ""
-    if len(steps) < 2:
-        return f"step {step:,}"
-    among = f"step {step:,} of {int(steps.numbers[0]):,} to {int(steps.numbers[-1]):,}"
-    return f"{among} (counted)" if steps.counted_by else among
+    steps = run.executions.steps
+    among = f"step {step:,}"
+    if len(steps) >= 2:
+        among += f" of {int(steps.numbers[0]):,} to {int(steps.numbers[-1]):,}"
+        among += " (counted)" if steps.counted_by else ""
+    batch = run.fit_batch(step)
+    return f"{among}, {batch_text(batch)}" if batch else among
+
+
+def batch_text(batch: FitBatch) -> str:
+    """Return a batch as ``batch 7 of epoch 1``."""
+    return f"batch {batch.batch:,} of epoch {batch.epoch:,}"
 
 
 def steps_json(steps: Steps) -> dict[str, Any] | None:

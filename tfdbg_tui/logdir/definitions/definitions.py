@@ -66,6 +66,7 @@ class Definitions:
         self.source_files: list[tuple[str, str, int]] = []  # host, path, offset of the record
         self.functions: dict[str, str] = {}  # function name -> graph id
         self.layers: dict[int, Layer] = {}
+        self.fit_batches: list[events.FitBatch] = []
         self.num_ops = 0
         self._texts: dict[int, SourceFile] = {}  # by offset of the record
         self._stacks = stacks
@@ -108,7 +109,7 @@ class Definitions:
         self._ingest(file, chunk, add)
 
     def ingest_graphs(self, file: RecordFile, chunk: Chunk) -> None:
-        """Take in a part of the .graphs file: graphs, ops, layers, devices."""
+        """Take in a part of the .graphs file: graphs, ops, layers, devices, batches."""
 
         def add(payload: bytes) -> None:
             event = events.DebugEvent.decode(payload)
@@ -123,6 +124,8 @@ class Definitions:
                 self._add_signature(events.GraphSignature.decode(event.graph_signature))
             elif event.layer:
                 self._add_layer(events.Layer.decode(event.layer))
+            elif event.fit_batch:
+                self.fit_batches.append(events.FitBatch.decode(event.fit_batch))
 
         self._ingest(file, chunk, add)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.binding import Binding
 
-from tfdbg_tui.diagnosis import SIDES, TensorEvent, breadcrumb, counts_text, heat_of
+from tfdbg_tui.diagnosis import SIDES, TensorEvent, breadcrumb, counts_text, heat_of, when_text
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.heat_grid import HeatGrid, Place
 from tfdbg_tui.tui.screens.list_screen import ListScreen
@@ -282,10 +282,10 @@ class HeatStrips(VirtualList):
         head = (self._charset.safe(what), "strong")
         if cell is None or self._snapshot is None:
             return (head, (f"  {side}", "")), (("  nothing measured, and nothing bad", "dim"),)
-        step = "" if cell.step is None else f", step {cell.step:,}"
+        when = when_text(self._snapshot.run, cell.step)
         name = self._charset.safe(self._snapshot.tensor_name(cell.event))
         numbers = (self._charset.safe(f"  {self._numbers(cell)}"), "bad" if cell.is_bad else "")
-        return (head, (f"  {side}{step}", "")), (numbers, (f"  {name}", "dim"))
+        return (head, (f"  {side}{when and ', '}{when}", "")), (numbers, (f"  {name}", "dim"))
 
     def _numbers(self, cell: HeatCell) -> str:
         assert self._snapshot is not None

@@ -1,0 +1,35 @@
+"""Which batch of `fit` a step is, by what is recorded where batches do not follow one another."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfdbg_tui.logdir.fit_batches import fit_batch
+from tfdbg_tui.wire.events import FitBatch
+
+TWO_EPOCHS = [FitBatch(0, 1, 1), FitBatch(8, 2, 1), FitBatch(16, 0, 0)]
+"""Of eight batches each; then come steps outside of `fit`."""
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"), [(0, (1, 1)), (5, (1, 6)), (8, (2, 1)), (15, (2, 8)), (16, None)]
+)
+def test_the_batch_of_a_step(step: int, expected: tuple[int, int] | None) -> None:
+    assert fit_batch([TWO_EPOCHS], step) == expected
+
+
+def test_a_step_that_is_several_batches_is_none() -> None:
+    """Another model is fitted after the first one; its steps begin anew."""
+    again = [*TWO_EPOCHS[:2], FitBatch(0, 1, 1), FitBatch(4, 2, 1)]
+    assert fit_batch([again], 3) == (1, 4)
+    assert fit_batch([again], 5) is None
+
+
+def test_processes_that_fit_alike_agree() -> None:
+    assert fit_batch([TWO_EPOCHS, TWO_EPOCHS, []], 9) == (2, 2)
+    assert fit_batch([TWO_EPOCHS, [FitBatch(0, 1, 1)]], 9) is None
+
+
+def test_without_records_there_is_no_batch() -> None:
+    assert fit_batch([[]], 0) is None
+    assert fit_batch([[FitBatch(3, 1, 1)]], 0) is None

@@ -1,0 +1,35 @@
+"""Records which batch of which epoch of Keras' `fit` each step is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.dump.steps import NO_BATCH
+from tfdbg_tui.wire import events, filesets
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.record.recorder import Recorder
+    from tfdbg_tui.dump.steps import FitBatch
+
+
+class FitBatches:
+    """Records a batch where it does not follow from the one before: once an epoch, as a rule."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._known = NO_BATCH  # epoch, and the step before its first batch
+        self._step = 0
+
+    def step_changes(self, number: int | None, batch: FitBatch | None) -> None:
+        """Note that a step begins or ends; see `steps.listeners`."""
+        if number is None and batch is None:
+            return
+        number = self._step + 1 if number is None else number
+        self._step = number
+        epoch, number_in_epoch = batch or NO_BATCH
+        known = (epoch, number - number_in_epoch) if epoch else NO_BATCH
+        if known == self._known:
+            return
+        self._known = known
+        payload = events.FitBatch(number, epoch, number_in_epoch).encode()
+        self._recorder.define(filesets.GRAPHS, events.DebugEvent(fit_batch=payload))
