@@ -76,8 +76,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.groups import Group as Group
     from tfdbg_tui.diagnosis.report.links import Link as Link
     from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION as SCHEMA_VERSION
+    from tfdbg_tui.diagnosis.report.when import batch_text as batch_text
     from tfdbg_tui.diagnosis.report.when import step_of as step_of
-    from tfdbg_tui.diagnosis.report.when import when_text as when_text
     from tfdbg_tui.diagnosis.report.words import chain_to_text as chain_to_text
     from tfdbg_tui.diagnosis.report.words import to_text as to_text
     from tfdbg_tui.diagnosis.rules import catalogue as catalogue
@@ -136,7 +136,7 @@ _NAMES = {
     "tfdbg_tui.diagnosis.report.groups": ("Group",),
     "tfdbg_tui.diagnosis.report.links": ("Link",),
     "tfdbg_tui.diagnosis.report.schemas": ("SCHEMA_VERSION",),
-    "tfdbg_tui.diagnosis.report.when": ("step_of", "when_text"),
+    "tfdbg_tui.diagnosis.report.when": ("batch_text", "step_of"),
     "tfdbg_tui.diagnosis.report.words": ("chain_to_text", "to_text"),
     "tfdbg_tui.diagnosis.rules.catalogue": ("catalogue",),
     "tfdbg_tui.diagnosis.values": ("counts_text",),

@@ -88,7 +88,7 @@ async def test_one_sees_numbers_grow_and_nan_spread(open_app: Open, growing: str
         assert strips["wide"].startswith("▄▄▅▅▅▅▆▆▇▇▇▇████∞∞∞∞∞∞∞∞")
         assert strips["wide"].endswith("▁▁")
         assert strips["head"].endswith("▄▄NNNNNN")
-        assert "encoder ▸ wide (Dense, float16)  forward, step 8" in opened.screen()
+        assert "forward, step 8  model ▸ encoder ▸ wide (Dense, float16)" in opened.screen()
 
 
 async def test_one_goes_to_what_is_bad_and_back(open_app: Open, growing: str) -> None:

@@ -52,6 +52,7 @@ class HeatGrid:
         heat: What is shown.
         sides: How many strips there are.
         bins: How many cells a strip has; each stands for one step or several.
+        range: From where to where the scale goes; what is beyond is drawn as its end.
     """
 
     def __init__(self, heat: Heat, room: int) -> None:
@@ -62,8 +63,15 @@ class HeatGrid:
         self._numbers = np.full((len(heat.rows), self.sides, self.bins), -1)
         at = self._cells.rows, self._cells.sides, self._cells.columns
         self._numbers[at] = np.arange(len(self._cells))
-        known = heat.cells.largest[heat.cells.largest > 0]
-        self.range = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+        self.range = self._range()
+
+    def _range(self) -> tuple[float, float]:
+        """Return the smallest and the largest magnitude of layers, or, without any, of all rows."""
+        cells = self.heat.cells
+        is_layer = np.array([row.layer is not None for row in self.heat.rows])
+        rows = is_layer[cells.rows] if is_layer.any() else np.ones(len(cells), bool)
+        known = cells.largest[rows & (cells.largest > 0)]
+        return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
 
     def cell(self, place: Place) -> HeatCell | None:
         """Return what is at a place; None where nothing is on record."""
@@ -79,10 +87,12 @@ class HeatGrid:
         )
 
     def level(self, largest: float, levels: int) -> int:
-        """Return the level of a magnitude, from 0, on the logarithmic scale of all there are."""
+        """Return the level of a magnitude, from 0, on the logarithmic scale."""
         low, high = self.range
-        if largest <= low or low >= high:
+        if largest <= low:
             return 0
+        if largest >= high:
+            return levels - 1
         share = math.log(largest / low) / math.log(high / low)
         return min(levels - 1, int(share * levels))
 
@@ -112,13 +122,17 @@ class HeatGrid:
         return next((other for other in reversed(bad) if _in_time(other) < here), place)
 
     def first_bad(self) -> Place | None:
-        """Return where the tensor is that was bad first, in the innermost layer."""
-        cells, depths = self._cells, [row.depth for row in self.heat.rows]
+        """Return where the tensor is that was bad first, in the innermost layer.
+
+        Executions come last in their step: they take what graphs have made.
+        """
+        cells = self._cells
         bad = np.flatnonzero(cells.bad)
         if not bad.size:
             return None
-        inner = -np.array(depths)[cells.rows[bad]]
-        first = bad[np.lexsort((inner, cells.events[bad], cells.columns[bad]))[0]]
+        depths = np.array([row.depth for row in self.heat.rows])[cells.rows[bad]]
+        events, columns = cells.events[bad], cells.columns[bad]
+        first = bad[np.lexsort((-depths, np.abs(events), events < 0, columns))[0]]
         return self._place(int(first))
 
     def _bad(self) -> list[Place]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.binding import Binding
 
-from tfdbg_tui.diagnosis import SIDES, TensorEvent, breadcrumb, counts_text, heat_of, when_text
+from tfdbg_tui.diagnosis import SIDES, TensorEvent, batch_text, breadcrumb, counts_text, heat_of
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.heat_grid import HeatGrid, Place
 from tfdbg_tui.tui.screens.list_screen import ListScreen
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from tfdbg_tui.diagnosis import Heat
+    from tfdbg_tui.logdir import Run
     from tfdbg_tui.tui.screens.heat_grid import HeatCell
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -281,11 +282,16 @@ class HeatStrips(VirtualList):
         side = SIDES[self._place.side]
         head = (self._charset.safe(what), "strong")
         if cell is None or self._snapshot is None:
-            return (head, (f"  {side}", "")), (("  nothing measured, and nothing bad", "dim"),)
-        when = when_text(self._snapshot.run, cell.step)
+            return ((f"{side}  ", ""), head), (("  nothing measured, and nothing bad", "dim"),)
+        when = self._when(self._snapshot.run, cell.step)
         name = self._charset.safe(self._snapshot.tensor_name(cell.event))
         numbers = (self._charset.safe(f"  {self._numbers(cell)}"), "bad" if cell.is_bad else "")
-        return (head, (f"  {side}{when and ', '}{when}", "")), (numbers, (f"  {name}", "dim"))
+        return ((f"{side}{when}  ", ""), head), (numbers, (f"  {name}", "dim"))
+
+    def _when(self, run: Run, step: int | None) -> str:
+        batch = run.fit_batch(step) if step is not None else None
+        told = f", {batch_text(batch)}" if batch else ""
+        return "" if step is None else f", step {step:,}{told}"
 
     def _numbers(self, cell: HeatCell) -> str:
         assert self._snapshot is not None
