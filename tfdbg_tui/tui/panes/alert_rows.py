@@ -10,9 +10,10 @@ import numpy as np
 
 from tfdbg_tui.diagnosis import TensorEvent, name_of
 from tfdbg_tui.query import OF_TENSORS, SORT_FIELDS, Outputs
+from tfdbg_tui.tui.panes.event_rows import row_of
 from tfdbg_tui.tui.panes.listing import pane_of_subject
 from tfdbg_tui.tui.panes.matching import Matches
-from tfdbg_tui.tui.panes.rows import Rows, ToSort, row_of
+from tfdbg_tui.tui.panes.rows import Rows, ToSort
 from tfdbg_tui.tui.session.focusing import (
     focus_alert,
     focus_event,

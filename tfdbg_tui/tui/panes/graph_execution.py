@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis import TensorEvent
 from tfdbg_tui.query import SORT_FIELDS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
-from tfdbg_tui.tui.panes.rows import EventRows
+from tfdbg_tui.tui.panes.event_rows import EventRows
 from tfdbg_tui.tui.panes.trace_columns import TraceColumns, TraceRow, choose_columns
 from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
 from tfdbg_tui.tui.terminal.text import compact, short_device

@@ -9,8 +9,8 @@ import numpy as np
 
 from tfdbg_tui.diagnosis import breadcrumb, readable_function
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
+from tfdbg_tui.tui.panes.event_rows import EventRows
 from tfdbg_tui.tui.panes.overview import overview
-from tfdbg_tui.tui.panes.rows import EventRows
 from tfdbg_tui.tui.session.focusing import focus_execution, focus_newest, focused_event
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
