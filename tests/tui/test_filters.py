@@ -11,6 +11,7 @@ from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.panes import pane_named
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
+from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.tui.widgets.prompt import Prompt
 
@@ -22,6 +23,20 @@ if TYPE_CHECKING:
 
 def listed(opened: Opened, pane: str) -> int:
     return pane_named(pane).rows.count(opened.snapshot, opened.focus)
+
+
+async def test_a_click_on_a_chip_lists_that_kind_and_again_all(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        chips = opened.app.query_one("#alerts", Pane).head(60, 8)[0]
+        start = len("".join(text for text, _ in chips).partition("\N{MINUS SIGN}\N{INFINITY}")[0])
+        await opened.pilot.click("#alerts", offset=(1 + start, 1))
+        assert opened.focus.filter_of("alerts") == "-inf"
+        await opened.pilot.click("#alerts", offset=(4, 1))
+        assert opened.focus.filter_of("alerts") == "nan", "one kind at a time"
+        await opened.pilot.click("#alerts", offset=(4, 1))
+        assert not opened.focus.filters
 
 
 async def test_a_filter_is_shown_as_it_is_typed_and_ended_by_escape(

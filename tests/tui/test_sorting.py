@@ -13,6 +13,7 @@ from tfdbg_tui.query import SORT_FIELDS, Outputs, in_order, sort_keys
 from tfdbg_tui.tui.background.sorting import sorted_list
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
+from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.panes.graph_execution import ROWS
 from tfdbg_tui.tui.panes.rows import ToSort
 from tfdbg_tui.tui.session.focus import Sort
@@ -57,6 +58,21 @@ async def test_the_largest_come_first_and_escape_goes_back(
         await opened.press("escape")
         assert listed(opened) == before
         assert opened.focus.graph_execution == focused, "and stays where it was"
+
+
+async def test_clicks_on_a_title_sort_by_it_reverse_that_and_end_it(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        pane = opened.app.query_one("#graph_execution", Pane)
+        for found in (Sort("nan"), Sort("nan", reverse=True), None):
+            titles = "".join(text for text, _ in pane.head(pane.line_width, 15)[0])
+            await opened.pilot.click("#graph_execution", offset=(1 + titles.index("NaN"), 1))
+            assert opened.focus.sort_of("graph_execution") == found
+        await opened.pilot.click("#graph_execution", offset=(8, 1))
+        assert opened.focus.sort_of("graph_execution") == Sort("name")
+        await opened.pilot.click("#graph_structure", offset=(8, 1))
+        assert opened.focus.pane == "graph_structure", "what has no columns is only chosen"
 
 
 async def test_a_filter_and_a_search_hold_in_any_order(

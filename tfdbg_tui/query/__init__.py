@@ -16,6 +16,7 @@ from tfdbg_tui.query.language import (
     Vocabulary,
     parse,
     searched,
+    with_kind,
 )
 from tfdbg_tui.query.row_tests import RowTests
 from tfdbg_tui.query.selection import Selection
@@ -41,4 +42,5 @@ __all__ = [
     "searched",
     "sort_keys",
     "tensor_rows",
+    "with_kind",
 ]

@@ -47,6 +47,12 @@ _NUMBER = re.compile(r"([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)([kMG]?)(%?
 _UNITS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 
 
+def with_kind(text: str, kind: str | None) -> str:
+    """Return a filter that selects one kind of bad values and no other; all again for None."""
+    others = [word for word in text.split() if word not in BAD_KINDS]
+    return " ".join([kind, *others] if kind else others)
+
+
 class QueryError(ValueError):
     """A filter that cannot be understood; the message says why in one sentence."""
 

@@ -243,6 +243,11 @@ class TfdbgApp(PacedApp):
         if isinstance(message.pane, Pane):
             self._navigator.click(message.pane.spec.name, message.row)
 
+    def on_virtual_list_title_clicked(self, message: VirtualList.TitleClicked) -> None:
+        """See `Navigator`."""
+        if isinstance(message.pane, Pane):
+            self._navigator.click_title(message.pane.spec.name, message.title)
+
     def on_pane_bar_chosen(self, message: PaneBar.Chosen) -> None:
         """Go to the pane of a tab."""
         self._navigator.show_pane(message.pane)

@@ -156,6 +156,12 @@ class Navigator:
         with self.acting():
             self.go(focus_row, jump=True)
 
+    def click_title(self, pane: str, title: str) -> None:
+        """Do what a click on a title of a pane does."""
+        self.show_pane(pane)
+        with self.acting():
+            self.go(partial(navigation.click_title, title=title), jump=False)
+
     def begin_filter(self) -> str:
         """Note the filter that there is, for who gives up typing another; return it."""
         self._session.keep()

@@ -13,7 +13,7 @@ from tfdbg_tui.tui.navigation.alerts import first_alert, step_alert
 from tfdbg_tui.tui.navigation.asking_why import close_why, stand_on_root, why
 from tfdbg_tui.tui.navigation.candidates import columns, destinations, filters
 from tfdbg_tui.tui.navigation.copying import copy_text, diagnosis_text
-from tfdbg_tui.tui.navigation.drilling import click, enter, step_sideways
+from tfdbg_tui.tui.navigation.drilling import click, click_title, enter, step_sideways
 from tfdbg_tui.tui.navigation.filtering import (
     close,
     next_kind,
@@ -54,6 +54,7 @@ from tfdbg_tui.tui.session.nowhere import NowhereError
 __all__ = [
     "NowhereError",
     "click",
+    "click_title",
     "close",
     "close_why",
     "columns",

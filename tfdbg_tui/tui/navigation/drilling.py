@@ -35,6 +35,17 @@ def click(snapshot: Snapshot, focus: Focus, row: int) -> Focus:
     return move_to(snapshot, focus, row)
 
 
+def click_title(snapshot: Snapshot, focus: Focus, title: str) -> Focus:
+    """Do what a click on a title of the focused pane does: sort, or list one kind of alerts.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        title: What was clicked on.
+    """
+    return pane_named(focus.pane).rows.click_title(snapshot, focus, title)
+
+
 def step_sideways(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
     """Do what left (-1) and right (1) do in the focused pane.
 

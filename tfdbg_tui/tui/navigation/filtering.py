@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import graph_id_of, op_type_of
-from tfdbg_tui.query import BAD_KINDS, OF_TENSORS, QueryError, parse
+from tfdbg_tui.query import BAD_KINDS, OF_TENSORS, QueryError, parse, with_kind
 from tfdbg_tui.tui.navigation.asking_why import close_why
 from tfdbg_tui.tui.panes import PANES, graph_execution, pane_named
 from tfdbg_tui.tui.session.focusing import focused_event
@@ -52,11 +52,10 @@ def _pane_of_tensors(focus: Focus) -> str:
 def next_kind(focus: Focus) -> Focus:
     """List only what holds NaN in the pane; then only −∞, only +∞, and all again."""
     focus = replace(focus, pane=_pane_of_tensors(focus))
-    words = focus.filter_of(focus.pane).split()
-    now = next((kind for kind in BAD_KINDS if kind in words), None)
-    others = [word for word in words if word not in BAD_KINDS]
+    text = focus.filter_of(focus.pane)
+    now = next((kind for kind in BAD_KINDS if kind in text.split()), None)
     later = BAD_KINDS[BAD_KINDS.index(now) + 1 :] if now else BAD_KINDS
-    return set_filter(focus, " ".join((*later[:1], *others)))
+    return set_filter(focus, with_kind(text, next(iter(later), None)))
 
 
 def toggle_bad_only(snapshot: Snapshot, focus: Focus) -> Focus:

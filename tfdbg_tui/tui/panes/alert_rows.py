@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis import TensorEvent, name_of
-from tfdbg_tui.query import OF_TENSORS, SORT_FIELDS, Outputs
+from tfdbg_tui.query import BAD_KINDS, OF_TENSORS, SORT_FIELDS, Outputs, with_kind
 from tfdbg_tui.tui.panes.event_rows import row_of
 from tfdbg_tui.tui.panes.listing import pane_of_subject
 from tfdbg_tui.tui.panes.matching import Matches
 from tfdbg_tui.tui.panes.rows import Rows, ToSort
+from tfdbg_tui.tui.panes.titles import field_of_title
 from tfdbg_tui.tui.session.focusing import (
     focus_alert,
     focus_event,
@@ -62,6 +63,14 @@ class AlertRows(Rows):
     ALL_BAD = True
     VOCABULARY = OF_TENSORS
     PANE = "alerts"
+
+    def click_title(self, snapshot: Snapshot, focus: Focus, title: str) -> Focus:
+        """See `Rows`: list only the kind of bad values whose chip was clicked on, or all again."""
+        kind, text = field_of_title(title.rpartition(" ")[0]), focus.filter_of(self.PANE)
+        if kind not in BAD_KINDS:
+            return focus
+        chosen = None if kind in text.split() else kind
+        return focus.filtered(self.PANE, with_kind(text, chosen))
 
     def explanation(self, snapshot: Snapshot, focus: Focus) -> Explanation | None:
         """Return what the rows are grouped by; None where they are alerts in order of time."""

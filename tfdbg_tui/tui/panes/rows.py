@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from tfdbg_tui.diagnosis import name_of
 from tfdbg_tui.tui.panes.matching import Matches
+from tfdbg_tui.tui.panes.titles import field_of_title
+from tfdbg_tui.tui.session.focus import Sort
 from tfdbg_tui.tui.session.focusing import focus_newest, focused_event
 
 if TYPE_CHECKING:
@@ -83,6 +85,21 @@ class Rows(ABC):
     def to_sort(self, snapshot: Snapshot, focus: Focus) -> ToSort | None:
         """Return what has to be read to sort the list; None where that takes no reading."""
         return None
+
+    def click_title(self, snapshot: Snapshot, focus: Focus, title: str) -> Focus:
+        """Do what a click on a title does: sort by that column, reverse that, and end it.
+
+        Args:
+            snapshot: What is shown.
+            focus: What is focused: this pane.
+            title: What was clicked on.
+        """
+        column, sort = field_of_title(title), focus.sort_of(focus.pane)
+        if column not in self.columns(snapshot):
+            return focus
+        if sort is None or sort.column != column:
+            return focus.sorted_by(focus.pane, Sort(column))
+        return focus.sorted_by(focus.pane, None if sort.reverse else Sort(column, reverse=True))
 
     def num_listed(self, snapshot: Snapshot, focus: Focus) -> int:
         """Return how many of what the pane lists a filter leaves, sorted or not yet."""

@@ -166,6 +166,15 @@ def width_of(cells: Sequence[Cell]) -> int:
     return sum(cell_len(text) for text, _ in cells)
 
 
+def text_at(cells: Sequence[Cell], x: int) -> str:
+    """Return the text of the one of some cells that covers a column; "" beyond them."""
+    for text, _ in cells:
+        x -= cell_len(text)
+        if x < 0:
+            return text
+    return ""
+
+
 def joined(cells: Sequence[Cell], separator: str) -> Line:
     """Return the cells that hold text with a separator between them."""
     line: list[Cell] = []

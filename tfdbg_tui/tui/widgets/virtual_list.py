@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.widget import Widget
 
-from tfdbg_tui.tui.widgets.cells import CellWidget, highlighted
+from tfdbg_tui.tui.widgets.cells import CellWidget, highlighted, text_at
 
 if TYPE_CHECKING:
     import re
@@ -61,6 +61,18 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
 
         pane: VirtualList
         row: int
+
+        @property
+        def control(self) -> VirtualList:
+            """The list."""
+            return self.pane
+
+    @dataclass
+    class TitleClicked(Message):
+        """A text of the pinned head was clicked on."""
+
+        pane: VirtualList
+        title: str
 
         @property
         def control(self) -> VirtualList:
@@ -268,8 +280,13 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         self.post_message(self.Touched(self))
 
     def on_click(self, event: events.Click) -> None:
-        """Tell which row was clicked on."""
+        """Tell which row, or which text above them, was clicked on."""
         offset = event.get_content_offset(self)
-        row = self._row_at(offset.y) if offset is not None else None
+        if offset is None:
+            return
+        row = self._row_at(offset.y)
         if row is not None:
             self.post_message(self.RowClicked(self, self.row_clicked(row)))
+        elif offset.y < len(self._head):
+            title = text_at(self._head[offset.y], offset.x).strip()
+            self.post_message(self.TitleClicked(self, title))
