@@ -69,7 +69,7 @@ def run_app(
     from tfdbg_tui.tui.app import TfdbgApp
     from tfdbg_tui.tui.background.worker import end_workers
     from tfdbg_tui.tui.terminal.text import ASCII, UNICODE
-    from tfdbg_tui.tui.terminal.theme import DARK, WITHOUT_COLOR, known_themes
+    from tfdbg_tui.tui.terminal.theme import known_themes, theme_for
     from tfdbg_tui.user_files import config_path
 
     if theme is not None and theme not in known_themes():
@@ -93,7 +93,7 @@ def run_app(
         charset=ASCII if ascii_only else UNICODE,
         keymap=keymap,
         digit_seconds=_DIGIT_SECONDS,
-        theme_name=WITHOUT_COLOR if os.environ.get("NO_COLOR") else theme or DARK.name,
+        theme_name=theme_for(os.environ, theme),
     )
     if program is not None:
         program.start()

@@ -202,6 +202,25 @@ WITHOUT_COLOR = "ansi-dark"
 """Textual's theme that leaves all colours to the terminal."""
 
 
+def theme_for(environment: Mapping[str, str], chosen: str | None) -> str:
+    """Return the name of the theme to start with.
+
+    Some terminals (Konsole, iTerm2, rxvt) name their colours in COLORFGBG, the background last: 7,
+    and those above 8, are light ones.
+
+    Args:
+        environment: What the terminal tells.
+        chosen: The theme that the user has chosen; None for none.
+    """
+    if environment.get("NO_COLOR"):
+        return WITHOUT_COLOR
+    if chosen is not None:
+        return chosen
+    background = environment.get("COLORFGBG", "").rpartition(";")[2]
+    is_light = background.isdecimal() and (background == "7" or int(background) > 8)
+    return LIGHT.name if is_light else DARK.name
+
+
 def known_themes() -> list[str]:
     """Return the names of all themes, ours first."""
     return [*(theme.name for theme in THEMES), *BUILTIN_THEMES]
