@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfdbg_tui.diagnosis import readable_function
+from tfdbg_tui.diagnosis import Dataflow, readable_function
 from tfdbg_tui.logdir import Execution, GraphExecution, Run, open_run
 from tfdbg_tui.query import Kind, Selection, parse
 
@@ -65,7 +65,11 @@ PREDICATES: dict[str, Predicate] = {
 def step(run: Run, event: Event) -> int | None:
     if event.step is not None:
         return event.step
-    index = event.index if isinstance(event, Execution) else event.execution_index
+    if isinstance(event, Execution):
+        return run.executions.steps.of(event.index)
+    index = event.execution_index
+    if index is None:  # TensorFlow's writer does not say it
+        index = Dataflow(run).timeline.execution_of(event.index)
     return None if index is None else run.executions.steps.of(index)
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis import LayersOfOps
-from tfdbg_tui.query.facts import places_of_stack, steps_of, texts_of_kind, texts_of_site
+from tfdbg_tui.query.facts import places_of_stack, texts_of_kind, texts_of_site
 from tfdbg_tui.query.language import ANY
+from tfdbg_tui.query.numbers import steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

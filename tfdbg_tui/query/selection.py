@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.query.facts import numbers_of, texts_of_execution
+from tfdbg_tui.query.facts import texts_of_execution
+from tfdbg_tui.query.numbers import RecordedNumbers
 from tfdbg_tui.query.row_tests import ONLY_RECORDED, RowTests
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class Selection:
         self.unfit: set[tuple[int, int]] = set()
         self._row_tests = tests or RowTests(run, kind)
         self._tests: list[Test] | None = None
+        self._recorded = RecordedNumbers(run)
 
     @property
     def _list(self) -> Sequence[object]:
@@ -144,7 +146,7 @@ class Selection:
 
     def _with_fitting_numbers(self, rows: Rows) -> Rows:
         """Return the rows of which each term fits a tensor; note which of their tensors do not."""
-        tensors = numbers_of(self._run, self._kind, rows)
+        tensors = self._recorded.of(self._kind, rows)
         events = tensors.events
         fits = np.ones(len(rows), bool)
         unfit = np.zeros(len(events), bool)

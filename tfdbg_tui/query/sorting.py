@@ -9,13 +9,13 @@ import numpy as np
 
 from tfdbg_tui.diagnosis import LayersOfOps
 from tfdbg_tui.query.facts import (
-    numbers_of,
     places_of_stack,
     texts_of_execution,
     texts_of_kind,
     texts_of_site,
 )
 from tfdbg_tui.query.language import NUMBERS, TEXTS
+from tfdbg_tui.query.numbers import RecordedNumbers
 from tfdbg_tui.query.row_tests import ONLY_RECORDED
 
 if TYPE_CHECKING:
@@ -81,10 +81,10 @@ def in_order(ids: Ints, keys: Floats, *, reverse: bool) -> Ints:
 
 
 def _numbers(run: Run, field: str, part: Outputs) -> Floats:
-    found = [np.zeros(0)]
+    found, recorded = [np.zeros(0)], RecordedNumbers(run)
     for start in range(0, len(part.rows), _READ):
         rows, slots = part.rows[start : start + _READ], part.slots[start : start + _READ]
-        tensors = numbers_of(run, part.kind, rows)
+        tensors = recorded.of(part.kind, rows)
         firsts = np.searchsorted(tensors.events, np.arange(len(rows)))
         found.append(tensors.numbers[field][firsts + slots])
     return np.concatenate(found)

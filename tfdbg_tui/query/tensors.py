@@ -17,7 +17,7 @@ from tfdbg_tui.diagnosis import (
     location_of,
     readable_function,
 )
-from tfdbg_tui.query.facts import numbers_of
+from tfdbg_tui.query.numbers import RecordedNumbers
 from tfdbg_tui.query.selection import Selection
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _fitting(run: Run, query: Query, rows: list[TensorRow]) -> Iterator[TensorRo
         yield from rows
         return
     event = rows[0].event
-    tensors = numbers_of(run, event.kind, np.array([event.index]))
+    tensors = RecordedNumbers(run).of(event.kind, np.array([event.index]))
     fits = np.ones(len(rows), bool)
     for term in query.numbers:
         fits &= term.fits(tensors.numbers)
