@@ -1,4 +1,4 @@
-"""A process of a cluster: its place is on record, and what it runs on others is left alone."""
+"""A process of a cluster: its place is on record, and what it has other processes compute."""
 
 from __future__ import annotations
 
@@ -20,17 +20,47 @@ pytest.importorskip("tensorflow")
 
 _CLUSTER = {"worker": ["host-a:2222", "host-b:2222"], "ps": ["host-c:2222"]}
 _PROGRAM = """
+import socket
 import sys
+import numpy as np
 import tensorflow as tf
 import tfdbg_tui
 
 tfdbg_tui.enable_dump_debug_info(sys.argv[1], tensor_debug_mode="ADAPTIVE")
-server = tf.distribute.Server.create_local_server()
-tf.config.experimental_connect_to_host(server.target.removeprefix("grpc://"))
+
+def server(job, index):
+    # As many threads as there are processors may all wait for another server of this process.
+    config = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=8)
+    return tf.distribute.Server(cluster, job_name=job, task_index=index, config=config)
+
+free = [socket.socket() for _ in range(3)]
+for one in free:
+    one.bind(("127.0.0.1", 0))
+addresses = [f"127.0.0.1:{one.getsockname()[1]}" for one in free]
+for one in free:
+    one.close()
+cluster = tf.train.ClusterSpec({"worker": addresses[:2], "ps": addresses[2:]})
+servers = [server("worker", 0), server("worker", 1), server("ps", 0)]
+strategy = tf.distribute.ParameterServerStrategy(
+    tf.distribute.cluster_resolver.SimpleClusterResolver(cluster, rpc_layer="grpc")
+)
+coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+with strategy.scope():
+    weight = tf.Variable([1.0, 2.0])
 
 @tf.function
 def log(x):
-    return tf.math.log(x)
+    return tf.math.log(x * weight)
+
+@tf.function
+def train_step(x):
+    def add(i, total):
+        return i + 1, total + log(x)
+
+    _, total = tf.while_loop(lambda i, _: i < 2, add, [0, tf.zeros([2])])
+    total = tf.cond(tf.reduce_sum(x) > 0.0, lambda: total - 1.0, lambda: total)
+    weight.assign_sub(0.01 * x)
+    return total
 
 @tf.function
 def add_up(x):
@@ -40,30 +70,38 @@ def add_up(x):
     )
 
 add_up.get_concrete_function(tf.TensorSpec([2]))
-print(log(tf.constant(1.0)).numpy())
+batches = [tf.constant([step % 3, 1.0]) for step in range(6)]
+results = [coordinator.schedule(train_step, args=(batch,)) for batch in batches]
+coordinator.join()
+print(sum(np.isneginf(result.fetch()).sum() for result in results))
 with tf.device("/job:worker/replica:0/task:0/device:CPU:0"):
-    print(log(tf.constant(0.0)).numpy())
-print(log(tf.constant(1.0)).numpy())
+    data = tf.data.Dataset.range(3).map(lambda x: tf.math.log(tf.cast(x, tf.float32)))
+    print([float(x) for x in data])
 """
 
 
-def test_a_function_that_runs_in_another_process_is_left_alone_and_told(
+def test_what_a_coordinator_has_workers_compute_is_on_its_record(
     tmp_path: Path, preloaded: Preloaded
 ) -> None:
     config = {"cluster": _CLUSTER, "task": {"type": "worker", "index": 1}}
     result = preloaded.run(
         _PROGRAM, tmp_path, TF_CONFIG=json.dumps(config), CUDA_VISIBLE_DEVICES="-1"
     )
-    assert result.stdout.split() == ["0.0", "-inf", "0.0"], result.stderr[-2000:]
+    assert result.stdout.split("\n")[:2] == ["2", "[-inf, 0.0, 0.6931471824645996]"], result.stderr
     run = open_run(tmp_path)
     (omission,) = run.omissions
     assert omission.kind == omissions.SKIPPED
-    assert "log" in omission.what
+    assert "Dataset_map" in omission.what
     assert "/job:worker/replica:0/task:0/device:CPU:0" in omission.reason
-    recorded = {trace.execution_index for trace in run.graph_executions}
-    functions = [e.index for e in run.executions if e.op_type.startswith("__inference_log_")]
-    assert len(functions) == 3
-    assert recorded == {functions[0], functions[2]}
+    steps = {e.index: e for e in run.executions if e.op_type.startswith("__inference_train_step_")}
+    assert len(steps) == 6
+    logs = [trace for trace in run.graph_executions if trace.op_name == "Log"]
+    assert len(logs) == 12
+    for trace in logs:
+        (device,) = steps[trace.execution_index].output_devices
+        assert trace.device == device
+        assert device.startswith("/job:worker/replica:0/task:")
+    assert sum(trace.summary.neg_inf for trace in logs) == 4
     check_place(run.files.task)
     keys = [op.collective_keys for graph in run.graphs.values() for op in graph.ops.values()]
     assert set(keys) == {(), (7, 9)}

@@ -236,7 +236,7 @@ class DumpWriter:
             return None
         if self._eager.calls:
             row_queue.mark(self.now)  # The rows so far cannot be of the new call.
-        call = self._eager.begin_call(name)
+        call = self._eager.begin_call(name, devices.remote() or "")
         call.measured = self._measured.call_begins(name)
         return call
 
@@ -253,10 +253,10 @@ class DumpWriter:
         if not self._records():
             return name, []
         elsewhere = devices.remote()
-        if elsewhere is not None:
+        if elsewhere is not None and stateless:
             self.function_left_out(name, f"it runs on {elsewhere}, which is another process")
             return name, []
-        copy = self._copies.of(name, Usage(stateless=stateless))
+        copy = self._copies.of(name, Usage(stateless=stateless, device=elsewhere or ""))
         if copy is not None and stateless and copy.captures:
             self.function_left_out(name, CANNOT_TAKE_VALUES)
             return name, []
@@ -418,7 +418,8 @@ class DumpWriter:
         if self._recorder.broken:
             return
         given, now = values.pop("serial", None), self.now()
-        cause = now.cause_by(int(given[0])) if given else now.cause_of(group.plan.graph_id)
+        plan = group.plan
+        cause = now.cause_by(int(given[0])) if given else now.cause_of(plan.graph_id, plan.caller)
         self._graph_executions.add(group, values, cause)
 
     def rows_taken(self, groups: Sequence[Group], taken: QueueRows) -> None:

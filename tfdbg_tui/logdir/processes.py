@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _SERVING = ("ps", "evaluator")
 _DEVICES_LIMIT = 1 << 18
-_CLUSTER_DEVICE = re.compile(rb"/job:(?!localhost/)(\w+)/replica:\d+/task:(\d+)/")
+_CLUSTER_DEVICE = re.compile(r"/job:(?!localhost/)(\w+)/replica:\d+/task:(\d+)/")
+_COORDINATOR = "chief"
 
 
 def processes_of(runs: Sequence[RunFiles]) -> list[RunFiles]:
@@ -71,6 +72,28 @@ def size_of(process: RunFiles) -> int:
     )
 
 
+def task_that_has(devices: str) -> Task | None:
+    """Return the place in a cluster of a process that has recorded some devices.
+
+    A coordinator has recorded those of other tasks as well.
+
+    Args:
+        devices: Their full names, with whatever stands between them.
+
+    Returns:
+        The place; None outside of clusters.
+    """
+    tasks = tasks_of(devices)
+    own = [task for task in tasks if task.kind == _COORDINATOR] or tasks
+    return own[0] if own else None
+
+
+def tasks_of(devices: str) -> list[Task]:
+    """Return the places in a cluster that some devices are in, each once."""
+    found = dict.fromkeys(_CLUSTER_DEVICE.findall(devices))
+    return [Task(kind, int(index)) for kind, index in found]
+
+
 def _task_of(process: RunFiles) -> Task | None:
     return process.task or _task_of_devices(process.file_sets[0])
 
@@ -78,9 +101,9 @@ def _task_of(process: RunFiles) -> Task | None:
 def _task_of_devices(file_set: FileSet) -> Task | None:
     """Return the place in a cluster that names of devices tell."""
     for suffix in (filesets.GRAPHS, filesets.GRAPH_EXECUTION_TRACES):
-        match = _CLUSTER_DEVICE.search(_start(file_set.path(suffix), _DEVICES_LIMIT))
-        if match is not None:
-            return Task(match[1].decode(), int(match[2]))
+        task = task_that_has(_start(file_set.path(suffix), _DEVICES_LIMIT).decode("latin-1"))
+        if task is not None:
+            return task
     return None
 
 

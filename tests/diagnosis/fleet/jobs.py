@@ -87,6 +87,8 @@ JOBS = {
     "mirrored_1": Job("mirrored", 1, "1", "Log"),
     "mirrored_1_tf": _by_tensorflow("mirrored", 1, "1", "Log"),
     "mirrored_healthy": Job("mirrored", 1),
+    "server_0": Job("parameter_server", 2, "0", "Log", others=("ps", "chief")),
+    "server_healthy": Job("parameter_server", 2, others=("ps", "chief")),
 }
 
 

@@ -17,6 +17,7 @@ from tfdbg_tui.diagnosis import (
     summaries_to_json,
     summarize,
 )
+from tfdbg_tui.diagnosis.fleet.words import made_by
 from tfdbg_tui.logdir import list_runs
 from tfdbg_tui.logdir.processes import processes_of
 
@@ -39,7 +40,9 @@ def test_the_root_of_a_job(name: str, recorded: Path) -> None:
         assert "# BUG" in root.finding["location"]["code"]
         assert root.finding["certainty"] == "proved"
         assert root.finding["step"] == 3
-    if job.workers > 1:
+    if job.others:
+        check_coordinated(found)
+    elif job.workers > 1:
         check_workers(job, found)
 
 
@@ -57,6 +60,18 @@ def check_workers(job: Job, found: JobReport) -> None:
         assert root.alerts == found.alerts
         in_step = {via.run for via in root.via if via.family}
         assert in_step <= {3}
+
+
+def check_coordinated(found: JobReport) -> None:
+    """Checks that what workers have computed is told as on the record of their coordinator."""
+    tasks = [str(member.task) for member in found.members]
+    assert tasks == ["chief 0", "worker 0", "worker 1", "ps 0"]
+    assert [bool(member.events) for member in found.members] == [True, False, False, False]
+    for root in found.roots:
+        assert root.workers == (0,)
+        assert root.finding["device"].startswith("/job:worker/replica:0/task:")
+        assert "chief 0 of 4 processes" in made_by(found, root)
+        assert ", which had worker " in made_by(found, root)
 
 
 def test_the_jobs_of_one_directory_are_told_apart(recorded: Path) -> None:

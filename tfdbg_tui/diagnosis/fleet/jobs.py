@@ -61,7 +61,7 @@ def _fit(job: Job, other: Job, slack: float) -> bool:
 
 def _may_be_colleagues(one: WorkerSummary, other: WorkerSummary) -> bool:
     if one.task is None or other.task is None:
-        return False
+        return one.run_id is not None and one.run_id == other.run_id
     if (one.task.kind, one.task.index) == (other.task.kind, other.task.index):
         return False
     if one.task.cluster and other.task.cluster:
@@ -92,6 +92,6 @@ def _start(process: WorkerSummary) -> float:
 
 def _place(member: WorkerSummary) -> tuple[int, str, int]:
     if member.task is None:
-        return 0, "", 0
+        return len(_ORDER) + 1, "", 0
     kind = member.task.kind
     return _ORDER.index(kind) if kind in _ORDER else len(_ORDER), kind, member.task.index

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.fleet.summary import LocalRoot, WorkerSummary
 
-_WITHOUT_PROGRAM = ("ps",)
-"""Tasks that only serve others: what occurs on every worker does not occur there."""
-
 
 def join(summaries: Iterable[WorkerSummary], unread: Iterable[Unread] = ()) -> FleetReport:
     """Return the report on the jobs that some processes are of.
@@ -135,11 +132,7 @@ def _suspect(members: Sequence[WorkerSummary], found: Sequence[tuple[int, LocalR
 
 
 def _all_have_it(members: Sequence[WorkerSummary], workers: Sequence[int]) -> bool:
-    able = {
-        number
-        for number, member in enumerate(members)
-        if member.task is None or member.task.kind not in _WITHOUT_PROGRAM
-    }
+    able = set(about.able(members))
     return able <= set(workers) and (len(able) > 1 or members[workers[0]].task is None)
 
 
@@ -148,8 +141,9 @@ def _gaps(
 ) -> tuple[tuple[tuple[int, ...], dict[str, Any]], ...]:
     """Return what is not on record, once for all processes that say the same of themselves."""
     found: dict[str, list[int]] = {}
+    idle = about.served(members)
     for number, member in enumerate(members):
-        for gap in member.gaps:
+        for gap in member.gaps if number not in idle else ():
             found.setdefault(json.dumps(gap), []).append(number)
     own = [(tuple(workers), json.loads(gap)) for gap, workers in found.items()]
     return (*own, *(((), gap) for gap in about.missing(members)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.fleet.jobs import programs_differ
+from tfdbg_tui.logdir.processes import tasks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
 
 NO_DUMP = "no_dump"
+
+_SERVING = ("ps",)
 
 _WORTH_A_WORD = 1.0  # seconds that a clock is ahead
 
@@ -24,7 +27,10 @@ def names(members: Sequence[WorkerSummary], numbers: Iterable[int]) -> str:
         kinds.setdefault(task.kind if task else "process", []).append(
             task.index if task else number
         )
-    parts = [f"{kind}{'s' * (len(its) > 1)} {ranges(its)}" for kind, its in kinds.items()]
+    plural = {kind: f"{kind}es" if kind.endswith("s") else f"{kind}s" for kind in kinds}
+    parts = [
+        f"{plural[kind] if len(its) > 1 else kind} {ranges(its)}" for kind, its in kinds.items()
+    ]
     return _listed(parts)
 
 
@@ -42,10 +48,36 @@ def ranges(numbers: Iterable[int]) -> str:
     return _listed(words)
 
 
+def served(members: Sequence[WorkerSummary]) -> frozenset[int]:
+    """Return which processes did nothing but what a coordinator had them compute.
+
+    Its own dump has the record of that.
+    """
+    coordinated = any(len(tasks_of("\n".join(member.devices))) > 1 for member in members)
+    idle = (number for number, member in enumerate(members) if not member.events)
+    return frozenset(idle) if coordinated else frozenset()
+
+
+def able(members: Sequence[WorkerSummary]) -> list[int]:
+    """Return which processes run the program: what occurs on every worker occurs there."""
+    idle = served(members)
+    return [
+        number
+        for number, member in enumerate(members)
+        if number not in idle and (member.task is None or member.task.kind not in _SERVING)
+    ]
+
+
 def notes(members: Sequence[WorkerSummary], skew: Sequence[float | None]) -> Iterator[str]:
     """Yield what is remarkable about processes, a sentence each."""
     for number in programs_differ(members):
         yield f"{names(members, [number])} runs another program: {members[number].program}"
+    idle = served(members)
+    if idle:
+        yield (
+            f"{names(members, idle)} executed nothing of {'its' if len(idle) == 1 else 'their'} "
+            "own: what a coordinator has others compute is on its own record"
+        )
     yield from _behind(members)
     differing = [number for number, ahead in enumerate(skew) if abs(ahead or 0.0) >= _WORTH_A_WORD]
     if differing:

@@ -14,7 +14,8 @@ from tfdbg_tui.diagnosis.report.advice import program_of
 from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
 from tfdbg_tui.diagnosis.report.gaps import is_circular
 from tfdbg_tui.diagnosis.report.words import card_of
-from tfdbg_tui.logdir import RunReader, Task
+from tfdbg_tui.logdir import RunReader
+from tfdbg_tui.logdir.processes import task_that_has
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.roots import Root
     from tfdbg_tui.logdir import Run, RunFiles
 
-_TASK = re.compile(r"/job:(?P<kind>\w+)/replica:\d+/task:(?P<index>\d+)")
 _SERIAL = re.compile(r"_\d+$")  # which differs from process to process, for the same function
-_NO_CLUSTER = "localhost"
 
 
 def summarize(process: RunFiles) -> WorkerSummary:
@@ -42,15 +41,6 @@ def summarize(process: RunFiles) -> WorkerSummary:
         reader.close()
 
 
-def task_of(devices: Sequence[str]) -> Task | None:
-    """Return the place in a cluster of the process with some devices; None outside of clusters."""
-    for device in devices:
-        match = _TASK.search(device)
-        if match and match["kind"] != _NO_CLUSTER:
-            return Task(match["kind"], int(match["index"]))
-    return None
-
-
 def _summary(run: Run) -> WorkerSummary:
     diagnosis = Diagnosis(run)
     report = diagnosis.report()
@@ -61,7 +51,7 @@ def _summary(run: Run) -> WorkerSummary:
         logdir=run.files.directory,
         name=os.path.basename(run.files.file_sets[0].prefix),
         run_id=run.files.run_id,
-        task=run.files.task or task_of(run.devices),
+        task=run.files.task or task_that_has("\n".join(run.devices)),
         host=next(iter(run.hosts), ""),
         program=program_of(run),
         devices=run.devices,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.fleet.members import names
+from tfdbg_tui.diagnosis.fleet.members import able, names
 from tfdbg_tui.diagnosis.report.words import paragraph
+from tfdbg_tui.logdir.processes import tasks_of
 from tfdbg_tui.logdir.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.diagnosis.fleet.report import FleetReport, FleetRoot, JobReport, Unread, Via
-    from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
 
 _CLOCK = 0.1  # seconds that a clock differs by, to be told
 
@@ -89,7 +89,7 @@ def _root(job: JobReport, root: FleetRoot, bullet: str) -> str:
             told.append(paragraph("reached", reached(job, root)))
         elif root.alike:
             told.append(paragraph("", "All alike: it is in the program, not in one worker's data."))
-        if len(root.workers) == 1:
+        if len(root.workers) == 1 and len(able(job.members)) > 1:
             told.append(paragraph("", _alone(job, root)))
     told.append(paragraph("alerts", f"{root.alerts:,} go back to this"))
     return "\n".join((*told, *lines))
@@ -101,7 +101,15 @@ def made_by(job: JobReport, root: FleetRoot) -> str:
     who = f"{_whose(job, root.workers)} of {len(job.members):,} processes"
     hosts = {job.members[number].host for number in root.workers} - {""}
     where = f" ({', '.join(sorted(hosts))})" if len(root.workers) == 1 and hosts else ""
-    return f"{who}{where}{when}"
+    return f"{who}{where}{_computed_by(job, root)}{when}"
+
+
+def _computed_by(job: JobReport, root: FleetRoot) -> str:
+    """Return which other process a coordinator had compute it, in words; "" for none."""
+    tasks, own = tasks_of(root.finding["device"] or ""), job.members[root.workers[0]].task
+    if not tasks or own is None or (tasks[0].kind, tasks[0].index) == (own.kind, own.index):
+        return ""
+    return f", which had {tasks[0]} compute it"
 
 
 def reached(job: JobReport, root: FleetRoot) -> str:
@@ -139,20 +147,21 @@ def _problems(job: JobReport) -> Iterator[str]:
 def _members(job: JobReport) -> Iterator[str]:
     """Yield a line for each process, those without alerts last where there are many."""
     yield "processes"
-    pairs = list(zip(job.members, job.skew, strict=True))
-    if len(pairs) > _MEMBERS:
-        pairs.sort(key=lambda pair: not pair[0].alerts)
-    for member, skew in pairs[:_MEMBERS]:
-        yield printable(_member(member, skew))
-    if len(pairs) > _MEMBERS:
-        yield f"  and {len(pairs) - _MEMBERS:,} more"
+    numbers = list(range(len(job.members)))
+    if len(numbers) > _MEMBERS:
+        numbers.sort(key=lambda number: not job.members[number].alerts)
+    for number in numbers[:_MEMBERS]:
+        yield printable(_member(job, number))
+    if len(numbers) > _MEMBERS:
+        yield f"  and {len(numbers) - _MEMBERS:,} more"
 
 
-def _member(member: WorkerSummary, skew: float | None) -> str:
+def _member(job: JobReport, number: int) -> str:
+    member, skew = job.members[number], job.skew[number]
     step = f", step {member.last_step:,}" if member.last_step is not None else ""
     clock = f", clock {skew:+.1f} s" if abs(skew or 0.0) >= _CLOCK else ""
     counts = f"{member.events:,} events, {member.alerts:,} alerts{step}{clock}"
-    return f"  {member.task!s:11}{member.host}  {counts}  {member.logdir}"
+    return f"  {_whose(job, [number]):11}{member.host}  {counts}  {member.logdir}"
 
 
 def _unread(unread: Sequence[Unread]) -> Iterator[str]:

@@ -83,6 +83,7 @@ class GroupPlan:
         counted: Rows of which the graph itself counts the bad elements where Python has seen enough
             of them; see `observe.graph_counts`.
         exact_limit: Size beyond which a tensor is detailed even when it is healthy.
+        caller: The device that the graph runs on, where that is another process's; "" for here.
     """
 
     rows: list[Row]
@@ -105,6 +106,7 @@ class GroupPlan:
     places: dict[int, tuple[int, int | None]] = field(default_factory=dict)
     counted: tuple[int, ...] = ()
     exact_limit: int | None = None
+    caller: str = ""
 
     @property
     def graph_id(self) -> str:

@@ -15,6 +15,7 @@ class Call:
         name: The function's.
         serial: Number of its execution.
         graphs: Those that it can run.
+        device: The device that it runs on, where that is another process's; "" for here.
         step: Training step, where it is the program's own count.
         measured: Whether the extremes of its tensors are recorded.
         bad: The first bad tensor in its graphs: number, and message for the program.
@@ -23,6 +24,7 @@ class Call:
     name: str
     serial: int
     graphs: frozenset[str] = field(default_factory=frozenset)
+    device: str = ""
     step: int | None = None
     measured: bool = False
     bad: tuple[int, str] | None = None
@@ -42,9 +44,9 @@ class Moment:
     step: int | None
     calls: tuple[Call, ...]
 
-    def cause_of(self, graph_id: str) -> Cause:
-        """Return what causes an execution of a graph."""
-        found = [call for call in self.calls if graph_id in call.graphs]
+    def cause_of(self, graph_id: str, device: str) -> Cause:
+        """Return what causes an execution of a graph on a device of another process, or here."""
+        found = [call for call in self.calls if graph_id in call.graphs and call.device == device]
         return self._cause(found[0] if len(found) == 1 else None)
 
     def cause_by(self, serial: int) -> Cause:

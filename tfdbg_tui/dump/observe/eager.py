@@ -83,11 +83,16 @@ class EagerExecutions:
 
     # ---- Function calls ------------------------------------------------------------------------
 
-    def begin_call(self, name: str) -> Call:
-        """Note that a function starts, so that traces can name the execution that causes them."""
+    def begin_call(self, name: str, device: str = "") -> Call:
+        """Note that a function starts, so that traces can name the execution that causes them.
+
+        Args:
+            name: Its name.
+            device: The device that it runs on, where that is another process's; "" for here.
+        """
         graph_id = self._graphs.graph_of_function(name)
         graphs = self._graphs.reachable(graph_id) if graph_id else frozenset()
-        call = Call(name, next(self._serials), graphs)
+        call = Call(name, next(self._serials), graphs, device)
         self.calls[call.serial] = call
         return call
 

@@ -164,10 +164,11 @@ class FunctionOps:
     def _is_measured(self, usage: Usage, counter: Any) -> bool:
         """Return whether a graph is measured in some steps.
 
-        What runs many times a step and cannot count would call Python each time.
+        What runs many times a step and cannot count would call Python each time; another process
+        does not know in which steps.
         """
         uncounted = usage.stateless or (usage.in_loop and counter is None)
-        return self._options.measures and not usage.in_session and not uncounted
+        return self._options.measures and not (usage.in_session or usage.device or uncounted)
 
     def _end_of(self, added: AddedGraph, call: Any) -> Any:
         """Return the op to wait for until a call has ended: of a loop, for one of its variables."""
@@ -180,7 +181,10 @@ class FunctionOps:
     ) -> list[Any]:
         graph_id = self._graphs.graph_id(graph)
         doubtful = self._graphs.are_shapes_doubtful(graph)
-        found = observed.observed_tensors(ops, graph_id, self._options, shapes_doubtful=doubtful)
+        device = added.usage.device
+        found = observed.observed_tensors(
+            ops, graph_id, self._options, shapes_doubtful=doubtful, caller=device
+        )
         tensors = [item for item in found if added.has(item.tensor)]
         counter = _loop_counter(graph)
         sinks: list[Any] = []
@@ -192,12 +196,21 @@ class FunctionOps:
             if number is None or not observed.fits_numpy(tensor):
                 return None
             return observed.row_of(
-                tensor, graph_id, number, self._options, shapes_doubtful=doubtful
+                tensor,
+                graph_id,
+                number,
+                self._options,
+                shapes_doubtful=doubtful,
+                caller=device,
             )
 
         for items in observed.groups_of(tensors):
             plan = observed.plan_of(
-                items, self._options, self._options.mode, iterated=counter is not None
+                items,
+                self._options,
+                self._options.mode,
+                iterated=counter is not None,
+                caller=device,
             )
             group = Group(plan, self._dump)
             self._graphs.keep(graph, row_queue.KeepAlive(group))

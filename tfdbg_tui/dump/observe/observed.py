@@ -46,7 +46,12 @@ class Observed:
 
 
 def observed_tensors(
-    ops: Sequence[RecordedOp], graph_id: str, options: Options, *, shapes_doubtful: bool
+    ops: Sequence[RecordedOp],
+    graph_id: str,
+    options: Options,
+    *,
+    shapes_doubtful: bool,
+    caller: str = "",
 ) -> Iterator[Observed]:
     """Yield the tensors among the outputs of some ops that the mode and filters let through.
 
@@ -55,6 +60,7 @@ def observed_tensors(
         graph_id: The graph.
         options: The user's.
         shapes_doubtful: Whether static shapes in the graph may be wrong.
+        caller: A device of another process that runs the function; "" for none.
     """
     for recorded in ops:
         op = recorded.op
@@ -64,12 +70,25 @@ def observed_tensors(
         for slot, tensor in enumerate(op.outputs):
             if _is_recorded(tensor, options) and options.keeps(op.type, tensor.dtype):
                 number = recorded.tensor_ids[slot]
-                row = row_of(tensor, graph_id, number, options, shapes_doubtful=shapes_doubtful)
+                row = row_of(
+                    tensor,
+                    graph_id,
+                    number,
+                    options,
+                    shapes_doubtful=shapes_doubtful,
+                    caller=caller,
+                )
                 yield Observed(tensor, row, op.type, inputs)
 
 
 def row_of(
-    tensor: Any, graph_id: str, tensor_id: int, options: Options, *, shapes_doubtful: bool
+    tensor: Any,
+    graph_id: str,
+    tensor_id: int,
+    options: Options,
+    *,
+    shapes_doubtful: bool,
+    caller: str = "",
 ) -> Row:
     """Return what is known for sure of a symbolic tensor while tracing.
 
@@ -79,6 +98,7 @@ def row_of(
         tensor_id: Its number in the dump.
         options: The user's.
         shapes_doubtful: Whether static shapes in the graph may be wrong.
+        caller: A device of another process that runs the function; "" for none.
     """
     op = tensor.op
     sure = not shapes_doubtful or op.type == "Const"
@@ -92,7 +112,7 @@ def row_of(
         dtype=tensor.dtype.base_dtype.as_datatype_enum,
         shape=tuple(known) if known is not None and None not in known else None,
         rank=shape.rank,
-        device=devices.full_name(tensor.device),
+        device=devices.full_name(tensor.device, caller),
         watched=options.keeps(op.type, tensor.dtype),
     )
 
@@ -104,6 +124,7 @@ def plan_of(
     *,
     iterated: bool,
     overwritten: bool = False,
+    caller: str = "",
 ) -> GroupPlan:
     """Return the plan of a group, not filled in.
 
@@ -113,6 +134,7 @@ def plan_of(
         mode: Mode of their records.
         iterated: Whether they are in the body of a loop.
         overwritten: Whether they will be gone when something made from them is seen to be bad.
+        caller: A device of another process that runs the function; "" for none.
     """
     return GroupPlan(
         [item.row for item in items],
@@ -122,6 +144,7 @@ def plan_of(
         adaptive=options.adaptive,
         among_whole_tensors=options.mode is TensorDebugMode.FULL_TENSOR,
         overwritten=overwritten and options.adaptive,
+        caller=caller,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tfdbg_tui.dump.observe import update_order
-from tfdbg_tui.dump.tensorflow import functions, graph_ops, own, tensor_ops
+from tfdbg_tui.dump.tensorflow import devices, functions, graph_ops, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
 from tfdbg_tui.dump.tensorflow.function_defs import CAPTURE, AddedOps
 from tfdbg_tui.dump.tensorflow.functions import capture_inputs, captured_tensors
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody, Slots
+
+
+_OF_THIS_PROCESS = frozenset(("PyFunc", "FIFOQueueV2", "QueueEnqueueManyV2"))
+"""Types of ops that work nowhere but in this process."""
 
 
 class Place(Protocol):
@@ -76,6 +80,7 @@ class Usage:
         in_session: A session of TensorFlow 1 runs it, which has queues of its own.
         in_loop: It runs in each iteration of a loop.
         used: The outputs that its caller uses; None for all.
+        device: The device that it runs on, where that is another process's; "" for here.
     """
 
     stateless: bool = False
@@ -83,6 +88,7 @@ class Usage:
     in_session: bool = False
     in_loop: bool = False
     used: Slots = None
+    device: str = ""
 
 
 class AddedGraph:
@@ -104,7 +110,7 @@ class AddedGraph:
         self._waits: list[tuple[str, list[str]]] = []
         self.usage = usage
         self.drained = not usage.in_session
-        self.repeated = usage.in_loop or usage.stateless
+        self.repeated = (usage.in_loop or usage.stateless) and not usage.device
         self.measured: Any = None
         self.graph = own.new_graph()
         self.ops: AddedOps | None = None
@@ -159,6 +165,15 @@ class AddedGraph:
         }
         graph.inputs = [*self._inputs.values(), *capture_inputs(graph)]
         definition, self.children = functions.definition_of(graph)
+        if self.usage.device:
+            _place_here(definition)
         references = [*self._inputs, *self.captures]
         required = [op.name for op in (*sinks, *calls)]
         self.ops = AddedOps(definition, references, required, self._waits)
+
+
+def _place_here(definition: Any) -> None:
+    """Let what another process runs hand over in this one what it has seen."""
+    for node in definition.node_def:
+        if node.op in _OF_THIS_PROCESS:
+            node.device = devices.own_cpu()

@@ -255,10 +255,8 @@ def _hand_to(
     numbers, which = np.unique(which, return_inverse=True)
     own = [group for group in map(groups.__getitem__, numbers.tolist()) if group is not None]
     pairs, caused = np.unique(when * len(own) + which, return_inverse=True)
-    causes = [
-        moments[pair // len(own)].cause_of(own[pair % len(own)].plan.graph_id)
-        for pair in pairs.tolist()
-    ]
+    ran = [(moments[pair // len(own)], own[pair % len(own)].plan) for pair in pairs.tolist()]
+    causes = [moment.cause_of(plan.graph_id, plan.caller) for moment, plan in ran]
     dump.rows_taken(own, QueueRows(which, causes, caused, rows))
 
 

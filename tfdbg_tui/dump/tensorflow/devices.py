@@ -27,13 +27,23 @@ def is_custom(tensors: Iterable[Any]) -> bool:
     return any("device:CUSTOM:" in tensor.device for tensor in tensors)
 
 
-def full_name(device: str) -> str:
+def full_name(device: str, caller: str = "") -> str:
     """Return the name of a device with job, replica, task and index.
 
     An op without a device is placed by TensorFlow at run time, on the first accelerator where
     there is one; the name given here is that default.
+
+    Args:
+        device: As much of the name as is known.
+        caller: A device of another process that runs the function; "" for none.
     """
-    return _full_name(device or "", _host_address_space(context()), has_accelerator())
+    address = caller or _host_address_space(context())
+    return _full_name(device or "", address, has_accelerator() and not caller)
+
+
+def own_cpu() -> str:
+    """Return the name by which other processes know the CPU of this one."""
+    return _full_name("/device:CPU:0", _host_address_space(context()), False)
 
 
 def remote() -> str | None:
