@@ -140,6 +140,32 @@ def test_collectives_are_the_same_by_their_keys_whatever_functions_are_called(
     assert any(not root.reached for root in others.roots), "of another group nothing comes"
 
 
+@pytest.mark.parametrize(
+    ("rule", "suspect", "words"),
+    [
+        ("log-of-zero", "data", "speak for its data"),
+        ("born-of-finite", "hardware", "speak for its hardware"),
+        ("first-seen-here", None, "neither for its data nor for its hardware"),
+    ],
+)
+def test_what_the_counts_of_the_only_worker_speak_for(
+    rule: str, suspect: str | None, words: str, recorded: Path
+) -> None:
+    summaries = summaries_of(recorded / "loop_1")
+    given = [
+        replace(
+            one, roots=tuple(replace(r, finding={**r.finding, "rule": rule}) for r in one.roots)
+        )
+        for one in summaries
+    ]
+    report = join(given)
+    ((root,),) = (job.roots for job in report.jobs)
+    assert root.speaks_for == suspect
+    assert words in " ".join(fleet_to_text(report).split())
+    (alike,) = join(summaries_of(recorded / "loop_all")).jobs
+    assert [root.speaks_for for root in alike.roots] == [None]
+
+
 def test_the_order_of_summaries_does_not_matter(recorded: Path) -> None:
     summaries = summaries_of(recorded / "loop_1")
     texts = {fleet_to_text(join(order)) for order in (summaries, summaries[::-1])}

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
     from tfdbg_tui.diagnosis.report.verdicts import Verdict
+
+
+Suspect = Literal["data", "hardware"]
+"""Where to look on a process that alone has made a root."""
+
+_UNEXPLAINED = "born-of-finite"
+_UNRECORDED = ("born-inside-function", "first-seen-here", "from-unseen-worker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,17 @@ class FleetRoot:
     when: str
     links: tuple[tuple[int, int, Via | None], ...] = ()
 
+    @property
+    def speaks_for(self) -> Suspect | None:
+        """What the counts of the op's inputs speak for, where one process alone has made it.
+
+        None where several have, or where its inputs are not on record.
+        """
+        rule = self.finding["rule"]
+        if self.alike or len(self.workers) > 1 or rule in _UNRECORDED:
+            return None
+        return "hardware" if rule == _UNEXPLAINED else "data"
+
     def to_json(self) -> dict[str, Any]:
         """Return it in the form of ``diagnose --json``."""
         return {
@@ -74,6 +92,7 @@ class FleetRoot:
             "workers": list(self.workers),
             "workers_reached": list(self.reached),
             "via": [via.to_json() for via in self.via],
+            "speaks_for": self.speaks_for,
         }
 
 

@@ -12,9 +12,24 @@ from tfdbg_tui.logdir.text import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfdbg_tui.diagnosis.fleet.report import FleetReport, FleetRoot, JobReport, Unread, Via
+    from tfdbg_tui.diagnosis.fleet.report import (
+        FleetReport,
+        FleetRoot,
+        JobReport,
+        Suspect,
+        Unread,
+        Via,
+    )
 
 _CLOCK = 0.1  # seconds that a clock differs by, to be told
+
+_COUNTS_SAY: dict[Suspect | None, str] = {
+    "data": "Its own inputs account for it: the counts speak for its data, not for its hardware.",
+    "hardware": "Its inputs are finite, as on the others, and nothing in their counts accounts for "
+    "it: they speak for its hardware, or for elements that counts do not tell apart.",
+    None: "What went into it is not on record: the counts speak neither for its data nor for its "
+    "hardware.",
+}
 
 _MEMBERS = 16
 """Processes of a job that are listed one by one."""
@@ -127,10 +142,7 @@ def way(via: Via) -> str:
 
 def _alone(job: JobReport, root: FleetRoot) -> str:
     """Return what it means that one process alone has made a root."""
-    others = "No other worker on record has it"
-    if root.finding["certainty"] == "proved":
-        return f"{others}, and its own inputs account for it: look at its data."
-    return f"{others}, and its inputs do not prove it: look at its data, then at its hardware."
+    return f"No other worker on record has it. {_COUNTS_SAY[root.speaks_for]}"
 
 
 def _problems(job: JobReport) -> Iterator[str]:
