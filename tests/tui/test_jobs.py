@@ -128,6 +128,22 @@ async def test_workers_are_sorted_by_any_column_and_searched(recorded: Path) -> 
         assert opened.focus.worker == opened.job.processes[0].identity
 
 
+async def test_collectives_join_the_timelines_of_workers(recorded: Path, tmp_path: Path) -> None:
+    job = shutil.copytree(recorded / "loop_2_apart", tmp_path / "job")
+    (traces,) = (job / "worker0").glob("*traces")
+    traces.write_bytes(traces.read_bytes()[:5000])
+    async with opened_job(job, worker=2, size=(120, 40)) as opened:
+        await opened.press("7")
+        drawn = [re.findall("[·▁▂▃▄▅▆▇█]{3}", line) for line in opened.workers()]
+        assert [len(stretches) for stretches in drawn] == [2, 6, 6]
+        bad = [[stretch != "···" for stretch in stretches] for stretches in drawn]
+        assert bad[1] == [False, False, False, False, True, True]  # what came out of its fourth run
+        assert bad[2] == [False, False, False, True, True, True]  # what it had put in
+        starts = [[one.start() for one in re.finditer("│", row)][1:-1] for row in opened.workers()]
+        assert starts[1] == starts[2]
+        assert starts[0] == starts[1][:1]  # the others wait for it at the second
+
+
 @pytest.mark.parametrize(
     ("text", "workers"),
     [

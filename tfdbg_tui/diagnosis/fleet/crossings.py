@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import Int64Array
 
-_TIMED = 32  # runs of an op whose times are kept
+_TIMED = 32  # runs of an op whose times are kept, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +130,10 @@ def _healthy_crossing(run: Run, op: _Op) -> Crossing:
     family = family_of(op.op_type)
     assert family is not None
     events = run.graph_executions if op.kind == "graph_execution" else run.executions
-    timed = np.unique(np.linspace(0, len(op.rows) - 1, _TIMED).astype(np.int64))
+    timed = np.arange(0, len(op.rows), _apart(len(op.rows)))
     times = events.wall_times(op.rows[timed]).tolist()
+    before = np.searchsorted(events.alert_rows[:], op.rows[timed])
+    alerts = np.diff(before, prepend=0, append=len(events.alert_rows))
     return Crossing(
         key=op.key,
         family=family,
@@ -139,8 +141,14 @@ def _healthy_crossing(run: Run, op: _Op) -> Crossing:
         place=op.place,
         runs=len(op.rows),
         times=tuple(zip(timed.tolist(), times, strict=True)),
+        alerts=tuple(alerts.tolist()),
         instance=op.instance,
     )
+
+
+def _apart(runs: int) -> int:
+    """Return the least power of two that is so far apart that few enough runs are timed."""
+    return 1 << max(0, (-(-runs // _TIMED) - 1).bit_length())
 
 
 def _given(run: Run, diagnosis: Diagnosis, event: TensorEvent) -> Given:

@@ -11,7 +11,7 @@ from tfdbg_tui.logdir import Task
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SUMMARY_VERSION = 2
+SUMMARY_VERSION = 3
 
 Given = Literal["bad", "finite", "unknown"]
 
@@ -26,7 +26,9 @@ class Crossing:
         op_type: Type of the op.
         place: The user's line, as ``train.py:24``; "" where that is not known.
         runs: How often it has run.
-        times: Some of its runs, from 0, and when they were recorded.
+        times: Some of its runs, from 0, and when they were recorded: one in a power of two, so that
+            processes that ran it more or less often have some in common.
+        alerts: How many alerts of its list of events came before each of these, and after the last.
         bad_run: The first run that gave NaN or ∞; None where none did.
         given: What the process itself had put in then.
         root: Position, among the roots of the process, of that which its first bad result goes back
@@ -41,6 +43,7 @@ class Crossing:
     place: str
     runs: int
     times: tuple[tuple[int, float], ...]
+    alerts: tuple[int, ...]
     bad_run: int | None = None
     given: Given = "unknown"
     root: int | None = None
@@ -163,6 +166,7 @@ def _worker(fields: dict[str, Any]) -> WorkerSummary:
             **{
                 **crossing,
                 "times": tuple(map(tuple, crossing["times"])),
+                "alerts": tuple(crossing["alerts"]),
                 "instance": tuple(crossing["instance"]),
             }
         )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
+from tfdbg_tui.tui.panes.joints import joined_cells
 from tfdbg_tui.tui.panes.worker_rows import ROWS, devices_of, sort_of, standings
 from tfdbg_tui.tui.terminal.text import compact
+from tfdbg_tui.tui.widgets.cells import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 _MARKS = 4  # cells before the first column
 # Columns, and how wide each is; those behind the root get room in this order.
 _COLUMNS = (("task", 11), ("step", 8), ("events/s", 11), ("alerts", 9), ("bad step", 11))
-_OPTIONAL = (("host", 18), ("devices", 14), ("logdir", 40))
-_ROOT = 20  # the least its column gets
+_OPTIONAL = (("timeline", 24), ("host", 18), ("devices", 14), ("logdir", 40))
+_ROOT = 28  # the least its column gets
 _NUMBERS = ("step", "events/s", "alerts", "bad step")
 
 
@@ -64,6 +66,10 @@ class Workers(Pane):
         cells.append((fit(standing.root, root_width - 1) + " ", standing.style))
         facts = {"host": member.host, "devices": devices_of(member), "logdir": member.logdir}
         for title, column in self._optional(width):
+            if title == "timeline":
+                line = joined_cells(self.job, standing.number, column - 1, self.charset)
+                cells += [*line, (" " * (column - width_of(line)), "")]
+                continue
             fitted = self.charset.fit_path if title == "logdir" else fit
             text = fitted(facts[title], column - 1)
             cells.append((fit(text, column), "dim"))
