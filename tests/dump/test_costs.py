@@ -63,6 +63,11 @@ def bad_loop(x: Any) -> Any:
     return x
 
 
+def bad_calls(x: Any) -> Any:
+    call = tf.function(lambda x: tf.math.log(x - 1.5))
+    return [call(x) for _ in range(50)]
+
+
 def compiled(x: Any) -> Any:
     y = tf.reshape(tf.math.exp(x), [1, 2])
     return tf.reduce_sum(tf.square(y) * tf.constant([3.0, 4.0]))
@@ -72,6 +77,7 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "small": (small, [1.0, 2.0]),
     "loop": (loop, [1.0, 2.0]),
     "bad_loop": (bad_loop, [1.0, 2.0]),
+    "bad_calls": (bad_calls, [1.0, 2.0]),
     "branch": (branch, [1.0, 2.0]),
     "gradient": (gradient, [1.0, 2.0]),
     "unknown_sizes": (unknown_sizes, [[1.0, 2.0, 3.0]]),
@@ -108,7 +114,8 @@ def test_costs_are_as_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             counted["entries into Python"] = 0
             jit = program is compiled or None
             # Here and not in the module: what the writer keeps of a function goes with it.
-            call = program if program is data else tf.function(program, jit_compile=jit)
+            is_eager = program in (data, bad_calls)
+            call = program if is_eager else tf.function(program, jit_compile=jit)
             if program is unknown_sizes:
                 call = tf.function(program, input_signature=[tf.TensorSpec([None, 3])])
             call(tf.constant(argument))

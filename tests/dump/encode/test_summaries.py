@@ -36,3 +36,14 @@ def test_one_bad_element_is_enough(dtype: Any, size: int) -> None:
 def test_an_array_without_elements_has_no_bad_one() -> None:
     for dtype in TYPES:
         assert summaries.all_finite(np.ones([0, 3], dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_arrays_are_counted_together_as_alone(dtype: str) -> None:
+    nan, inf = np.nan, np.inf
+    pack = np.array([[1.0, 2.0], [nan, -inf], [inf, inf]], dtype)
+    single = np.array([[[nan], [0.0], [-inf]]], dtype)
+    parts = [*pack, single, pack[:1]]
+    alone = [summaries.count_bad(part).values()[:4] for part in parts]
+    together = summaries.count_bad_in_parts([pack, single, pack[:1]], [3, 1, 1])
+    assert together.tolist() == [list(counts) for counts in alone]

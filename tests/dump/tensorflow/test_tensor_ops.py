@@ -116,6 +116,8 @@ def is_large(tensor: Any) -> bool:
     """Return whether a tensor may have many elements: one of those that are put together, too."""
     if tensor.op.type in ("Pack", "Merge"):
         return any(map(is_large, tensor.op.inputs))
+    if tensor.op.type == "PyFunc":
+        return False  # Python makes it on the host.
     if tensor.op.type == "Shape":
         return False  # As many elements as there are dimensions.
     if tensor.op.type == "DebugNumericSummaryV2":

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.dump.encode import summaries
+from tfdbg_tui.dump.encode import queue_rows, summaries
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from tfdbg_tui.dump.encode.group_plan import GroupPlan
 
@@ -24,17 +26,20 @@ WIDTH = 11
 """Columns of a detail: number of the row, rank, and the fields of `HealthCounts` in order."""
 
 _NEGATIVE = 6
-_UNCOUNTED = (np.nan,) * (WIDTH - _NEGATIVE)
-"""Stands in a detail for the numbers of which only NaN and infinity were counted."""
+"""From this column on NaN stands where only NaN and infinity were counted."""
 _MAX_DETAILED = 1 << 20
 """Larger tensors are detailed only where they are bad, or an input of what is."""
+_COUNTED_TOGETHER = 1 << 15
+"""Up to so many elements, to copy a tensor next to others is cheaper than to look at it alone."""
+_MAX_PATTERNS = 1000
+"""So many patterns of a group are kept as known: there may be no end of them."""
 
 Float64Array = npt.NDArray[np.float64]
 
 
-def is_whole(detail: Float64Array) -> bool:
-    """Return whether more than NaN and infinity was counted of a row."""
-    return not np.isnan(detail[_NEGATIVE])
+def is_whole(found: Float64Array) -> Any:
+    """Return whether more than NaN and infinity was counted, for a detail or for each of some."""
+    return ~np.isnan(found[..., _NEGATIVE])
 
 
 def counts_of(detail: Float64Array) -> summaries.HealthCounts:
@@ -42,8 +47,8 @@ def counts_of(detail: Float64Array) -> summaries.HealthCounts:
     return summaries.HealthCounts(*map(int, detail[SIZE_TO_NAN]))
 
 
-def counted(plan: GroupPlan, counts: npt.NDArray[np.int64]) -> Float64Array:
-    """Return the details of the bad rows of an execution in which the graph has counted them.
+def from_rows(plan: GroupPlan, counts: npt.NDArray[np.int64]) -> Float64Array:
+    """Return the details of the bad rows of an execution that its rows in the queue count.
 
     Args:
         plan: The group's.
@@ -51,9 +56,33 @@ def counted(plan: GroupPlan, counts: npt.NDArray[np.int64]) -> Float64Array:
     """
     rows = np.array(plan.counted)
     is_bad = counts[:, 1:].any(axis=1) & (rows < len(plan.rows))
-    found = np.full((np.count_nonzero(is_bad), WIDTH), np.nan)
-    found[:, ROW], found[:, RANK] = rows[is_bad], 0
-    found[:, SIZE_TO_NAN] = counts[is_bad]
+    return _bad_details(rows[is_bad], counts[is_bad])
+
+
+def to_rows(plan: GroupPlan, healthy: queue_rows.Rows, found: Float64Array) -> queue_rows.Rows:
+    """Return rows for the queue that count the bad rows of an execution; see `from_rows`.
+
+    Args:
+        plan: The group's.
+        healthy: The rows of the same execution, were nothing bad.
+        found: The details of the bad rows.
+    """
+    rows = plan.rows_of_healthy.copy()
+    for column in (queue_rows.NUMBER, queue_rows.ITERATION):
+        rows[:, column] = healthy[0, column]
+    if plan.sizes_put:
+        sizes = healthy[:, queue_rows.SIZES :].reshape(-1)[: plan.sizes_put]
+        rows[np.searchsorted(plan.counted, plan.unsized), queue_rows.SIZES] = sizes
+    places = np.searchsorted(plan.counted, found[:, ROW])
+    rows[places, queue_rows.SIZES :] = found[:, SIZE_TO_NAN]
+    return rows
+
+
+def _bad_details(rows: Any, counts: Any) -> Float64Array:
+    """Return the details of rows of which no more was counted than NaN and infinity."""
+    found = np.full((len(rows), WIDTH), np.nan)
+    found[:, ROW], found[:, RANK] = rows, 0
+    found[:, SIZE_TO_NAN] = counts
     return found
 
 
@@ -63,6 +92,7 @@ class DetailCounter:
     def __init__(self, plan: GroupPlan) -> None:
         self._plan = plan
         self._novelty = summaries.Novelty()
+        self._known: set[Hashable] = set()
 
     def details(self, curt: Any, tensors: Sequence[Any]) -> Float64Array:
         """Count everything about the bad tensors of one execution.
@@ -76,17 +106,17 @@ class DetailCounter:
             ``[rows, WIDTH]``.
         """
         bad = self._bad_rows(curt, tensors)
-        whole = self._rows_to_detail(bad, tensors)
-        rows = sorted({*bad, *whole})
-        details = np.empty((len(rows), WIDTH))
-        for detail, row in zip(details, rows, strict=True):
+        rows = sorted(bad)
+        found = _bad_details(rows, [bad[row] for row in rows] or np.zeros((0, 4)))
+        whole = self._rows_to_detail(rows, found, tensors)
+        if not whole:
+            return found
+        by_row = dict(zip(rows, found, strict=True))
+        for row in whole:
             elements = self._elements(row, tensors)
-            if row in whole:
-                values = summaries.health_counts(elements, extremes=self._plan.adaptive).values()
-            else:
-                values = bad[row].values()[:4] + _UNCOUNTED
-            detail[:] = row, elements.ndim, *values
-        return details
+            counts = summaries.health_counts(elements, extremes=self._plan.adaptive)
+            by_row[row] = np.array((row, elements.ndim, *counts.values()))
+        return np.array([by_row[row] for row in sorted(by_row)])
 
     def extremes(self, tensors: Sequence[Any]) -> Float64Array:
         """Return the smallest and largest finite element of each row, NaN where unknown.
@@ -111,49 +141,90 @@ class DetailCounter:
             found[row] = found[source]
         return found
 
-    def _bad_rows(self, curt: Any, tensors: Sequence[Any]) -> dict[int, summaries.HealthCounts]:
-        """Return the counts of the bad rows among those the graph looked at, and behind them."""
-        bad: dict[int, summaries.HealthCounts] = {}
+    @cached_property
+    def _behind(self) -> list[list[tuple[int, list[int]]]]:
+        """The rows that may be bad where each tensor is that the graph looks at.
 
-        def look_at(row: int) -> None:
-            counts = summaries.count_bad(self._elements(row, tensors))
-            if counts.bad:
-                bad[row] = counts
-
-        for index in np.flatnonzero(np.atleast_2d(curt)[:, 1]):
-            for row in self._plan.seen[index]:
-                look_at(row)
-        # The tensor that covers another comes later, so whether it is bad is known here.
+        Those are pairs of an argument of `Group.detail` and the rows that are in it.
+        """
+        behind = [[(index, rows)] for index, rows in enumerate(self._plan.seen)]
+        seen = {row: index for index, rows in enumerate(self._plan.seen) for row in rows}
+        # The tensor that covers another comes later.
         for row in sorted(self._plan.covers, reverse=True):
-            if self._plan.covers[row] in bad:
-                look_at(row)
+            seen[row] = seen[self._plan.covers[row]]
+            behind[seen[row]].append((self._plan.places[row][0], [row]))
+        return behind
+
+    def _bad_rows(self, curt: Any, tensors: Sequence[Any]) -> dict[int, Sequence[int]]:
+        """Return size, -∞, +∞ and NaN of each bad row."""
+        looked_at = np.flatnonzero(np.atleast_2d(curt)[:, 1]).tolist()
+        small: dict[Any, list[tuple[Any, list[int]]]] = {}
+        others: list[int] = []
+        for argument, rows in (pair for index in looked_at for pair in self._behind[index]):
+            tensor = tensors[argument]
+            if tensor.dtype.kind == "f" and 0 < tensor.size <= _COUNTED_TOGETHER:
+                small.setdefault(tensor.dtype, []).append((tensor, rows))
+            else:
+                others += rows
+        bad: dict[int, Sequence[int]] = {}
+        for alike in small.values():
+            arrays, rows_of_each = zip(*alike, strict=True)
+            counts = summaries.count_bad_in_parts(arrays, [len(rows) for rows in rows_of_each])
+            found = zip(itertools.chain(*rows_of_each), counts.tolist(), strict=True)
+            bad.update((row, counted) for row, counted in found if any(counted[1:]))
+        # The tensor that covers another comes later, so whether it is bad is known here.
+        for row in sorted(others, reverse=True):
+            if self._plan.covers.get(row, row) in {row, *bad}:
+                counted = summaries.count_bad(self._elements(row, tensors))
+                if counted.bad:
+                    bad[row] = counted.size, counted.neg_inf, counted.pos_inf, counted.nan
         return bad
 
     def _rows_to_detail(
-        self, bad: dict[int, summaries.HealthCounts], tensors: Sequence[Any]
+        self, bad: Sequence[int], found: Float64Array, tensors: Sequence[Any]
     ) -> set[int]:
-        """Return the rows of which everything is counted."""
-        if self._plan.mode is TensorDebugMode.FULL_HEALTH:
-            limit = self._plan.exact_limit or 0
-            large = [row for row in self._plan.large if self._elements(row, tensors).size > limit]
+        """Return the rows of which everything is counted, given the bad ones and their details."""
+        plan = self._plan
+        if plan.mode is TensorDebugMode.FULL_HEALTH:
+            limit = plan.exact_limit or 0
+            large = [row for row in plan.large if self._elements(row, tensors).size > limit]
             return {*bad, *large}
-        if not self._plan.adaptive:
+        if not plan.adaptive:
             return set()
         whole: set[int] = set()
-        if self._plan.overwritten:
-            sizes = {row: self._elements(row, tensors).size for row in self._plan.places}
+        if plan.overwritten:
+            sizes = {row: self._elements(row, tensors).size for row in plan.places}
             whole.update(row for row, size in sizes.items() if size <= _MAX_DETAILED)
-        for row, counts in bad.items():
-            inputs = [i for i in self._plan.inputs.get(row, ()) if i in self._plan.places]
-            kinds = [i in bad or self._is_bad_outside(i, tensors) for i in inputs]
-            if self._novelty.is_new((row, counts.kinds, *kinds)):
-                whole.update((row, *inputs))
-        return whole
+        return whole | self._new_rows(bad, found[:, BAD] > 0, tensors)
 
-    def _is_bad_outside(self, row: int, tensors: Sequence[Any]) -> bool:
-        """Whether a row is bad that the graph has not looked at for this group."""
-        is_outside = row >= len(self._plan.rows)
-        return is_outside and not summaries.all_finite(self._elements(row, tensors))
+    def _new_rows(self, bad: Sequence[int], kinds: Any, tensors: Sequence[Any]) -> set[int]:
+        """Return the rows that were not bad like that so often before, and what they come from."""
+        all_bad = {*bad, *self._bad_outside(bad, tensors)}
+        pattern = frozenset(all_bad), kinds.tobytes()
+        if pattern in self._known:
+            return set()
+        new: set[int] = set()
+        for row, kinds_of_row in zip(bad, kinds.tolist(), strict=True):
+            inputs = self._inputs.get(row, ())
+            if self._novelty.is_new((row, *kinds_of_row, *(i in all_bad for i in inputs))):
+                new.update((row, *inputs))
+        if not new and len(self._known) < _MAX_PATTERNS:
+            self._known.add(pattern)
+        return new
+
+    @cached_property
+    def _inputs(self) -> dict[int, list[int]]:
+        """The inputs of the op of each row, as far as they are handed over."""
+        places = self._plan.places
+        return {row: [i for i in some if i in places] for row, some in self._plan.inputs.items()}
+
+    def _bad_outside(self, rows: Sequence[int], tensors: Sequence[Any]) -> list[int]:
+        """Return the bad ones among the inputs of some rows that the graph has not looked at."""
+        beyond = len(self._plan.rows)
+        if not self._plan.extra_rows:
+            return []
+        inputs = {i for row in rows for i in self._inputs.get(row, ()) if i >= beyond}
+        return [i for i in inputs if not summaries.all_finite(self._elements(i, tensors))]
 
     def _elements(self, row: int, tensors: Sequence[Any]) -> Any:
         index, place = self._plan.places[row]

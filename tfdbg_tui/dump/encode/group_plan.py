@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tfdbg_tui.dump.encode import queue_rows, traces
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.summaries import HealthCounts
-    from tfdbg_tui.wire.modes import TensorDebugMode
 
 Values = dict[str, list[Any]]
 """The arrays of each column of `GroupPlan.columns`, and what rows in the queue tell."""
@@ -80,8 +82,8 @@ class GroupPlan:
             something, and what filters left out there.
         inputs: For each row, which rows its details include besides itself.
         places: Which argument of `Group.detail` has the elements of a row, and where in the pack.
-        counted: Rows of which the graph itself counts the bad elements where Python has seen enough
-            of them; see `observe.graph_counts`.
+        counts_itself: Whether its graph counts what is bad where Python has seen enough of it; see
+            `observe.graph_counts`.
         exact_limit: Size beyond which a tensor is detailed even when it is healthy.
         caller: The device that the graph runs on, where that is another process's; "" for here.
     """
@@ -104,7 +106,7 @@ class GroupPlan:
     extra_rows: list[Row] = field(default_factory=list)
     inputs: dict[int, tuple[int, ...]] = field(default_factory=dict)
     places: dict[int, tuple[int, int | None]] = field(default_factory=dict)
-    counted: tuple[int, ...] = ()
+    counts_itself: bool = False
     exact_limit: int | None = None
     caller: str = ""
 
@@ -118,6 +120,25 @@ class GroupPlan:
         if key == queue_rows.COUNTED:
             return len(self.counted)
         return queue_rows.rows_for(self.sizes_put)
+
+    @cached_property
+    def counted(self) -> tuple[int, ...]:
+        """The rows whose counts stand in the queue where something is bad that tells nothing new.
+
+        In FULL_HEALTH that would not tell all.
+        """
+        is_full = self.mode is TensorDebugMode.FULL_HEALTH
+        return () if is_full else tuple(sorted(self.places))
+
+    @cached_property
+    def rows_of_healthy(self) -> queue_rows.Rows:
+        """The rows in the queue of an execution that is `COUNTED`, were nothing in it bad."""
+        rows = np.zeros((len(self.counted), queue_rows.WIDTH), np.int64)
+        rows[:, queue_rows.PART] = range(len(rows))
+        rows[0, queue_rows.KEY] = queue_rows.COUNTED
+        known = [*self.rows, *self.extra_rows]
+        rows[:, queue_rows.SIZES] = [known[row].size or 0 for row in self.counted]
+        return rows
 
     @cached_property
     def unsized(self) -> list[int]:

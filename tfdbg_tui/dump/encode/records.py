@@ -88,7 +88,7 @@ class GroupRecords:
         values: Values = {}
         numbers = rows[:, queue_rows.SIZES :]
         if rows[0, queue_rows.KEY] == queue_rows.COUNTED:
-            values["details"] = [details.counted(self.plan, numbers)]
+            values["details"] = [details.from_rows(self.plan, numbers)]
             numbers = numbers[np.searchsorted(self.plan.counted, self.plan.unsized), 0]
         if self.plan.sizes_put:
             values["size"] = [numbers.reshape(-1)[: self.plan.sizes_put]]

@@ -82,7 +82,7 @@ def with_details(
         tensors = [*tensors, new]
         branches.append(known)
     detailed = _py_func(_detail_token(), [bad, *tensors], [tf.int64]).outputs[0]
-    detailed.set_shape(row.shape)
+    detailed.set_shape([None, row.shape[1]])
     return tf.raw_ops.Merge(inputs=[*branches, detailed])[0]
 
 

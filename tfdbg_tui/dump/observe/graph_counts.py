@@ -1,9 +1,10 @@
 """Bad tensors that a graph counts itself, without entering Python: what Python has seen enough of.
 
-The body of a loop, and a function of a dataset, may run thousands of times in a call.  A *pattern*
-says which tensors of a group are bad, with which kinds of bad elements.  Where Python has seen one
-so often that it tells nothing new, it notes it in a set of TensorFlow's, which all graphs know by
-its name.  A graph that finds it there hands over its own counts in the queue (see `row_queue`).
+The body of a loop, and a function of a dataset, may run thousands of times in a call; a function of
+few small tensors takes less time than to enter Python.  A *pattern* says which tensors of a group
+are bad, with which kinds of bad elements.  Where Python has seen one so often that it tells nothing
+new, it notes it in a set of TensorFlow's, which all graphs know by its name.  A graph that finds it
+there hands over its own counts in the queue (see `row_queue`).
 """
 
 from __future__ import annotations
@@ -31,11 +32,15 @@ _MAX_WEIGHT = 1 << 20
 
 
 def count(
-    number: int, plan: GroupPlan, row: Any, tensors: Sequence[Any], measured: Any
+    number: int,
+    plan: GroupPlan,
+    row: Any,
+    tensors: Sequence[Any],
+    measured: Any,
+    *,
+    repeated: bool,
 ) -> tuple[Any, Any]:
     """Add ops to the current graph that count the bad elements of rows in `GroupPlan.counted`.
-
-    They are in a function, so that a graph that is healthy has no more of them than the call.
 
     Args:
         number: The group's, by `callbacks.number_of`.
@@ -43,6 +48,8 @@ def count(
         row: That of a healthy execution; where it is not there, nothing is counted.
         tensors: See `GroupPlan.places`.
         measured: Whether Python is to look at the tensors in any case; None for never.
+        repeated: Whether the graph may run many times in a call.  TensorFlow goes through all ops
+            of a branch that is not taken, so then they stay in a function of their own.
 
     Returns:
         The counts, where Python is to look at the tensors, and the rows for the queue where not.
@@ -63,7 +70,7 @@ def count(
             is_known &= ~graph.inputs[-1]
         counts = tf.raw_ops.Cast(x=counts, DstT=tf.int64)
         graph.outputs = [counts, _rows(plan, graph.inputs[0], counts), is_known]
-    counts, rows, is_known = functions.call(graph, arguments)
+    counts, rows, is_known = functions.call(graph, arguments, stays_apart=repeated)
     counts.set_shape([len(plan.counted), _COLUMNS])
     rows.set_shape([len(plan.counted), queue_rows.WIDTH])
     new, _ = tf.raw_ops.Switch(data=counts, pred=is_known)

@@ -133,12 +133,15 @@ class Group:
             *tensors: See `GroupPlan.places`; then, if the graph has counted, its counts.
 
         Returns:
-            The row with the key of the details; with `NO_KEY` where there are none to tell, so
-            that nobody takes bad tensors for healthy ones.
+            The row with the key of the details, or the rows of an execution that is `COUNTED`; a
+            row with `NO_KEY` where there is nothing to tell, so that nobody takes bad tensors for
+            healthy ones.
         """
         row = np.array(row)
-        key = self.guarded(self._keep_details, row[0], curt, tensors)
-        row.flat[queue_rows.KEY] = key or queue_rows.NO_KEY
+        rows = self.guarded(self._with_details, row, curt, tensors)
+        if rows is not None:
+            return rows
+        row.flat[queue_rows.KEY] = queue_rows.NO_KEY
         return row
 
     def guarded(self, act: Callable[..., Any], *args: Any) -> Any:
@@ -158,16 +161,21 @@ class Group:
         more = f" and {len(self.plan.rows) - _NAMED} more" if len(self.plan.rows) > _NAMED else ""
         self.dump.hook_failed(error, f"graph executions of {names}{more}", self.plan.graph_id)
 
-    def _keep_details(self, head: Any, curt: Any, tensors: Any) -> int:
+    def _with_details(self, row: queue_rows.Rows, curt: Any, tensors: Any) -> queue_rows.Rows:
         found = self._counter.details(curt, tensors)
-        if self.plan.counted and len(found) and not any(map(details.is_whole, found)):
-            self._note_known(int(head[queue_rows.NUMBER]), tensors[-1])
+        iteration = int(row.flat[queue_rows.ITERATION])
+        is_measured = self.plan.measured and self.dump.is_measured(iteration)
+        tells_all = bool(self.plan.counted) and not details.is_whole(found).any()
+        if tells_all and self.plan.counts_itself and len(found):
+            self._note_known(int(row.flat[queue_rows.NUMBER]), tensors[-1])
+        if tells_all and not is_measured:
+            return details.to_rows(self.plan, row, found)
         values: Values = {"details": [found]}
-        if self.plan.measured and self.dump.is_measured(int(head[queue_rows.ITERATION])):
+        if is_measured:
             values["extremes"] = [self._counter.extremes(tensors)]
-        key = next(self._keys)
+        key = row.flat[queue_rows.KEY] = next(self._keys)
         self._found[key] = values
-        return key
+        return row
 
     def _note_known(self, number: int, counts: Any) -> None:
         """Let the graph count itself where it sees the same again."""

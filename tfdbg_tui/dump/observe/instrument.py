@@ -4,9 +4,9 @@ The tensors of a graph are observed in groups.  A group costs one look at its la
 TensorFlow's ``DebugNumericSummaryV2`` in its CURT_HEALTH mode, which runs at memory speed, and one
 at each *pack* of small tensors of one shape.  `coverage` tells which need no look of their own.
 Only when something in the group is bad, Python gets the tensors themselves (they are still alive)
-and counts everything about the bad ones (in loops, until it has seen enough of them: see
-`graph_counts`); in steps that are measured (see `magnitudes`), it finds the extremes of all.  What
-was found goes into a queue (see `row_queue`).  In modes that tell more of healthy tensors than
+and counts everything about the bad ones (in loops and the like, until it has seen enough of them:
+see `graph_counts`); in steps that are measured (see `magnitudes`), it finds the extremes of all.
+What was found goes into a queue (see `row_queue`).  In modes that tell more of healthy tensors than
 sizes, and in sessions of TensorFlow 1, one PyFunc, the *sink*, takes it instead.  Groups are
 limited, so that not too much is kept alive, and not too much is lost when an op raises in the
 middle of a graph.
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 _PACKED_ELEMENTS = 4096
 """Up to so many elements, to copy a tensor into a pack is cheaper than an op of its own."""
+_TINY_TENSORS = 16
+"""Up to so many tensors of few elements, their ops that count cost less than to enter Python."""
 _EXACT_FLOAT32 = 1 << 24
 """A float32 sum of ones is exact up to here; larger tensors are counted by the detail function."""
 
@@ -187,17 +189,25 @@ class _GroupBuilder:
             return callbacks.call_sink(inputs)
 
     def _count(self) -> Callable[[Any, Sequence[Any]], tuple[Any, Any]] | None:
-        """Return what adds ops that count, where Python would be called many times."""
+        """Return what adds ops that count, where that is cheaper than to call Python each time."""
         place, plan = self._place, self._plan
-        repeated = place.drained and place.repeated
-        if not repeated or plan.mode is TensorDebugMode.FULL_HEALTH:
+        if not (place.drained and plan.counted and (place.repeated or self._is_tiny())):
             return None
-        plan.counted = tuple(sorted(plan.places))
+        plan.counts_itself = True
 
         def count(row: Any, looked_at: Sequence[Any]) -> tuple[Any, Any]:
-            return graph_counts.count(self._number, plan, row, looked_at[1:], place.measured)
+            return graph_counts.count(
+                self._number, plan, row, looked_at[1:], place.measured, repeated=place.repeated
+            )
 
         return count
+
+    def _is_tiny(self) -> bool:
+        """Return whether all counts of the group cost less than to enter Python."""
+        rows = [*self._plan.rows, *self._plan.extra_rows]
+        sizes = [rows[row].size for row in self._plan.counted]
+        known = [size for size in sizes if size is not None]
+        return len(known) == len(sizes) <= _TINY_TENSORS and sum(known) <= _PACKED_ELEMENTS
 
     def _counter(self) -> Any:
         """Return the iteration of the loop, if the graph is the body of one."""

@@ -121,12 +121,16 @@ def make_function(definition: Any, children: Iterable[Any]) -> Any:
     return function
 
 
-def call(graph: Any, arguments: Sequence[Any]) -> Any:
-    """Return the outputs of a graph of ours, which is called in the current graph, and stays apart.
+def call(graph: Any, arguments: Sequence[Any], *, stays_apart: bool) -> Any:
+    """Return the outputs of a graph of ours, which is called in the current graph.
 
-    TensorFlow puts the ops of other functions in the place of their calls.
+    Args:
+        graph: The graph.
+        arguments: Its arguments.
+        stays_apart: Whether TensorFlow must not put its ops in the place of the call.  In a thread
+            that has called no function, it then opens a file, and crashes if it cannot.
     """
-    attributes = {NO_INLINE: AttrValue(b=True)}
+    attributes = {NO_INLINE: AttrValue(b=stays_apart)}
     made = from_func_graph(unique_fn_name(own.NAME, "called"), graph, attributes)
     definition = _definition(made)
     definition.signature.name = unique_fn_name(own.NAME, "called")
