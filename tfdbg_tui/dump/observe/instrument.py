@@ -107,7 +107,7 @@ def add_copies(
     memory: VariableMemory,
     fed: frozenset[str],
 ) -> dict[str, Any]:
-    """Add copies of ops to a v1 graph; see `update_order.copies_in_order`."""
+    """See `update_order.copies_in_order`: add copies of ops to a v1 graph."""
     with _own_scope(graph):
         return update_order.copies_in_order(graph, ops, wanted, memory, fed)
 
