@@ -47,7 +47,7 @@ def count(
         plan: The group's.
         row: That of a healthy execution; where it is not there, nothing is counted.
         tensors: See `GroupPlan.places`.
-        measured: Whether Python is to look at the tensors in any case; None for never.
+        measured: 1.0 where Python is to look at the tensors in any case, else 0.0; None for never.
         repeated: Whether the graph may run many times in a call.  TensorFlow goes through all ops
             of a branch that is not taken, so then they stay in a function of their own.
 
@@ -65,9 +65,8 @@ def count(
     with graph.as_default():
         inner = dict(zip(used, graph.inputs[1:], strict=False))
         counts = tf.raw_ops.Pack(values=_summaries(plan, inner), axis=0)
-        is_known = _is_known(number, plan, counts)
-        if measured is not None:
-            is_known &= ~graph.inputs[-1]
+        is_measured = None if measured is None else graph.inputs[-1]
+        is_known = _is_known(number, plan, counts, is_measured)
         counts = tf.raw_ops.Cast(x=counts, DstT=tf.int64)
         graph.outputs = [counts, _rows(plan, graph.inputs[0], counts), is_known]
     counts, rows, is_known = functions.call(graph, arguments, stays_apart=repeated)
@@ -89,11 +88,14 @@ def _summaries(plan: GroupPlan, tensors: Mapping[int, Any]) -> list[Any]:
     return found
 
 
-def _is_known(number: int, plan: GroupPlan, counts: Any) -> Any:
-    """Return whether Python has seen enough of some counts."""
+def _is_known(number: int, plan: GroupPlan, counts: Any, measured: Any) -> Any:
+    """Return whether Python has seen enough of some counts, and need not measure."""
     weighted = tf.raw_ops.Sign(x=counts) * _weights(number, len(plan.counted))
-    pattern = tf.raw_ops.Cast(x=tf.raw_ops.L2Loss(t=weighted), DstT=tf.int64)
-    return resources.is_in_set(_NAME, pattern)
+    pattern = tf.raw_ops.L2Loss(t=weighted)
+    if measured is not None:
+        pattern = tf.raw_ops.AddV2(x=pattern, y=measured)  # Patterns are even.
+    found = resources.weight_in_set(_NAME, tf.raw_ops.Cast(x=pattern, DstT=tf.int64))
+    return tf.raw_ops.Cast(x=found, DstT=tf.bool)
 
 
 def _rows(plan: GroupPlan, row: Any, counts: Any) -> Any:
@@ -106,7 +108,7 @@ def _rows(plan: GroupPlan, row: Any, counts: Any) -> Any:
 def note_known(number: int, counts: Any) -> None:
     """Note that Python has seen enough of the counts that it got from a group."""
     squares = np.square(_weights(number, len(counts)))
-    resources.add_to_set(_NAME, int(squares[counts != 0].sum()) // 2)
+    resources.add_to_set(_NAME, [int(squares[counts != 0].sum()) // 2])
 
 
 def _counted(plan: GroupPlan, tensors: Mapping[int, Any]) -> Iterator[Any]:
@@ -126,7 +128,8 @@ def _counted(plan: GroupPlan, tensors: Mapping[int, Any]) -> Iterator[Any]:
 def _weights(number: int, tensors: int) -> npt.NDArray[np.float64]:
     """Return what stands for each kind of bad elements, of each tensor, in the number of a pattern.
 
-    Before these come the id and the size of a tensor, whose weights tell groups apart.
+    Before these come the id and the size of a tensor, whose weights tell groups apart.  All weights
+    are even, so that half the sum of their squares is.
     """
     halves = np.random.default_rng(number).integers(_MAX_WEIGHT // 2, size=(tensors, _COLUMNS))
     return 2 * halves.astype(np.float64)

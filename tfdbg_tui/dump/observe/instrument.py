@@ -176,9 +176,6 @@ class _GroupBuilder:
         self._plan.columns = tuple(name for name, _ in self._columns)
         self._plan.sizes_put = len(sizes)
         condition = self._is_worth_a_look(looked_at[0], sizes) if looked_at else None
-        if condition is not None and self._place.measured is not None:
-            with self._on_host():
-                condition |= self._place.measured
         with tf.control_dependencies(after), self._on_host():
             row = row_queue.row_tensor(self._number, self._counter(), sizes)
             if condition is not None:
@@ -362,14 +359,18 @@ class _GroupBuilder:
     def _is_worth_a_look(self, curt: Any, sizes: Sequence[Any]) -> Any:
         """Return whether Python is to look at the tensors.
 
-        That is where one is bad, in any case where it will be overwritten, and in FULL_HEALTH where
-        one is too large for float32 sums.
+        That is where one is bad or measured, in any case where it will be overwritten, and in
+        FULL_HEALTH where one is too large for float32 sums.
         """
         plan = self._plan
         if plan.overwritten:
             return tf.constant(True)
         # Not zero where one of its elements is not; it needs no constant for the axes.
-        condition = tf.raw_ops.Cast(x=tf.raw_ops.L2Loss(t=curt), DstT=tf.bool)
+        look = tf.raw_ops.L2Loss(t=curt)
+        with self._on_host():
+            if self._place.measured is not None:
+                look = tf.raw_ops.AddV2(x=look, y=self._place.measured)
+            condition = tf.raw_ops.Cast(x=look, DstT=tf.bool)
         if plan.mode is TensorDebugMode.FULL_HEALTH:
             plan.exact_limit = _EXACT_FLOAT32
             known = (self._items[row].row.size or 0 for row in plan.large)

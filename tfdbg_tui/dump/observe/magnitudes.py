@@ -1,6 +1,7 @@
 """Of which executions the smallest and largest elements are recorded: those of one step in so many.
 
-Graphs ask a flag that they all know by its name: in a step that is measured it is set.
+Graphs ask a set that they all know by its name: in a step that is measured it holds the numbers of
+the iterations of loops that are, and what is in no loop counts as iteration 0.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
 _NAME = "tfdbg_tui_measured"
+_ITERATIONS = (0, *(1 << exponent for exponent in range(63)))
+"""Those of a loop that are measured: loops can be long, and each one measured enters Python."""
 _FIRST = 16
 """So many steps, calls and executions are measured in any case: many a program breaks early."""
 
@@ -67,23 +70,19 @@ class MeasuredSteps:
         return self._is_due(number, number)
 
     def graph(self, iteration: int) -> bool:
-        """Return whether what runs now in graphs is measured, in an iteration of a loop.
+        """Return whether what runs now in graphs is measured, in an iteration of a loop."""
+        return self._is_set and iteration in _ITERATIONS
 
-        Those are 0, 1, 2, 4, 8 and so on: loops can be long, and each one measured enters Python.
-        """
-        return self._is_set and not iteration & (iteration - 1)
-
-    def in_graph(self, iteration: Any) -> Any:
-        """Return a tensor in the current graph that tells what `graph` does.
+    @staticmethod
+    def in_graph(iteration: Any) -> Any:
+        """Return a tensor in the current graph: 1.0 where what runs is measured, else 0.0.
 
         Args:
             iteration: The counter of the loop that the graph is the body of, or None.
         """
-        is_set = resources.flag_in_graph(_NAME)
         if iteration is None:
-            return is_set
-        lower_bits = tf.bitwise.bitwise_and(iteration, iteration - 1)
-        return is_set & (lower_bits == 0)
+            return resources.weight_in_set(_NAME, tf.constant(0, tf.int64))
+        return resources.weight_in_set(_NAME, tf.cast(iteration, tf.int64))
 
     def _is_due(self, number: int, since_first: int) -> bool:
         return number % self.every == 0 or 0 <= since_first < _FIRST
@@ -92,5 +91,6 @@ class MeasuredSteps:
         with self._lock:
             if value == self._is_set:
                 return
-            resources.set_flag(_NAME, value)
+            change = resources.add_to_set if value else resources.remove_from_set
+            change(_NAME, _ITERATIONS)
             self._is_set = value

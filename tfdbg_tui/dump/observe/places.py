@@ -27,7 +27,7 @@ class Place(Protocol):
     Attributes:
         graph: The graph that they are made in.
         drained: Whether `row_queue` gets what they put into the queue.
-        measured: Tells in `graph` whether what runs now is measured; None where nothing is.
+        measured: In `graph`, 1.0 where what runs now is measured, else 0.0; None where nothing is.
         repeated: Whether the ops may run many times in a call.
     """
 

@@ -63,8 +63,8 @@ def row_tensor(number: int, iteration: Any, sizes: list[Any]) -> Any:
     if not sizes:
         if iteration is None:
             return tf.constant(rows)
-        column = np.arange(WIDTH) == ITERATION
-        return tf.raw_ops.SelectV2(condition=column, t=iteration, e=rows)
+        unit = (np.arange(WIDTH) == ITERATION).astype(np.int64)[None]
+        return tf.raw_ops.AddV2(x=tf.raw_ops.Mul(x=unit, y=iteration), y=rows)
     told = {(0, ITERATION): iteration} if iteration is not None else {}
     for index, size in enumerate(sizes):
         told[index // SIZES_IN_ROW, SIZES + index % SIZES_IN_ROW] = size

@@ -1,12 +1,11 @@
-"""Queues, flags and sets that all graphs know by their names, used without anybody's op callbacks.
+"""Queues and sets that all graphs know by their names, used without anybody's op callbacks.
 
-A flag is a variable of which graphs ask only whether somebody has assigned it: they never read it,
-as that would end the program where nobody has, for example in a process that was forked.
+A set of numbers is a table of TensorFlow's, which comes into being with whoever asks for it first.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
@@ -15,6 +14,12 @@ from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.pywrap_tfe import TFE_Py_Execute
 
 from tfdbg_tui.dump.tensorflow.private import attribute
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_INT64 = tf.int64.as_datatype_enum
+_FLOAT64 = tf.float64.as_datatype_enum
 
 _handle = attribute(Context, "_handle")
 
@@ -62,42 +67,36 @@ def dequeue_all(handle: Any, dtype: Any) -> Any:
     return vectors.numpy()
 
 
-def flag_in_graph(name: str) -> Any:
-    """Return a tensor in the current graph that tells whether a flag is set."""
-    with tf.device("/device:CPU:0"):
-        handle = tf.raw_ops.VarHandleOp(dtype=tf.bool, shape=[], shared_name=name)
-        return tf.raw_ops.VarIsInitializedOp(resource=handle)
-
-
-def set_flag(name: str, value: bool) -> None:
-    """Set a flag, or take it back."""
-    number = tf.bool.as_datatype_enum
-    (handle,) = _run_op("VarHandleOp", [], ("dtype", number, "shape", [], "shared_name", name))
-    if value:
-        element = EagerTensor(np.array(True), "/device:CPU:0", number)
-        _run_op("AssignVariableOp", [handle, element], ("dtype", number), outputs=0)
-    else:
-        _run_op("DestroyResourceOp", [handle], ("ignore_lookup_error", True), outputs=0)
-
-
-def is_in_set(name: str, number: Any) -> Any:
-    """Return a tensor in the current graph that tells whether an int64 tensor is in a set."""
+def weight_in_set(name: str, number: Any) -> Any:
+    """Return a float64 tensor in the current graph: 1 where an int64 tensor is in a set, else 0."""
     with tf.device("/device:CPU:0"):
         table = tf.raw_ops.MutableHashTableV2(
-            key_dtype=tf.int64, value_dtype=tf.int64, shared_name=name
+            key_dtype=tf.int64, value_dtype=tf.float64, shared_name=name
         )
-        zero = tf.constant(0, tf.int64)
-        found = tf.raw_ops.LookupTableFindV2(table_handle=table, keys=number, default_value=zero)
-        return tf.raw_ops.Cast(x=found, DstT=tf.bool)
+        zero = tf.constant(0.0, tf.float64)
+        return tf.raw_ops.LookupTableFindV2(table_handle=table, keys=number, default_value=zero)
 
 
-def add_to_set(name: str, number: int) -> None:
-    """Put a number into a set."""
-    int64 = tf.int64.as_datatype_enum
-    types = ("key_dtype", int64, "value_dtype", int64, "shared_name", name)
+def add_to_set(name: str, numbers: Sequence[int]) -> None:
+    """Put numbers into a set."""
+    types = ("Tin", _INT64, "Tout", _FLOAT64)
+    ones = EagerTensor(np.ones(len(numbers)), "/device:CPU:0", _FLOAT64)
+    _run_op("LookupTableInsertV2", [_set(name), _keys(numbers), ones], types, outputs=0)
+
+
+def remove_from_set(name: str, numbers: Sequence[int]) -> None:
+    """Take numbers out of a set, if they are in it."""
+    _run_op("LookupTableRemoveV2", [_set(name), _keys(numbers)], ("Tin", _INT64), outputs=0)
+
+
+def _set(name: str) -> Any:
+    types = ("key_dtype", _INT64, "value_dtype", _FLOAT64, "shared_name", name)
     (table,) = _run_op("MutableHashTableV2", [], types)
-    key, one = (EagerTensor(np.int64(n), "/device:CPU:0", int64) for n in (number, 1))
-    _run_op("LookupTableInsertV2", [table, key, one], ("Tin", int64, "Tout", int64), outputs=0)
+    return table
+
+
+def _keys(numbers: Sequence[int]) -> Any:
+    return EagerTensor(np.array(numbers, np.int64), "/device:CPU:0", _INT64)
 
 
 def _run_op(op_type: str, inputs: list[Any], attrs: tuple[Any, ...], outputs: int = 1) -> Any:
