@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,9 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
+from tfdbg_tui.dump.observe import graph_counts, row_queue  # noqa: E402
 from tfdbg_tui.dump.observe.groups import Group  # noqa: E402
+from tfdbg_tui.dump.tensorflow import resources  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 
 if TYPE_CHECKING:
@@ -99,6 +102,23 @@ def test_what_was_not_seen_before_is_described_in_full(tmp_path: Path) -> None:
             whole.setdefault(trace.op_type, set()).add(trace.iteration)
     assert RARE in whole["Cast"]
     assert RARE - 1 not in whole["Cast"]
+
+
+def test_what_python_has_seen_goes_with_the_graph(tmp_path: Path) -> None:
+    def noted() -> int:
+        table = resources._set(graph_counts._NAME)
+        return int(tf.raw_ops.LookupTableSizeV2(table_handle=table))
+
+    def program() -> None:
+        own = tf.function(loop.python_function)
+        own(tf.constant(elements()))
+        assert noted() > before
+
+    before = noted()
+    recorded(tmp_path, "ADAPTIVE", program)
+    gc.collect()
+    row_queue.drain()
+    assert noted() == before
 
 
 def test_elements_of_a_dataset(tmp_path: Path) -> None:

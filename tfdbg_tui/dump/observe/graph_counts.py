@@ -105,10 +105,21 @@ def _rows(plan: GroupPlan, row: Any, counts: Any) -> Any:
     return tf.concat([row[:1, : heads.shape[1]] + heads, counts], axis=1)
 
 
-def note_known(number: int, counts: Any) -> None:
-    """Note that Python has seen enough of the counts that it got from a group."""
+def note_known(number: int, counts: Any) -> int:
+    """Note that Python has seen enough of the counts that it got from a group.
+
+    Returns:
+        Their pattern, for `forget`.
+    """
     squares = np.square(_weights(number, len(counts)))
-    resources.add_to_set(_NAME, [int(squares[counts != 0].sum()) // 2])
+    pattern = int(squares[counts != 0].sum()) // 2
+    resources.add_to_set(_NAME, [pattern])
+    return pattern
+
+
+def forget(patterns: Sequence[int]) -> None:
+    """Forget what was noted of a group whose graph is gone."""
+    resources.remove_from_set(_NAME, patterns)
 
 
 def _counted(plan: GroupPlan, tensors: Mapping[int, Any]) -> Iterator[Any]:

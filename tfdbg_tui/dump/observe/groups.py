@@ -84,7 +84,7 @@ class Group:
         self._found: dict[int, Values] = {}
         self._keys = itertools.count(1)
         self._failures = 0
-        self._known_patterns = 0
+        self._patterns: list[int] = []
         self._constants_untold = summaries.TIMES_DETAILED
 
     def sink(self, row: Any, *arrays: Any) -> list[Any]:
@@ -179,9 +179,13 @@ class Group:
 
     def _note_known(self, number: int, counts: Any) -> None:
         """Let the graph count itself where it sees the same again."""
-        if self._known_patterns < _MAX_PATTERNS:
-            self._known_patterns += 1
-            graph_counts.note_known(number, counts)
+        if len(self._patterns) < _MAX_PATTERNS:
+            self._patterns.append(graph_counts.note_known(number, counts))
+
+    def graph_is_gone(self) -> None:
+        """Let go of what TensorFlow keeps for the graph."""
+        if self._patterns:
+            graph_counts.forget(self._patterns)
 
     def first_bad(self, values: Values) -> tuple[Row, HealthCounts | None] | None:
         """Return the first bad tensor and, where the mode counts, its counts; None if all are fine.

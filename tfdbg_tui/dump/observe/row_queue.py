@@ -186,6 +186,8 @@ class _Queue:
                 rows = self._taken() if self._thread is not None else None
                 if rows is not None:
                     self._hand_over(rows)
+                for group in leaving:
+                    group.graph_is_gone()
             except Exception as error:
                 for dump in list(callbacks.dumps):
                     if dump.active:  # A dump that was stopped has its rows.
