@@ -161,3 +161,15 @@ async def test_one_key_lists_alerts_of_one_kind_after_the_other(
         kinds = opened.snapshot.alert_counts
         everything = len(opened.snapshot.alerts)
         assert counts == [kinds.nan, kinds.neg_inf, kinds.pos_inf, everything]
+
+
+async def test_a_long_filter_is_cut_and_what_it_finds_is_not(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("a", "L", "backslash", *" step=6 bad size>1", "enter")
+        text = opened.focus.filter_of("graph_execution")
+        assert text == "line=debug_mnist.py:183 step=6 bad size>1"
+        assert "line=debug_mnist.py:183 step…: 2 " in opened.screen()
+        await opened.press("s", *"zero", "enter")
+        assert "…: 2 · by zero " in opened.screen()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Line
 
+_FRAME = 13  # cells of a title that hold no words: corners, the key, spaces, dots
 _CENTRED = 2  # lines of a sentence; more of them begin below each other
 
 
@@ -139,8 +140,14 @@ class Pane(VirtualList):
         cursor = self.cursor
         return f"{count:,}" if cursor is None else f"{cursor:,} of {count:,}"
 
-    def filter_words(self) -> str:
-        """Return what the title says of the pane's filter; "" where it has none."""
+    def filter_words(self, beside: str = "") -> str:
+        """Return what the title says of the pane's filter; "" where it has none.
+
+        A long filter is cut, so that how much it has found is always there.
+
+        Args:
+            beside: What else the title says.
+        """
         session, charset = self.session, self.charset
         text = session.focus.filter_of(self.spec.name)
         if not text or session.snapshot is None:
@@ -149,7 +156,10 @@ class Pane(VirtualList):
         found = [session.snapshot.listed.get(key, NOTHING_YET) for key in keys]
         count = self.spec.rows.num_listed(session.snapshot, session.focus)
         more = "" if all(listed.complete for listed in found) else charset.ellipsis
-        return f" {charset.dot} {text}: {count:,}{more}"
+        found_words = f": {count:,}{more}"
+        others = self.spec.title + beside + found_words + self.sort_words()
+        text = charset.fit(text, min(len(text), max(1, self.size.width - len(others) - _FRAME)))
+        return f" {charset.dot} {text}{found_words}"
 
     def sort_words(self) -> str:
         """Return what the title says of the order of the list; "" where that is its own."""

@@ -228,7 +228,8 @@ class GraphExecutionPane(Pane):
         if snapshot is None or index is None:
             return ""
         total = len(snapshot.run.graph_executions)
-        return f"{index:,} of {total:,}{self.filter_words()}{self.sort_words()}"
+        position = f"{index:,} of {total:,}"
+        return f"{position}{self.filter_words(position)}{self.sort_words()}"
 
 
 SPEC = PaneSpec(

@@ -251,7 +251,7 @@ class Timeline(Pane):
         snapshot, index = self.session.snapshot, self.session.focus.execution
         total = ROWS.total(snapshot) if snapshot else 0
         text = f"{total:,}" if index is None or not total else f"{index:,} of {total:,}"
-        return text + self.filter_words()
+        return text + self.filter_words(text)
 
     def on_click(self, event: events.Click) -> None:
         """Tell which box was clicked on, or meant by a click on the overview."""
