@@ -103,7 +103,7 @@ def _alike(places: IntArray, numbers: IntArray) -> Iterator[IntArray]:
     if (numbers == numbers[0]).all():
         yield places
         return
-    _, kinds = np.unique(numbers, axis=0, return_inverse=True)
-    kinds = kinds.reshape(-1)
-    for kind in range(kinds.max() + 1):
-        yield places[kinds == kind]
+    alike: dict[bytes, list[int]] = {}
+    for place, row in zip(places.tolist(), numbers, strict=True):
+        alike.setdefault(row.tobytes(), []).append(place)
+    yield from map(np.array, alike.values())

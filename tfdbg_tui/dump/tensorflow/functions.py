@@ -26,7 +26,7 @@ from tensorflow.python.ops.control_flow_util_v2 import (
     unique_fn_name,
 )
 
-from tfdbg_tui.dump.tensorflow import graph_ops, own
+from tfdbg_tui.dump.tensorflow import devices, graph_ops, own
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 
 if TYPE_CHECKING:
@@ -137,9 +137,13 @@ def call(graph: Any, arguments: Sequence[Any], *, stays_apart: bool) -> Any:
     # Of a function that says it has a state, TensorFlow saves no dataset.
     definition.signature.is_stateful = False
     function = make_function(definition, _children(made))
-    add_to_graph(tf.compat.v1.get_default_graph(), function)
+    caller, name = tf.compat.v1.get_default_graph(), function_name(function)
+    add_to_graph(caller, function)
     types = [output.dtype for output in graph.outputs]
-    return tf.raw_ops.StatefulPartitionedCall(args=arguments, Tout=types, f=function_name(function))
+    if stays_apart and not devices.has_accelerator():
+        # All of it runs on the device of the call, which saves finding out what runs where.
+        return caller.create_op(name, list(arguments), types).outputs
+    return tf.raw_ops.StatefulPartitionedCall(args=arguments, Tout=types, f=name)
 
 
 def call_in_loop(graph: Any, called: Any, arguments: Sequence[Any], after: Sequence[Any]) -> Any:
