@@ -17,9 +17,9 @@ from tfdbg_tui.diagnosis.events import (
 from tfdbg_tui.diagnosis.locations import user_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.logdir import GraphOp, Layer, Run, StackFrame
 
@@ -204,8 +204,10 @@ def _graph_ops(
             selected = any(use.op_type in _SELECTS for use in dataflow.consumers(source))
             yield ForwardOp(made_by, stack_id, selected, recorded_layer(run, source))
             continue
-        uses = (use for use in dataflow.consumers(source) if is_wanted(use.op_type or ""))
-        yield from filter(None, (_of_use(run, source, use) for use in uses))
+        op = graph_op_of(run, source)
+        if op is not None:
+            users = (use.name for use in dataflow.consumers(source))
+            yield from _forward_ops(run, op, users, is_wanted)
 
 
 def _same_graph_ops(
@@ -304,13 +306,13 @@ def _named(run: Run, calls: Calls, op: GraphOp) -> GraphOp | None:
     return None
 
 
-def _of_use(run: Run, source: TensorEvent, use: Use) -> ForwardOp | None:
-    """Return the op that uses a tensor, unless it belongs to a gradient itself."""
-    made_in = graph_op_of(run, source)
-    op = run.op(made_in.graph_id, use.name) if made_in is not None else None
-    if op is None or _NAME.search(op.name):
-        return None
-    return _of_graph(run, op)
+def _forward_ops(
+    run: Run, beside: GraphOp, names: Iterable[str], is_wanted: Callable[[str], bool]
+) -> Iterator[ForwardOp]:
+    """Yield those ops of the graph of another one that may be forward ops."""
+    for op in (run.op(beside.graph_id, name) for name in names):
+        if op is not None and is_wanted(op.op_type) and not _NAME.search(op.name):
+            yield _of_graph(run, op)
 
 
 def _of_graph(run: Run, op: GraphOp) -> ForwardOp:
