@@ -8,6 +8,7 @@ import pytest
 
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.screens.grid import Border, moved
+from tfdbg_tui.tui.screens.main import MainScreen
 from tfdbg_tui.user_files import state_path, write_whole
 
 if TYPE_CHECKING:
@@ -110,6 +111,17 @@ async def test_where_two_panes_share_the_screen_none_is_resized(
         assert opened.app.query_one("#alerts").region == before
         await opened.press("plus")
         assert "z gives it the whole screen" in opened.app.query_one(KeyBar).message
+
+
+async def test_a_key_lays_out_nothing_anew(
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("alt+3", "greater_than_sign", "G")
+        laid_out = []
+        monkeypatch.setattr(MainScreen, "_refresh_layout", lambda *_, **__: laid_out.append(1))
+        await opened.press("k", "k", "pageup", "alt+4", "j")
+        assert not laid_out
 
 
 def test_a_border_goes_as_far_as_there_is_room() -> None:

@@ -83,6 +83,7 @@ class Grid(Container):
         self._changed = False
         self._arrangement = ""
         self._dragged: Border | None = None
+        self._divided: dict[str, tuple[int, ...] | None] = dict.fromkeys(_LEAST)
 
     def keep_sizes(self) -> None:
         """Remember the sizes for the next session, if the user has chosen any."""
@@ -99,8 +100,13 @@ class Grid(Container):
         self._arrangement = arrangement
         sizes = self._known.get(arrangement, {})
         for axis in _LEAST:
-            cells = sizes.get(axis)
-            shares = " ".join(f"{size}fr" for size in cells) if cells else None
+            self._divide(axis, sizes.get(axis))
+
+    def _divide(self, axis: str, sizes: tuple[int, ...] | None) -> None:
+        """Give the columns or rows sizes, if they have others: it lays out the whole screen."""
+        if self._divided.get(axis) != sizes:
+            self._divided[axis] = sizes
+            shares = " ".join(f"{size}fr" for size in sizes) if sizes else None
             setattr(self.styles, f"grid_{axis}", shares)
 
     def resize(self, tile: int, axis: Axis, by: int) -> bool:
