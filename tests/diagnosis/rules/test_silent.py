@@ -222,3 +222,69 @@ def test_a_half_precision_tensor_close_to_its_limit(
     for value in values:
         recorded.trace("f", name, some(value, dtype=HALF), extremes=True)
     assert suspects(recorded) == ["near-overflow"] * expected
+
+
+STEPS = 12
+FADING = [0.1 * 0.9**step for step in range(STEPS)]
+"""Gradients of a training that goes on."""
+
+
+@pytest.mark.parametrize(
+    ("tensors", "expected"),
+    [
+        # A rectifier that goes off, that goes on again, and one of few elements.
+        ({"Relu": ("Relu", [*[1.0] * 8, *[0.0] * 5])}, ["dead-relu"]),
+        ({"Relu": ("Relu", [*[1.0] * 8, *[0.0] * 4])}, []),
+        ({"Relu": ("Relu", [*[0.0] * 11, 0.1])}, []),
+        # What comes back through a tanh.
+        (
+            {
+                "gradient_tape/Mul": ("Mul", FADING),
+                "gradient_tape/TanhGrad": ("TanhGrad", [1e-6 * value for value in FADING]),
+            },
+            ["saturated-activation"],
+        ),
+        (
+            {
+                "gradient_tape/Mul": ("Mul", FADING),
+                "gradient_tape/TanhGrad": ("TanhGrad", [*[1e-9] * 8, *[1e-3] * 4]),
+            },
+            [],
+        ),
+        # The gradients of two layers.
+        (
+            {
+                "gradient_tape/MatMul": ("MatMul", FADING),
+                "gradient_tape/MatMul_1": ("MatMul", [1e-8 * value for value in FADING]),
+            },
+            ["vanishing-gradient"],
+        ),
+        (
+            {
+                "gradient_tape/MatMul": ("MatMul", FADING),
+                "gradient_tape/MatMul_1": ("MatMul", [1e-5 * value for value in FADING]),
+            },
+            [],
+        ),
+        # Both fade as the training comes to its end.
+        (
+            {
+                "gradient_tape/MatMul": ("MatMul", [1e-9 * value for value in FADING]),
+                "gradient_tape/MatMul_1": ("MatMul", [1e-10 * value for value in FADING]),
+            },
+            [],
+        ),
+    ],
+)
+def test_layers_that_nothing_comes_through(
+    tmp_path: Path, tensors: dict[str, tuple[str, list[float]]], expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    for name, (op_type, _) in tensors.items():
+        recorded.op("f", op_type, name, "x:0", f"{next(iter(tensors))}:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", f"{name}:0", outputs=0)
+    for step in range(max(len(values) for _, values in tensors.values())):
+        for name, (_, values) in tensors.items():
+            recorded.trace("f", name, some(values[step]), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected

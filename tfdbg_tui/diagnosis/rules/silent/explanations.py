@@ -88,6 +88,24 @@ TRAINING_DIVERGES = Explanation(
     "and targets.",
     example=Example("MatMul in a gradient: 12 in step 0, 9e14 in step 12"),
 )
+SATURATED_ACTIVATION = Explanation(
+    id="saturated-activation",
+    title="An activation that is saturated everywhere",
+    why="All inputs of the tanh or sigmoid are so far from 0 that its slope is next to 0: no "
+    "gradient comes back through it, and the layers before it cannot learn.",
+    fix="Scale the inputs, make the initial weights smaller (Glorot), lower the learning rate, or "
+    "normalise before the activation.",
+    example=Example("TanhGrad of gradients up to 0.2 gives at most 3e-9, in each of 60 steps"),
+)
+VANISHING_GRADIENT = Explanation(
+    id="vanishing-gradient",
+    title="Gradients that vanish on the way back",
+    why="Each layer makes the gradient smaller, until what reaches the first ones is nothing "
+    "beside that of the last: they do not learn.",
+    fix="Use ReLU or the like instead of sigmoid and tanh, residual connections, normalisation, "
+    "He or Glorot initialisation; for long sequences LSTM or GRU.",
+    example=Example("MatMul in a gradient: at most 1e-11, in the last layer 0.3, in every step"),
+)
 
 EXPLANATIONS = (
     DEAD_RELU,
@@ -100,5 +118,7 @@ EXPLANATIONS = (
     ALL_STEPS_SKIPPED,
     MOST_STEPS_SKIPPED,
     TRAINING_DIVERGES,
+    SATURATED_ACTIVATION,
+    VANISHING_GRADIENT,
 )
 """All kinds of silent defects."""

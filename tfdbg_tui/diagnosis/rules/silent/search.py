@@ -17,6 +17,7 @@ from tfdbg_tui.diagnosis.rules.silent import explanations
 from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow, near_overflow
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
+from tfdbg_tui.diagnosis.rules.silent.stalled import find_stalled
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -58,6 +59,7 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *find_near_overflow(run, search.reckoned),
         *find_divergence(run, dataflow),
         *find_skipped_steps(run, dataflow, causes),
+        *find_stalled(run, dataflow),
     ]
     return sorted(found, key=lambda suspect: suspect.event.index)
 

@@ -1,0 +1,118 @@
+"""Layers that cannot learn, as magnitudes tell: nothing goes forward through them, or back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.events import op_type_of, summary_of
+from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.history import by_step, magnitudes_of, measured_tensors
+from tfdbg_tui.diagnosis.rules.model import Match
+from tfdbg_tui.diagnosis.rules.silent.explanations import (
+    DEAD_RELU,
+    SATURATED_ACTIVATION,
+    VANISHING_GRADIENT,
+)
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
+
+_MANY = 8  # measured computations up to the last that have to show it
+_SOME_SIZE = 32  # elements
+_OFF = {32: 5, 256: 3}  # elements: computations in which all of so many are 0
+_RECTIFIERS = frozenset({"Relu", "Relu6"})
+_SLOPES = frozenset({"TanhGrad", "SigmoidGrad"})
+_FLAT = 1e-4  # of the gradient: so much comes through where the slope is that, 5 from the middle
+_OF_LAYERS = frozenset(
+    {
+        *("MatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2DBackpropFilter"),
+        *("Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropFilter"),
+    }
+)
+"""Ops that compute the gradients of a layer's weights and inputs."""
+
+_VANISHED = 1e-6  # of the largest gradient of the same step
+
+
+def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
+    """Return the layers that nothing comes through, in all that was measured of late.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+    """
+    if not dataflow.variables.trained:
+        return []
+    measured = [(event, found) for event, found in measured_tensors(run) if len(found) >= _MANY]
+    return [
+        *_off(run, measured),
+        *_saturated(run, dataflow, measured),
+        *_vanishing(run, measured),
+    ]
+
+
+def _off(run: Run, measured: list[tuple[TensorEvent, Magnitudes]]) -> Iterator[Suspect]:
+    """Yield the rectifiers that let nothing through."""
+    for event, found in measured:
+        if op_type_of(run, event) not in _RECTIFIERS or found.largest[-1]:
+            continue
+        on, size = np.flatnonzero(found.largest), _size(run, event)
+        times = len(found) - (int(on[-1]) + 1 if on.size else 0)
+        if any(size >= least and times >= needed for least, needed in _OFF.items()):
+            evidence = f"all {size:,} outputs are 0 in the last {times:,} computations measured"
+            yield Suspect(event, DEAD_RELU, Match("likely", evidence), times)
+
+
+def _saturated(
+    run: Run, dataflow: Dataflow, measured: list[tuple[TensorEvent, Magnitudes]]
+) -> Iterator[Suspect]:
+    """Yield the gradients of tanh and sigmoid that let next to nothing back."""
+    for event, found in measured:
+        if op_type_of(run, event) not in _SLOPES or _size(run, event) < _SOME_SIZE:
+            continue
+        given = next((p.event for p in dataflow.producers(event) if p.input_slot == 1), None)
+        before = magnitudes_of(run, dataflow, given) if given is not None else found
+        if len(before) != len(found):
+            continue
+        after, largest = found.largest[-_MANY:], before.largest[-_MANY:]
+        if largest.all() and (after <= _FLAT * largest).all():
+            evidence = f"of gradients up to {largest[-1]:.3g} come back at most {after[-1]:.3g}"
+            yield Suspect(event, SATURATED_ACTIVATION, Match("likely", evidence), len(found))
+
+
+def _vanishing(run: Run, measured: list[tuple[TensorEvent, Magnitudes]]) -> list[Suspect]:
+    """Return the smallest gradient of a layer, where it is nothing beside the largest."""
+    layers = [
+        (event, *by_step(run, found))
+        for event, found in measured
+        if op_type_of(run, event) in _OF_LAYERS and is_backward(run, event)
+    ]
+    every = sorted({len(steps) for _, steps, _ in layers})
+    same = [(event, largest) for event, steps, largest in layers if [len(steps)] == every]
+    if len(same) < 2 or every[0] < _MANY:
+        return []
+    recent = np.array([largest[-_MANY:] for _, largest in same])
+    share = recent / np.maximum(recent.max(axis=0), np.finfo(np.float64).tiny)
+    smallest = int(np.argmin(share.max(axis=1)))
+    if share[smallest].max() > _VANISHED or not recent[smallest].all():
+        return []
+    most = int(np.argmax(recent[:, -1]))
+    evidence = (
+        f"{recent[smallest, -1]:.3g} at most, where the largest gradient of a layer is "
+        f"{recent[most, -1]:.3g}"
+    )
+    gone = int((share.max(axis=1) <= _VANISHED).sum())
+    return [Suspect(same[smallest][0], VANISHING_GRADIENT, Match("likely", evidence), gone)]
+
+
+def _size(run: Run, event: TensorEvent) -> int:
+    summary = summary_of(run, event)
+    return (summary.size or 0) if summary is not None else 0
