@@ -80,7 +80,7 @@ def called(frame: FrameType | None, depths: tuple[int, ...]) -> list[Any]:
         while depth < wanted and frame is not None:
             frame, depth = frame.f_back, depth + 1
         if frame is not None:
-            found.append(frame.f_locals.get("self"))
+            found.append(_first_argument(frame))
     return found[::-1]
 
 
@@ -104,7 +104,7 @@ def _may_be_call(code: CodeType) -> bool:
 
     Looking at them keeps them until the function returns, where Python copies them.
     """
-    if not code.co_argcount or code.co_varnames[0] != "self":
+    if not code.co_argcount:
         return False
     if _LOCALS_ARE_COPIED and "locals" in code.co_names:
         return False  # It holds the copy itself, which would change.
@@ -117,13 +117,18 @@ def _called_by(frame: FrameType) -> Any:
     """Return the layer that a frame is a call of, or None."""
     if _LOCALS_ARE_COPIED and sys.gettrace() is not None:
         return None
-    layer = frame.f_locals.get("self")
+    layer, name = _first_argument(frame), frame.f_code.co_name.removeprefix(_CONVERTED)
     if _is_keras(type(layer)):
-        is_call = frame.f_code.co_name.removeprefix(_CONVERTED) == _CALL
+        is_call = name == _CALL
     else:
         own = type(layer).__module__.startswith(_TENSORFLOW)
-        is_call = isinstance(layer, tf.Module) and not own
+        is_call = isinstance(layer, tf.Module) and not own and hasattr(type(layer), name)
     return layer if is_call else None
+
+
+def _first_argument(frame: FrameType) -> Any:
+    """Return what a method calls `self`."""
+    return frame.f_locals.get(frame.f_code.co_varnames[0])
 
 
 @lru_cache(maxsize=4096)
