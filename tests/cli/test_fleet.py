@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -157,6 +157,31 @@ def test_a_cluster_gives_the_same_report(
     with distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as cluster:
         there = diagnosed(capsys, job, "--json", "--scheduler", cluster.scheduler_address)
     assert there == diagnosed(capsys, job, "--json")
+
+
+def test_a_scheduler_that_goes_away_is_told(
+    recorded: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None)
+    submit = distributed.Client.submit
+
+    def submit_and_lose(client: Any, *args: Any, **kwargs: Any) -> Any:
+        future = submit(client, *args, **kwargs)
+        if not cluster.status.value == "closed":
+            distributed.wait(future)
+            cluster.close()
+        return future
+
+    monkeypatch.setattr(distributed.Client, "submit", submit_and_lose)
+    logdirs = [recorded / "loop_healthy", recorded / "gather_0"]
+    code = main(
+        ["diagnose", *map(str, logdirs), "--json", "--scheduler", cluster.scheduler_address]
+    )
+    report = json.loads(capsys.readouterr().out)
+    reasons = {one["reason"] for one in report["unread"]}
+    assert reasons == {"the connection to the scheduler was lost before it was read"}
+    assert code == 2
 
 
 def test_a_scheduler_that_is_not_there_is_one_sentence(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis import Unread, summarized
@@ -49,6 +50,9 @@ def _client(scheduler: str) -> Any:
         from distributed import Client
     except ImportError:
         raise LogdirError("--scheduler needs Dask: pip install 'tfdbg-tui[fleet]'") from None
+    # What it logs of a connection that is lost is told with what could not be read.
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         return Client(scheduler, timeout=_CONNECT_SECONDS)
     except (OSError, ValueError) as error:
@@ -56,9 +60,12 @@ def _client(scheduler: str) -> Any:
 
 
 def _result(future: Any, process: RunFiles) -> WorkerSummary | Unread:
+    path = process.file_sets[0].prefix
+    if future.cancelled():
+        return Unread(path, "the connection to the scheduler was lost before it was read")
     error = future.exception()
     if error is not None:
         reason = f"the cluster could not read it: {type(error).__name__}: {error}"
-        return Unread(process.file_sets[0].prefix, reason)
+        return Unread(path, reason)
     result: WorkerSummary | Unread = future.result()
     return result

@@ -177,8 +177,15 @@ def _member(job: JobReport, number: int) -> str:
 
 
 def _unread(unread: Sequence[Unread]) -> Iterator[str]:
+    """Yield a line for each thing that could not be read, or for many of one reason."""
+    alike: dict[str, list[str]] = {}
     for one in unread:
-        yield paragraph("unread", f"{one.path}: {one.reason}")
+        alike.setdefault(one.reason, []).append(one.path)
+    for reason, paths in alike.items():
+        for path in paths[:_MEMBERS]:
+            yield paragraph("unread", f"{path}: {reason}")
+        if len(paths) > _MEMBERS:
+            yield paragraph("unread", f"and {len(paths) - _MEMBERS:,} more: {reason}")
 
 
 def _command(command: str | None) -> str:
