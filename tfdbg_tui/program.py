@@ -76,14 +76,18 @@ def recording_environment(logdir: str, options: Mapping[str, Any]) -> dict[str, 
         logdir: Where the dump goes.
         options: Further arguments of `tfdbg_tui.enable_dump_debug_info`.
     """
-    run_id = os.environ.get("TFDBG_RUN_ID") or uuid.uuid4().hex[:8]
     path = os.environ.get("PYTHONPATH", "").removeprefix(_STARTUP).removeprefix(os.pathsep)
     return {
         **os.environ,
         "PYTHONPATH": f"{_STARTUP}{os.pathsep}{path}" if path else _STARTUP,
         "TFDBG_TUI_LOGDIR": os.path.abspath(logdir),
-        "TFDBG_TUI_OPTIONS": json.dumps({**DEFAULTS, "run_id": run_id, **options}),
+        "TFDBG_TUI_OPTIONS": json.dumps({**DEFAULTS, "run_id": _new_run_id(), **options}),
     }
+
+
+def _new_run_id() -> str:
+    """Return what tells a run from others: the user's choice, which several programs may share."""
+    return os.environ.get("TFDBG_RUN_ID") or uuid.uuid4().hex[:8]
 
 
 def _open_private(path: str, flags: int) -> int:
@@ -107,12 +111,14 @@ class Program:
         command: What follows ``python``: its options, the script and the script's arguments.
         options: Further arguments of `tfdbg_tui.enable_dump_debug_info`.
         spool: What uploads its logdir, as long as the program runs; None where it stays.
+        run_id: What tells its run from those that others record into the logdir meanwhile.
     """
 
     logdir: str
     command: Sequence[str]
     options: Mapping[str, Any] = field(default_factory=dict)
     spool: Spool | None = None
+    run_id: str = field(default_factory=_new_run_id)
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     @property
@@ -135,7 +141,7 @@ class Program:
                 stdin=stdin,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=recording_environment(self.logdir, self.options),
+                env=recording_environment(self.logdir, {**self.options, "run_id": self.run_id}),
                 start_new_session=True,
                 pass_fds=(self.spool.pipe,) if self.spool else (),
             )

@@ -10,6 +10,7 @@ import pytest
 
 from tfdbg_tui.cli import main
 from tfdbg_tui.cli.fleet import write_summary
+from tfdbg_tui.logdir import list_runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,7 +88,7 @@ def test_summaries_give_the_report_of_the_logdirs(
     recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for logdir in (recorded / "loop_2_apart").iterdir():
-        write_summary(str(logdir), str(tmp_path / f"{logdir.name}.json"), set())
+        write_summary(list_runs(str(logdir)), str(tmp_path / f"{logdir.name}.json"))
     (tmp_path / "other.json").write_text('{"summary_version": 99}')
     code, text = diagnosed(capsys, "--summaries", tmp_path)
     assert code == 1
@@ -168,7 +169,7 @@ def test_a_scheduler_that_goes_away_is_told(
 
     def submit_and_lose(client: Any, *args: Any, **kwargs: Any) -> Any:
         future = submit(client, *args, **kwargs)
-        if not cluster.status.value == "closed":
+        if cluster.status.value != "closed":
             distributed.wait(future)
             cluster.close()
         return future

@@ -13,7 +13,7 @@ from tfdbg_tui.diagnosis import (
     summaries_from_json,
     summaries_to_json,
 )
-from tfdbg_tui.logdir import LogdirError, list_runs
+from tfdbg_tui.logdir import LogdirError
 from tfdbg_tui.logdir.discovery import closed_directories
 from tfdbg_tui.logdir.processes import processes_of
 from tfdbg_tui.logdir.several import list_runs_of
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis import FleetReport, WorkerSummary
     from tfdbg_tui.logdir import RunFiles
-    from tfdbg_tui.wire.filesets import FileSet
 
 
 def diagnose_logdirs(
@@ -77,20 +76,17 @@ def _keep_newest(summaries: dict[tuple[str, str], WorkerSummary], summary: Worke
         summaries[process] = summary
 
 
-def write_summary(logdir: str, path: str, others: set[FileSet]) -> None:
-    """Write the summaries of the processes that a logdir holds.
+def write_summary(runs: Sequence[RunFiles], path: str) -> None:
+    """Write the summaries of the processes of some runs.
 
     Args:
-        logdir: The logdir.
+        runs: What a program has recorded.
         path: The file.
-        others: File sets of other programs.
 
     Raises:
-        LogdirError: Nothing was recorded, or the file cannot be written.
+        LogdirError: They cannot be read, or the file cannot be written.
     """
-    found = processes_of(list_runs(logdir))
-    processes = [process for process in found if not others & set(process.file_sets)]
-    summaries, unread = summarize_all(processes, jobs=1)
+    summaries, unread = summarize_all(processes_of(runs), jobs=1)
     if unread:
         raise LogdirError(f"{path}: not written: {unread[0].reason}")
     try:

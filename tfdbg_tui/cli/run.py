@@ -32,7 +32,8 @@ from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.options import add_app_arguments, add_live_arguments, app_options, live_options
 from tfdbg_tui.cli.output import tell
 from tfdbg_tui.dump.options import validated
-from tfdbg_tui.logdir import LogdirError
+from tfdbg_tui.logdir import LogdirError, list_runs
+from tfdbg_tui.logdir.processes import are_of_a_cluster
 from tfdbg_tui.logdir.text import printable
 from tfdbg_tui.program import DEFAULTS, Program, new_logdir
 from tfdbg_tui.storage import urls
@@ -40,8 +41,9 @@ from tfdbg_tui.storage.spool import Spool
 from tfdbg_tui.wire import filesets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from tfdbg_tui.logdir import RunFiles
     from tfdbg_tui.wire.filesets import FileSet
 
 _COPY_SECONDS = 0.1
@@ -200,34 +202,60 @@ def _check_summary(args: argparse.Namespace) -> None:
 
 def _run_headless(program: Program, args: argparse.Namespace) -> int:
     others = set(filesets.find_file_sets(program.logdir))
+    printed = os.path.getsize(program.log_path) if os.path.exists(program.log_path) else 0
     with _received_signals() as received:
         program.start(stdin=None)
-        _copy_output(program, received)
+        _copy_output(program, received, printed)
     _report(program)
-    recorded = os.path.isdir(program.logdir) and bool(filesets.find_file_sets(program.logdir))
-    verdict = _diagnose(program, as_json=args.json) if recorded else exit_codes.UNUSABLE
+    recorded = _runs(program, others)
+    verdict = _diagnose(program, recorded, args.json) if recorded else exit_codes.UNUSABLE
     if recorded and args.summary:
-        _write_summary(program, args.summary, others)
+        _write_summary(recorded, args.summary)
     if verdict == exit_codes.UNUSABLE:
         tell(f"nothing was recorded: {_why_nothing(program)}")
     return verdict if verdict == exit_codes.BAD else _shell_code(program) or verdict
 
 
-def _diagnose(program: Program, *, as_json: bool) -> int:
+def _runs(program: Program, others: set[FileSet]) -> list[RunFiles]:
+    """Return what a program has recorded; other programs may have used its logdir meanwhile.
+
+    Args:
+        program: The program.
+        others: File sets that were there before it.
+    """
+    try:
+        runs = list_runs(program.logdir)
+    except LogdirError:
+        return []
+    nameless = [run for run in runs if run.run_id is None and not others & set(run.file_sets)]
+    return [*nameless, *(run for run in runs if run.run_id == program.run_id)]
+
+
+def _diagnose(program: Program, recorded: Sequence[RunFiles], as_json: bool) -> int:
+    """Print the diagnosis of what a program has recorded, or of the job that it is of.
+
+    Args:
+        program: The program.
+        recorded: Its runs.
+        as_json: Whether it is printed as JSON.
+    """
     from tfdbg_tui.cli import diagnose
 
     parser = argparse.ArgumentParser()
     diagnose.add_arguments(parser)
     arguments = [program.logdir, *(["--json"] if as_json else [])]
+    runs = list_runs(program.logdir)
+    if len(runs) > 1 and not are_of_a_cluster(runs):
+        arguments += ["--run", recorded[-1].label]
     verdict: int = diagnose.run(parser.parse_args(arguments))
     return verdict
 
 
-def _write_summary(program: Program, path: str, others: set[FileSet]) -> None:
+def _write_summary(recorded: Sequence[RunFiles], path: str) -> None:
     from tfdbg_tui.cli import fleet
 
     try:
-        fleet.write_summary(program.logdir, path, others)
+        fleet.write_summary(recorded, path)
     except LogdirError as error:  # The diagnosis has been printed: its exit code stays.
         tell(str(error))
 
@@ -273,9 +301,16 @@ def _pass_on(received: set[int], program: Program) -> None:
         program.send(signal.SIGCONT)
 
 
-def _copy_output(program: Program, received: set[int]) -> None:
-    """Copy what the program prints to standard error until it ends."""
+def _copy_output(program: Program, received: set[int], start: int) -> None:
+    """Copy what the program prints to standard error until it ends.
+
+    Args:
+        program: The program.
+        received: The signals that are meant for it, as they come.
+        start: How many bytes an earlier one has printed.
+    """
     with open(program.log_path, "rb") as log:
+        log.seek(start)
         while program.running:
             _pass_on(received, program)
             _copy(log)
