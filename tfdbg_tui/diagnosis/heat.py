@@ -101,7 +101,10 @@ class Cells:
         return replace(self, columns=self.columns * bins // columns, steps=self.steps).merged()
 
     def merged(self) -> Cells:
-        """Return one of each row, side and column: the first bad one, else the largest."""
+        """Return one of each row, side and column: the first bad one, else the largest.
+
+        They have to be in order of time, but for those of other columns.
+        """
         count = len(self)
         if not count:
             return self
@@ -285,6 +288,8 @@ def _within_layers(cells: Cells, outer_rows: dict[int, list[int]]) -> Cells:
 
 
 def _joined(parts: list[Cells]) -> Cells:
-    return Cells(
+    """Return cells together, in order of time; executions after graphs, which they have run."""
+    found = Cells(
         *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Cells))
     )
+    return found.some(np.lexsort((np.abs(found.events), found.events < 0)))

@@ -149,6 +149,17 @@ async def test_it_grows_with_the_run(open_app: Open, growing: str, tmp_path: Pat
         assert "5 rows, 15 steps" in opened.screen()
 
 
+def test_a_layer_shows_what_was_bad_first_within_it(tmp_path: Path) -> None:
+    made = program(tmp_path / "made", 1)
+    for name, value in ((TENSORS[1], np.inf), (TENSORS[0], np.nan)):
+        made.trace("f", name, np.full(64, value, np.float16), serial=1)
+    heat = heat_of(made.open())
+    cells = heat.cells
+    bad = np.flatnonzero(cells.bad).tolist()
+    shown = {heat.rows[cells.rows[n]].name: cells.event(n).index for n in bad}
+    assert shown == {"model": 5, "encoder": 6, "wide": 6, "head": 5}
+
+
 def test_what_is_bad_in_no_step_is_counted(tmp_path: Path) -> None:
     made = program(tmp_path / "made")
     made.trace("f", TENSORS[0], np.full(64, np.nan, np.float16))
