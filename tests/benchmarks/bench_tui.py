@@ -3,7 +3,9 @@
     python tests/benchmarks/bench_tui.py [--traces 10000000] [--sizes 80x24 120x40 200x60]
 
 makes the large logdir of bench_reader.py, opens it, waits until it is read, and presses keys one
-at a time. A key is done when its last byte has arrived (nothing more for 150 ms). Start is timed on
+at a time. A key is done when its last byte has arrived (nothing more for 150 ms). Then it types
+filters and columns to sort by, character by character, and tells how long a character waited at
+most, when after Enter the first rows were there, and when all were. Start is timed on
 the small recorded logdir, from the process' start until all six panes show data; compile the
 packages first (python -m compileall) or it is Python's compiler that is timed. Prints a table.
 """
@@ -36,6 +38,8 @@ KEYS = {  # one key, or two in turn
     "Tab": (b"\t",),
 }
 QUIET = 0.15
+TYPED = (b"\\bad", b"\\type=Relu", b"\\step=3", b"\\zero>90%", b"sname", b"szero")  # a key, a text
+TYPING = 0.12  # seconds from one typed character to the next
 
 
 class Terminal:
@@ -80,6 +84,31 @@ class Terminal:
             elif time.perf_counter() - pressed > 2.0:
                 break  # this key changes nothing
         return (last - pressed) * 1e3, len(self.output) - before
+
+    def type(self, text: bytes) -> float:
+        """Type a text as a person does; return the most milliseconds that a character waited."""
+        longest = 0.0
+        for character in text:
+            before, typed = len(self.output), time.perf_counter()
+            os.write(self.fd, bytes([character]))
+            while len(self.output) == before and time.perf_counter() - typed < 5.0:
+                self.read(0.002)
+            longest = max(longest, time.perf_counter() - typed)
+            while time.perf_counter() - typed < TYPING:
+                self.read(0.005)
+        return longest * 1e3
+
+    def enter(self) -> tuple[float, float]:
+        """Press Enter; return the seconds until the first and the last byte of what that does."""
+        entered, first, last, used = time.perf_counter(), 0.0, 0.0, -1.0
+        os.write(self.fd, b"\r")
+        while self.cpu() - used > 0.05:  # a list that is being sorted is drawn only when it is
+            used, end = self.cpu(), time.perf_counter() + 1.5
+            while time.perf_counter() < end:
+                if self.read(0.01):
+                    last = time.perf_counter() - entered
+                    first = first or last
+        return first, last
 
     def settle(self) -> None:
         while self.read(1.5):
@@ -155,6 +184,28 @@ def time_keys(logdir: Path, size: tuple[int, int], repeats: int) -> list[str]:
     return rows
 
 
+def time_typed(logdir: Path, size: tuple[int, int]) -> list[str]:
+    """Return a row of the table for each filter and each column to sort by."""
+    terminal = Terminal(logdir, *size)
+    terminal.until(b" alerts ")
+    terminal.until_idle()
+    terminal.press(b"\x1b3")
+    rows = []
+    for text in TYPED:
+        terminal.press(text[:1])
+        before, longest = terminal.cpu(), terminal.type(text[1:])
+        first, last = terminal.enter()
+        cpu = terminal.cpu() - before
+        what = "filter" if text[:1] == b"\\" else "sort"
+        rows.append(
+            f"| {what} `{text[1:].decode()}` | {longest:.0f} ms | {first:.2f} s | {last:.1f} s "
+            f"| {cpu:.1f} s |"
+        )
+        terminal.press(b"\x1b")
+    terminal.close()
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--logdir", type=Path, help="a large logdir made before")
@@ -181,6 +232,8 @@ def main() -> None:
         print("|---|---|---|---|---|---|---|")
         for size in sizes:
             print("\n".join(time_keys(large, size, args.repeats)), flush=True)
+        print("\n| typed | longest wait | first rows | all rows | CPU |\n|---|--:|--:|--:|--:|")
+        print("\n".join(time_typed(large, sizes[-1])), flush=True)
 
 
 if __name__ == "__main__":
