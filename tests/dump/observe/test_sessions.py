@@ -387,6 +387,15 @@ def test_the_error_of_an_op_that_ran_as_a_copy_is_that_of_the_op(
         assert __file__ in str(caught.value)
 
 
+def test_checks_that_the_program_makes_are_made_again(dump: Path) -> None:
+    x = v1.placeholder(tf.float32, [])
+    wanted = [tf.math.log(x), v1.add_check_numerics_ops()]
+    with v1.Session() as session, pytest.raises(tf.errors.InvalidArgumentError):
+        session.run(wanted, {x: 0.0})
+    (root,) = diagnosed(dump).roots
+    assert (root.title, root.certainty) == ("Logarithm of zero", "proved")
+
+
 def test_a_run_that_failed_after_an_update_is_not_computed_again(
     dump: Path, references: None
 ) -> None:

@@ -38,7 +38,12 @@ _EXPECTED_ERRORS = (
 )
 """What a session raises at the end of its data, when it is closed, before it is initialised."""
 
-_REPEATABLE = frozenset(("Assert", "ReadVariableOp", "VarHandleOp", "Variable", "VariableV2"))
+_REPEATABLE = frozenset(
+    (
+        *("Assert", "CheckNumerics", "CheckNumericsV2"),
+        *("ReadVariableOp", "VarHandleOp", "Variable", "VariableV2"),
+    )
+)
 """Ops with a state that give the same again, where nothing has been assigned."""
 
 _NAMED_FETCHES = 3

@@ -38,7 +38,7 @@ class _Order:
         fed: Names of the tensors whose values the program gives.
 
     Attributes:
-        readers_before: By the name of an update, what is usually before it and need not be.
+        depths: How many ops TensorFlow runs one after the other up to an op, by its name.
     """
 
     def __init__(
@@ -52,35 +52,52 @@ class _Order:
         self._fed = fed
         self._computed = _computed(ops, wanted)
         self._folded: set[str] = set()
-        self._depths: dict[str, int] = {}
-        self._readers: dict[str, list[tuple[int, Any]]] = {}  # by variable: their bits, and they
-        self._needs: dict[str, int] = {}  # by op: the bits of the readers that come before
-        self._num_readers = 0
-        self.readers_before: dict[str, list[Any]] = {}
+        self.depths: dict[str, int] = {}
+        self._users: dict[str, int] = {}  # what reads or updates a variable: the bit of each
+        self._readers: dict[str, list[Any]] = {}  # by variable
+        self._updates: list[tuple[Any, frozenset[str]]] = []  # with their variables
+        self._after: dict[str, int] = {}  # by op: the bits of what it comes after
         for op in ops:
             self._add(op)
+
+    def readers_before(self) -> dict[str, list[Any]]:
+        """Return what updates usually come after, and need not: by their names."""
+        found = {}
+        for update, variables in self._updates:
+            readers = dict.fromkeys(r for name in variables for r in self._readers.get(name, ()))
+            before = [reader for reader in readers if self._is_usually_before(reader, update)]
+            if before:
+                found[update.name] = before
+        return found
+
+    def _is_usually_before(self, reader: Any, update: Any) -> bool:
+        first, second = reader.name, update.name
+        ordered = (
+            self._after[second] & self._users[first] or self._after[first] & self._users[second]
+        )
+        return not ordered and self.depths[first] < self.depths[second]
 
     def _add(self, op: Any) -> None:
         inputs = [tensor for tensor in op.inputs if tensor.name not in self._fed]
         before = [*(tensor.op for tensor in inputs), *op.control_inputs]
-        needs = 0
+        after = 0
         for other in before:
-            needs |= self._needs.get(other.name, 0)
+            after |= self._after.get(other.name, 0) | self._users.get(other.name, 0)
+        self._after[op.name] = after
         if self._is_folded(op):
             self._folded.add(op.name)
         runs = op.name in self._computed and op.name not in self._folded
-        depth = max((self._depths.get(other.name, 0) for other in before), default=0)
-        self._depths[op.name] = depth + runs
+        depth = max((self.depths.get(other.name, 0) for other in before), default=0)
+        self.depths[op.name] = depth + runs
         variables = frozenset().union(*map(self._memory.variables, inputs))
         if variables and writes(op):
-            self._note_update(op, variables, needs)
+            self._updates.append((op, variables))
         elif variables and not all(map(self._memory.variables, op.outputs)):
-            bit = 1 << self._num_readers
-            self._num_readers += 1
-            needs |= bit
             for variable in variables:
-                self._readers.setdefault(variable, []).append((bit, op))
-        self._needs[op.name] = needs
+                self._readers.setdefault(variable, []).append(op)
+        else:
+            return
+        self._users[op.name] = 1 << len(self._users)
 
     def _is_folded(self, op: Any) -> bool:
         """Whether TensorFlow knows what an op makes before the graph runs."""
@@ -90,17 +107,6 @@ class _Order:
             return True
         sources = [t.op.name if t.name not in self._fed else "" for t in op.inputs]
         return bool(sources) and self._folded.issuperset(sources) and not graph_ops.is_stateful(op)
-
-    def _note_update(self, op: Any, variables: frozenset[str], needs: int) -> None:
-        depth = self._depths[op.name]
-        readers = [
-            reader
-            for variable in variables
-            for bit, reader in self._readers.get(variable, ())
-            if not needs & bit and self._depths[reader.name] < depth
-        ]
-        if readers:
-            self.readers_before[op.name] = readers
 
 
 def copies_in_order(
@@ -122,7 +128,8 @@ def copies_in_order(
     Returns:
         None of them where an op keeps a state of its own, as a copy would have another.
     """
-    waits = _Order(ops, wanted, memory, fed).readers_before
+    order = _Order(ops, wanted, memory, fed)
+    waits = order.readers_before()
     chosen: dict[str, Any] = {}
     for op in ops:
         before = [tensor.op for tensor in op.inputs if tensor.name not in fed]
@@ -131,10 +138,11 @@ def copies_in_order(
     if not all(map(_can_be_copied, chosen.values())):
         return {}
     copies: dict[str, Any] = {}
-    for op in chosen.values():
+    # A reader may be a copy itself, of an op that was created later.
+    for op in sorted(chosen.values(), key=lambda op: order.depths[op.name]):
         inputs = [t if t.name in fed else replaced(t, copies) for t in op.inputs]
         before = [copies.get(other.name, other) for other in op.control_inputs]
-        readers = [_waited(reader) for reader in waits.get(op.name, ())]
+        readers = [_waited(copies.get(op.name, op)) for op in waits.get(op.name, ())]
         with tf.control_dependencies([*before, *readers]):
             copies[op.name] = graph_ops.copy_of(graph, op, inputs)
     return copies
