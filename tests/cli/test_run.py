@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tfdbg_tui.cli import main
+from tfdbg_tui.logdir import list_runs
 from tfdbg_tui.program import Program
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.conftest import RecordedLogdirs
 
 BUGGY = """\
@@ -73,6 +74,32 @@ def test_a_second_interrupt_ends_a_program_that_ignores_the_first(
     program.stop()
     program._process.stdout.close()
     assert program.outcome == "ended by signal SIGKILL"
+
+
+@pytest.mark.parametrize(("own", "code"), [("mirrored_1", 1), ("mirrored_healthy", 0)])
+def test_a_neighbour_in_the_logdir_is_not_diagnosed(
+    own: str,
+    code: int,
+    recorded: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    script, logdir, summary = tmp_path / "train.py", tmp_path / "logdir", tmp_path / "summary.json"
+    script.write_text("")
+
+    def start(program: Program, stdin: int | None = None) -> None:
+        Path(program.log_path).write_text("")
+        for name in ("mirrored_1", "mirrored_healthy"):
+            shutil.copytree(recorded / name, logdir, dirs_exist_ok=True)
+
+    (run,) = list_runs(str(recorded / own))
+    monkeypatch.setenv("TFDBG_RUN_ID", str(run.run_id))
+    monkeypatch.setattr(Program, "start", start)
+    command = ["run", "--headless", "--json", "--logdir", str(logdir), "--summary", str(summary)]
+    assert main([*command, str(script)]) == code
+    assert json.loads(capsys.readouterr().out)["run_id"] == run.run_id
+    assert [one["run_id"] for one in json.loads(summary.read_text())["workers"]] == [run.run_id]
 
 
 @pytest.mark.tensorflow
