@@ -80,6 +80,7 @@ async def test_a_job_opens_on_its_root(recorded: Path, size: tuple[int, int]) ->
         rows = opened.workers()
         assert ["from worker 2" in row for row in rows] == [True, True, False]
         assert "Log at programs.py:40" in rows[2]
+        assert not any(row.rstrip(" │").endswith("…") for row in rows)
 
 
 async def test_enter_shows_another_worker(recorded: Path) -> None:

@@ -21,7 +21,8 @@ _MARKS = 4  # cells before the first column
 # Columns, and how wide each is; those behind the root get room in this order.
 _COLUMNS = (("task", 11), ("step", 8), ("events/s", 11), ("alerts", 9), ("bad step", 11))
 _OPTIONAL = (("timeline", 24), ("host", 18), ("devices", 14), ("logdir", 40))
-_ROOT = 28  # the least its column gets
+_ROOT = 28  # that its column gets before others get room
+_LEAST_ROOT = 12
 _NUMBERS = ("step", "events/s", "alerts", "bad step")
 
 
@@ -88,7 +89,7 @@ class Workers(Pane):
 
     def _root_width(self, width: int) -> int:
         taken = sum(column for _, column in (*_COLUMNS, *self._optional(width)))
-        return max(_ROOT, width - _MARKS - taken)
+        return max(_LEAST_ROOT, width - _MARKS - taken)
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`: the titles of the columns; that of the one they are sorted by stands out."""
