@@ -72,7 +72,13 @@ def new_node(
 
 
 def new_number(graph: Any, value: int, after: Sequence[Any]) -> Any:
-    """Return a new int64 number of ours in a v1 graph, which is where the ops are it waits for."""
+    """Return a new int64 number of ours in a v1 graph, which is where the ops are it waits for.
+
+    Args:
+        graph: The graph.
+        value: The number.
+        after: Ops that it waits for.
+    """
     tensor = AttrValue(tensor=tf.make_tensor_proto(value, tf.int64))
     return new_node(graph, "Const", [], after, dtype=tf.int64, value=tensor).outputs[0]
 
@@ -88,7 +94,13 @@ def _attribute(value: Any) -> AttrValue:
 
 
 def set_input(op: Any, slot: int, tensor: Any) -> None:
-    """Let an op of ours, which no session has run, take a tensor that was made after it."""
+    """Let an op of ours, which no session has run, take a tensor that was made after it.
+
+    Args:
+        op: The op.
+        slot: Which of its inputs.
+        tensor: The tensor.
+    """
     _update_input(op)(slot, tensor)
 
 
