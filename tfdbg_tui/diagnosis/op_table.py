@@ -17,6 +17,8 @@ class Trait(Flag):
     """Asks whether values are finite."""
     BOUNDS = auto()
     """Sets a bound to ∞, or to a large number."""
+    CHECKS = auto()
+    """Raises an error where a value is not finite."""
     COMPARES = auto()
     """Compares numbers."""
     COMPLEX_INPUT = auto()
@@ -88,7 +90,8 @@ TRAITS: dict[str, Trait] = {
     "Case": T.UNRECORDED,
     "Cast": T.COUNTS_ANSWERS | T.SELECTS,
     "Ceil": T.MOVES,
-    "CheckNumerics": T.MOVES,
+    "CheckNumerics": T.CHECKS | T.MOVES,
+    "CheckNumericsV2": T.CHECKS | T.MOVES,
     "ClipByValue": T.BOUNDS | T.MOVES,
     "CollectiveAllToAllV2": T.MOVES,
     "CollectiveAllToAllV3": T.MOVES,

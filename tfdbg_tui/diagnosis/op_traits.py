@@ -95,6 +95,7 @@ EXPONENTIALS = having(Trait.EXPONENTIAL)
 That of log(0) or 1 / 0 is not, and numbers that multiply and add up to it are out of hand.
 """
 
+CHECKS = having(Trait.CHECKS)
 LEAVES_OUT = having(Trait.LEAVES_OUT)
 """Ops that leave NaN out on purpose; a finite result of others may hide a bug."""
 

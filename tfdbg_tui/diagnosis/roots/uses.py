@@ -10,6 +10,7 @@ from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.op_traits import (
     BOUNDS,
+    CHECKS,
     COMPARES_AND_ADDS,
     COMPARISONS,
     DIVISIONS,
@@ -204,6 +205,7 @@ _IF_KEPT = frozenset({Tolerance.KEPT})
 
 USES = (
     # What is known of the op by its type.
+    Row("checked", lambda use: use.op_type in CHECKS, _NEVER, "the op raises an error"),
     Row(
         "value-does-not-matter",
         lambda use: use.op_type in NON_FLOAT_RESULT,
