@@ -8,6 +8,7 @@ import pytest
 
 pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
+np = pytest.importorskip("numpy")
 
 import tfdbg_tui  # noqa: E402
 from tests.diagnosis import idioms  # noqa: E402
@@ -17,6 +18,8 @@ from tfdbg_tui.logdir import open_run  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tfdbg_tui.diagnosis.report.findings import Report
 
 
 def lines_of_trouble(program: Callable[[], Any], directory: Path) -> list[set[int]]:
@@ -45,3 +48,52 @@ def test_what_is_not_left_out_is_found_in_the_same_line(tmp_path: Path) -> None:
     found = {program.__name__: lines_of_trouble(program, tmp_path) for program in idioms.SICK}
     unlike = {name: lines for name, lines in found.items() if not lines[0] or lines[0] != lines[1]}
     assert unlike == {}
+
+
+def applied(gradient: Any) -> bool:
+    return True
+
+
+def scaled_training(
+    directory: Path, ask: Callable[[Any], Any], overflows: Callable[[int], bool]
+) -> Report:
+    """Returns the report of an eager training in float16; `ask` says if a step counts."""
+    tfdbg_tui.enable_dump_debug_info(str(directory), "ADAPTIVE", -1)
+    try:
+        w = tf.Variable(tf.ones([8, 4]))
+        x = tf.ones([6, 8])
+        for step in range(20):
+            with tf.GradientTape() as tape:
+                y = tf.matmul(tf.cast(x, tf.float16), tf.cast(w, tf.float16))
+                loss = tf.reduce_mean(tf.cast(y, tf.float32) ** 2)
+                scaled = loss * (1e6 if overflows(step) else 8.0)
+            gradient = tape.gradient(scaled, w)
+            if ask(gradient):
+                w.assign_sub(gradient * 1e-4)
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    return diagnose(open_run(str(directory)))
+
+
+def by_numpy(gradient: Any) -> Any:
+    return np.isfinite(gradient).all()
+
+
+def by_tensorflow(gradient: Any) -> Any:
+    return tf.reduce_all(tf.math.is_finite(gradient))
+
+
+def test_gradients_that_python_leaves_out_are_harmless(tmp_path: Path) -> None:
+    first = scaled_training(tmp_path / "first", by_numpy, lambda step: step < 3)
+    assert (first.verdict, len(first.roots)) == ("clean", 0)
+    never = scaled_training(tmp_path / "never", applied, lambda step: step < 3)
+    assert (never.verdict, len(never.roots)) == ("bad", 1)
+    all_along = scaled_training(tmp_path / "all", by_numpy, lambda step: step > 0)
+    assert all_along.verdict == "bad"  # nothing shows that Python has looked
+
+
+def test_steps_that_are_skipped_eagerly_are_counted(tmp_path: Path) -> None:
+    report = scaled_training(tmp_path, by_tensorflow, lambda step: step % 4 > 0)
+    (suspect,) = report.suspects
+    assert suspect.rule == "most-steps-skipped"
+    assert "not finite in 15 of 20 steps" in suspect.evidence

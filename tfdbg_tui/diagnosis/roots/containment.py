@@ -7,6 +7,7 @@ skips the step.  In a search for shortest paths ∞ is the distance of what has 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 # their use that would do harm.  (tf.debugging.enable_check_numerics leaves them out as well.)
 _STATISTICS = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 
+_TRIED = 16  # later computations of a gradient that are looked at
 _SPREAD = 500  # places: so many bad ones were not contained
 
 
@@ -72,7 +74,8 @@ class Containment:
         # Uses inside graphs are quick to look up, those of eager tensors are not.
         ordered = sorted(sites, key=lambda site: site.first.kind == "execution")
         return all(
-            self._harmless(event, tolerance) or (asked and self._passing(site, event))
+            self._harmless(event, tolerance)
+            or (self._passing(site, event) and (asked or self._left_out_by_python(site)))
             for site in ordered
             for event in dict.fromkeys((site.first, site.last))
         )
@@ -87,6 +90,20 @@ class Containment:
         """
         uses = [use for use in self._dataflow.consumers(event) if use.op_type not in ASKS]
         return not uses and self._recovered(site)
+
+    def _left_out_by_python(self, site: AlertSite) -> bool:
+        """Whether gradients that nothing takes are taken in a later step: Python has looked first.
+
+        A loss scaler written by hand asks NumPy, which leaves no record.
+        """
+        if site.last.kind != "execution" or not is_backward(self._run, site.last):
+            return False
+        steps = self._run.executions.steps
+        alike = self._dataflow.timeline.alike(site.last.index)
+        rows = alike[alike > site.last.index]
+        later = rows[steps.numbers_of(rows) > steps.numbers_of(alike[alike == site.last.index])[0]]
+        events = (replace(site.last, index=row) for row in later[:_TRIED].tolist())
+        return any(self._dataflow.consumers(event) for event in events)
 
     def _recovered(self, site: AlertSite) -> bool:
         last = site.last.index

@@ -8,7 +8,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import history_of, measured_tensors
+from tfdbg_tui.diagnosis.history import History, history_of, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import ALL_STEPS_SKIPPED, MOST_STEPS_SKIPPED
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots import Causes, Root
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.magnitudes import Floats
 
 _STEPS = 16  # a loss scaler may well skip the first few steps
+_TRIED = 8  # bad tensors of a place: eagerly, one line makes several, and one of them is asked
 _MOST = 0.5  # share of the later half of the steps
 
 
@@ -52,12 +54,25 @@ def _skipped(run: Run, dataflow: Dataflow, root: Root) -> npt.NDArray[np.bool_]:
     found = np.zeros(0, bool)
     for member in root.members:
         event = member.site.first
-        if event.kind != "graph_execution" or not is_backward(run, event):
+        if not is_backward(run, event):
             continue  # TensorFlow's own algorithms ask as well
-        if any(use.op_type == "IsFinite" for use in dataflow.consumers(event)):
-            bad = history_of(run, dataflow, event).bad
+        history = history_of(run, dataflow, event)
+        tried = map(history.event, np.flatnonzero(history.bad)[:_TRIED].tolist())
+        if any(_is_asked(dataflow, other) for other in tried):
+            bad = history.bad if event.kind == "graph_execution" else _by_step(run, history)
             found = found | bad if len(found) == len(bad) else max(found, bad, key=len)
     return found
+
+
+def _is_asked(dataflow: Dataflow, event: TensorEvent) -> bool:
+    return any(use.op_type == "IsFinite" for use in dataflow.consumers(event))
+
+
+def _by_step(run: Run, history: History) -> npt.NDArray[np.bool_]:
+    """Return of each step whether a tensor of it was bad: eagerly, one line makes many."""
+    steps = run.executions.steps.numbers_of(history.rows)
+    _, which = np.unique(steps[steps >= 0], return_inverse=True)
+    return np.bincount(which, history.bad[steps >= 0]) > 0
 
 
 def _scale_text(run: Run) -> str:

@@ -89,28 +89,32 @@ def _saturated(
 
 
 def _vanishing(run: Run, measured: list[tuple[TensorEvent, Magnitudes]]) -> list[Suspect]:
-    """Return the smallest gradient of a layer, where it is nothing beside the largest."""
-    layers = [
-        (event, *by_step(run, found))
+    """Return the smallest gradient of a layer, where it is nothing beside the largest.
+
+    Of graphs alone: in eager code not all gradients of a step are measured.
+    """
+    histories = [
+        (event, by_step(run, found)[1])
         for event, found in measured
-        if op_type_of(run, event) in _OF_LAYERS and is_backward(run, event)
+        if event.kind == "graph_execution"
+        and op_type_of(run, event) in _OF_LAYERS
+        and is_backward(run, event)
     ]
-    every = sorted({len(steps) for _, steps, _ in layers})
-    same = [(event, largest) for event, steps, largest in layers if [len(steps)] == every]
-    if len(same) < 2 or every[0] < _MANY:
+    steps = max((len(largest) for _, largest in histories), default=0)
+    layers = [(event, largest[-_MANY:]) for event, largest in histories if len(largest) == steps]
+    if steps < _MANY:
         return []
-    recent = np.array([largest[-_MANY:] for _, largest in same])
+    recent = np.array([largest for _, largest in layers])
     share = recent / np.maximum(recent.max(axis=0), np.finfo(np.float64).tiny)
     smallest = int(np.argmin(share.max(axis=1)))
     if share[smallest].max() > _VANISHED or not recent[smallest].all():
         return []
-    most = int(np.argmax(recent[:, -1]))
     evidence = (
         f"{recent[smallest, -1]:.3g} at most, where the largest gradient of a layer is "
-        f"{recent[most, -1]:.3g}"
+        f"{recent[:, -1].max():.3g}"
     )
     gone = int((share.max(axis=1) <= _VANISHED).sum())
-    return [Suspect(same[smallest][0], VANISHING_GRADIENT, Match("likely", evidence), gone)]
+    return [Suspect(layers[smallest][0], VANISHING_GRADIENT, Match("likely", evidence), gone)]
 
 
 def _size(run: Run, event: TensorEvent) -> int:
