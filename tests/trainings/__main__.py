@@ -1,0 +1,71 @@
+"""Run the trainings with the dump, and print what is told of each beside its label.
+
+    python -m tests.trainings                # all: about ten minutes
+    python -m tests.trainings 004 062        # some
+
+Exit code 0 if no healthy one is called bad or suspect, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import runpy
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import keras  # noqa: F401  # so that each process need not
+import tensorflow as tf  # noqa: F401
+
+import tfdbg_tui
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose
+from tfdbg_tui.logdir import open_run
+
+HERE = Path(__file__).parent
+LABELS: dict[str, Any] = json.loads((HERE / "labels.json").read_text())
+TOLD = ("bad", "suspect")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.trainings")
+    parser.add_argument("numbers", nargs="*", metavar="NUMBER", help="of programs; all by default")
+    numbers = parser.parse_args().numbers or sorted(LABELS)
+    verdicts: Counter[tuple[bool, bool]] = Counter()
+    for number in numbers:
+        with tempfile.TemporaryDirectory() as logdir:
+            run_dumped(HERE / "programs" / f"{number}.py", logdir)
+            report = diagnose(open_run(logdir))
+        label = LABELS[number]
+        verdicts[label["sick"], report.verdict in TOLD] += 1
+        rules = " ".join(finding.rule for finding in (*report.roots, *report.suspects))
+        print(f"{number} {label['cause'] or 'healthy':30} {report.verdict:10} {rules}", flush=True)
+    sick, healthy = (verdicts[kind, True] + verdicts[kind, False] for kind in (True, False))
+    print(f"sick: told {verdicts[True, True]} of {sick}")
+    print(f"healthy: told {verdicts[False, True]} of {healthy}")
+    return 1 if verdicts[False, True] else 0
+
+
+def run_dumped(program: Path, logdir: str) -> None:
+    """Runs a program in a process of its own, with the dump."""
+    process = os.fork()
+    if process:
+        os.waitpid(process, 0)
+        return
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        os.dup2(nowhere.fileno(), sys.stderr.fileno())
+    tfdbg_tui.enable_dump_debug_info(logdir, "ADAPTIVE", -1)
+    sys.argv = [str(program)]
+    try:
+        runpy.run_path(str(program), run_name="__main__")
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
