@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from textual import events
 
 from tfdbg_tui.logdir.index.steps import Steps
 from tfdbg_tui.tui.actions.registry import ACTIONS
@@ -14,6 +15,7 @@ from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.panes import numbered_panes
 from tfdbg_tui.tui.panes.base import Pane
+from tfdbg_tui.tui.panes.timeline import Timeline
 from tfdbg_tui.tui.session.focusing import focused_event
 
 if TYPE_CHECKING:
@@ -26,6 +28,20 @@ if TYPE_CHECKING:
 def screen_lines(app: TfdbgApp) -> list[str]:
     strips = app.screen._compositor.render_strips()
     return ["".join(segment.text for segment in strip) for strip in strips]
+
+
+async def test_a_click_before_anything_is_read_does_nothing(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        timeline, session = opened.app.query_one(Timeline), opened.app.session
+        before, snapshot = opened.focus, session.snapshot
+        x, y = timeline.content_region.offset
+        session.snapshot = None
+        timeline.on_click(events.Click(timeline, x + 40, y, 0, 0, 1, False, False, False))
+        session.snapshot = snapshot
+        await opened.pilot.pause()
+        assert opened.focus == before
 
 
 async def test_digits_tab_and_clicks_choose_panes(open_app: Open, logdirs: RecordedLogdirs) -> None:

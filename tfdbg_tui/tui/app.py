@@ -276,11 +276,11 @@ class TfdbgApp(PacedApp):
         return super().pop_screen() if len(self.screen_stack) > 1 else AwaitComplete()
 
     def action_command_palette(self) -> None:
-        """See Textual."""
+        """See Textual; without its id, which a palette has until it has closed."""
         from tfdbg_tui.tui.screens.palette import Palette
 
         if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+            self.push_screen(Palette())
 
     async def action_quit(self) -> None:
         """See Textual: Ctrl+Q, and q where runs are chosen."""

@@ -40,3 +40,14 @@ async def test_a_click_on_a_command_that_is_gone_does_nothing(
         commands.post_message(click(5, 3, Style(meta={"option": commands.option_count})))
         await opened.pilot.pause()
         assert isinstance(opened.app.screen, Palette)
+
+
+async def test_a_palette_opens_while_another_one_closes(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (80, 24)) as opened:
+        await opened.press("ctrl+p")
+        opened.app.pop_screen()
+        opened.app.action_command_palette()
+        await opened.pilot.pause()
+        assert isinstance(opened.app.screen, Palette)

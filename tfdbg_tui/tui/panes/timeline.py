@@ -256,7 +256,7 @@ class Timeline(Pane):
     def on_click(self, event: events.Click) -> None:
         """Tell which box was clicked on, or meant by a click on the overview."""
         offset = event.get_content_offset(self)
-        if offset is None:
+        if offset is None or self.session.snapshot is None:
             return
         if 0 <= offset.y < len(self._head):
             self._overview_clicked(offset.x - self._label_width - 1)
