@@ -104,7 +104,9 @@ class RunsScreen(ClosesOnce, ModalScreen["RunFiles"]):
             yield Options()
 
     def on_mount(self) -> None:
-        """Show the runs, and look at each of them."""
+        """Show the runs, and look at each of them, unless the app ends before it can."""
+        if not self.query(Options):
+            return
         self.query_one(Options).can_focus = False
         self._list()
         self._surveyor.start()
