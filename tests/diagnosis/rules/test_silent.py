@@ -46,6 +46,16 @@ def test_a_relu_is_dead_only_if_it_never_fires(
     assert suspects(recorded) == expected
 
 
+def test_a_dead_relu_that_is_counted_and_measured_is_told_once(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "Relu", "Relu", "x:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "Relu:0", outputs=0)
+    for call in range(CALLS):
+        recorded.trace("f", "Relu", some(0.0), serial=call + 1, extremes=True)
+        recorded.execution("f", [], {call: some(1)}, "f", serial=call + 1)
+    assert suspects(recorded) == ["dead-relu"]
+
+
 @pytest.mark.parametrize("mode", [TensorDebugMode.FULL_HEALTH, TensorDebugMode.FULL_TENSOR])
 @pytest.mark.parametrize(("largest", "expected"), [(3e38, ["near-overflow"]), (1e30, [])])
 def test_an_exponential_close_to_the_largest_number(

@@ -12,12 +12,13 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent import explanations
 from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow, near_overflow
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
-from tfdbg_tui.diagnosis.rules.silent.stalled import find_stalled
+from tfdbg_tui.diagnosis.rules.silent.stalled import RECTIFIERS, SOME_SIZE, find_stalled
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -32,14 +33,12 @@ if TYPE_CHECKING:
 
 _SAMPLE = 12  # computations of a place that are looked at
 _MANY = 8  # computations of a place that are needed to say that something always happens
-_SOME_SIZE = 32  # elements
 
-_RECTIFIERS = frozenset({"Relu", "Relu6"})
 _GROWING = frozenset({"Exp", "Square", "Cumprod", "Prod", "Pow"})
 _LAYER_OUTPUTS = frozenset({"MatMul", "BiasAdd", "AddV2", "Add", "Sigmoid", "Tanh", "Relu"})
 _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
 _LOGITS = frozenset({"BiasAdd", "MatMul"})
-_SAMPLED = _RECTIFIERS | _GROWING | {"Cast", "Sub", "SquaredDifference", "Softmax"}
+_SAMPLED = RECTIFIERS | _GROWING | {"Cast", "Sub", "SquaredDifference", "Softmax"}
 
 
 def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]:
@@ -59,7 +58,13 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *find_near_overflow(run, search.reckoned),
         *find_divergence(run, dataflow),
         *find_skipped_steps(run, dataflow, causes),
-        *find_stalled(run, dataflow),
+    ]
+    # Where zeros are counted as well as measured, both ways find a layer that is off.
+    told = {(suspect.rule, place_of(run, suspect.event)) for suspect in found}
+    found += [
+        suspect
+        for suspect in find_stalled(run, dataflow)
+        if (suspect.rule, place_of(run, suspect.event)) not in told
     ]
     return sorted(found, key=lambda suspect: suspect.event.index)
 
@@ -96,7 +101,7 @@ class _Search:
         known = [summary for summary in summaries if summary is not None]
         if len(known) < len(events):
             return None
-        if op_type in _RECTIFIERS and all(map(_all_zero, known)):
+        if op_type in RECTIFIERS and all(map(_all_zero, known)):
             return self._suspect(
                 explanations.DEAD_RELU,
                 events,
@@ -140,7 +145,7 @@ class _Search:
         zeros = sum(summary.zero or 0 for summary in known)
         size = sum(summary.size or 0 for summary in known)
         always = all(
-            (s.size or 0) >= _SOME_SIZE and (s.zero or 0) * 2 >= (s.size or 0) for s in known
+            (s.size or 0) >= SOME_SIZE and (s.zero or 0) * 2 >= (s.size or 0) for s in known
         )
         if not always or not self._dataflow.variables.trained:
             return None
@@ -161,7 +166,7 @@ class _Search:
             )
             if after.dtype != "float16" or before is None:
                 return None
-            if before.zero is None or after.zero is None or (after.size or 0) < _SOME_SIZE:
+            if before.zero is None or after.zero is None or (after.size or 0) < SOME_SIZE:
                 return None
             lost += after.zero - before.zero
             size += (after.size or 0) - before.zero
@@ -243,4 +248,4 @@ class _Search:
 
 
 def _all_zero(summary: TensorSummary) -> bool:
-    return summary.zero is not None and summary.zero == summary.size and summary.zero >= _SOME_SIZE
+    return summary.zero is not None and summary.zero == summary.size and summary.zero >= SOME_SIZE

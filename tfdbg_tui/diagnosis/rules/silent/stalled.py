@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _MANY = 8  # measured computations up to the last that have to show it
-_SOME_SIZE = 32  # elements
+SOME_SIZE = 32
+"""Elements of a tensor of which it means something that all are alike."""
+
+RECTIFIERS = frozenset({"Relu", "Relu6"})
+
 _OFF = {32: 5, 256: 3}  # elements: computations in which all of so many are 0
-_RECTIFIERS = frozenset({"Relu", "Relu6"})
 _SLOPES = frozenset({"TanhGrad", "SigmoidGrad"})
 _FLAT = 1e-4  # of the gradient: so much comes through where the slope is that, 5 from the middle
 _OF_LAYERS = frozenset(
@@ -62,7 +65,7 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
 def _off(run: Run, measured: list[tuple[TensorEvent, Magnitudes]]) -> Iterator[Suspect]:
     """Yield the rectifiers that let nothing through."""
     for event, found in measured:
-        if op_type_of(run, event) not in _RECTIFIERS or found.largest[-1]:
+        if op_type_of(run, event) not in RECTIFIERS or found.largest[-1]:
             continue
         on, size = np.flatnonzero(found.largest), _size(run, event)
         times = len(found) - (int(on[-1]) + 1 if on.size else 0)
@@ -76,7 +79,7 @@ def _saturated(
 ) -> Iterator[Suspect]:
     """Yield the gradients of tanh and sigmoid that let next to nothing back."""
     for event, found in measured:
-        if op_type_of(run, event) not in _SLOPES or _size(run, event) < _SOME_SIZE:
+        if op_type_of(run, event) not in _SLOPES or _size(run, event) < SOME_SIZE:
             continue
         given = next((p.event for p in dataflow.producers(event) if p.input_slot == 1), None)
         before = magnitudes_of(run, dataflow, given) if given is not None else found
