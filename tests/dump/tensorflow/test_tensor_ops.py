@@ -27,8 +27,8 @@ from tests.dump import device_programs as programs  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump.encode import eager_tensors  # noqa: E402
-from tfdbg_tui.dump.observe import compiled, instrument  # noqa: E402
-from tfdbg_tui.dump.tensorflow import devices, tensor_ops  # noqa: E402
+from tfdbg_tui.dump.observe import compiled  # noqa: E402
+from tfdbg_tui.dump.tensorflow import devices, own, tensor_ops  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 
 if TYPE_CHECKING:
@@ -78,18 +78,18 @@ def mode(request: pytest.FixtureRequest) -> str:
 def own_ops(mode: str, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """The ops that are added to functions in a mode, without what stands for the program's."""
     found: list[Any] = []
-    own_scope = instrument._own_scope
+    scope = own.scope
 
     @contextlib.contextmanager
     def noting(graph: Any) -> Iterator[None]:
         before = len(graph.get_operations())
-        with own_scope(graph):
+        with scope(graph):
             yield
         new = graph.get_operations()[before:]
         found.extend(op for op in new if op.type != "Placeholder")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(instrument, "_own_scope", noting)
+        patch.setattr(own, "scope", noting)
         with dumping(tmp_path_factory.mktemp(mode), mode):
             for call in programs.dtype_calls():
                 call(2.0)

@@ -14,23 +14,16 @@ middle of a graph.
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.observe import (
-    callbacks,
-    coverage,
-    graph_counts,
-    row_queue,
-    update_order,
-)
+from tfdbg_tui.dump.observe import callbacks, coverage, graph_counts, row_queue
 from tfdbg_tui.dump.tensorflow import own, tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from tfdbg_tui.dump.encode.group_plan import Row
@@ -38,7 +31,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
     from tfdbg_tui.dump.observe.observed import Observed
     from tfdbg_tui.dump.observe.places import AddedGraph, Place
-    from tfdbg_tui.dump.observe.references import VariableMemory
 
 _PACKED_ELEMENTS = 4096
 """Up to so many elements, to copy a tensor into a pack is cheaper than an op of its own."""
@@ -77,7 +69,7 @@ def add_group(
         serial: The number of the run that the values belong to, where the graph is told.
     """
     builder = _GroupBuilder(place, items, group, iteration, input_row, serial)
-    with _own_scope(place.graph), tensor_ops.beside(items[0].tensor):
+    with own.scope(place.graph), tensor_ops.beside(items[0].tensor):
         return builder.build(after)
 
 
@@ -89,27 +81,15 @@ def add_measured(place: AddedGraph, iteration: Any, steps: MeasuredSteps) -> Non
         iteration: Number of the iteration of its loop; None outside of loops.
         steps: Knows which steps are measured.
     """
-    with _own_scope(place.graph):
+    with own.scope(place.graph):
         number = None if iteration is None else place.tensor(iteration)
         place.measured = steps.in_graph(number)
 
 
 def add_serial(graph: Any) -> Any:
     """Return a placeholder in a v1 graph for the number of a run."""
-    with _own_scope(graph):
+    with own.scope(graph):
         return tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int64), [], "serial")
-
-
-def add_copies(
-    graph: Any,
-    ops: Sequence[Any],
-    wanted: frozenset[str],
-    memory: VariableMemory,
-    fed: frozenset[str],
-) -> dict[str, Any]:
-    """See `update_order.copies_in_order`: add copies of ops to a v1 graph."""
-    with _own_scope(graph):
-        return update_order.copies_in_order(graph, ops, wanted, memory, fed)
 
 
 def add_waiting(graph: Any, tensors: Sequence[Any], sinks: Sequence[Any]) -> list[Any]:
@@ -120,20 +100,8 @@ def add_waiting(graph: Any, tensors: Sequence[Any], sinks: Sequence[Any]) -> lis
         tensors: The tensors.
         sinks: The ops that are to run before.
     """
-    with _own_scope(graph), tf.control_dependencies(sinks):
+    with own.scope(graph), tf.control_dependencies(sinks):
         return [tf.identity(tensor) for tensor in tensors]
-
-
-@contextlib.contextmanager
-def _own_scope(graph: Any) -> Iterator[None]:
-    with (
-        own.adding_ops(),
-        graph.as_default(),
-        tf.control_dependencies(None),
-        graph.name_scope(own.SCOPE),
-        graph.device(None),
-    ):
-        yield
 
 
 class _GroupBuilder:

@@ -20,7 +20,7 @@ from tfdbg_tui.dump.observe import instrument, observed, references, update_orde
 from tfdbg_tui.dump.observe.references import VariableMemory, When
 from tfdbg_tui.dump.observe.session_sinks import RunSinks, SharedSinks, SinkMaker
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
-from tfdbg_tui.dump.tensorflow import graph_ops, graph_state, session_hooks
+from tfdbg_tui.dump.tensorflow import graph_ops, graph_state, own, session_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -253,9 +253,10 @@ class SessionPlans:
         flow = ControlFlow(recorded.op for recorded in ops)
         run_ops = [recorded.op for recorded in ops]
         memory = VariableMemory(run_ops, fed)
-        copies = instrument.add_copies(
-            graph, run_ops, frozenset(op.name for op in asked), memory, fed
-        )
+        with own.scope(graph):
+            copies = update_order.copies_in_order(
+                graph, run_ops, frozenset(op.name for op in asked), memory, fed
+            )
         sinks = RunSinks(
             SinkMaker(
                 self._dump, self._options, self._graphs, graph, state.serial, doubtful=doubtful

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from tfdbg_tui.dump.observe.references import writes
+from tfdbg_tui.dump.observe.v1_control_flow import LOOP_OPS
 from tfdbg_tui.dump.tensorflow import graph_ops
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.observe.references import VariableMemory
 
-_LOOPS = frozenset(("Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration"))
 _KEEPS_NOTHING = frozenset(("Assert", "Print", "PrintV2", "PyFunc", "EagerPyFunc"))
 """Ops that TensorFlow calls stateful for what they do, not for what they keep."""
 
@@ -175,7 +175,7 @@ def _waited(op: Any) -> Any:
 
 
 def _can_be_copied(op: Any) -> bool:
-    if op.type in _LOOPS:
+    if op.type in LOOP_OPS:
         return False
     elsewhere = any(t.dtype == tf.resource or graph_ops.is_reference(t) for t in op.inputs)
     return not graph_ops.is_stateful(op) or elsewhere or op.type in _KEEPS_NOTHING

@@ -18,6 +18,9 @@ _BACK = frozenset(("NextIteration", "RefNextIteration"))
 _ENTERS = frozenset(("Enter", "RefEnter"))
 _EXITS = frozenset(("Exit", "RefExit"))
 
+LOOP_OPS = _ENTERS | _EXITS | _BACK
+"""The ops that loops alone have."""
+
 Branches = frozenset[tuple[str, int]]
 """The branches that something is in: the name of each condition, and which side of it."""
 

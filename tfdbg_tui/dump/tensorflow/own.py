@@ -129,6 +129,19 @@ def adding_ops() -> Iterator[None]:
         _thread.adds_ops = before[1]
 
 
+@contextlib.contextmanager
+def scope(graph: Any) -> Iterator[None]:
+    """Add ops of ours to a graph: under `SCOPE`, on no certain device, waiting for nothing."""
+    with (
+        adding_ops(),
+        graph.as_default(),
+        tf.control_dependencies(None),
+        graph.name_scope(SCOPE),
+        graph.device(None),
+    ):
+        yield
+
+
 def adds_ops() -> bool:
     """Return whether this thread is in `adding_ops`."""
     return _thread.adds_ops
