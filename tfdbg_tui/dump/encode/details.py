@@ -25,14 +25,15 @@ EXTREMES = slice(9, 11)
 WIDTH = 11
 """Columns of a detail: number of the row, rank, and the fields of `HealthCounts` in order."""
 
+MAX_PATTERNS = 1000
+"""So many patterns of a group are kept as known: there may be no end of them."""
+
 _NEGATIVE = 6
 """From this column on NaN stands where only NaN and infinity were counted."""
 _MAX_DETAILED = 1 << 20
 """Larger tensors are detailed only where they are bad, or an input of what is."""
 _COUNTED_TOGETHER = 1 << 15
 """Up to so many elements, to copy a tensor next to others is cheaper than to look at it alone."""
-_MAX_PATTERNS = 1000
-"""So many patterns of a group are kept as known: there may be no end of them."""
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -208,7 +209,7 @@ class DetailCounter:
             inputs = self._inputs.get(row, ())
             if self._novelty.is_new((row, *kinds_of_row, *(i in all_bad for i in inputs))):
                 new.update((row, *inputs))
-        if not new and len(self._known) < _MAX_PATTERNS:
+        if not new and len(self._known) < MAX_PATTERNS:
             self._known.add(pattern)
         return new
 

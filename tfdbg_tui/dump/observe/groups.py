@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.summaries import HealthCounts
     from tfdbg_tui.dump.observe.calls import Moment
 
-_MAX_PATTERNS = 1000
-"""So many patterns of a group are noted as known: there may be no end of them."""
 _MAX_FAILURES = 3
 """A group that has failed so often is left alone."""
 _NAMED = 3
@@ -179,7 +177,7 @@ class Group:
 
     def _note_known(self, number: int, counts: Any) -> None:
         """Let the graph count itself where it sees the same again."""
-        if len(self._patterns) < _MAX_PATTERNS:
+        if len(self._patterns) < details.MAX_PATTERNS:
             self._patterns.append(graph_counts.note_known(number, counts))
 
     def graph_is_gone(self) -> None:
