@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.verdicts import Verdict
 
 
-Suspect = Literal["data", "hardware"]
+SpeaksFor = Literal["data", "hardware"]
 """Where to look on a process that alone has made a root."""
 
 _UNEXPLAINED = "born-of-finite"
@@ -73,7 +73,7 @@ class FleetRoot:
     links: tuple[tuple[int, int, Via | None], ...] = ()
 
     @property
-    def speaks_for(self) -> Suspect | None:
+    def speaks_for(self) -> SpeaksFor | None:
         """What the counts of the op's inputs speak for, where one process alone has made it.
 
         None where several have, or where its inputs are not on record.

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
         FleetReport,
         FleetRoot,
         JobReport,
-        Suspect,
+        SpeaksFor,
         Unread,
         Via,
     )
 
 _CLOCK = 0.1  # seconds that a clock differs by, to be told
 
-_COUNTS_SAY: dict[Suspect | None, str] = {
+_COUNTS_SAY: dict[SpeaksFor | None, str] = {
     "data": "Its own inputs account for it: the counts speak for its data, not for its hardware.",
     "hardware": "Its inputs are finite, as on the others, and nothing in their counts accounts for "
     "it: they speak for its hardware, or for elements that counts do not tell apart.",
