@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.dataflow.calls import Calls
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.gradients import is_backward_op
@@ -98,7 +97,7 @@ class Cells:
             bins: How many bins there are.
             columns: How many columns; not fewer.
         """
-        return replace(self, columns=self.columns * bins // columns, steps=self.steps).merged()
+        return replace(self, columns=self.columns * bins // columns).merged()
 
     def merged(self) -> Cells:
         """Return one of each row, side and column: the first bad one, else the largest.
@@ -184,9 +183,9 @@ class _Table:
         self._steps = run.executions.steps
         self._bad_outside = 0
         self._rows = {HeatRow(layer.name, layer): n for n, layer in enumerate(run.layers)}
-        layers, calls = LayersOfOps(run), Calls(run)
+        layers = LayersOfOps(run)
         self._of_site = np.array(
-            [self._row_of_site(n, layers, calls) for n in range(run.graph_executions.num_sites)],
+            [self._row_of_site(n, layers) for n in range(run.graph_executions.num_sites)],
             np.int64,
         ).reshape(-1, 3)
         executions = run.executions
@@ -195,7 +194,7 @@ class _Table:
             np.int64,
         )
 
-    def _row_of_site(self, number: int, layers: LayersOfOps, calls: Calls) -> tuple[int, int, int]:
+    def _row_of_site(self, number: int, layers: LayersOfOps) -> tuple[int, int, int]:
         site = self._run.graph_executions.site_by_id(number)
         op = self._run.op(site.graph_id, site.op_name)
         layer = layers.of(op) if op is not None else None
@@ -203,7 +202,7 @@ class _Table:
         if layer is not None:
             return self._row(HeatRow(layer.name, layer)), side, site.output_slot
         known = site.graph_id in self._run.graphs
-        graph = self._run.graphs[calls.outermost(site.graph_id)] if known else None
+        graph = self._run.graphs[layers.calls.outermost(site.graph_id)] if known else None
         name = readable_function(graph.name).partition(" (")[0] if graph else ""
         return self._row(HeatRow(name or "main graph", None)), side, site.output_slot
 
@@ -237,8 +236,9 @@ class _Table:
     def of_places(self, rows: Int64Array, places: Int64Array, largest: Floats | None) -> Cells:
         """Return cells of outputs of executions; see `of_sites`, and `Place`."""
         steps = self._steps.numbers_of(rows)
-        row, slots = self._of_kind[places >> 44], places & 0xFFFFF
-        return self._cells(row, np.full_like(row, _FORWARD), steps, largest, -1 - rows, slots)
+        place = Place.of(places)
+        row = self._of_kind[place.kind]
+        return self._cells(row, np.full_like(row, _FORWARD), steps, largest, -1 - rows, place.slot)
 
     def _cells(
         self,

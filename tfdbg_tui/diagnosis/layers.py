@@ -41,11 +41,12 @@ class LayersOfOps:
         return self._known[key]
 
     @cached_property
-    def _calls(self) -> Calls:
+    def calls(self) -> Calls:
+        """Which functions call which."""
         return Calls(self._run)
 
     def _of_gradient(self, op: GraphOp) -> Layer | None:
-        layers = {forward.layer for forward in forward_ops(self._run, self._calls, op)}
+        layers = {forward.layer for forward in forward_ops(self._run, self.calls, op)}
         if len(layers) == 1:
             return layers.pop()
         return self._of_scope(op) or op.layer

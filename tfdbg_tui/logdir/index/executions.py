@@ -54,8 +54,8 @@ class Place(NamedTuple):
         return (self.kind << 24 | self.stack) << 20 | self.slot
 
     @classmethod
-    def of(cls, number: int) -> Place:
-        """Return the place with a number."""
+    def of(cls, number: Any) -> Place:
+        """Return the place with a number, or those with an array of them."""
         return cls(number >> 44, number >> 20 & 0xFFFFFF, number & 0xFFFFF)
 
 
