@@ -53,12 +53,8 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("V", "leave", show=False),
         Binding("enter", "go", show=False),
-        Binding("n", "to_bad(1)", show=False),
-        Binding("N", "to_bad(-1)", show=False),
         Binding("up,k", "move(-1)", show=False),
         Binding("down,j", "move(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown,space", "page(1)", show=False),
         Binding("g,home", "to(0)", show=False),
         Binding("G,end", "to(-1)", show=False),
         Binding("left_square_bracket", "tensor(-1)", show=False),

@@ -32,7 +32,13 @@ class ListScreen(ClosesOnce, ModalScreen[Result]):
 
     AUTO_FOCUS = ""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,backspace", "leave", "close")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,backspace", "leave", "close"),
+        Binding("n", "to_bad(1)", show=False),
+        Binding("N", "to_bad(-1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown,space", "page(1)", show=False),
+    ]
 
     DEFAULT_CSS = """
     ListScreen { align: center middle; }
@@ -61,6 +67,14 @@ class ListScreen(ClosesOnce, ModalScreen[Result]):
 
     def title_text(self) -> str:
         """Return what stands on the frame."""
+        raise NotImplementedError
+
+    def action_to_bad(self, step: int) -> None:
+        """Go to the next bad one, or the one before."""
+        raise NotImplementedError
+
+    def action_page(self, pages: int) -> None:
+        """Go some pages on."""
         raise NotImplementedError
 
     def show(self) -> None:

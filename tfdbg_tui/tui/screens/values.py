@@ -41,14 +41,10 @@ class ValuesScreen(ListScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "leave", show=False),
-        Binding("n", "to_bad(1)", show=False),
-        Binding("N", "to_bad(-1)", show=False),
         Binding("up,k", "move(-1, 0)", show=False),
         Binding("down,j", "move(1, 0)", show=False),
         Binding("left,h", "move(0, -1)", show=False),
         Binding("right,l", "move(0, 1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown", "page(1)", show=False),
         Binding("g,home", f"move(-{_FAR}, -{_FAR})", show=False),
         Binding("G,end", f"move({_FAR}, {_FAR})", show=False),
         Binding("left_square_bracket", "table(-1)", show=False),
