@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +20,12 @@ from tfdbg_tui.diagnosis import (
     summarize,
 )
 from tfdbg_tui.diagnosis.fleet.words import made_by
-from tfdbg_tui.logdir import list_runs
+from tfdbg_tui.logdir import Task, list_runs
 from tfdbg_tui.logdir.processes import processes_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfdbg_tui.diagnosis.fleet.report import JobReport
 
 
@@ -170,3 +174,50 @@ def test_the_order_of_summaries_does_not_matter(recorded: Path) -> None:
     summaries = summaries_of(recorded / "loop_1")
     texts = {fleet_to_text(join(order)) for order in (summaries, summaries[::-1])}
     assert len(texts) == 1
+
+
+def as_large_job(healthy: WorkerSummary, guilty: WorkerSummary, size: int) -> list[WorkerSummary]:
+    """Returns summaries as of so many workers of one cluster, of which every other one is bad."""
+    return [
+        replace(
+            guilty if number % 2 else healthy,
+            name=str(number),
+            task=Task("worker", number, "cluster", size),
+        )
+        for number in range(size)
+    ]
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """Returns how many calls of Python functions some work takes."""
+    count = 0
+
+    def note(_: object, event: str, __: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def test_joining_grows_with_the_number_of_processes_and_no_faster(recorded: Path) -> None:
+    guilty, healthy = sorted(summaries_of(recorded / "gather_0"), key=lambda one: str(one.task))
+    jobs = [as_large_job(healthy, guilty, size) for size in (20, 200)]
+    few, many = (calls_of(partial(join, job)) for job in jobs)
+    assert many < 12 * few
+
+
+def test_an_overflow_is_told_of_a_program_that_runs_other_collectives_too(recorded: Path) -> None:
+    summaries = [
+        replace(
+            one, crossings=(*one.crossings, replace(one.crossings[0], key="other", bad_run=None))
+        )
+        for one in summaries_of(recorded / "overflow")
+    ]
+    (found,) = join(summaries).jobs
+    assert [root.finding["rule"] for root in found.roots] == ["overflow-across-workers"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from itertools import chain, product
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
 
@@ -16,7 +17,11 @@ _CLOCKS_DIFFER = 300.0
 
 _ORDER = ("chief", "master", "worker", "evaluator", "ps")
 
+_IN_CLUSTER = object()
+
 Job = list["WorkerSummary"]
+
+_Span = tuple[float, float]
 
 
 def group_jobs(summaries: Iterable[WorkerSummary]) -> list[Job]:
@@ -25,10 +30,11 @@ def group_jobs(summaries: Iterable[WorkerSummary]) -> list[Job]:
     A dump that does not say of which cluster it is does not say of which job, either: a job has
     each task once, its processes run at the same time, and they share collectives.
     """
-    jobs = [[one] for one in sorted(summaries, key=lambda one: (_start(one), one.logdir, one.name))]
+    ordered = sorted(summaries, key=lambda one: (_start(one), one.logdir, one.name))
+    groups: Iterable[_Group] = map(_Group, ordered)
     for slack in (0.0, _CLOCKS_DIFFER):  # First those that surely ran at the same time.
-        jobs = _merged(jobs, slack)
-    return [sorted(job, key=_place) for job in jobs]
+        groups = _merged(groups, slack)
+    return [sorted(group.members, key=_place) for group in groups]
 
 
 def programs_differ(members: Sequence[WorkerSummary]) -> list[int]:
@@ -38,52 +44,111 @@ def programs_differ(members: Sequence[WorkerSummary]) -> list[int]:
     return [i for i, name in enumerate(names) if name not in ("", usual)] if times > 1 else []
 
 
-def _merged(jobs: Iterable[Job], slack: float) -> list[Job]:
-    merged: list[Job] = []
-    for job in jobs:
-        fitting = [other for other in merged if _fit(other, job, slack)]
+class _Group:
+    """Processes that may be of one job, and all of them that decides who else may be.
+
+    That is little, however many they are: adding one to a large group costs no more.
+
+    Args:
+        process: The first of them.
+
+    Attributes:
+        members: The processes.
+    """
+
+    def __init__(self, process: WorkerSummary) -> None:
+        task = process.task
+        keys = frozenset(crossing.key for crossing in process.crossings)
+        self.members = [process]
+        self._tasks = {(task.kind, task.index)} if task else set()
+        self._programs = {(task.cluster, keys)} if task else set()
+        self._run_ids = {process.run_id}
+        self._has_others = task is None  # than tasks of clusters
+        self._spans = [_span(process)]
+
+    def add(self, other: _Group) -> None:
+        """Take over the members of another group, which are of the same job."""
+        self.members += other.members
+        self._tasks |= other._tasks
+        self._programs |= other._programs
+        self._run_ids |= other._run_ids
+        self._has_others |= other._has_others
+        self._spans = _united([*self._spans, *other._spans])
+
+    def marks(self) -> Iterator[object]:
+        """Yield what it has at least one of in common with each group that it may fit."""
+        yield from self._run_ids - {None}
+        if self._tasks:
+            yield _IN_CLUSTER
+
+    def fits(self, other: _Group, slack: float) -> bool:
+        """Whether each process of one group may be of one job with each of the other."""
+        if self._tasks & other._tasks:
+            return False
+        if self._has_others or other._has_others:
+            if len(self._run_ids | other._run_ids) > 1:
+                return False
+        elif not all(
+            _may_be_colleagues(*pair) for pair in product(self._programs, other._programs)
+        ):
+            return False
+        if any(_overlap(*pair, slack) for pair in product(self._spans, other._spans)):
+            return True
+        return bool(slack) and bool(self._clusters() & other._clusters())
+
+    def likeness(self, other: _Group) -> tuple[bool, float]:
+        """Return how likely it is that a group that fits is of the same job."""
+        mine, its = self.members[0], other.members[0]
+        same_program = os.path.basename(mine.program) == os.path.basename(its.program)
+        return same_program, -abs(_start(mine) - _start(its))
+
+    def _clusters(self) -> set[str]:
+        return {cluster for cluster, _ in self._programs} - {""}
+
+
+def _merged(groups: Iterable[_Group], slack: float) -> list[_Group]:
+    merged: list[_Group] = []
+    marked: dict[object, dict[_Group, None]] = {}
+    for group in groups:
+        candidates = chain.from_iterable(marked.get(mark, ()) for mark in group.marks())
+        fitting = [other for other in candidates if other.fits(group, slack)]
         if fitting:
-            max(fitting, key=lambda other: _likeness(other, job)).extend(job)
+            place = max(fitting, key=group.likeness)
+            place.add(group)
         else:
-            merged.append(list(job))
+            place = group
+            merged.append(group)
+        for mark in group.marks():
+            marked.setdefault(mark, {})[place] = None
     return merged
 
 
-def _fit(job: Job, other: Job, slack: float) -> bool:
-    """Whether two groups of processes may be of one job."""
-    pairs = [(mine, theirs) for mine in job for theirs in other]
-    if not all(_may_be_colleagues(*pair) for pair in pairs):
-        return False
-    if any(_at_the_same_time(*pair, slack) for pair in pairs):
-        return True
-    return bool(slack) and any(_same_cluster(*pair) for pair in pairs)
+def _may_be_colleagues(one: tuple[str, frozenset[str]], other: tuple[str, frozenset[str]]) -> bool:
+    """Whether two tasks may be of one cluster, by its name and the keys of their collectives."""
+    if one[0] and other[0]:
+        return one[0] == other[0]
+    return bool(one[1] & other[1]) or not (one[1] and other[1])
 
 
-def _may_be_colleagues(one: WorkerSummary, other: WorkerSummary) -> bool:
-    if one.task is None or other.task is None:
-        return one.run_id is not None and one.run_id == other.run_id
-    if (one.task.kind, one.task.index) == (other.task.kind, other.task.index):
-        return False
-    if one.task.cluster and other.task.cluster:
-        return _same_cluster(one, other)
-    keys = [{crossing.key for crossing in process.crossings} for process in (one, other)]
-    return bool(keys[0] & keys[1]) or not all(keys)
+def _span(process: WorkerSummary) -> _Span:
+    if process.started_at is None:
+        return float("-inf"), float("inf")
+    return process.started_at, process.ended_at
 
 
-def _same_cluster(one: WorkerSummary, other: WorkerSummary) -> bool:
-    clusters = [process.task.cluster if process.task else "" for process in (one, other)]
-    return bool(clusters[0]) and clusters[0] == clusters[1]
+def _overlap(one: _Span, other: _Span, slack: float = 0.0) -> bool:
+    return one[0] <= other[1] + slack and other[0] <= one[1] + slack
 
 
-def _at_the_same_time(one: WorkerSummary, other: WorkerSummary, slack: float) -> bool:
-    if one.started_at is None or other.started_at is None:
-        return True
-    return one.started_at <= other.ended_at + slack and other.started_at <= one.ended_at + slack
-
-
-def _likeness(job: Job, other: Job) -> tuple[bool, float]:
-    same_program = os.path.basename(job[0].program) == os.path.basename(other[0].program)
-    return same_program, -abs(_start(job[0]) - _start(other[0]))
+def _united(spans: Iterable[_Span]) -> list[_Span]:
+    """Return spans of time, with those that overlap made one."""
+    united: list[_Span] = []
+    for start, end in sorted(spans):
+        if united and _overlap(united[-1], (start, end)):
+            united[-1] = united[-1][0], max(end, united[-1][1])
+        else:
+            united.append((start, end))
+    return united
 
 
 def _start(process: WorkerSummary) -> float:

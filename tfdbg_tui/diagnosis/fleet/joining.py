@@ -16,6 +16,8 @@ from tfdbg_tui.diagnosis.report.verdicts import verdict_of
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
+    from tfdbg_tui.diagnosis.fleet.meetings import Place
+    from tfdbg_tui.diagnosis.fleet.report import Via
     from tfdbg_tui.diagnosis.fleet.summary import LocalRoot, WorkerSummary
 
 
@@ -42,14 +44,15 @@ def _job(members: Sequence[WorkerSummary]) -> JobReport:
     for number, member in enumerate(members):
         for suspect in member.suspects:
             suspects.setdefault(_identity(suspect), []).append((number, suspect))
+    able = frozenset(about.able(members))
     gaps = _gaps(members)
     notes = tuple(about.notes(members, skew))
     return JobReport(
         members=tuple(members),
         verdict=verdict_of(bad=bool(harmful), incomplete=bool(gaps), suspect=bool(suspects)),
-        roots=tuple(_fleet_root(members, group) for group in harmful),
-        harmless=tuple(_fleet_root(members, group) for group in harmless),
-        suspects=tuple(_suspect(members, found) for found in suspects.values()),
+        roots=tuple(_fleet_root(members, able, group) for group in harmful),
+        harmless=tuple(_fleet_root(members, able, group) for group in harmless),
+        suspects=tuple(_suspect(members, able, found) for found in suspects.values()),
         gaps=gaps,
         notes=notes,
         skew=skew,
@@ -85,16 +88,24 @@ def _harms(members: Sequence[WorkerSummary], group: Sequence[Origin]) -> bool:
     """
     if any(origin.unseen is not None and origin.unseen[1] for origin in group):
         return True
-    places = [place for origin in group for place, _ in origin.consequences]
+    places = [place for place, _ in _consequences(group)]
     places += [origin.place for origin in group]
     return any(not members[worker].roots[number].harmless for worker, number in places)
 
 
-def _fleet_root(members: Sequence[WorkerSummary], group: Sequence[Origin]) -> FleetRoot:
+def _consequences(group: Iterable[Origin]) -> list[tuple[Place, Via]]:
+    """Return what other processes got of some origins, and how."""
+    spreads = dict.fromkeys(spread for origin in group for spread in origin.spreads)
+    return [link for spread in spreads for link in spread.consequences]
+
+
+def _fleet_root(
+    members: Sequence[WorkerSummary], able: frozenset[int], group: Sequence[Origin]
+) -> FleetRoot:
     first = group[0]
     root = _root(members, first)
     workers = tuple(sorted({origin.place[0] for origin in group}))
-    links = [link for origin in group for link in origin.consequences]
+    links = _consequences(group)
     places = {origin.place for origin in group} | {place for place, _ in links}
     found = [members[worker].roots[number].finding["alerts"] for worker, number in places]
     reached = {worker for (worker, _), _ in links} - set(workers)
@@ -103,7 +114,8 @@ def _fleet_root(members: Sequence[WorkerSummary], group: Sequence[Origin]) -> Fl
         finding=finding,
         card=card,
         workers=workers,
-        alike=_all_have_it(members, workers),
+        alike=_all_have_it(members, able, workers),
+        alone=len(workers) == 1 < len(able),
         reached=tuple(sorted(reached)),
         via=tuple(dict.fromkeys(via for (worker, _), via in links if worker in reached)),
         alerts=sum(found),
@@ -115,7 +127,11 @@ def _fleet_root(members: Sequence[WorkerSummary], group: Sequence[Origin]) -> Fl
     )
 
 
-def _suspect(members: Sequence[WorkerSummary], found: Sequence[tuple[int, LocalRoot]]) -> FleetRoot:
+def _suspect(
+    members: Sequence[WorkerSummary],
+    able: frozenset[int],
+    found: Sequence[tuple[int, LocalRoot]],
+) -> FleetRoot:
     root = found[0][1]
     workers = tuple(worker for worker, _ in found)
     alerts = sum(each.finding["alerts"] for _, each in found)
@@ -123,7 +139,8 @@ def _suspect(members: Sequence[WorkerSummary], found: Sequence[tuple[int, LocalR
         root.finding,
         root.card,
         workers,
-        alike=_all_have_it(members, workers),
+        alike=_all_have_it(members, able, workers),
+        alone=len(workers) == 1 < len(able),
         reached=(),
         via=(),
         alerts=alerts,
@@ -131,8 +148,9 @@ def _suspect(members: Sequence[WorkerSummary], found: Sequence[tuple[int, LocalR
     )
 
 
-def _all_have_it(members: Sequence[WorkerSummary], workers: Sequence[int]) -> bool:
-    able = set(about.able(members))
+def _all_have_it(
+    members: Sequence[WorkerSummary], able: frozenset[int], workers: Sequence[int]
+) -> bool:
     return able <= set(workers) and (len(able) > 1 or members[workers[0]].task is None)
 
 

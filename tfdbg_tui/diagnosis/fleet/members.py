@@ -10,7 +10,7 @@ from tfdbg_tui.logdir.processes import tasks_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
+    from tfdbg_tui.diagnosis.fleet.summary import Crossing, WorkerSummary
 
 NO_DUMP = "no_dump"
 
@@ -105,17 +105,21 @@ def missing(members: Sequence[WorkerSummary]) -> Iterator[dict[str, Any]]:
             yield {"kind": NO_DUMP, "text": text, "remedy": None}
 
 
+def are_complete(members: Sequence[WorkerSummary]) -> bool:
+    """Return whether all processes of a job are on record, as far as that is known."""
+    if len(members) == 1 and members[0].task is not None:
+        return members[0].task.size == 1  # where it is not known, there are others: it has a task
+    return not any(missing(members))
+
+
 def _behind(members: Sequence[WorkerSummary]) -> Iterator[str]:
     """Yield who has run a collective less often than others, or stands at an earlier step."""
-    keys = dict.fromkeys(c.key for member in members for c in member.crossings)
-    for key in keys:
-        mine = {
-            number: crossing
-            for number, member in enumerate(members)
-            for crossing in member.crossings
-            if crossing.key == key and member.whole
-        }
-        most = max((crossing.runs for crossing in mine.values()), default=0)
+    parts: dict[str, dict[int, Crossing]] = {}
+    for number, member in enumerate(members):
+        for crossing in member.crossings if member.whole else ():
+            parts.setdefault(crossing.key, {})[number] = crossing
+    for mine in parts.values():
+        most = max(crossing.runs for crossing in mine.values())
         late = [number for number, crossing in mine.items() if crossing.runs < most - 1]
         if late:
             crossing = mine[late[0]]

@@ -5,17 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.fleet.meetings import Meeting, Place, find_meetings
+from tfdbg_tui.diagnosis.fleet.members import are_complete
 from tfdbg_tui.diagnosis.fleet.report import Via
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfdbg_tui.diagnosis.fleet.summary import Crossing, LocalRoot, WorkerSummary
 
-Place = tuple[int, int]
-"""Position of a process in its job, and of a root among its roots."""
-
 _NO_RECORD = Via("", "", "", None)
+
+
+@dataclass(slots=True, eq=False)
+class Spread:
+    """What became of something bad on other processes, for all origins that it may go back to.
+
+    Attributes:
+        consequences: Roots of other processes that go back to them, and how it got there.
+    """
+
+    consequences: list[tuple[Place, Via]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -26,12 +36,12 @@ class Origin:
         place: Where it is.
         unseen: Where it came out of a collective all the same: that, and whether all members are
             known to have put in nothing bad.
-        consequences: Roots of other processes that go back to it, and how it got there.
+        spreads: What became of it, one for each run of a collective that it went into.
     """
 
     place: Place
     unseen: tuple[Crossing, bool] | None = None
-    consequences: list[tuple[Place, Via]] = field(default_factory=list)
+    spreads: list[Spread] = field(default_factory=list)
 
 
 def find_origins(members: Sequence[WorkerSummary], skew: Sequence[float | None]) -> list[Origin]:
@@ -41,40 +51,26 @@ def find_origins(members: Sequence[WorkerSummary], skew: Sequence[float | None])
         members: The processes of the job.
         skew: Seconds by which the clock of each is ahead.
     """
-    sources = {
-        place: _sources(members, place) or _sources_without_record(members, skew, place)
-        for place in _places(members)
-    }
-    origins = {
-        place: Origin(place, unseen=_unseen(members, place))
-        for place, found in sources.items()
-        if not found
-    }
-    for place in sources:
-        if place in origins:
-            continue
-        for origin, via in _followed(sources, origins, place).items():
-            origins[origin].consequences.append((place, via))
+    met = find_meetings(members)
+    came = _came_in(members, skew, met)
+    origins = {place: Origin(place) for place in _places(members) if place not in came}
+    complete = are_complete(members)
+    for place in origins.keys() & met.keys():
+        crossing, meeting = met[place]
+        if members[place[0]].task is not None:
+            origins[place].unseen = crossing, complete and len(meeting.finite) == len(members)
+    spreads: dict[Meeting, Spread] = {}
+    for place, (meeting, via) in came.items():
+        if meeting not in spreads:
+            before = _origins_before(meeting, came, origins)
+            if not before:  # They go round in a circle: nobody was first.
+                origins[place] = Origin(place)
+                continue
+            spreads[meeting] = Spread()
+            for origin in before:
+                origin.spreads.append(spreads[meeting])
+        spreads[meeting].consequences.append((place, via))
     return list(origins.values())
-
-
-def _followed(
-    sources: dict[Place, list[tuple[Place, Via]]], origins: dict[Place, Origin], place: Place
-) -> dict[Place, Via]:
-    """Return the origins of a root, each with the last way that it took."""
-    found: dict[Place, Via] = {}
-    for source, via in sources[place]:
-        waiting, seen = [source], {place}
-        while waiting:
-            one = waiting.pop()
-            if one in origins:
-                found.setdefault(one, via)
-            elif one not in seen:
-                seen.add(one)
-                waiting += [before for before, _ in sources[one]]
-    if not found:  # They go round in a circle: nobody was first.
-        origins[place] = Origin(place)
-    return found
 
 
 def _places(members: Sequence[WorkerSummary]) -> Iterator[Place]:
@@ -83,103 +79,85 @@ def _places(members: Sequence[WorkerSummary]) -> Iterator[Place]:
             yield worker, number
 
 
-def _sources(members: Sequence[WorkerSummary], place: Place) -> list[tuple[Place, Via]]:
-    """Return the roots of other processes that a collective has brought in as this one."""
-    worker, number = place
-    crossing = _came_out_of(members[worker], number)
-    if crossing is None:
-        return []
-    via = Via(crossing.family, crossing.op_type, crossing.place, crossing.bad_run)
-    return [
-        ((other, mine.root), via)
-        for other, member in enumerate(members)
-        for mine in member.crossings
-        if other != worker
-        and mine.root is not None
-        and not mine.is_root
-        and _same_run(members[worker], crossing, member, mine)
-    ]
+def _came_in(
+    members: Sequence[WorkerSummary],
+    skew: Sequence[float | None],
+    met: Mapping[Place, tuple[Crossing, Meeting]],
+) -> dict[Place, tuple[Meeting, Via]]:
+    """Return the roots that other processes have brought in, and how."""
+    came = {}
+    unrecorded = _Unrecorded(members, skew)
+    for place in _places(members):
+        if place in met:
+            crossing, meeting = met[place]
+            via = Via(crossing.family, crossing.op_type, crossing.place, crossing.bad_run)
+            if meeting.given:
+                came[place] = meeting, via
+        elif (earlier := unrecorded.meeting(place)) is not None:
+            came[place] = earlier, _NO_RECORD
+    return came
 
 
-def _came_out_of(member: WorkerSummary, number: int) -> Crossing | None:
-    """Return the collective that a root is the result of, or None."""
-    for crossing in member.crossings:
-        if crossing.is_root and crossing.root == number:
-            return crossing
-    return None
+def _origins_before(
+    meeting: Meeting, came: Mapping[Place, tuple[Meeting, Via]], origins: Mapping[Place, Origin]
+) -> list[Origin]:
+    """Return the origins that a run of a collective has got its bad values from."""
+    found = []
+    waiting, seen = list(meeting.given), set(meeting.given)
+    while waiting:
+        place = waiting.pop()
+        if place in origins:
+            found.append(origins[place])
+            continue
+        before = set(came[place][0].given) - seen
+        seen |= before
+        waiting += before
+    return found
 
 
-def _same_run(
-    member: WorkerSummary, crossing: Crossing, other: WorkerSummary, mine: Crossing
-) -> bool:
-    """Whether the first bad results of two collective ops are of one run of one collective."""
-    assert crossing.bad_run is not None
-    if mine.bad_run is None or mine.family != crossing.family:
-        return False
-    if crossing.instance and mine.instance:
-        if crossing.instance != mine.instance:
-            return False
-    elif crossing.key != mine.key and _shares_keys(member, other, crossing.family):
-        return False
-    if member.whole and other.whole:
-        return mine.bad_run == crossing.bad_run
-    # A circular buffer has dropped the first runs: both have ended with the same one.
-    return mine.runs - mine.bad_run == crossing.runs - crossing.bad_run
-
-
-def _shares_keys(one: WorkerSummary, other: WorkerSummary, family: str) -> bool:
-    """Whether two processes run some collective of a kind by the same name: the same code."""
-    keys = [{c.key for c in member.crossings if c.family == family} for member in (one, other)]
-    return bool(keys[0] & keys[1])
-
-
-def _sources_without_record(
-    members: Sequence[WorkerSummary], skew: Sequence[float | None], place: Place
-) -> list[tuple[Place, Via]]:
-    """Return the root of another process that most likely came in without a record.
+class _Unrecorded:
+    """Finds what most likely came in from another process without a record.
 
     Filters, compilers and TensorFlow's writer, outside of functions, leave collectives out.
-    """
-    worker, number = place
-    root = members[worker].roots[number]
-    if not root.open or members[worker].task is None or _came_out_of(members[worker], number):
-        return []
-    earlier = [
-        (candidate.step or 0, candidate.wall_time - (skew[other] or 0.0), (other, position))
-        for other, member in enumerate(members)
-        for position, candidate in enumerate(member.roots)
-        if other != worker
-        and not candidate.open
-        and _is_before(candidate, skew[other], root, skew[worker])
-    ]
-    return [(min(earlier)[-1], _NO_RECORD)] if earlier else []
-
-
-def _is_before(root: LocalRoot, ahead: float | None, other: LocalRoot, its: float | None) -> bool:
-    """Whether a root is known to be earlier than one of another process.
 
     Args:
-        root: The root.
-        ahead: Seconds by which the clock of its process is ahead; None where that is not known.
-        other: The other root.
-        its: The same for its process.
+        members: The processes of the job.
+        skew: Seconds by which the clock of each is ahead.
     """
-    alike = root.counted_by == other.counted_by
-    if alike and root.step is not None and other.step is not None and root.step != other.step:
-        return root.step < other.step
-    return ahead is not None and its is not None and root.wall_time - ahead < other.wall_time - its
 
+    def __init__(self, members: Sequence[WorkerSummary], skew: Sequence[float | None]) -> None:
+        self._members = members
+        self._skew = skew
+        self._meetings: dict[Place, Meeting] = {}
+        made_there = [
+            (root.step or 0, root.wall_time - (skew[worker] or 0.0), (worker, number))
+            for worker, member in enumerate(members)
+            for number, root in enumerate(member.roots)
+            if not root.open
+        ]
+        self._candidates = [place for *_, place in sorted(made_there)]
 
-def _unseen(members: Sequence[WorkerSummary], place: Place) -> tuple[Crossing, bool] | None:
-    """Return the collective that an origin came out of, and whether nobody put in anything bad."""
-    worker, number = place
-    crossing = _came_out_of(members[worker], number)
-    if crossing is None:
+    def meeting(self, place: Place) -> Meeting | None:
+        """Return that by which an earlier root of another process may have come in as this one."""
+        worker, number = place
+        member = self._members[worker]
+        if not member.roots[number].open or member.task is None:
+            return None
+        for candidate in self._candidates:
+            if candidate[0] != worker and self._is_before(candidate, place):
+                return self._meetings.setdefault(candidate, Meeting((candidate,)))
         return None
-    given = [
-        mine.given
-        for other, member in enumerate(members)
-        for mine in member.crossings
-        if other == worker or _same_run(members[worker], crossing, member, mine)
-    ]
-    return crossing, len(given) >= len(members) and set(given) == {"finite"}
+
+    def _is_before(self, place: Place, other: Place) -> bool:
+        """Whether a root is known to be earlier than one of another process."""
+        root, its = self._root(place), self._root(other)
+        alike = root.counted_by == its.counted_by
+        if alike and root.step is not None and its.step is not None and root.step != its.step:
+            return root.step < its.step
+        ahead, its_ahead = self._skew[place[0]], self._skew[other[0]]
+        if ahead is None or its_ahead is None:
+            return False
+        return root.wall_time - ahead < its.wall_time - its_ahead
+
+    def _root(self, place: Place) -> LocalRoot:
+        return self._members[place[0]].roots[place[1]]

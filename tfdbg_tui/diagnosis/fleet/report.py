@@ -54,6 +54,7 @@ class FleetRoot:
         card: In the form of ``diagnose``, line by line.
         workers: Positions, in the job, of the processes that made it.
         alike: Whether all processes that could have made it have.
+        alone: Whether one has made it, and others that could have not.
         reached: Positions of the processes that got it from others.
         via: How it got there.
         alerts: Number of alerts that go back to it, on all processes.
@@ -66,6 +67,7 @@ class FleetRoot:
     card: tuple[str, ...]
     workers: tuple[int, ...]
     alike: bool
+    alone: bool
     reached: tuple[int, ...]
     via: tuple[Via, ...]
     alerts: int
@@ -79,7 +81,7 @@ class FleetRoot:
         None where several have, or where its inputs are not on record.
         """
         rule = self.finding["rule"]
-        if self.alike or len(self.workers) > 1 or rule in _UNRECORDED:
+        if not self.alone or rule in _UNRECORDED:
             return None
         return "hardware" if rule == _UNEXPLAINED else "data"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.fleet.members import able, names
+from tfdbg_tui.diagnosis.fleet.members import names
 from tfdbg_tui.diagnosis.report.words import paragraph
 from tfdbg_tui.logdir.processes import tasks_of
 from tfdbg_tui.logdir.text import printable
@@ -104,8 +104,8 @@ def _root(job: JobReport, root: FleetRoot, bullet: str) -> str:
             told.append(paragraph("reached", reached(job, root)))
         elif root.alike:
             told.append(paragraph("", "All alike: it is in the program, not in one worker's data."))
-        if len(root.workers) == 1 and len(able(job.members)) > 1:
-            told.append(paragraph("", _alone(job, root)))
+        if root.alone:
+            told.append(paragraph("", _alone(root)))
     told.append(paragraph("alerts", f"{root.alerts:,} go back to this"))
     return "\n".join((*told, *lines))
 
@@ -140,7 +140,7 @@ def way(via: Via) -> str:
     return f"through the {via.family}{at} ({via.op_type}), in its run {via.run + 1:,}"
 
 
-def _alone(job: JobReport, root: FleetRoot) -> str:
+def _alone(root: FleetRoot) -> str:
     """Return what it means that one process alone has made a root."""
     return f"No other worker on record has it. {_COUNTS_SAY[root.speaks_for]}"
 
