@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
-from tfdbg_tui.tui.screens.closing import ClosesOnce
+from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.terminal.text import Charset
 
 
-class BoxScreen(ClosesOnce, ModalScreen[None]):
+class BoxScreen(OnlyWhileOpen, ModalScreen[None]):
     """A box with text; subclasses say which.
 
     Args:

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets.option_list import Option
 
-from tfdbg_tui.tui.screens.closing import ClosesOnce
+from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
 from tfdbg_tui.tui.screens.palette import Options
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-class ChoiceScreen(ClosesOnce, ModalScreen[Answer]):
+class ChoiceScreen(OnlyWhileOpen, ModalScreen[Answer]):
     """A box with lines; gives the answer that the chosen one stands for.
 
     Args:

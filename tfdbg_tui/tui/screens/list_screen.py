@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from tfdbg_tui.tui.screens.closing import ClosesOnce
+from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class ListScreen(ClosesOnce, ModalScreen[Result]):
+class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
     """A list in a frame; subclasses say which.
 
     Args:

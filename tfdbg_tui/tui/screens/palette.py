@@ -9,7 +9,7 @@ from textual.command import CommandList, CommandPalette
 from textual.errors import NoWidget
 from textual.widgets import OptionList
 
-from tfdbg_tui.tui.screens.closing import ClosesOnce
+from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
 
 if TYPE_CHECKING:
     from textual import events
@@ -49,7 +49,7 @@ class Options(_WithoutStaleClicks):
             super().action_page_down()  # type: ignore[no-untyped-call]  # of Textual
 
 
-class Palette(ClosesOnce, CommandPalette):
+class Palette(OnlyWhileOpen, CommandPalette):
     """Textual's command palette; see `Options`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

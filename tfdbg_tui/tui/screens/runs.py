@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 
 from tfdbg_tui.diagnosis import duration
 from tfdbg_tui.tui.background.surveyor import Surveyed, Surveyor
-from tfdbg_tui.tui.screens.closing import ClosesOnce
+from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
 from tfdbg_tui.tui.screens.palette import Options
 from tfdbg_tui.tui.terminal.text import compact
 
@@ -38,7 +38,7 @@ _LABEL = 38  # of what tells the runs of a directory apart
 _STYLES = {"bad": "bold $bad", "clean": "$good"}
 
 
-class RunsScreen(ClosesOnce, ModalScreen["RunFiles"]):
+class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
     """The runs, the newest first, and a line to filter them; gives the chosen one.
 
     Args:
