@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tfdbg_tui.logdir import Run, RunReader, list_runs
-from tfdbg_tui.wire import codec, events, tfrecord
+from tfdbg_tui.wire import bad_elements, codec, events, tfrecord
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
@@ -73,14 +73,15 @@ def vector_proto(values: Any) -> bytes:
 _MODE = TensorDebugMode.FULL_HEALTH
 _HEALTH = vector_proto([-1.0, -1.0, 1.0, 1.0, 3.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0])
 _BITS = 0x4000000000000000  # 2.0 as a double
+_PLACES = list(bad_elements.numbers((3,), (1,)))
 # With a value in every field.
 EXECUTION = events.Execution(
     "Log", 1, GRAPHS[0], [1], [2], _MODE, [_HEALTH],
     events.CodeLocation("host", ["frame"]).encode(), [1], 1, 1, "failed", [1.0], [2.0],
-    [_HEALTH], [1.0], [2.0], 1,
+    [_HEALTH], [1.0], [2.0], 1, _PLACES, _PLACES,
 )  # fmt: skip
 TRACE = events.GraphExecutionTrace(
-    GRAPHS[0], "op", 1, _MODE, _HEALTH, "/device:CPU:0", 1, 2, _BITS, _BITS
+    GRAPHS[0], "op", 1, _MODE, _HEALTH, "/device:CPU:0", 1, 2, _BITS, _BITS, _PLACES
 )
 
 
@@ -190,6 +191,7 @@ def trace_records(draw: st.DrawFn) -> bytes:
         iteration=draw(optional),
         minimum_bits=draw(optional),
         maximum_bits=draw(optional),
+        bad_elements=draw(st.sampled_from([[], _PLACES, [1.0]])),
     )
     step = draw(st.none() | st.sampled_from([0, 1, 127, 128, 20000, 1 << 40]))
     return trace_record(trace, step=step)
@@ -220,6 +222,7 @@ def execution_records(draw: st.DrawFn) -> bytes:
         input_tensor_protos=[draw(protos(4, -1.0)) for _ in range(draw(st.integers(0, 2)))],
         input_minima=draw(st.sampled_from([[], [1.0, float("nan")]])),
         input_maxima=draw(st.sampled_from([[], [2.0]])),
+        bad_elements=draw(st.sampled_from([[], _PLACES, [1.0]])),
     )
     step = draw(st.none() | st.sampled_from([0, 300, 1 << 40]))
     return execution_record(execution, step=step)

@@ -81,7 +81,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.words import chain_to_text as chain_to_text
     from tfdbg_tui.diagnosis.report.words import to_text as to_text
     from tfdbg_tui.diagnosis.rules import catalogue as catalogue
+    from tfdbg_tui.diagnosis.values import bad_elements_text as bad_elements_text
     from tfdbg_tui.diagnosis.values import counts_text as counts_text
+    from tfdbg_tui.diagnosis.values import index_text as index_text
 
 _NAMES = {
     "tfdbg_tui.diagnosis.alerts": ("AlertCounts", "Alerts", "find_alerts"),
@@ -139,7 +141,7 @@ _NAMES = {
     "tfdbg_tui.diagnosis.report.when": ("batch_text", "step_of"),
     "tfdbg_tui.diagnosis.report.words": ("chain_to_text", "to_text"),
     "tfdbg_tui.diagnosis.rules.catalogue": ("catalogue",),
-    "tfdbg_tui.diagnosis.values": ("counts_text",),
+    "tfdbg_tui.diagnosis.values": ("bad_elements_text", "counts_text", "index_text"),
 }
 
 __all__ = [name for names in _NAMES.values() for name in names]

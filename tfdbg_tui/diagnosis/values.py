@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfdbg_tui.logdir import TensorSummary
 
+_INDICES_SHOWN = 4
 _LABELS = (
     ("nan", "NaN"),
     ("neg_inf", "-∞"),
@@ -33,6 +36,41 @@ def counts_text(summary: TensorSummary | None) -> str:
     if summary.has_inf_or_nan is None:
         return "values not recorded"
     return "has NaN or ∞" if summary.has_inf_or_nan else "all finite"
+
+
+def bad_elements_text(summary: TensorSummary | None) -> str:
+    """Return where the first bad elements are, and what their indices share.
+
+    For example ``[3, 0], [3, 1], …: the first 8 in [3, :]``; "" where that is not recorded, and
+    where the counts tell it.
+    """
+    found = summary.bad_elements if summary else ()
+    bad = total(summary, "nan", "neg_inf", "pos_inf")
+    if summary is None or not found or not found[0] or bad == summary.size:
+        return ""
+    more = bad is None or bad > len(found)
+    shown = ", ".join(index_text(place) for place in found[:_INDICES_SHOWN])
+    text = shown + (", …" if more or len(found) > _INDICES_SHOWN else "")
+    shared = _shared(found)
+    if not shared:
+        return text
+    return f"{text}: {f'the first {len(found)}' if more else 'all'} in {shared}"
+
+
+def _shared(found: Sequence[tuple[int, ...]]) -> str:
+    """Return what the indices of elements share: ``[3, :]`` or ``rows 3, 9``; "" for nothing."""
+    rows = sorted({place[0] for place in found})
+    axes = [axis[0] if len(set(axis)) == 1 else ":" for axis in zip(*found, strict=True)]
+    if len(found) == 1 or len(axes) == 1:
+        return ""
+    if set(axes) != {":"}:
+        return index_text(axes)
+    return f"rows {', '.join(map(str, rows))}" if len(rows) < len(found) else ""
+
+
+def index_text(place: Sequence[int | str]) -> str:
+    """Return the index of an element, as ``[3, 0]``, or a slice, as ``[3, :]``."""
+    return f"[{', '.join(map(str, place))}]"
 
 
 def counts_dict(summary: TensorSummary | None) -> dict[str, int | None] | None:

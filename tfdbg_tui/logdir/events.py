@@ -27,6 +27,7 @@ class TensorSummary:
         rank: Number of dimensions.
         size: Number of elements.
         shape: Length of each dimension; None for a dimension the mode drops (SHAPE keeps six).
+            In our writer's adaptive mode it is known of tensors that are described in full.
         neg_inf: Number of elements equal to -∞.
         pos_inf: Number of elements equal to +∞.
         nan: Number of elements that are NaN.
@@ -35,6 +36,8 @@ class TensorSummary:
         pos: Number of finite elements above zero.
         minimum: Smallest finite element.
         maximum: Largest finite element.
+        bad_elements: Indices of the first eight elements that are NaN or infinite; empty where
+            they are not recorded.
     """
 
     mode: int
@@ -51,6 +54,7 @@ class TensorSummary:
     pos: int | None = None
     minimum: float | None = None
     maximum: float | None = None
+    bad_elements: tuple[tuple[int, ...], ...] = ()
 
     __repr__ = short_repr
 

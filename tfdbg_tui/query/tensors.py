@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis import (
     LayersOfOps,
     Location,
     TensorEvent,
+    index_text,
     location_of,
     readable_function,
 )
@@ -57,6 +58,7 @@ COLUMNS: dict[str, type] = {
     "pos": int,
     "minimum": float,
     "maximum": float,
+    "bad_elements": str,
 }
 """Name and type of each value of `TensorRow.values`; any may be None: not on record."""
 
@@ -120,6 +122,7 @@ class TensorRow:
             "size": summary.size if summary else None,
             "bad": summary.has_inf_or_nan if summary else None,
             **{name: _finite(getattr(summary, name, None)) for name in _COUNTS},
+            "bad_elements": ", ".join(map(index_text, summary.bad_elements)) if summary else None,
         }
 
 

@@ -233,6 +233,10 @@ class Execution(Message):
     input_maxima: list[float] = pb(1007, Kind.DOUBLES)
     # Extension: number of the `Layer` in whose call it ran.
     layer: int | None = pb(1008, Kind.FIXED32)
+    # Extension: the shape of each output and input, and where its first bad elements are; so many
+    # numbers of each, see `bad_elements`.
+    bad_elements: list[float] = pb(1009, Kind.DOUBLES)
+    input_bad_elements: list[float] = pb(1010, Kind.DOUBLES)
 
 
 @dataclass(slots=True)
@@ -252,6 +256,8 @@ class GraphExecutionTrace(Message):
     # Extension: smallest and largest finite element, as the bits of a double.
     minimum_bits: int | None = pb(1002, Kind.FIXED64)
     maximum_bits: int | None = pb(1003, Kind.FIXED64)
+    # Extension: the shape, and where the first bad elements are; see `bad_elements`.
+    bad_elements: list[float] = pb(1004, Kind.DOUBLES)
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from tfdbg_tui.diagnosis.layers import breadcrumb
+from tfdbg_tui.diagnosis.values import bad_elements_text
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.locations import Location
@@ -62,6 +63,7 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
         Part("op", _op(finding)),
         Part("layer", breadcrumb(finding.layer)),
         Part("evidence", finding.evidence),
+        Part("elements", bad_elements_text(finding.summary)),
         Part("why", finding.why),
         Part("fix", finding.fix),
     ]

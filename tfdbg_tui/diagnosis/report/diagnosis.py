@@ -13,6 +13,7 @@ from tfdbg_tui.diagnosis.events import (
     op_name_of,
     op_type_of,
     stack_id_of,
+    summary_of,
 )
 from tfdbg_tui.diagnosis.gradients import (
     ForwardOp,
@@ -135,6 +136,7 @@ class Diagnosis:
             alerts=alerts,
             chain=tuple(chain),
             layer=(forward.layer if forward else None) or self._layers.of_event(event),
+            summary=summary_of(run, event),
         )
 
     def _differentiated(self, event: TensorEvent) -> ForwardOp | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.gaps import Gap
     from tfdbg_tui.diagnosis.report.links import Link
     from tfdbg_tui.diagnosis.report.verdicts import Verdict
-    from tfdbg_tui.logdir import FitBatch, Layer, Run, Steps
+    from tfdbg_tui.logdir import FitBatch, Layer, Run, Steps, TensorSummary
 
 _SHOWN = 10  # findings in a notebook
 
@@ -55,6 +55,7 @@ class Finding:
         alerts: Number of alerts that go back to it.
         chain: From the op's inputs to where bad values show.
         layer: The Keras layer or `tf.Module` that it is of, where that is recorded.
+        summary: What was recorded of the first bad tensor.
         workers: Of a job of several processes: which of them made it, and how it got to others.
     """
 
@@ -78,6 +79,7 @@ class Finding:
     alerts: int
     chain: tuple[Link, ...]
     layer: Layer | None = None
+    summary: TensorSummary | None = None
     workers: str = ""
 
     __repr__ = short_repr
@@ -100,6 +102,7 @@ class Finding:
             "op_name": self.op_name,
             "op_type": self.op_type,
             "output_slot": self.event.slot,
+            "bad_elements": [list(i) for i in self.summary.bad_elements] if self.summary else [],
             "graph": self.graph,
             "kind": self.event.kind,
             "index": self.event.index,

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfdbg_tui.dump.encode import queue_rows, summaries
+from tfdbg_tui.wire import bad_elements
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -22,8 +23,11 @@ SIZE_TO_NAN = slice(2, 6)
 BAD = slice(3, 6)
 SIZE_TO_POSITIVE = slice(2, 9)
 EXTREMES = slice(9, 11)
-WIDTH = 11
-"""Columns of a detail: number of the row, rank, and the fields of `HealthCounts` in order."""
+BAD_ELEMENTS = slice(11, 11 + bad_elements.WIDTH)
+EXTENSIONS = slice(EXTREMES.start, BAD_ELEMENTS.stop)
+EXTENSIONS_WIDTH = EXTENSIONS.stop - EXTENSIONS.start
+WIDTH = BAD_ELEMENTS.stop
+"""Columns of a detail: number of the row, rank, and `HealthCounts.values`."""
 
 MAX_PATTERNS = 1000
 """So many patterns of a group are kept as known: there may be no end of them."""
@@ -115,7 +119,7 @@ class DetailCounter:
         by_row = dict(zip(rows, found, strict=True))
         for row in whole:
             elements = self._elements(row, tensors)
-            counts = summaries.health_counts(elements, extremes=self._plan.adaptive)
+            counts = summaries.health_counts(elements, detailed=self._plan.adaptive)
             by_row[row] = np.array((row, elements.ndim, *counts.values()))
         return np.array([by_row[row] for row in sorted(by_row)])
 

@@ -220,7 +220,8 @@ class EagerTensors:
         details = _details_of_inputs(inputs)
         if self._options.adaptive:
             mode = TensorDebugMode.FULL_HEALTH
-            whole, details.minima, details.maxima = _details(outputs)
+            whole, counted = _details(outputs)
+            details.minima, details.maxima, details.bad_elements = _extensions(counted)
             protos = events.Execution.field("tensor_protos", whole)
         return EagerValues(mode, protos, details.encode(), slot, counts)
 
@@ -269,25 +270,39 @@ def _details_of_inputs(inputs: Sequence[Any]) -> events.Execution:
 
     They tell the cause: some come out of no recorded op, such as arrays and variables.
     """
-    protos, low, high = _details(inputs)
-    return events.Execution(input_tensor_protos=protos, input_minima=low, input_maxima=high)
+    protos, counted = _details(inputs)
+    low, high, places = _extensions(counted)
+    return events.Execution(
+        input_tensor_protos=protos,
+        input_minima=low,
+        input_maxima=high,
+        input_bad_elements=places,
+    )
 
 
-def _details(tensors: Sequence[Any]) -> tuple[list[bytes], list[float], list[float]]:
-    protos, minima, maxima = [], [], []
+def _details(tensors: Sequence[Any]) -> tuple[list[bytes], list[summaries.HealthCounts]]:
+    protos, counted = [], []
     head = _VECTOR_HEADS[TensorDebugMode.FULL_HEALTH]
     for tensor in tensors:
         dtype = tensor.dtype
         counts = summaries.HealthCounts()
         proto = b""
         if dtype.is_floating or dtype.is_complex:
-            counts = summaries.health_counts(elements(tensor), extremes=True)
+            counts = summaries.health_counts(elements(tensor), detailed=True)
             number = dtype.as_datatype_enum
             proto = head + summaries.full_vector(-1, number, rank(tensor), counts)
         protos.append(proto)
-        minima.append(counts.minimum)
-        maxima.append(counts.maximum)
-    return protos, minima, maxima
+        counted.append(counts)
+    return protos, counted
+
+
+def _extensions(
+    counted: Sequence[summaries.HealthCounts],
+) -> tuple[list[float], list[float], list[float]]:
+    """Return the extremes of some tensors, and what is told of their bad elements."""
+    minima = [counts.minimum for counts in counted]
+    maxima = [counts.maximum for counts in counted]
+    return minima, maxima, [number for counts in counted for number in counts.places]
 
 
 def _text(op_type: Any) -> str:

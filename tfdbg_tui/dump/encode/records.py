@@ -10,7 +10,7 @@ import numpy as np
 
 from tfdbg_tui.dump.encode import details, queue_rows, summaries, traces
 from tfdbg_tui.dump.encode.value_vectors import ValueVectors
-from tfdbg_tui.wire import tfrecord
+from tfdbg_tui.wire import bad_elements, tfrecord
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ class GroupRecords:
                 stepped=stepped,
                 iterated=self.plan.iterated,
                 extremes=extremes,
+                located=detailed,
             )
         return templates
 
@@ -168,6 +169,8 @@ class GroupRecords:
             if source in found:
                 detail = found[row] = found[source].copy()
                 detail[details.RANK] = self.plan.rows[row].rank or 0
+                # Of a transposed copy the bad elements are elsewhere.
+                detail[details.BAD_ELEMENTS] = bad_elements.numbers(self.plan.rows[row].shape or ())
         return found
 
     def _shows_constants(self) -> bool:
@@ -187,13 +190,13 @@ class GroupRecords:
         whole = {row: detail for row, detail in known.items() if details.is_whole(detail)}
         counted = {row: detail for row, detail in known.items() if row not in whole}
         full = np.zeros((len(rows), template.length))
-        extremes = np.full((len(rows), 2), np.nan)
+        extensions = np.full((len(rows), details.EXTENSIONS_WIDTH), np.nan)
         for number, detail in whole.items():
             site = rows[number]
             full[number, :4] = site.tensor_id, -1, site.dtype, detail[details.RANK]
             full[number, 4:] = detail[details.SIZE_TO_POSITIVE]
-            extremes[number] = detail[details.EXTREMES]
-        detailed = self._split(template.filled(full, extremes), batch)
+            extensions[number] = detail[details.EXTENSIONS]
+        detailed = self._split(template.filled(full, extensions), batch)
         plain = self._split(self._filled(batch, counted), batch)
         outside = {row for row in whole if row >= len(self.plan.rows)}
         found: dict[int, bytes] = {}

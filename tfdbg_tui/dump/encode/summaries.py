@@ -8,14 +8,17 @@ as a zero here too; a float16 denormal does not, because the kernel widens it to
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import struct
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from tfdbg_tui.wire import bad_elements
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -71,6 +74,7 @@ _LAYOUTS = {
 class HealthCounts:
     """How many elements of a tensor are what, and its smallest and largest finite element.
 
+    `places` are its shape and where its first bad elements are; see `wire.bad_elements`.
     A complex number is NaN if either part is, else infinite if either part is; it has no sign, so
     every other non-zero one counts as positive.
     """
@@ -84,6 +88,7 @@ class HealthCounts:
     pos: int = 0
     minimum: float = _NO_EXTREME
     maximum: float = _NO_EXTREME
+    places: tuple[float, ...] = field(default=bad_elements.UNKNOWN, kw_only=True)
 
     @property
     def bad(self) -> int:
@@ -96,8 +101,9 @@ class HealthCounts:
         return self.nan > 0, self.neg_inf > 0, self.pos_inf > 0
 
     def values(self) -> tuple[float, ...]:
-        """Return the fields in order."""
-        return dataclasses.astuple(self)
+        """Return the fields in order, one after the other."""
+        *numbers, places = dataclasses.astuple(self)
+        return *numbers, *places
 
 
 class Novelty:
@@ -177,13 +183,13 @@ def count_bad_in_parts(arrays: Sequence[Any], parts: Sequence[int]) -> npt.NDArr
     return counts
 
 
-def health_counts(array: Any, *, extremes: bool = False) -> HealthCounts:
+def health_counts(array: Any, *, detailed: bool = False) -> HealthCounts:
     """Count the elements of a floating or complex array.
 
     Args:
         array: A numpy array of any shape.
-        extremes: Whether to find the smallest and largest finite element too (not of complex
-            numbers, which have no order).
+        detailed: Whether to find the smallest and largest finite element too (not of complex
+            numbers, which have no order), and the first bad ones.
     """
     flat = np.ascontiguousarray(array).reshape(-1)
     counts = HealthCounts(size=flat.size)
@@ -200,10 +206,23 @@ def health_counts(array: Any, *, extremes: bool = False) -> HealthCounts:
                 continue
             counts.zero += int(np.count_nonzero(magnitude < layout.smallest_counted))
             counts.neg += _negative(bits, layout, any_bad=bad > 0)
-            if extremes:
+            if detailed:
                 _widen_extremes(chunk, counts)
     counts.pos = counts.size - counts.bad - counts.neg - counts.zero
+    if detailed:
+        places = _first_bad(flat) if counts.bad else ()
+        counts.places = bad_elements.numbers(array.shape, places)
     return counts
+
+
+def _first_bad(flat: Any) -> Sequence[int]:
+    """Return where the first NaN and infinite elements are."""
+    found: list[int] = []
+    for start, chunk in zip(itertools.count(0, _CHUNK), _chunks(flat), strict=False):
+        found += (np.flatnonzero(~np.isfinite(chunk)) + start).tolist()
+        if len(found) >= bad_elements.MAX_ELEMENTS:
+            break
+    return found
 
 
 def _with_layout(flat: Any) -> tuple[Any, _Layout]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.wire import codec, crc32c, tfrecord
+from tfdbg_tui.wire import bad_elements, codec, crc32c, tfrecord
 from tfdbg_tui.wire.events import (
     DebugEvent,
     Dim,
@@ -46,6 +46,7 @@ _TRACE_TAG = codec.varint(DebugEvent.tag("graph_execution_trace"))
 _PROTO_TAG = codec.varint(GraphExecutionTrace.tag("tensor_proto"))
 _SHAPE_TAG = codec.varint(TensorProto.tag("tensor_shape"))
 _EXTREMES = ("minimum_bits", "maximum_bits")
+_NO_BAD_ELEMENTS = GraphExecutionTrace.field("bad_elements", [0.0] * bad_elements.WIDTH)
 
 MAX_STEP = (1 << 7 * _STEP_BYTES) - 1
 
@@ -99,6 +100,7 @@ class TraceTemplates:
         stepped: Whether records carry a step.
         iterated: Whether records carry the iteration of a While loop.
         extremes: Whether records carry the smallest and largest finite element.
+        located: Whether they carry the shape, and where the first bad elements are.
     """
 
     def __init__(
@@ -109,9 +111,11 @@ class TraceTemplates:
         stepped: bool,
         iterated: bool,
         extremes: bool,
+        located: bool = False,
     ) -> None:
         self.length = len(VALUE_VECTORS.get(mode, ()))
         self.stepped, self.iterated, self._extremes = stepped, iterated, extremes
+        self._located = located
         records, bounds = [], [0]
         values: list[list[int]] = []
         stamps: list[list[int]] = []
@@ -155,7 +159,8 @@ class TraceTemplates:
         extremes = [
             GraphExecutionTrace.field(name, 0) for name in (_EXTREMES if self._extremes else ())
         ]
-        trace = before + content + after + serial + iteration + b"".join(extremes)
+        bad = _NO_BAD_ELEMENTS if self._located else b""
+        trace = before + content + after + serial + iteration + b"".join(extremes) + bad
         step = _STEP_TAG + bytes(_STEP_BYTES) if self.stepped else b""
         prefix = _WALL_TIME_TAG + bytes(8) + step
         prefix += _TRACE_TAG + codec.varint(len(trace))
@@ -172,6 +177,7 @@ class TraceTemplates:
             (serial, 8, stamps),
             (iteration, 4, counters),
             *((extreme, 8, values) for extreme in extremes),
+            (bad, 8 * bad_elements.WIDTH, values),
         ):
             if field:
                 at += len(field)
@@ -187,16 +193,17 @@ class TraceTemplates:
     def filled(
         self,
         vectors: npt.NDArray[np.float64],
-        extremes: npt.NDArray[np.float64] | None = None,
+        extensions: npt.NDArray[np.float64] | None = None,
     ) -> FilledTemplates:
         """Return the records with their values, as often as they are the same.
 
         Args:
             vectors: Value vectors, ``[sites, length of the mode's vector]``.
-            extremes: Smallest and largest finite elements, ``[sites, 2]``.
+            extensions: Smallest and largest finite elements, and what is told of bad ones, as far
+                as records carry them: ``[sites, numbers]``.
         """
-        if extremes is not None:
-            vectors = np.concatenate((vectors, extremes), axis=1)
+        if extensions is not None:
+            vectors = np.concatenate((vectors, extensions), axis=1)
         data = np.ascontiguousarray(vectors, "<f8").view(np.uint8).reshape(len(self._crcs), -1)
         blob = self._blob.copy()
         blob[self._values.places] = data

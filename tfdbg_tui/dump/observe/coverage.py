@@ -73,7 +73,7 @@ def note_known(items: Sequence[Observed], plan: GroupPlan) -> dict[str, int]:
         if source is not None:
             plan.aliases.append((number, source))
             continue
-        counts = _known_counts(item, extremes=plan.adaptive or plan.measured)
+        counts = _known_counts(item, detailed=plan.adaptive or plan.measured)
         if counts is not None:
             plan.constants[number] = counts
     return rows
@@ -87,12 +87,12 @@ def _source(item: Observed, rows: dict[str, int]) -> int | None:
     return rows.get(item.inputs[slot].name)
 
 
-def _known_counts(item: Observed, *, extremes: bool) -> summaries.HealthCounts | None:
+def _known_counts(item: Observed, *, detailed: bool) -> summaries.HealthCounts | None:
     """Return the counts of a tensor that is the same in every execution of its graph."""
     if item.row.size == 0:
         return summaries.HealthCounts()
     value = tf.get_static_value(item.tensor) if item.op_type == "Const" else None
-    return summaries.health_counts(value, extremes=extremes) if value is not None else None
+    return summaries.health_counts(value, detailed=detailed) if value is not None else None
 
 
 def covered_inputs(op: Any) -> Iterable[int]:

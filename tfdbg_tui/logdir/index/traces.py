@@ -152,6 +152,7 @@ def trace_summary(record: events.GraphExecutionTrace) -> TensorSummary | None:
         record.tensor_proto,
         _extreme(record.minimum_bits),
         _extreme(record.maximum_bits),
+        record.bad_elements,
     )
 
 

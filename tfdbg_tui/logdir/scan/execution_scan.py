@@ -51,6 +51,8 @@ _INPUT_PROTO = Execution.tag("input_tensor_protos")
 _INPUT_MINIMA = Execution.tag("input_minima")
 _INPUT_MAXIMA = Execution.tag("input_maxima")
 _LAYER = Execution.tag("layer")
+_BAD_ELEMENTS = Execution.tag("bad_elements")
+_INPUT_BAD_ELEMENTS = Execution.tag("input_bad_elements")
 
 
 class ScannedExecutions:
@@ -191,6 +193,8 @@ class ExecutionScan:
         _, maxima, maxima_size = cursor.optional_bytes(_MAXIMA)
         _skip_inputs(cursor)
         layer = _layers(chunk, cursor)
+        cursor.optional_bytes(_BAD_ELEMENTS)
+        cursor.optional_bytes(_INPUT_BAD_ELEMENTS)
         cursor.ok &= (mode < _MAX_MODE) & (layer < _MAX_LAYER)
         return _Fields(
             cursor.ends(),

@@ -35,6 +35,7 @@ _SERIAL = GraphExecutionTrace.tag("execution_serial")
 _ITERATION = GraphExecutionTrace.tag("iteration")
 _MINIMUM = GraphExecutionTrace.tag("minimum_bits")
 _MAXIMUM = GraphExecutionTrace.tag("maximum_bits")
+_BAD_ELEMENTS = GraphExecutionTrace.tag("bad_elements")
 
 
 class HeadScan:
@@ -139,6 +140,7 @@ def walk_traces(data: Bytes, bounds: tuple[Ints, Ints], *, skip_unknown: bool) -
     cursor.optional_fixed(_ITERATION)
     has_minimum, minimum = cursor.optional_fixed(_MINIMUM)
     has_maximum, maximum = cursor.optional_fixed(_MAXIMUM)
+    cursor.optional_bytes(_BAD_ELEMENTS)
     return TraceFields(
         cursor.ends(),
         step,

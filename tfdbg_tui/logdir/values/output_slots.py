@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.values.op_outputs import OUTPUT_TYPES
 from tfdbg_tui.logdir.values.summaries import tensor_summary
-from tfdbg_tui.wire import codec
+from tfdbg_tui.wire import bad_elements, codec
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def outputs_by_slot(
         codec.DecodeError: There are more outputs than slots have numbers.
     """
     protos = record.tensor_protos
-    summaries = _summaries(record.tensor_debug_mode, protos, record.minima, record.maxima)
+    summaries = _summaries(
+        record.tensor_debug_mode, protos, record.minima, record.maxima, record.bad_elements
+    )
     if len(summaries) > MAX_OUTPUTS:
         raise codec.DecodeError(f"more than {MAX_OUTPUTS:,} outputs")
     count = max(min(record.num_outputs, MAX_OUTPUTS), len(summaries))
@@ -59,20 +61,29 @@ def inputs_by_slot(record: events.Execution) -> tuple[TensorSummary | None, ...]
     """Return the summary of each input; empty where the writer recorded none."""
     protos = record.input_tensor_protos
     mode = TensorDebugMode.FULL_HEALTH
-    return tuple(_summaries(mode, protos, record.input_minima, record.input_maxima))
+    return tuple(
+        _summaries(
+            mode, protos, record.input_minima, record.input_maxima, record.input_bad_elements
+        )
+    )
 
 
 def _summaries(
-    mode: int, protos: Sequence[bytes], minima: Sequence[float], maxima: Sequence[float]
+    mode: int,
+    protos: Sequence[bytes],
+    minima: Sequence[float],
+    maxima: Sequence[float],
+    told: Sequence[float],
 ) -> list[TensorSummary | None]:
     bounds: Iterable[tuple[float | None, float | None]] = (
         (low, high) if low == low else (None, None)
         for low, high in zip(minima, maxima, strict=False)
     )
     bounds = itertools.chain(bounds, itertools.repeat((None, None)))
+    width = bad_elements.WIDTH
     return [
-        tensor_summary(mode, proto, low, high)
-        for proto, (low, high) in zip(protos, bounds, strict=False)
+        tensor_summary(mode, proto, low, high, told[slot * width : (slot + 1) * width])
+        for slot, (proto, (low, high)) in enumerate(zip(protos, bounds, strict=False))
     ]
 
 

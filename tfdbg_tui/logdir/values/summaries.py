@@ -10,11 +10,13 @@ import numpy as np
 
 from tfdbg_tui.logdir.events import TensorSummary
 from tfdbg_tui.logdir.values.tensors import shape_of, value_pieces
-from tfdbg_tui.wire import dtypes
+from tfdbg_tui.wire import bad_elements, dtypes
 from tfdbg_tui.wire.events import TensorProto, value_vector_head
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
 _FLOAT64 = 2
@@ -28,7 +30,11 @@ _NAMES = {int(mode): names for mode, names in VALUE_VECTORS.items()}
 
 
 def tensor_summary(
-    mode: int, proto: bytes, minimum: float | None = None, maximum: float | None = None
+    mode: int,
+    proto: bytes,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    told: Sequence[float] = (),
 ) -> TensorSummary | None:
     """Return what the serialized TensorProto of a record says, or None where it says nothing.
 
@@ -37,6 +43,7 @@ def tensor_summary(
         proto: Serialized TensorProto.
         minimum: Smallest finite element, from an extension field.
         maximum: Largest finite element, from an extension field.
+        told: What another tells of bad elements; see `wire.bad_elements`.
 
     Raises:
         codec.DecodeError: The bytes are malformed.
@@ -46,11 +53,15 @@ def tensor_summary(
     if mode == TensorDebugMode.FULL_TENSOR:
         return _summary_of_tensor(TensorProto.decode(proto))
     vector = _value_vector(mode, proto)
-    return None if vector is None else _summary_of_vector(mode, vector, minimum, maximum)
+    return None if vector is None else _summary_of_vector(mode, vector, minimum, maximum, told)
 
 
 def _summary_of_vector(
-    mode: int, vector: dict[str, int], minimum: float | None, maximum: float | None
+    mode: int,
+    vector: dict[str, int],
+    minimum: float | None,
+    maximum: float | None,
+    told: Sequence[float],
 ) -> TensorSummary:
     if mode == TensorDebugMode.CURT_HEALTH:
         return TensorSummary(mode, has_inf_or_nan=bool(vector["has_inf_or_nan"]))
@@ -67,12 +78,15 @@ def _summary_of_vector(
         for name, count in vector.items()
         if name not in ("tensor_id", "device_id", "dtype")
     }
+    shape = bad_elements.shape(told, vector["rank"]) if "rank" in vector else None
     return TensorSummary(
         mode,
         has_inf_or_nan=bool(vector["neg_inf"] or vector["pos_inf"] or vector["nan"]),
         dtype=dtypes.dtype_name(vector["dtype"]) if "dtype" in vector else None,
+        shape=shape,
         minimum=minimum,
         maximum=maximum,
+        bad_elements=() if shape is None else bad_elements.indices(told, shape),
         **counts,
     )
 
@@ -118,7 +132,10 @@ def _summary_of_tensor(proto: TensorProto) -> TensorSummary:
     health = _Health()
     for piece in pieces:
         health.add(piece)
-    return TensorSummary(**common, **health.fields(size))
+    places = bad_elements.numbers(shape, health.first_bad(size))
+    return TensorSummary(
+        **common, **health.fields(size), bad_elements=bad_elements.indices(places, shape)
+    )
 
 
 class _Health:
@@ -130,6 +147,7 @@ class _Health:
 
     def __init__(self) -> None:
         self._seen = 0
+        self._first_bad: list[int] = []
         self._complex = False
         self._counts = dict.fromkeys(("neg_inf", "pos_inf", "nan", "neg", "zero", "pos"), 0)
         self._minimum: float | None = None
@@ -137,10 +155,12 @@ class _Health:
 
     def add(self, values: npt.NDArray[Any]) -> None:
         """Take in some of the values."""
+        before = self._seen
         self._seen += len(values)
         count = self._counts
         if values.dtype.kind == "c":
             self._complex = True
+            self._note_bad(~np.isfinite(values), before)
             nan = np.isnan(values)
             count["nan"] += int(nan.sum())
             count["pos_inf"] += int((np.isinf(values) & ~nan).sum())
@@ -150,6 +170,7 @@ class _Health:
             values = values.astype(np.int8)
         finite = np.isfinite(values)
         if not finite.all():
+            self._note_bad(~finite, before)
             count["nan"] += int(np.isnan(values).sum())
             count["pos_inf"] += int(np.isposinf(values).sum())
             count["neg_inf"] += int(np.isneginf(values).sum())
@@ -161,6 +182,15 @@ class _Health:
             low, high = float(values.min()), float(values.max())
             self._minimum = low if self._minimum is None else min(self._minimum, low)
             self._maximum = high if self._maximum is None else max(self._maximum, high)
+
+    def _note_bad(self, bad: npt.NDArray[np.bool_], before: int) -> None:
+        missing = bad_elements.MAX_ELEMENTS - len(self._first_bad)
+        self._first_bad += (np.flatnonzero(bad)[:missing] + before).tolist()
+
+    def first_bad(self, size: int) -> Sequence[int]:
+        """Return where the first bad elements are, as in `fields`."""
+        everywhere = self._seen == 1 and self._first_bad
+        return range(min(size, bad_elements.MAX_ELEMENTS)) if everywhere else self._first_bad
 
     def fields(self, size: int) -> dict[str, Any]:
         """Return the fields of a `TensorSummary` for a tensor of `size` elements.

@@ -7,7 +7,7 @@ import subprocess
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis import name_of
+from tfdbg_tui.diagnosis import bad_elements_text, name_of
 from tfdbg_tui.program import log_path
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.session.focusing import focused_event
@@ -250,7 +250,11 @@ class Commands:
         if snapshot is None or event is None:
             self._parts.say("no tensor is focused")
         elif tensor is None:
-            self._parts.say("its values were not recorded: --tensor-debug-mode FULL_TENSOR does")
+            places = bad_elements_text(snapshot.summary(event))
+            known = f"; bad elements: {places}" if places else ""
+            self._parts.say(
+                f"its values were not recorded: --tensor-debug-mode FULL_TENSOR does{known}"
+            )
         else:
             name = name_of(snapshot.run, event)
             self._app.push_screen(ValuesScreen(name, tensor, self._charset))

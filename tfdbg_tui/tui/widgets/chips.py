@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis import bad_elements_text
 from tfdbg_tui.tui.terminal.text import Charset, compact
 
 if TYPE_CHECKING:
@@ -146,7 +147,13 @@ def chips(summary: TensorSummary | None, charset: Charset) -> Line:
     extent = _extent(summary, charset)
     if not cells and not extent:
         return (("finite" if summary.size else "empty", "faint"),)
-    return (*cells, (extent, "dim"))
+    return (*cells, (extent, "dim"), (_places(summary, charset), "dim"))
+
+
+def _places(summary: TensorSummary, charset: Charset) -> str:
+    """Return where the first bad elements are, where that was recorded."""
+    text = bad_elements_text(summary)
+    return charset.sentence(f"  at {text}") if text else ""
 
 
 def _extent(summary: TensorSummary, charset: Charset) -> str:

@@ -1,0 +1,30 @@
+"""The words for what a tensor holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfdbg_tui.diagnosis import bad_elements_text
+from tfdbg_tui.logdir import TensorSummary
+
+ROW = tuple((3, column) for column in range(8))
+
+
+@pytest.mark.parametrize(
+    ("found", "bad", "text"),
+    [
+        ((), 5, ""),
+        (((),), 1, ""),
+        (((3, 7),), 1, "[3, 7]"),
+        (((3, 7), (9, 1)), 2, "[3, 7], [9, 1]"),
+        (((3, 7), (9, 7)), 2, "[3, 7], [9, 7]: all in [:, 7]"),
+        (ROW, 8, "[3, 0], [3, 1], [3, 2], [3, 3], …: all in [3, :]"),
+        (ROW, 9, "[3, 0], [3, 1], [3, 2], [3, 3], …: the first 8 in [3, :]"),
+        (((3, 0), (3, 1), (9, 0)), 3, "[3, 0], [3, 1], [9, 0]: all in rows 3, 9"),
+        (((3,), (4,)), 2, "[3], [4]"),
+        (ROW, 100, ""),  # all of them
+    ],
+)
+def test_where_bad_elements_are(found: tuple[tuple[int, ...], ...], bad: int, text: str) -> None:
+    summary = TensorSummary(4, True, size=100, nan=bad, pos_inf=0, neg_inf=0, bad_elements=found)
+    assert bad_elements_text(summary) == text
