@@ -21,6 +21,7 @@ COMMANDS = {
     "view": "open a logdir in the terminal app (the default)",
     "info": "print what a logdir holds",
     "diagnose": "print what made the first NaN or infinity, and where",
+    "diff": "compare two runs of a program: what is finite in one and NaN in the other",
     "query": "print the recorded tensors that a filter selects; as JSON, CSV, Parquet",
     "report": "write a web page to attach to an issue, or a trace for Perfetto",
     "rules": "print the rules by which causes are told",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-_LOGDIR = "directory, or URL of one (s3://, gs://, sftp://, http://, ...), of a dump writer"
+LOGDIR_HELP = "directory, or URL of one (s3://, gs://, sftp://, http://, ...), of a dump writer"
 
 
 def add_logdir(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +23,7 @@ def add_logdir(parser: argparse.ArgumentParser) -> None:
         "logdir",
         metavar="LOGDIR",
         type=without_secrets,
-        help=_LOGDIR,
+        help=LOGDIR_HELP,
     )
 
 
@@ -34,7 +34,7 @@ def add_logdirs(parser: argparse.ArgumentParser, *, at_least: int = 0) -> None:
         metavar="LOGDIR",
         type=without_secrets,
         nargs="+" if at_least else "*",
-        help=f"{_LOGDIR}; of a job several, or one above them",
+        help=f"{LOGDIR_HELP}; of a job several, or one above them",
     )
 
 

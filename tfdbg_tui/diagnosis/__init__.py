@@ -79,7 +79,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.when import batch_text as batch_text
     from tfdbg_tui.diagnosis.report.when import step_of as step_of
     from tfdbg_tui.diagnosis.report.words import chain_to_text as chain_to_text
+    from tfdbg_tui.diagnosis.report.words import paragraph as paragraph
     from tfdbg_tui.diagnosis.report.words import to_text as to_text
+    from tfdbg_tui.diagnosis.report.words import verdict_text as verdict_text
     from tfdbg_tui.diagnosis.rules import catalogue as catalogue
     from tfdbg_tui.diagnosis.values import bad_elements_text as bad_elements_text
     from tfdbg_tui.diagnosis.values import counts_text as counts_text
@@ -139,7 +141,12 @@ _NAMES = {
     "tfdbg_tui.diagnosis.report.links": ("Link",),
     "tfdbg_tui.diagnosis.report.schemas": ("SCHEMA_VERSION",),
     "tfdbg_tui.diagnosis.report.when": ("batch_text", "step_of"),
-    "tfdbg_tui.diagnosis.report.words": ("chain_to_text", "to_text"),
+    "tfdbg_tui.diagnosis.report.words": (
+        "chain_to_text",
+        "paragraph",
+        "to_text",
+        "verdict_text",
+    ),
     "tfdbg_tui.diagnosis.rules.catalogue": ("catalogue",),
     "tfdbg_tui.diagnosis.values": ("bad_elements_text", "counts_text", "index_text"),
 }

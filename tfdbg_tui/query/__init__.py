@@ -7,6 +7,7 @@ what it selects as rows of a table, and `sort_keys` tells in which order tensors
 from __future__ import annotations
 
 from tfdbg_tui.diagnosis.events import Kind
+from tfdbg_tui.query.comparison import Comparison, Difference, compare
 from tfdbg_tui.query.language import (
     BAD_KINDS,
     OF_TENSORS,
@@ -28,6 +29,8 @@ __all__ = [
     "COLUMNS",
     "OF_TENSORS",
     "SORT_FIELDS",
+    "Comparison",
+    "Difference",
     "Kind",
     "Outputs",
     "Query",
@@ -37,6 +40,7 @@ __all__ = [
     "TensorRow",
     "TextTerm",
     "Vocabulary",
+    "compare",
     "in_order",
     "parse",
     "searched",

@@ -136,9 +136,21 @@ def tensor_rows(
         query: The filter.
         kinds: Which events' tensors.
     """
-    makers = {"execution": _execution_rows(run), "graph_execution": _graph_execution_rows(run)}
+    makers = _row_makers(run)
     found = [_selected(run, kind, query, makers[kind]) for kind in kinds]
     return heapq.merge(*found, key=lambda row: row.wall_time)
+
+
+def row_maker(run: Run) -> Callable[[TensorEvent], TensorRow]:
+    """Return what reads tensors of a run, one at a time."""
+    makers = _row_makers(run)
+    return lambda event: next(
+        row for row in makers[event.kind](event.index) if row.event.slot == event.slot
+    )
+
+
+def _row_makers(run: Run) -> dict[Kind, Callable[[int], Iterator[TensorRow]]]:
+    return {"execution": _execution_rows(run), "graph_execution": _graph_execution_rows(run)}
 
 
 def _selected(

@@ -26,7 +26,7 @@ _MARKS = {"removed": "- ", "added": "+ "}
 
 def to_text(report: Report) -> str:
     """Return a report as text; strings of the logdir are made safe to print."""
-    parts = [_verdict(report)]
+    parts = [verdict_text(report)]
     for number, finding in enumerate(report.roots, 1):
         parts.append(_finding(finding, "root", f"{number}. "))
     if report.suspects:
@@ -55,7 +55,8 @@ def _note(label: str, text: str) -> str:
     return f"{note}\n\n      {printable(command)}" if command else note
 
 
-def _verdict(report: Report) -> str:
+def verdict_text(report: Report) -> str:
+    """Return the verdict in a line."""
     alerts = _alerts(report.alerts)
     if report.roots:
         count = len(report.roots)

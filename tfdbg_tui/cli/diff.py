@@ -1,0 +1,153 @@
+"""Compare two runs of a program: what is finite in the first and NaN or infinite in the second.
+
+    tfdbg-tui diff GOOD BAD
+    tfdbg-tui diff GOOD BAD --json | jq '.bad_in_second[0].bad'
+
+Tensors are paired by the function that they are in, their name and their op type; eager ones by
+their op type and the text of their source line.  The n-th computation of one is compared with the
+n-th of the other.  Where a program has been changed, names may have moved to other ops.
+
+Exit codes: 0 no difference; 1 a difference; 2 no answer; 3 no difference in what both have on
+record, but that is not everything.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.cli import exit_codes
+from tfdbg_tui.cli.options import LOGDIR_HELP
+from tfdbg_tui.cli.output import put
+from tfdbg_tui.diagnosis import (
+    SCHEMA_VERSION,
+    bad_elements_text,
+    counts_text,
+    diagnose,
+    paragraph,
+    verdict_text,
+)
+from tfdbg_tui.logdir import open_run
+from tfdbg_tui.logdir.text import printable
+from tfdbg_tui.query import compare
+from tfdbg_tui.storage.urls import without_secrets
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis import Report
+    from tfdbg_tui.query import Comparison, Difference, TensorRow
+
+    Reports = tuple[Report, Report]
+
+_SHOWN = 5  # differences of each kind
+_INDENT = 17
+_LABELS = ("first", "second")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    for name in ("first", "second"):
+        parser.add_argument(name, metavar="LOGDIR", type=without_secrets, help=LOGDIR_HELP)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print how two runs differ; return the exit code that tells it."""
+    first, second = open_run(args.first), open_run(args.second)
+    reports = diagnose(first), diagnose(second)
+    comparison = compare(first, second)
+    if args.json:
+        put(json.dumps(_to_json(comparison, reports), indent=2))
+    else:
+        put("\n".join(_lines(comparison, reports)))
+    if comparison.differs:
+        return exit_codes.BAD
+    return exit_codes.CLEAN if _is_whole(comparison, reports) else exit_codes.INCOMPLETE
+
+
+def _is_whole(comparison: Comparison, reports: Reports) -> bool:
+    return comparison.is_whole and not any(report.gaps for report in reports)
+
+
+def _to_json(comparison: Comparison, reports: Reports) -> dict[str, Any]:
+    """Return what `_lines` tells, for programs; tensors have the columns of ``query --json``."""
+    first, second = (
+        {"logdir": report.logdir, "run_id": report.run_id, "verdict": report.verdict}
+        for report in reports
+    )
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "first": first,
+        "second": second,
+        "paired": comparison.paired,
+        "only_in_first": comparison.alone[0],
+        "only_in_second": comparison.alone[1],
+        "uncompared": comparison.uncompared,
+        "complete": _is_whole(comparison, reports),
+        "bad_in_second": [difference.to_json() for difference in comparison.bad_in_second],
+        "bad_in_first": [difference.to_json() for difference in comparison.bad_in_first],
+    }
+
+
+def _lines(comparison: Comparison, reports: Reports) -> Iterator[str]:
+    for label, report in zip(_LABELS, reports, strict=True):
+        yield paragraph(label, f"{report.logdir}: {verdict_text(report)}")
+    yield ""
+    if not comparison.differs:
+        yield _verdict_on_equals(comparison, reports)
+    pairs = (
+        (comparison.bad_in_second, "second", reports[1]),
+        (comparison.bad_in_first, "first", reports[0]),
+    )
+    for differences, where, report in pairs:
+        if differences:
+            count = f"{len(differences):,} tensor{'s' * (len(differences) != 1)}"
+            yield f"bad in the {where} only: {count}, in order of time"
+        for number, difference in enumerate(differences[:_SHOWN], 1):
+            yield from ("", *_difference(number, difference, where, report))
+        if len(differences) > _SHOWN:
+            yield from ("", paragraph("", f"… {len(differences) - _SHOWN:,} more: see --json"))
+    yield from _not_compared(comparison)
+
+
+def _verdict_on_equals(comparison: Comparison, reports: Reports) -> str:
+    if not comparison.paired:
+        return "not compared: the two have no tensor in common"
+    same = f"no difference: {comparison.paired:,} tensors are finite, or bad, in both alike"
+    return same if _is_whole(comparison, reports) else f"{same}, but that is not everything"
+
+
+def _difference(number: int, difference: Difference, where: str, report: Report) -> Iterator[str]:
+    bad, good = difference.bad, difference.good
+    function = f" in {bad.function}" if bad.function else ""
+    step = "" if bad.step is None else f", step {bad.step}"
+    what = f"{bad.name} ({bad.op_type or 'unknown op'}){function}{step}"
+    yield printable(f"{number}. {what}, computation {difference.number:,}")
+    if bad.location:
+        yield paragraph("where", f"{bad.location.file}:{bad.location.line}")
+        yield " " * _INDENT + printable(bad.location.code or "")
+    rows = (good, bad) if where == "second" else (bad, good)
+    for label, row in zip(_LABELS, rows, strict=True):
+        yield paragraph(label, _values(row))
+    for root in report.roots:
+        if root.event == bad.event:
+            yield paragraph("cause", f"{root.title} [{root.certainty}]. {root.fix}")
+
+
+def _values(row: TensorRow) -> str:
+    places = bad_elements_text(row.summary)
+    where = f", at {places}" if places else ""
+    event = "execution" if row.event.kind == "execution" else "graph execution"
+    return f"{counts_text(row.summary)}{where} ({event} {row.event.index:,})"
+
+
+def _not_compared(comparison: Comparison) -> Iterator[str]:
+    """Tell what only one of the two has on record."""
+    for label, count in zip(_LABELS, comparison.alone, strict=True):
+        if count:
+            yield from ("", paragraph("note", f"{count:,} tensors are only in the {label}"))
+    if comparison.uncompared:
+        text = f"{comparison.uncompared:,} tensors are bad in a computation that the other run "
+        yield from ("", paragraph("note", text + "has not on record"))
