@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +15,7 @@ from tests.storage import places
 from tfdbg_tui.cli import main
 from tfdbg_tui.logdir import LogdirError, RunReader, list_runs
 from tfdbg_tui.storage import connection, remote, storage_of, urls
-from tfdbg_tui.storage.blocks import Blocks
+from tfdbg_tui.storage.blocks import BLOCK, Blocks
 from tfdbg_tui.tui.session.recording import Recording
 
 if TYPE_CHECKING:
@@ -181,7 +183,7 @@ def test_a_package_that_is_missing_is_named(
 
 
 def test_what_is_fetched_is_bounded(place: places.Place) -> None:
-    """All bytes once, and what is asked for again comes from memory."""
+    """All bytes once, and what is asked for again is there."""
     run = tfdbg_tui.open_run(place.url)
     total = sum(file.size for file in run.graph_executions._files + run.executions._files)
     fetched = sum(Unsteady.reads)
@@ -191,12 +193,34 @@ def test_what_is_fetched_is_bounded(place: places.Place) -> None:
     assert sum(Unsteady.reads) == fetched
 
 
-def test_blocks_are_bounded() -> None:
-    blocks = Blocks(most_bytes=100)
-    for number in range(20):
-        blocks.put("a", number, bytes(10))
-    assert [bool(blocks.get("a", number)) for number in range(20)] == [False] * 10 + [True] * 10
-    blocks.put("a", 19, bytes(40))
-    assert sum(len(blocks.get("a", number)) for number in range(20)) == 100
+def test_blocks_are_bounded_and_what_was_used_last_is_kept() -> None:
+    blocks = Blocks(most_bytes=3 * BLOCK)
+    for number in range(5):
+        blocks.put("a", number, bytes([number]) * (BLOCK - number))
+        assert read(blocks, "a", 2) in (b"", bytes([2]) * 10)
+    assert [blocks.length("a", number) for number in range(5)] == [
+        *(0, 0, BLOCK - 2, BLOCK - 3, BLOCK - 4)
+    ]
+    blocks.put("b", 4, b"another file")
+    blocks.put("b", 4, b"another file, which has grown")
+    assert read(blocks, "b", 4) == b"another fi"
+    assert read(blocks, "a", 4) == bytes([4]) * 10
     blocks.drop("a")
-    assert not any(blocks.get("a", number) for number in range(20))
+    assert not any(blocks.length("a", number) for number in range(5))
+    assert read(blocks, "b", 4) == b"another fi"
+
+
+def read(blocks: Blocks, file: str, number: int) -> bytes:
+    """Returns the first bytes that are held of a block."""
+    data = bytearray(10)
+    return bytes(data[: blocks.read_into(memoryview(data), file, number, 0)])
+
+
+def test_a_full_disk_costs_fetching_again_and_nothing_else(
+    place: places.Place, logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", fail)
+    assert content(tfdbg_tui.open_run(place.url)) == content(tfdbg_tui.open_run(logdirs["mnist"]))

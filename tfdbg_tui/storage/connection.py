@@ -6,7 +6,6 @@ import contextlib
 import errno
 import threading
 import time
-from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfdbg_tui.storage import urls
@@ -26,7 +25,6 @@ _REST_SECONDS = 1.0  # after the last try, in which nobody waits for another one
 _PATIENCE_SECONDS = 30.0  # for which a connection that is lost is waited for
 _CONNECT_SECONDS = 10
 _SILENT_SECONDS = 30  # after which a server that sends nothing counts as lost
-_PIECE = 4 << 20  # about so much is fetched by one request; several are on their way at once
 
 
 class Connection:
@@ -106,9 +104,7 @@ class Connection:
         """
         if not ranges:  # which is no sign of life
             return []
-        pieces = [_pieces(start, end) for start, end in ranges]
-        data = iter(self.call(lambda files: _read(files, path, list(chain(*pieces)))))
-        return [b"".join(islice(data, len(parts))) for parts in pieces]
+        return self.call(lambda files: _read(files, path, ranges))
 
     def _file_system(self) -> AbstractFileSystem:
         with self._lock:
@@ -200,13 +196,6 @@ def _options(scheme: str) -> dict[str, Any]:
         options = {}
     configured = fsspec.config.conf.get(scheme, {})
     return {name: value for name, value in options.items() if name not in configured}
-
-
-def _pieces(start: int, end: int) -> list[tuple[int, int]]:
-    """Return a range as ranges of about `_PIECE` bytes, all of nearly the same length."""
-    count = max(1, round((end - start) / _PIECE))
-    bounds = [start + (end - start) * number // count for number in range(count + 1)]
-    return list(pairwise(bounds))
 
 
 def _read(files: AbstractFileSystem, path: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:

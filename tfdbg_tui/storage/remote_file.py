@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.storage.connection import Connection
 
 _HEAD_BYTES = 64
-_AHEAD_BYTES = 8 << 20
+_LEAST_BYTES = 1 << 20  # that are fetched at once: what is near is asked for soon
+_PIECE_BYTES = 32 << 20  # of one request; several are on their way at once
+_AHEAD_BYTES = 2 * _PIECE_BYTES
 
 
 class Status(NamedTuple):
@@ -70,13 +72,8 @@ class RemoteFile:
 
     def read(self, size: int, offset: int) -> bytes:
         """Return up to `size` bytes at `offset`; raises OSError."""
-        end = min(offset + size, self._status.size)
-        if end <= offset:
-            return b""
-        first, last = offset // BLOCK, (end - 1) // BLOCK
-        blocks = self._blocks(range(first, last + 1))
-        data = b"".join(blocks[number] for number in range(first, last + 1))
-        return data[offset - first * BLOCK : end - first * BLOCK]
+        data = bytearray(max(0, min(size, self._status.size - offset)))
+        return bytes(data[: self._fill(memoryview(data), offset)])
 
     def read_each(self, size: int, offsets: Sequence[int]) -> list[bytes]:
         """Return up to `size` bytes at each of some offsets, in one call; raises OSError."""
@@ -91,12 +88,11 @@ class RemoteFile:
 
     def read_into(self, view: memoryview, offset: int) -> int:
         """Fill a view with what is at `offset`, and fetch what follows; raises OSError."""
-        data = self.read(len(view), offset)
-        view[: len(data)] = data
-        end = offset + len(data)
+        size = self._fill(view, offset)
+        end = offset + size
         if end < self._status.size:
             self._fetch_ahead(end)
-        return len(data)
+        return size
 
     def next_data(self, offset: int, size: int) -> int:
         """Return `offset`: holes of remote files are zeros like others."""
@@ -123,38 +119,69 @@ class RemoteFile:
     def _is_held(self, start: int, end: int) -> bool:
         """Return whether some bytes, of two blocks at most, need not be fetched."""
         places = (start, end - 1)
-        return all(len(self._held.get(self, at // BLOCK)) > at % BLOCK for at in places)
+        return all(self._held.length(self, at // BLOCK) > at % BLOCK for at in places)
 
-    def _blocks(self, numbers: Sequence[int]) -> dict[int, bytes]:
-        """Return blocks of the file by number."""
-        if self._ahead is not None and numbers and numbers[-1] >= self._ahead.numbers.start:
+    def _fill(self, view: memoryview, offset: int) -> int:
+        """Fill a view with what is at `offset`; return how much that was."""
+        end = min(offset + len(view), self._status.size)
+        if end <= offset:
+            return 0
+        fetched = self._fetch_missing(range(offset // BLOCK, -(-end // BLOCK)))
+        at = offset
+        while at < end:
+            number, start = divmod(at, BLOCK)
+            part = view[at - offset : min(end, (number + 1) * BLOCK) - offset]
+            if self._held.read_into(part, self, number, start) < len(part):
+                # There is no room to hold it.
+                data = fetched[number] if number in fetched else self.fetch([number])[number]
+                part[:] = data[start : start + len(part)]
+            at += len(part)
+        return end - offset
+
+    def _fetch_missing(self, numbers: range) -> dict[int, memoryview]:
+        """Fetch those of some blocks that are not held, and some more; return them by number."""
+        if self._ahead is not None and numbers[-1] >= self._ahead.numbers.start:
             self._finish_ahead()
         if self._fate == "replaced":
             raise FileNotFoundError("another file has its name now")
-        held = {number: self._held.get(self, number) for number in numbers}
-        missing = [n for n in numbers if len(held[n]) < min(BLOCK, self._status.size - n * BLOCK)]
-        if missing:
-            held.update(self.fetch(missing))
-        return held
+        if not any(self._lacks(number) for number in numbers):
+            return {}
+        least = range(numbers.start, numbers.start + _LEAST_BYTES // BLOCK)
+        wanted = range(numbers.start, max(numbers.stop, min(least.stop, self._num_blocks())))
+        return self.fetch([number for number in wanted if self._lacks(number)])
 
-    def fetch(self, numbers: Iterable[int]) -> dict[int, bytes]:
+    def _lacks(self, number: int) -> bool:
+        """Whether not all is held of what is in a block now."""
+        whole = min(BLOCK, self._status.size - number * BLOCK)
+        return self._held.length(self, number) < whole
+
+    def _num_blocks(self) -> int:
+        return -(-self._status.size // BLOCK)
+
+    def fetch(self, numbers: Iterable[int]) -> dict[int, memoryview]:
         """Fetch blocks, adjoining ones together; raises OSError."""
         size = self._status.size
         runs = _runs(numbers)
         ranges = [(run.start * BLOCK, min(run.stop * BLOCK, size)) for run in runs]
         found = {}
         for run, data in zip(runs, self._connection.read(self._path, ranges), strict=True):
+            view = memoryview(data)
             for at, number in enumerate(run):
-                found[number] = data[at * BLOCK : (at + 1) * BLOCK]
+                found[number] = view[at * BLOCK : (at + 1) * BLOCK]
                 self._held.put(self, number, found[number])
         return found
 
     def _fetch_ahead(self, start: int) -> None:
-        """Fetch what comes after `start`, unless that is being done for too many files."""
+        """Fetch what is missing soon after `start`, unless that is done for too many files."""
+        stop = min(start + _AHEAD_BYTES, self._status.size)
+        soon = range(start // BLOCK, -(-stop // BLOCK))
+        first = next((number for number in soon if self._lacks(number)), None)
+        if first is None:
+            return
         with self._lock:
             if self._ahead is None and self._held.ahead.acquire(blocking=False):
-                end = min(start + _AHEAD_BYTES, self._status.size)
-                self._ahead = _Ahead(self, range(start // BLOCK, -(-end // BLOCK)))
+                stop = min(first + _AHEAD_BYTES // BLOCK, self._num_blocks())
+                self._ahead = _Ahead(self, range(first, stop))
 
     def _finish_ahead(self) -> None:
         with self._lock:
@@ -180,10 +207,10 @@ class _Ahead(threading.Thread):
 
 
 def _runs(numbers: Iterable[int]) -> list[range]:
-    """Return ascending numbers as ranges of adjoining ones."""
+    """Return ascending numbers as ranges of adjoining ones, none longer than a piece."""
     runs: list[range] = []
     for number in numbers:
-        if runs and runs[-1].stop == number:
+        if runs and runs[-1].stop == number and len(runs[-1]) < _PIECE_BYTES // BLOCK:
             runs[-1] = range(runs[-1].start, number + 1)
         else:
             runs.append(range(number, number + 1))
