@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
+import os
 import random
 import shutil
 import tarfile
@@ -11,10 +13,14 @@ import tempfile
 import time
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.fuzz.app import play_app
 from tests.fuzz.commands import read_everything, run_commands
 from tests.fuzz.damage import damage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _TESTS = Path(__file__).parent.parent
 _ARCHIVES = (*(_TESTS / "data").glob("*.tar.xz"), _TESTS.parent / "tfdbg_tui/cli/demo.tar.xz")
@@ -35,6 +41,7 @@ class Fuzzer:
 
     def __init__(self, directory: Path, more: list[Path]) -> None:
         self._scratch = directory / "case"
+        self._user = directory / "user"
         self.logdirs = [extracted(archive, directory) for archive in sorted(_ARCHIVES)] + more
         self.counts: collections.Counter[str] = collections.Counter()
         self.findings: list[tuple[int, str]] = []
@@ -52,15 +59,31 @@ class Fuzzer:
             shutil.copytree(rng.choice(self.logdirs), self._scratch / "another")
         self.counts[kind] += 1
         try:
-            if kind == "app":
-                play_app(self._scratch, rng)
-            else:
-                run_commands(self._scratch)
-                read_everything(self._scratch)
+            with new_user(self._user):
+                if kind == "app":
+                    play_app(self._scratch, rng)
+                else:
+                    run_commands(self._scratch)
+                    read_everything(self._scratch)
         except (Exception, AssertionError):
             told = "".join(traceback.format_exc().splitlines(keepends=True)[-_TRACEBACK_LINES:])
             self.findings.append((seed, told))
             print(f"\nseed {seed} ({kind}, {source.name}; {'; '.join(done)}):\n{told}", flush=True)
+
+
+@contextlib.contextmanager
+def new_user(home: Path) -> Iterator[None]:
+    """Meanwhile, nothing is remembered of cases before, and files are written to a directory."""
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir()
+    before = dict(os.environ)
+    os.environ |= {"XDG_CONFIG_HOME": str(home), "XDG_STATE_HOME": str(home)}
+    try:
+        with contextlib.chdir(home):
+            yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def extracted(archive: Path, directory: Path) -> Path:
