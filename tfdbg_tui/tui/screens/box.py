@@ -27,6 +27,11 @@ class BoxScreen(OnlyWhileOpen, ModalScreen[None]):
     Args:
         title: What stands on the box.
         charset: The characters to draw with.
+
+    Attributes:
+        charset: The same.
+        box: The box.
+        body: The text in it.
     """
 
     AUTO_FOCUS = "*"
@@ -56,8 +61,10 @@ class BoxScreen(OnlyWhileOpen, ModalScreen[None]):
 
     def __init__(self, title: str | Content, charset: Charset) -> None:
         super().__init__()
-        self._title = title
         self.charset = charset
+        self.box = VerticalScroll()
+        self.box.border_title = title
+        self.body = Static()
 
     def text(self) -> VisualType:
         """Return what is in the box."""
@@ -65,18 +72,14 @@ class BoxScreen(OnlyWhileOpen, ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """See Textual."""
-        box = VerticalScroll(Static(self.text()))
-        box.border_title = self._title
+        box = self.box
         box.border_subtitle = "Esc closes"
         if self.charset.ascii_only:
             box.add_class("-ascii")
             box.vertical_scrollbar.renderer = AsciiScrollBar  # type: ignore[misc]  # as documented
-        yield box
-
-    @property
-    def box(self) -> VerticalScroll:
-        """The box."""
-        return self.query_one(VerticalScroll)
+        self.body.update(self.text())
+        with box:
+            yield self.body
 
     def action_scroll(self, rows: int) -> None:
         """Scroll by a row."""

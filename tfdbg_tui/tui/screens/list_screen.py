@@ -57,12 +57,13 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
         self._list = shown
         self._keys = keys
         self._charset = charset
+        self._box = Vertical(classes="-ascii" if charset.ascii_only else "")
 
     def compose(self) -> ComposeResult:
         """See Textual."""
-        with Vertical(classes="-ascii" if self._charset.ascii_only else "") as box:
-            box.border_title = Content(self._charset.safe(self.title_text()))
-            box.border_subtitle = Content(self._keys)
+        self._box.border_title = Content(self._charset.safe(self.title_text()))
+        self._box.border_subtitle = Content(self._keys)
+        with self._box:
             yield self._list
 
     def title_text(self) -> str:
@@ -79,7 +80,7 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
 
     def show(self) -> None:
         """Show the present state."""
-        self.query_one(Vertical).border_title = Content(self._charset.safe(self.title_text()))
+        self._box.border_title = Content(self._charset.safe(self.title_text()))
         self._list.update()
 
     async def action_leave(self) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 from textual.content import Content
-from textual.widgets import Static
 
 from tfdbg_tui.tui.screens.box import BoxScreen
 
@@ -68,7 +67,7 @@ class OutputScreen(BoxScreen):
         at_end = self._log_size < 0 or self.box.scroll_offset.y >= self.box.max_scroll_y
         self._log_size = size
         lines = [self.charset.safe(line) for line in text.split("\n")]
-        self.query_one(Static).update(Content("\n".join(lines)))
+        self.body.update(Content("\n".join(lines)))
         if at_end:
             self.action_scroll_end()
 

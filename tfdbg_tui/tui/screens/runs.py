@@ -93,6 +93,8 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         self._shown: list[RunFiles] = []
         self._reports: dict[RunFiles, Report | None] = {}
         self._surveyor = Surveyor(runs, self.post_message)
+        self._filter = Input(placeholder="filter: path, verdict, id", compact=True)
+        self._options = Options()
 
     def compose(self) -> ComposeResult:
         """See Textual."""
@@ -100,14 +102,12 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
             box.border_title = f"{len(self._runs)} runs: choose one"
             leave = "Esc closes" if self._can_close else "Esc quits"
             box.border_subtitle = f"type to filter, Enter opens, {leave}"
-            yield Input(placeholder="filter: path, verdict, id", compact=True)
-            yield Options()
+            yield self._filter
+            yield self._options
 
     def on_mount(self) -> None:
-        """Show the runs, and look at each of them, unless the app ends before it can."""
-        if not self.query(Options):
-            return
-        self.query_one(Options).can_focus = False
+        """Show the runs, and look at each of them."""
+        self._options.can_focus = False
         self._list()
         self._surveyor.start()
 
@@ -118,8 +118,8 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
     @on(Input.Changed)
     def _list(self) -> None:
         """List the runs that hold all words of the filter."""
-        words = self.query_one(Input).value.lower().split()
-        options = self.query_one(Options)
+        words = self._filter.value.lower().split()
+        options = self._options
         row = options.highlighted
         chosen = self._shown[row] if row is not None else None
         self._shown = [f for f in self._runs if all(word in self._text(f) for word in words)]
@@ -175,7 +175,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
 
     def action_list(self, action: str) -> None:
         """Move in the list, or choose in it, while the line to filter has the keys."""
-        getattr(self.query_one(Options), f"action_{action}")()
+        getattr(self._options, f"action_{action}")()
 
     def on_option_list_option_selected(self, event: Options.OptionSelected) -> None:
         """Give the chosen run: the list may show others by now."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from rich.cells import cell_len
 from textual.binding import Binding
-from textual.containers import Vertical
 from textual.widgets import Input
 
 from tfdbg_tui.tui.screens.list_screen import ListScreen
@@ -108,7 +107,7 @@ class ValuesScreen(ListScreen[None]):
         text = "" if what == "slice" else self._file_name()
         hint = "slices as numpy takes them: 0, :, 3:8" if what == "slice" else "file to write"
         asking = Input(text, placeholder=hint, compact=True)
-        await self.query_one(Vertical).mount(asking)
+        await self._box.mount(asking)
         asking.focus()
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
