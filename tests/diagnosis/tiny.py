@@ -77,6 +77,24 @@ class Program:
         record = events.Layer(number, outer, name, class_name, dtype, dtype)
         self._add("graphs", layer=record.encode())
 
+    def variable(self, handle: int, layer: int = 0, *, trainable: bool = True) -> None:
+        """Records a variable by the eager tensor id of its handle."""
+        record = events.Variable(handle, f"variable {handle}", layer, int(trainable))
+        self._add("graphs", variable=record.encode())
+
+    def gradients(
+        self,
+        asked: list[int],
+        *,
+        unconnected: tuple[int, ...] = (),
+        left_out: tuple[int, ...] = (),
+        of: tuple[str, str] = ("", ""),
+    ) -> None:
+        """Records what a tape is asked for; see `events.GradientRequest`."""
+        answer = list(unconnected), list(left_out)
+        record = events.GradientRequest(b"", asked, *answer, *of)
+        self._add("graphs", gradient_request=record.encode())
+
     def function(self, graph_id: str, name: str, *arguments: str) -> None:
         """Records a graph without outputs as a function, as our own writer does."""
         record = events.GraphSignature(graph_id, name, [f"{name}:0" for name in arguments])
@@ -144,6 +162,7 @@ class Program:
         thread: int | None = None,
         line: int = 0,
         layer: int = 0,
+        extremes: bool = False,
     ) -> None:
         """Records an execution; `given` are the values of its inputs, where they are recorded."""
         record = events.Execution(
@@ -160,6 +179,8 @@ class Program:
             thread=thread,
             code_location=self._location(line),
             layer=layer or None,
+            minima=[float(value.min()) for value in outputs.values()] if extremes else [],
+            maxima=[float(value.max()) for value in outputs.values()] if extremes else [],
         )
         self._add("execution", execution=record.encode())
 

@@ -83,11 +83,16 @@ def is_backward(run: Run, event: TensorEvent) -> bool:
         return is_backward_op(run, op)
     if "__backward_" in (op_type_of(run, event) or ""):
         return True
+    return is_backward_stack(_frames(run, event))
+
+
+def is_backward_stack(frames: Iterable[StackFrame]) -> bool:
+    """Whether what is executed eagerly there is part of a backward pass."""
     return any(
         frame.path is not None
         and _FRAME.search(frame.path.replace("\\", "/"))
         and _FUNCTION.search(frame.function)
-        for frame in _frames(run, event)
+        for frame in frames
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.function_names import readable_function
-from tfdbg_tui.diagnosis.gradients import is_backward_op
+from tfdbg_tui.diagnosis.gradients import is_backward_op, is_backward_stack
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.logdir.index.executions import Place
 
@@ -237,8 +237,14 @@ class _Table:
         """Return cells of outputs of executions; see `of_sites`, and `Place`."""
         steps = self._steps.numbers_of(rows)
         place = Place.of(places)
-        row = self._of_kind[place.kind]
-        return self._cells(row, np.full_like(row, _FORWARD), steps, largest, -1 - rows, place.slot)
+        row, side = self._of_kind[place.kind], self._sides_of(place.stack)
+        return self._cells(row, side, steps, largest, -1 - rows, place.slot)
+
+    def _sides_of(self, stacks: Int64Array) -> Int64Array:
+        """Return the sides of executions: those that TensorFlow's differentiation has run."""
+        numbers, which = np.unique(stacks, return_inverse=True)
+        backward = [is_backward_stack(self._run.stack(number)) for number in numbers.tolist()]
+        return np.where(backward, _GRADIENT, _FORWARD)[which.reshape(-1)]
 
     def _cells(
         self,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import tensorflow as tf
 
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.errors import BadTensorError, bad_tensor_message, reason_of
@@ -21,9 +23,10 @@ from tfdbg_tui.dump.observe.sessions import Plan, SessionPlans, SessionRun
 from tfdbg_tui.dump.record import stacks
 from tfdbg_tui.dump.record.fit_batches import FitBatches
 from tfdbg_tui.dump.record.recorder import Recorder
-from tfdbg_tui.dump.tensorflow import devices, graph_state, hooks, own
-from tfdbg_tui.dump.tensorflow.eager_tensor import FetchedTensor
-from tfdbg_tui.wire import omissions
+from tfdbg_tui.dump.record.variables import VariableRecords
+from tfdbg_tui.dump.tensorflow import devices, graph_state, hooks, own, variables
+from tfdbg_tui.dump.tensorflow.eager_tensor import FetchedTensor, is_eager, tensor_id
+from tfdbg_tui.wire import events, omissions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +53,8 @@ class DumpWriter:
         self.options = options
         self.active = False
         self._recorder = Recorder(options)
-        self._locations = stacks.CodeLocations(self._recorder, self._recorder.host)
+        self._variables = VariableRecords(self._recorder)
+        self._locations = stacks.CodeLocations(self._recorder, self._recorder.host, self._variables)
         self._graphs = GraphDefinitions(
             self._recorder, self._locations, keep_locations=options.on_bad == "raise"
         )
@@ -225,9 +229,30 @@ class DumpWriter:
             return
         if op_type in ELEMENT_OPS:
             row_queue.mark(self.now)  # What a dataset's functions made is older than its element.
+        if op_type in variables.CREATING_OPS:
+            self._variable_created(outputs)
         bad = self._eager.op(op_type, inputs, outputs)
         if bad is not None:
             self._bad_eager(bad)
+
+    def _variable_created(self, handles: Any) -> None:
+        slot = variables.slot_created(sys._getframe(1))
+        if slot is not None:
+            self._variables.created(tensor_id(handles[0]), slot)
+
+    def gradients_asked(
+        self, target: Any, asked: Any, answers: Any, watched: Any, frame: Any
+    ) -> None:
+        """See `Listener`: record it."""
+        if self._recorder.broken:
+            return
+        place = events.GradientRequest(self._locations.here(frame).encoded)
+        if is_eager(target):
+            place.target_id = tensor_id(target)
+        elif isinstance(target, tf.Tensor):
+            place.target_graph_id = self._graphs.graph_id(target.graph)
+            place.target_name = target.name
+        self._variables.gradients_asked(asked, answers, watched, place)
 
     def call_begins(self, name: str) -> Call | None:
         """Note that a function starts."""

@@ -13,6 +13,7 @@ those of a run.
 from __future__ import annotations
 
 from tfdbg_tui.logdir.definitions.graphs import Consumer, Graph, GraphOp, TensorRef
+from tfdbg_tui.logdir.definitions.variables import GradientRequest, Variable
 from tfdbg_tui.logdir.discovery import EmptyLogdirError, LogdirError, RunFiles, Task, list_runs
 from tfdbg_tui.logdir.events import (
     Execution,
@@ -40,6 +41,7 @@ __all__ = [
     "Execution",
     "ExecutionKind",
     "FitBatch",
+    "GradientRequest",
     "Graph",
     "GraphExecution",
     "GraphOp",
@@ -60,6 +62,7 @@ __all__ = [
     "TensorRef",
     "TensorSummary",
     "UnreadableError",
+    "Variable",
     "choose_run",
     "list_runs",
     "open_run",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.logdir.definitions.definitions import Definitions, Stacks
     from tfdbg_tui.logdir.definitions.graphs import Graph, GraphOp
+    from tfdbg_tui.logdir.definitions.variables import GradientRequest, Variable
     from tfdbg_tui.logdir.discovery import RunFiles
     from tfdbg_tui.logdir.events import (
         ExecutionKind,
@@ -171,6 +172,16 @@ class Run:
         for layer in found:
             inner.setdefault(layer.outer, {})[layer] = None
         return tuple(_in_order(inner, None))
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Variables of layers and optimizers, and those whose gradients are asked for."""
+        return tuple(v for d in self._definitions for v in list(d.variables.values()))
+
+    @property
+    def gradient_requests(self) -> tuple[GradientRequest, ...]:
+        """For which variables gradients are asked; one for each place and each other answer."""
+        return tuple(request for d in self._definitions for request in list(d.gradient_requests))
 
     def layer_of_kind(self, kind: ExecutionKind) -> Layer | None:
         """Return the layer in whose call executions of a kind ran, where that is recorded."""

@@ -189,6 +189,41 @@ class Layer(Message):
 
 
 @dataclass(slots=True)
+class Variable(Message):
+    """Extension: a variable of a layer or an optimizer, or one whose gradient is asked for.
+
+    The last record of a handle counts.
+    """
+
+    # Eager tensor id of its handle: what executions and captures name it by.
+    handle: int = pb(1, Kind.INT)
+    name: str = pb(2, Kind.STRING)
+    # Number of the innermost `Layer` that has it; 0 for none.
+    layer: int = pb(3, Kind.INT)
+    # 1 where the program lets it be trained.
+    trainable: int = pb(4, Kind.INT)
+    # Of what an optimizer keeps of a variable: its name, and the handle of that variable.
+    optimizer: str = pb(5, Kind.STRING)
+    slot_of: int = pb(6, Kind.INT)
+
+
+@dataclass(slots=True)
+class GradientRequest(Message):
+    """Extension: what a tape was asked for; a record for each place and each other answer."""
+
+    code_location: bytes = pb(1, Kind.BYTES)
+    # Handles of the variables whose gradients are asked for, and of those the ones that have none.
+    asked: list[int] = pb(2, Kind.INTS)
+    unconnected: list[int] = pb(3, Kind.INTS)
+    # Those that the tape has seen read, which may be trained, and are not asked for.
+    left_out: list[int] = pb(4, Kind.INTS)
+    # What is differentiated: graph and "op_name:slot", or of an eager tensor its id.
+    target_graph_id: str = pb(5, Kind.STRING)
+    target_name: str = pb(6, Kind.STRING)
+    target_id: int = pb(7, Kind.INT)
+
+
+@dataclass(slots=True)
 class FitBatch(Message):
     """Extension: where a training step is in Keras' `fit`; each step after it is the next batch.
 
@@ -283,6 +318,9 @@ class DebugEvent(Message):
     layer: bytes = pb(1002, Kind.BYTES)
     # Extension: only in the .graphs file.
     fit_batch: bytes = pb(1003, Kind.BYTES)
+    # Extensions: only in the .graphs file.
+    variable: bytes = pb(1004, Kind.BYTES)
+    gradient_request: bytes = pb(1005, Kind.BYTES)
 
 
 @dataclass(slots=True)

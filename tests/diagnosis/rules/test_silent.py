@@ -298,3 +298,86 @@ def test_layers_that_nothing_comes_through(
             recorded.trace("f", name, some(values[step]), serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
     assert suspects(recorded) == expected
+
+
+def test_layers_whose_gradients_are_zero_all_the_time(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    for number, name in ((1, "first"), (2, "last")):
+        recorded.layer(number, 0, name, "Dense")
+        recorded.op("f", "MatMul", f"{name}/MatMul", "x:0", "y:0", layer=number)
+        recorded.op("f", "MatMul", f"gradient_tape/{name}/MatMul/MatMul", "x:0", "y:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    for step in range(STEPS):
+        for name, value in (("first", 0.0), ("last", FADING[step])):
+            gradient = f"gradient_tape/{name}/MatMul/MatMul"
+            recorded.trace("f", gradient, some(value), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    report = diagnose(recorded.open())
+    told = [(finding.rule, finding.layer.path) for finding in report.suspects if finding.layer]
+    assert told == [("layer-never-changes", "first")]
+
+
+@pytest.mark.parametrize(
+    ("losses", "expected"),
+    [
+        ([1.0, 1.2, 0.9, *[3e3] * 9], ["training-diverges"]),
+        ([1.0, 1.2, 0.9, *[3e3] * 6, *[2.0] * 3], []),  # it recovers
+        ([1.0, 1.2, 0.9, *[30.0] * 9], []),
+        ([1.0 / (step + 1) for step in range(STEPS)], []),
+    ],
+)
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_a_loss_that_gets_far_above_what_it_was(
+    tmp_path: Path, losses: list[float], scale: float, expected: list[str]
+) -> None:
+    """A loss scale that grows makes another number grow, and that is none."""
+    recorded = program(tmp_path)
+    recorded.op("f", "Mean", "loss", "x:0")
+    recorded.op("f", "ReadVariableOp", "scale", "s:0")
+    recorded.op("f", "Mul", "scaled", "loss:0", "scale:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    recorded.gradients([7], of=("f", "scaled:0"))
+    for step in range(STEPS):
+        values = {"loss": losses[step], "scale": scale**step}
+        values["scaled"] = values["loss"] * values["scale"]
+        for name, value in values.items():
+            recorded.trace("f", name, some(value, 1), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
+    ("told", "trainable", "assigned", "used", "expected"),
+    [
+        ({"unconnected": (2,)}, True, False, True, True),
+        ({"left_out": (2,)}, True, False, True, True),
+        ({"left_out": (2,)}, False, False, True, False),  # frozen
+        ({"left_out": (2,)}, True, True, True, False),  # a copy that is updated now and then
+        ({"unconnected": (2,)}, True, False, False, False),  # a layer whose output nobody uses
+        ({}, True, False, True, False),  # one that is trained like the others
+    ],
+)
+def test_a_layer_that_nothing_changes(
+    tmp_path: Path,
+    told: dict[str, tuple[int, ...]],
+    trainable: bool,
+    assigned: bool,
+    used: bool,
+    expected: bool,
+) -> None:
+    recorded = program(tmp_path)
+    recorded.layer(1, 0, "trained", "Dense")
+    recorded.layer(2, 0, "other", "Dense")
+    for handle in (1, 2):
+        recorded.variable(handle, layer=handle, trainable=trainable or handle == 1)
+        recorded.execution("VarHandleOp", [], {handle: some(1)})
+        recorded.execution("AssignVariableOp", [handle], {})
+    unconnected, left_out = told.get("unconnected", ()), told.get("left_out", ())
+    recorded.gradients([1] if left_out else [1, 2], unconnected=unconnected, left_out=left_out)
+    for number in range(10, 50, 3):
+        recorded.execution("MatMul", [], {number: some(0.1)}, layer=2, extremes=True)
+        recorded.execution("Mean", [number] * used, {number + 1: some(0.1)}, layer=1)
+        recorded.execution("AssignSubVariableOp", [1], {})
+    if assigned:
+        recorded.execution("AssignVariableOp", [2], {})
+    assert suspects(recorded) == ["layer-never-changes"] * expected

@@ -257,15 +257,19 @@ class Timeline:
         return known
 
     def alike(self, index: int) -> Int64Array:
-        """Return the executions of the same op type by the same stack, ascending.
+        """Return the executions of the same op type by the same stack and layer, ascending.
 
         Their kinds may differ: in ADAPTIVE those that made a bad tensor are recorded in another
         mode.
         """
         executions = self._run.executions
-        op_type = executions.kind(index).op_type
-        numbers = range(executions.num_kinds)
-        same = [i for i in numbers if executions.kind_by_id(i).op_type == op_type]
+        mine = executions.kind(index)
+        same = [
+            number
+            for number in range(executions.num_kinds)
+            for kind in [executions.kind_by_id(number)]
+            if (kind.op_type, kind.layer) == (mine.op_type, mine.layer)
+        ]
         rows = np.sort(np.concatenate([executions.kinds.rows_equal(i) for i in same]))
         same_line: Int64Array = rows[executions.stack_ids.take(rows) == executions.stack_ids[index]]
         return same_line

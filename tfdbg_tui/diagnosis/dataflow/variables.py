@@ -14,7 +14,7 @@ from tfdbg_tui.diagnosis.dataflow.call_rows import At
 from tfdbg_tui.diagnosis.dataflow.captures import Captured, Captures
 from tfdbg_tui.diagnosis.dataflow.links import GraphTensor
 from tfdbg_tui.diagnosis.events import TensorEvent
-from tfdbg_tui.logdir.definitions.graphs import TensorRef
+from tfdbg_tui.logdir.definitions.graphs import TensorRef, parse_tensor_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,6 +101,25 @@ class Variables:
         return any(map(_changes, eager)) or any(
             _changes(op.op_type) for graph in graphs for op in list(graph.ops.values())
         )
+
+    def assigned_in(self, graph_id: str, handle: int) -> bool:
+        """Whether calls of a function may assign a variable that its graph has captured.
+
+        Args:
+            graph_id: Its graph.
+            handle: The eager tensor id of the variable's handle.
+        """
+        names = tuple(
+            parse_tensor_name(name).op_name
+            for signature in self._run.graphs[graph_id].signatures
+            for name, captured in zip(
+                reversed(signature.input_names),
+                reversed(signature.captured_tensor_ids),
+                strict=False,
+            )
+            if captured == handle
+        )
+        return bool(names) and bool(self._captures.assignments(graph_id, names))
 
     def is_resource(self, graph_id: str, op_name: str) -> bool:
         """Whether an argument of a function is a variable, by how ops use it."""

@@ -13,7 +13,8 @@ from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.encode import eager_tensors, summaries
 from tfdbg_tui.dump.observe import skipped_ops
 from tfdbg_tui.dump.observe.calls import Call, Moment
-from tfdbg_tui.dump.tensorflow import functions
+from tfdbg_tui.dump.observe.forward_layers import ForwardLayers
+from tfdbg_tui.dump.tensorflow import functions, tape_hooks
 from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
 from tfdbg_tui.wire import events, filesets
 
@@ -77,6 +78,7 @@ class EagerExecutions:
         self._thread_numbers = itertools.count()
         self._heads: dict[Any, bytes] = {}
         self._measured = measured
+        self._forward_layers = ForwardLayers()
         self._tensors = eager_tensors.EagerTensors(options)
         self._watches_bad = options.watches_bad
         self.calls: dict[int, Call] = {}
@@ -153,9 +155,16 @@ class EagerExecutions:
     ) -> BadTensor | None:
         if not isinstance(outputs, (list, tuple)):
             outputs = (outputs,) if outputs is not None else ()
-        here = self._locations.here(sys._getframe(depth))
-        location = here.encoded
-        measured = call.measured if call else self._measured.next((op_type, location))
+        frame = sys._getframe(depth)
+        here = self._locations.here(frame)
+        location, layer = here.encoded, here.layer
+        taken, made = tuple(map(tensor_id, inputs)), tuple(map(tensor_id, outputs))
+        if here.gradient_depth is not None:
+            forward = tape_hooks.forward_tensors(frame, here.gradient_depth)
+            layer = self._forward_layers.find(*forward) or layer
+        elif layer:
+            self._forward_layers.note(taken, made, layer)
+        measured = call.measured if call else self._measured.next((op_type, location, layer))
         values = self._tensors.values(op_type, inputs, outputs, location, measured=measured)
         try:
             thread = self._threads.number
@@ -165,8 +174,8 @@ class EagerExecutions:
             (
                 head,
                 values,
-                tuple(map(tensor_id, inputs)),
-                tuple(map(tensor_id, outputs)),
+                taken,
+                made,
                 tuple([self._devices.get(t.device) or self._device(t.device) for t in outputs]),
                 location,
                 serial,
@@ -174,7 +183,7 @@ class EagerExecutions:
                 time.time(),
                 step,
                 error,
-                here.layer,
+                layer,
             )
         )
         if self._watches_bad:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tfdbg_tui.dump.record.recorder import Recorder
+    from tfdbg_tui.dump.record.variables import VariableRecords
 
 _MAX_OBJECTS = 10_000
 _MAX_NUMBERS = 100_000
@@ -24,8 +26,9 @@ class LayerNumbers:
     So a model that is made again is not another one.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, variables: VariableRecords) -> None:
         self._recorder = recorder
+        self._variables = variables
         self._numbers: dict[tuple[int, layers.Description], int] = {}
         # By the number of the outer one and the id of an object, which another may get later.
         self._known: dict[tuple[int, int], tuple[weakref.ref[Any], int]] = {}
@@ -57,4 +60,6 @@ class LayerNumbers:
             if len(self._known) >= _MAX_OBJECTS:
                 self._known.clear()
             self._known[outer_number, id(layer)] = weakref.ref(layer), number
+        with contextlib.suppress(Exception):  # What a layer raises costs its variables alone.
+            self._variables.of_layer(number, layer)
         return number

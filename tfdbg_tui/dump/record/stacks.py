@@ -17,7 +17,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.record.layers import LayerNumbers
-from tfdbg_tui.dump.tensorflow import layers, locations, own_frames
+from tfdbg_tui.dump.tensorflow import layers, locations, own_frames, tape_hooks
 from tfdbg_tui.dump.tensorflow.locations import Location
 from tfdbg_tui.wire import events, filesets
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
     from tfdbg_tui.dump.record.recorder import Recorder
+    from tfdbg_tui.dump.record.variables import VariableRecords
 
 _INSTALLATION = tuple(
     os.path.join(os.path.abspath(path), "")
@@ -36,9 +37,15 @@ _MAX_CACHED_STACKS = 50_000
 
 
 class CodeLocations:
-    """Interns the stack frames and source files of one file set."""
+    """Interns the stack frames and source files of one file set.
 
-    def __init__(self, recorder: Recorder, host: str) -> None:
+    Args:
+        recorder: Takes the records.
+        host: Name of this machine.
+        variables: Records the variables of layers that are called.
+    """
+
+    def __init__(self, recorder: Recorder, host: str, variables: VariableRecords) -> None:
         self._recorder = recorder
         self._host = host
         # Frame ids must be unique in a run, which may have several file sets.
@@ -51,7 +58,7 @@ class CodeLocations:
         # Code objects whose ids are in a key of `_stacks`, so that no other gets their id.  By id:
         # what is compiled again from the same text, in another file even, is equal.
         self._kept_alive: dict[int, CodeType] = {}
-        self._layers = LayerNumbers(recorder)
+        self._layers = LayerNumbers(recorder, variables)
 
     def here(self, frame: FrameType) -> Location:
         """Return the location of a running frame and its callers."""
@@ -84,7 +91,8 @@ class CodeLocations:
         frames = locations.frames_of(stack) if readable else _python_frames(frame)
         own = (place for place in frames if not place[0].startswith(own_frames.OWN_DIRECTORY))
         calls = layers.call_depths(frame)
-        location = Location(self._file_set, self.of_frames(own), readable, calls)
+        gradient = tape_hooks.depth_of_gradient(frame)
+        location = Location(self._file_set, self.of_frames(own), readable, calls, gradient)
         if len(self._stacks) >= _MAX_CACHED_STACKS:
             self._stacks.clear()
             self._kept_alive.clear()

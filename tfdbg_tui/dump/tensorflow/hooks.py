@@ -15,6 +15,7 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 * ``op_callbacks.should_invoke_op_callbacks``: ops of graphs have no use for ours;
 * ``tf_stack.extract_stack`` and ``Operation._init``: where each op of a graph is made;
 * ``Tensor.set_shape``: which graphs have shapes that TensorFlow did not find itself;
+* ``imperative_grad.imperative_grad``: what gradient tapes are asked for;
 * ``BaseSession._do_run``: every run of a v1 session, once TensorFlow has made lists of ops and
   tensors of whatever the program asked for; ``make_callable`` is led there.
 """
@@ -34,6 +35,7 @@ from tfdbg_tui.dump.tensorflow.listener import SafeListener
 from tfdbg_tui.dump.tensorflow.op_hooks import OpHooks
 from tfdbg_tui.dump.tensorflow.private import declare
 from tfdbg_tui.dump.tensorflow.session_hooks import SessionHooks
+from tfdbg_tui.dump.tensorflow.tape_hooks import TapeHooks
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.listener import Listener
@@ -60,6 +62,7 @@ class Hooks:
             *CallHooks(safe, self._eager).wrappers(),
             *SessionHooks(safe).wrappers(),
             *OpHooks(safe, locations).wrappers(),
+            *TapeHooks(safe).wrappers(),
             *self._eager.wrappers(),
         )
         self._originals: list[tuple[Declaration, Any, Any]] = []

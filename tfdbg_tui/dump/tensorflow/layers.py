@@ -25,7 +25,7 @@ _INIT = "__init__"
 _BUILDS = ("_maybe_build", "symbolic_call", "_functional_construction_call")
 """Keras' functions that call layers, or make their variables, before they are to compute."""
 _BOOKKEEPING = "_self_"  # what the names of attributes begin with in which TensorFlow keeps others
-_LOCALS_ARE_COPIED = sys.version_info < (3, 13)
+LOCALS_ARE_COPIED = sys.version_info < (3, 13)
 """Whether Python keeps a copy of the variables that are read of a frame."""
 
 
@@ -73,7 +73,7 @@ def called(frame: FrameType | None, depths: tuple[int, ...]) -> list[Any]:
         frame: A running frame.
         depths: What `call_depths` has said of another frame with the same callers.
     """
-    if _LOCALS_ARE_COPIED and sys.gettrace() is not None:
+    if LOCALS_ARE_COPIED and sys.gettrace() is not None:
         return []  # Reading the variables of a frame takes back what a debugger has changed.
     found, depth = [], 0
     for wanted in depths:
@@ -106,7 +106,7 @@ def _may_be_call(code: CodeType) -> bool:
     """
     if not code.co_argcount:
         return False
-    if _LOCALS_ARE_COPIED and "locals" in code.co_names:
+    if LOCALS_ARE_COPIED and "locals" in code.co_names:
         return False  # It holds the copy itself, which would change.
     if code.co_name.startswith(_CONVERTED):
         return True
@@ -115,7 +115,7 @@ def _may_be_call(code: CodeType) -> bool:
 
 def _called_by(frame: FrameType) -> Any:
     """Return the layer that a frame is a call of, or None."""
-    if _LOCALS_ARE_COPIED and sys.gettrace() is not None:
+    if LOCALS_ARE_COPIED and sys.gettrace() is not None:
         return None
     layer, name = _first_argument(frame), frame.f_code.co_name.removeprefix(_CONVERTED)
     if _is_keras(type(layer)):

@@ -111,6 +111,19 @@ class Listener(Protocol):
             attrs: Its attributes.
         """
 
+    def gradients_asked(
+        self, target: Any, asked: Any, answers: Any, watched: Any, frame: Any
+    ) -> None:
+        """A tape has computed gradients.
+
+        Args:
+            target: What they are of; None if that is more than one tensor.
+            asked: The variables that they are of.
+            answers: The gradient of each, or None.
+            watched: The trainable variables that the tape has seen read.
+            frame: The frame that asked for them.
+        """
+
     def hook_failed(self, error: Exception, what: str) -> None:
         """Telling one of the above has raised; raises again what is meant for the program.
 

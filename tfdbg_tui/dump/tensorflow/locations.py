@@ -30,6 +30,7 @@ class Location(NamedTuple):
         encoded: The serialized CodeLocation.
         readable: Whether TensorFlow can read the stack; see `is_text`.
         layer_calls: Where the calls of layers are in the stack; see `layers.call_depths`.
+        gradient_depth: Where a gradient is computed in it; see `tape_hooks.depth_of_gradient`.
         layer: Number of the innermost layer that was called; 0 where there is none.
     """
 
@@ -37,6 +38,7 @@ class Location(NamedTuple):
     encoded: bytes
     readable: bool
     layer_calls: tuple[int, ...] = ()
+    gradient_depth: int | None = None
     layer: int = 0
 
 

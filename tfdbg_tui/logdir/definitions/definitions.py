@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.definitions.graphs import Graph, GraphOp, parse_tensor_name
 from tfdbg_tui.logdir.definitions.numbering import Numbering
+from tfdbg_tui.logdir.definitions.variables import GradientRequest, Variable
 from tfdbg_tui.logdir.events import SourceFile, StackFrame
 from tfdbg_tui.logdir.files.wall_times import sane_time
 from tfdbg_tui.logdir.layers import Layer
@@ -67,6 +68,8 @@ class Definitions:
         self.functions: dict[str, str] = {}  # function name -> graph id
         self.layers: dict[int, Layer] = {}
         self.fit_batches: list[events.FitBatch] = []
+        self.variables: dict[int, Variable] = {}  # by the id of the handle
+        self.gradient_requests: list[GradientRequest] = []
         self.num_ops = 0
         self._texts: dict[int, SourceFile] = {}  # by offset of the record
         self._stacks = stacks
@@ -109,7 +112,7 @@ class Definitions:
         self._ingest(file, chunk, add)
 
     def ingest_graphs(self, file: RecordFile, chunk: Chunk) -> None:
-        """Take in a part of the .graphs file: graphs, ops, layers, devices, batches."""
+        """Take in a part of the .graphs file: graphs, ops, layers, variables, devices, batches."""
 
         def add(payload: bytes) -> None:
             event = events.DebugEvent.decode(payload)
@@ -126,6 +129,10 @@ class Definitions:
                 self._add_layer(events.Layer.decode(event.layer))
             elif event.fit_batch:
                 self.fit_batches.append(events.FitBatch.decode(event.fit_batch))
+            elif event.variable:
+                self._add_variable(events.Variable.decode(event.variable))
+            elif event.gradient_request:
+                self._add_request(events.GradientRequest.decode(event.gradient_request))
 
         self._ingest(file, chunk, add)
 
@@ -227,6 +234,31 @@ class Definitions:
         self.layers.setdefault(
             record.number,
             Layer(record.name, record.class_name, record.dtype_policy, record.compute_dtype, outer),
+        )
+
+    def _add_variable(self, record: events.Variable) -> None:
+        self.variables[record.handle] = Variable(
+            handle=record.handle,
+            file_set=self.file_set,
+            name=record.name,
+            layer=self.layers.get(record.layer),
+            trainable=bool(record.trainable),
+            optimizer=record.optimizer,
+            slot_of=record.slot_of,
+        )
+
+    def _add_request(self, record: events.GradientRequest) -> None:
+        self.gradient_requests.append(
+            GradientRequest(
+                self.file_set,
+                self._stacks.number((self.file_set, record.code_location)),
+                tuple(record.asked),
+                tuple(record.unconnected),
+                tuple(record.left_out),
+                self.graph_id(record.target_graph_id),
+                parse_tensor_name(record.target_name) if record.target_name else None,
+                record.target_id,
+            )
         )
 
     def _add_signature(self, record: events.GraphSignature) -> None:

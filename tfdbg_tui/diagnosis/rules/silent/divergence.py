@@ -1,4 +1,4 @@
-"""Gradients that grow from step to step: a training that diverges and has not overflowed yet."""
+"""Gradients and losses that grow: a training that diverges and has not overflowed yet."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import by_step, dtype_of, measured_tensors
+from tfdbg_tui.diagnosis.history import by_step, dtype_of, magnitudes_of, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Growth, Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import TRAINING_DIVERGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.training import losses
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import Int64Array
     from tfdbg_tui.logdir.index.magnitudes import Floats
 
+_ENDS = 3  # measured steps at the beginning, and at the end, that a loss is compared in
+_RISEN = 50.0  # times
 _RECENT = 32  # measured steps that are looked at
 _STEPS = 6  # that it has to grow in
 _LEAST = 100.0  # times that it grows in all
@@ -31,7 +36,7 @@ _PACE = 0.5  # of the beginning that it keeps to the end: less of it is growth t
 
 
 def find_divergence(run: Run, dataflow: Dataflow) -> list[Suspect]:
-    """Return the gradient that has grown to the largest number, where they grow beyond all bounds.
+    """Return what shows best that a training diverges: the largest gradient, or the loss.
 
     Args:
         run: The run.
@@ -39,6 +44,11 @@ def find_divergence(run: Run, dataflow: Dataflow) -> list[Suspect]:
     """
     if not dataflow.variables.trained:
         return []
+    return _grown_gradients(run) or list(_risen_losses(run, dataflow))
+
+
+def _grown_gradients(run: Run) -> list[Suspect]:
+    """Return the gradient that has grown to the largest number, where they grow without end."""
     grown: list[tuple[float, TensorEvent, Growth]] = []
     for event, found in measured_tensors(run):
         if found.largest[-1] >= _LARGE and is_backward(run, event):
@@ -51,6 +61,25 @@ def find_divergence(run: Run, dataflow: Dataflow) -> list[Suspect]:
     others = f"; so did {len(grown) - 1:,} other gradients" if len(grown) > 1 else ""
     evidence = f"{growth}{_when_it_ends(growth, dtype_of(run, event))}{others}"
     return [Suspect(event, TRAINING_DIVERGES, Match("likely", evidence), len(grown))]
+
+
+def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
+    """Yield the losses that have got far above what they were at first, and stay there."""
+    for loss in losses(run, dataflow):
+        steps, largest = by_step(run, magnitudes_of(run, dataflow, loss))
+        if len(steps) < _STEPS:
+            continue
+        first = float(np.median(largest[:_ENDS]))
+        high = largest >= _RISEN * first
+        if not first or not high[-_ENDS:].all():
+            continue
+        since = len(high) - int(np.argmin(high[::-1]))
+        evidence = (
+            f"the loss was about {first:.3g} in steps {steps[0]:,} to {steps[_ENDS - 1]:,}, is at "
+            f"least {largest[since:].min():.3g} from step {steps[since]:,} on, and "
+            f"{largest[-1]:.3g} in step {steps[-1]:,}"
+        )
+        yield Suspect(loss, TRAINING_DIVERGES, Match("likely", evidence), len(high) - since)
 
 
 def growth_without_end(steps: Int64Array, largest: Floats) -> Growth | None:

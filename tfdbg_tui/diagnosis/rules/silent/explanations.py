@@ -81,11 +81,11 @@ MOST_STEPS_SKIPPED = Explanation(
 )
 TRAINING_DIVERGES = Explanation(
     id="training-diverges",
-    title="The training diverges: gradients grow from step to step",
-    why="Each step makes the gradients larger by about the same factor, as steps do that are too "
-    "long: they will overflow.",
+    title="The training diverges: gradients or the loss grow beyond all bounds",
+    why="Steps that are too long, or go the wrong way, make the next ones longer, until numbers "
+    "overflow; a batch that is far from all others can begin it.",
     fix="Lower the learning rate, or raise it more slowly; clip gradients (clipnorm); scale inputs "
-    "and targets.",
+    "and targets, and look at the batch before the growth began.",
     example=Example("MatMul in a gradient: 12 in step 0, 9e14 in step 12"),
 )
 SATURATED_ACTIVATION = Explanation(
@@ -106,6 +106,16 @@ VANISHING_GRADIENT = Explanation(
     "He or Glorot initialisation; for long sequences LSTM or GRU.",
     example=Example("MatMul in a gradient: at most 1e-11, in the last layer 0.3, in every step"),
 )
+LAYER_NEVER_CHANGES = Explanation(
+    id="layer-never-changes",
+    title="A layer that never changes",
+    why="Its variables may be trained, but nothing changes them: the layer is not among what is "
+    "trained, or no gradient comes back to it.",
+    fix="Hand its variables to the optimizer (make the layer an attribute of the model), and look "
+    "for what cuts the gradient off: tf.stop_gradient, numpy(), rounding, casts to integers. If it "
+    "is to stay as it is, set layer.trainable = False.",
+    example=Example("encoder: 4 variables, gradients of None in every step, others are trained"),
+)
 
 EXPLANATIONS = (
     DEAD_RELU,
@@ -120,5 +130,6 @@ EXPLANATIONS = (
     TRAINING_DIVERGES,
     SATURATED_ACTIVATION,
     VANISHING_GRADIENT,
+    LAYER_NEVER_CHANGES,
 )
 """All kinds of silent defects."""

@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow, near_o
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
 from tfdbg_tui.diagnosis.rules.silent.stalled import RECTIFIERS, SOME_SIZE, find_stalled
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.unchanged import find_unchanged
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *find_near_overflow(run, search.reckoned),
         *find_divergence(run, dataflow),
         *find_skipped_steps(run, dataflow, causes),
+        *find_unchanged(run, dataflow),
     ]
     # Where zeros are counted as well as measured, both ways find a layer that is off.
     told = {(suspect.rule, place_of(run, suspect.event)) for suspect in found}
@@ -74,9 +76,13 @@ class _Search:
         self._run = run
         self._dataflow = dataflow
         self._causes = causes
-        # Where numbers overflow and do no harm, those that are about to are reckoned with too.
+        # Where numbers overflow and do no harm, those that are about to are reckoned with too.  A
+        # loss scale makes gradients overflow on purpose, and nothing else.
         self.reckoned = {
-            graph_id_of(run, node.site.first) for root in causes.roots for node in root.members
+            graph_id_of(run, node.site.first)
+            for root in causes.roots
+            for node in root.members
+            if not is_backward(run, root.event)
         }
 
     def sampled(self) -> Iterator[Suspect]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, magnitudes_of, measured_tensors
+from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import (
     DEAD_RELU,
+    LAYER_NEVER_CHANGES,
     SATURATED_ACTIVATION,
     VANISHING_GRADIENT,
 )
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Run
-    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
+    from tfdbg_tui.logdir import Layer, Run
+    from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
 
 _MANY = 8  # measured computations up to the last that have to show it
 SOME_SIZE = 32
@@ -55,11 +58,21 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
     if not dataflow.variables.trained:
         return []
     measured = [(event, found) for event, found in measured_tensors(run) if len(found) >= _MANY]
-    return [
+    gradients = _gradients_of_layers(run, measured)
+    found = [
         *_off(run, measured),
         *_saturated(run, dataflow, measured),
-        *_vanishing(run, measured),
+        *_vanishing(run, gradients),
     ]
+    return found or list(_unreached(gradients))
+
+
+class _Gradient(NamedTuple):
+    """A gradient of a layer, and its largest magnitude in each step."""
+
+    event: TensorEvent
+    layer: Layer | None
+    largest: Floats
 
 
 def _off(run: Run, measured: list[tuple[TensorEvent, Magnitudes]]) -> Iterator[Suspect]:
@@ -91,33 +104,56 @@ def _saturated(
             yield Suspect(event, SATURATED_ACTIVATION, Match("likely", evidence), len(found))
 
 
-def _vanishing(run: Run, measured: list[tuple[TensorEvent, Magnitudes]]) -> list[Suspect]:
-    """Return the smallest gradient of a layer, where it is nothing beside the largest.
-
-    Of graphs alone: in eager code not all gradients of a step are measured.
-    """
-    histories = [
-        (event, by_step(run, found)[1])
-        for event, found in measured
-        if event.kind == "graph_execution"
-        and op_type_of(run, event) in _OF_LAYERS
-        and is_backward(run, event)
-    ]
-    steps = max((len(largest) for _, largest in histories), default=0)
-    layers = [(event, largest[-_MANY:]) for event, largest in histories if len(largest) == steps]
-    if steps < _MANY:
+def _vanishing(run: Run, gradients: list[_Gradient]) -> list[Suspect]:
+    """Return the smallest gradient of a layer, where it is nothing beside the largest."""
+    gradients = [gradient for gradient in gradients if gradient.largest[-_MANY:].all()]
+    if not gradients:
         return []
-    recent = np.array([largest for _, largest in layers])
+    recent = np.array([gradient.largest[-_MANY:] for gradient in gradients])
     share = recent / np.maximum(recent.max(axis=0), np.finfo(np.float64).tiny)
     smallest = int(np.argmin(share.max(axis=1)))
-    if share[smallest].max() > _VANISHED or not recent[smallest].all():
+    if share[smallest].max() > _VANISHED:
         return []
     evidence = (
         f"{recent[smallest, -1]:.3g} at most, where the largest gradient of a layer is "
         f"{recent[:, -1].max():.3g}"
     )
     gone = int((share.max(axis=1) <= _VANISHED).sum())
-    return [Suspect(layers[smallest][0], VANISHING_GRADIENT, Match("likely", evidence), gone)]
+    event = gradients[smallest].event
+    return [Suspect(event, VANISHING_GRADIENT, Match("likely", evidence), gone)]
+
+
+def _unreached(gradients: list[_Gradient]) -> Iterator[Suspect]:
+    """Yield the first gradient of each layer whose gradients are 0 from the beginning on."""
+    by_layer: dict[Layer, list[_Gradient]] = defaultdict(list)
+    for gradient in gradients:
+        if gradient.layer is not None:
+            by_layer[gradient.layer].append(gradient)
+    off = {
+        layer: some for layer, some in by_layer.items() if not any(g.largest.any() for g in some)
+    }
+    for layer, some in off.items():
+        steps = len(some[0].largest)
+        evidence = f"layer {layer.path}: its gradients are 0 in all {steps:,} steps measured"
+        yield Suspect(some[0].event, LAYER_NEVER_CHANGES, Match("likely", evidence), steps)
+
+
+def _gradients_of_layers(
+    run: Run, measured: list[tuple[TensorEvent, Magnitudes]]
+) -> list[_Gradient]:
+    """Return the gradients of layers by step, of those that are measured in the same steps."""
+    layers = LayersOfOps(run)
+    found: dict[tuple[int, ...], list[_Gradient]] = defaultdict(list)
+    for event, magnitudes in measured:
+        if op_type_of(run, event) not in _OF_LAYERS or not is_backward(run, event):
+            continue
+        layer = layers.of_event(event)
+        if event.kind == "execution" and layer is None:
+            continue  # many layers in one
+        steps, largest = by_step(run, magnitudes)
+        if len(steps) >= _MANY:
+            found[tuple(steps.tolist())].append(_Gradient(event, layer, largest))
+    return max(found.values(), key=len, default=[])
 
 
 def _size(run: Run, event: TensorEvent) -> int:

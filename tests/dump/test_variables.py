@@ -1,0 +1,118 @@
+"""What is meant to be trained, as facts of a dump."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+keras = pytest.importorskip("keras")
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui.diagnosis import SIDES, heat_of  # noqa: E402
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STEPS = 10
+
+
+class Net(keras.Model):  # type: ignore[name-defined]
+    """One layer is trained, one cut off, one frozen, and one hidden from the optimizer."""
+
+    def __init__(self) -> None:
+        super().__init__(name="net")
+        self.cut, self.frozen, self.trained = (
+            keras.layers.Dense(3, name=name) for name in ("cut", "frozen", "trained")
+        )
+        hidden = keras.layers.Dense(3, name="hidden")
+        hidden.build((None, 3))
+        self.hidden: Any = lambda x: hidden(x)
+        self.frozen.trainable = False
+
+    def call(self, x: Any) -> Any:
+        x = tf.stop_gradient(self.cut(x))
+        return self.trained(self.hidden(tf.tanh(self.frozen(x))))
+
+
+def train(eagerly: bool) -> None:
+    model: Any = Net()
+    optimizer = keras.optimizers.Adam(0.01)
+
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        pairs = zip(gradients, model.trainable_variables, strict=True)
+        optimizer.apply_gradients([pair for pair in pairs if pair[0] is not None])
+
+    traced = step if eagerly else tf.function(step)
+    model(tf.ones([2, 3]))
+    for _ in range(STEPS):
+        traced(tf.ones([2, 3]))
+
+
+@pytest.fixture(params=[True, False], ids=["eager", "graph"])
+def run(request: pytest.FixtureRequest, tmp_path: Path) -> tfdbg_tui.Run:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        train(request.param)
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    return tfdbg_tui.open_run(tmp_path)
+
+
+def test_what_is_trained_is_on_record(run: tfdbg_tui.Run) -> None:
+    assert not run.omissions
+    named = {v.handle: v for v in run.variables}
+    trainable = {v.layer.path: v.trainable for v in named.values() if v.layer}
+    assert trainable == {
+        "net/cut": True,
+        "net/frozen": False,
+        "net/trained": True,
+        "net/hidden": True,
+    }
+    slots = {(v.optimizer, v.name, named[v.slot_of].name) for v in named.values() if v.slot_of}
+    assert len(slots) == 4  # moments of a kernel and a bias
+    assert {name for _, _, name in slots} == {"net/trained/kernel", "net/trained/bias"}
+
+    def layers(handles: Any) -> set[str]:
+        return {named[h].layer.path for h in handles}
+
+    told = run.gradient_requests[-1]
+    assert layers(told.asked) == {"net/cut", "net/trained"}
+    assert layers(told.unconnected) == {"net/cut"}
+    assert layers(told.left_out) == {"net/hidden"}
+    report = tfdbg_tui.diagnose(run)
+    found = {s.layer.path for s in report.suspects if s.rule == "layer-never-changes"}
+    assert found == {"net/cut", "net/hidden"}
+
+
+def test_eager_gradients_are_of_the_layers_whose_ops_they_are_of(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        one, two = (keras.layers.Dense(3, activation="tanh", name=name) for name in ("one", "two"))
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(two(one(tf.ones([2, 3]))) ** 2)
+        tape.gradient(loss, one.trainable_variables + two.trainable_variables)
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    run = tfdbg_tui.open_run(tmp_path)
+    found = [
+        (e.op_type, e.layer.path if e.layer else "")
+        for e in run.executions
+        if e.op_type in ("MatMul", "TanhGrad", "Mean")
+    ]
+    forward = [("MatMul", "one"), ("MatMul", "two"), ("Mean", "")]
+    backward = [
+        ("TanhGrad", "two"),
+        *[("MatMul", "two")] * 2,
+        ("TanhGrad", "one"),
+        ("MatMul", "one"),
+    ]
+    assert found == [*forward, *backward]
+    heat = heat_of(run)
+    gradients = heat.cells.rows[heat.cells.sides == SIDES.index("gradient")]
+    assert {heat.rows[row].name for row in gradients.tolist()} >= {"one", "two"}

@@ -1,0 +1,156 @@
+"""What a program means to train, and what it trains: which variables gradients are asked for."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfdbg_tui.diagnosis.dataflow.variables import READS, assigns
+from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.logdir import GradientRequest, Layer, Run, Variable
+
+_MOST = 20_000  # executions that assign, whose inputs are read
+
+Key = tuple[int, int]
+"""Tells a variable: file set and handle."""
+
+
+class Untrained(NamedTuple):
+    """Variables that may be trained and never change.
+
+    Attributes:
+        layer: The layer that has them, and no other that does; None for what is in none.
+        variables: These.
+        asked: Whether their gradients are asked for: they have none.
+    """
+
+    layer: Layer | None
+    variables: tuple[Variable, ...]
+    asked: bool
+
+
+def find_untrained(run: Run, dataflow: Dataflow) -> list[Untrained]:
+    """Return the variables that may be trained and never change, while others are trained.
+
+    Of a layer that is only: one that trains some of its variables is not among them.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+    """
+    connected, unconnected, left_out = (set[Key]() for _ in range(3))
+    for request in run.gradient_requests:
+        own = request.file_set
+        unconnected.update((own, handle) for handle in request.unconnected)
+        connected.update((own, handle) for handle in {*request.asked} - {*request.unconnected})
+        left_out.update((own, handle) for handle in request.left_out)
+    known = {(v.file_set, v.handle): v for v in run.variables if v.trainable}
+    wanted = (unconnected | left_out) & known.keys() - connected
+    if not connected or not wanted:
+        return []
+    wanted -= _assigned(run, dataflow, wanted)
+    trained = [v for key, v in known.items() if key not in wanted]
+    return [
+        Untrained(layer, variables, any((v.file_set, v.handle) in unconnected for v in variables))
+        for layer, variables in _by_layer((known[key] for key in sorted(wanted)), trained)
+    ]
+
+
+def losses(run: Run, dataflow: Dataflow) -> Iterator[TensorEvent]:
+    """Yield a computation of each tensor whose gradient is asked for, without a loss scale.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+    """
+    found = (_target(run, dataflow, request) for request in run.gradient_requests)
+    yield from dict.fromkeys(_unscaled(run, dataflow, loss) for loss in found if loss is not None)
+
+
+def _target(run: Run, dataflow: Dataflow, request: GradientRequest) -> TensorEvent | None:
+    if request.target is None:
+        made = dataflow.timeline.maker(request.target_id, len(run.executions))
+        return dataflow.origin(made) if made is not None else None
+    traces = run.graph_executions
+    for site, number in dataflow.timeline.sites(request.target_graph_id, request.target.op_name):
+        row = traces.last_before(number, len(traces))
+        if row is not None and site.output_slot == request.target.slot:
+            return dataflow.origin(TensorEvent("graph_execution", row, site.output_slot))
+    return None
+
+
+def _unscaled(run: Run, dataflow: Dataflow, loss: TensorEvent) -> TensorEvent:
+    """Return what a product is of besides a variable; else the tensor itself."""
+    if op_type_of(run, loss) != "Mul":
+        return loss
+    factors = [p.event for p in dataflow.producers(loss) if p.event is not None]
+    values = [factor for factor in factors if not _is_read(run, dataflow, factor)]
+    return values[0] if len(values) == 1 and len(factors) == 2 else loss
+
+
+def _is_read(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+    """Whether a tensor is the value of a variable, or a cast of it."""
+    while op_type_of(run, event) == "Cast":
+        producers = dataflow.producers(event)
+        if not producers or producers[0].event is None:
+            return False
+        event = producers[0].event
+    return op_type_of(run, event) in READS
+
+
+def _by_layer(
+    some: Iterable[Variable], others: Iterable[Variable]
+) -> Iterator[tuple[Layer | None, tuple[Variable, ...]]]:
+    """Yield the outermost layers all of whose variables are among some, and these."""
+    of_others = {part for v in others if v.layer for part in v.layer.parts}
+    found: dict[Layer | None, list[Variable]] = defaultdict(list)
+    for variable in some:
+        parts = variable.layer.parts if variable.layer else ()
+        outermost = next((part for part in parts if part not in of_others), None)
+        if outermost is not None or variable.layer is None:
+            found[outermost].append(variable)
+    for layer, variables in found.items():
+        yield layer, tuple(variables)
+
+
+def _assigned(run: Run, dataflow: Dataflow, wanted: set[Key]) -> set[Key]:
+    """Return those variables that are assigned, or may be, after they were made."""
+    found = {key for key in wanted if _is_assigned_in_graph(run, dataflow, key)}
+    times = _eager_assignments(run, dataflow)
+    if times is None:
+        return wanted
+    for file_set, handle in wanted - found:
+        made = dataflow.timeline.maker(handle, len(run.executions))
+        # The first value is assigned as well, where the variable is made.
+        if times[file_set, handle] > (made is not None):
+            found.add((file_set, handle))
+    return found
+
+
+def _eager_assignments(run: Run, dataflow: Dataflow) -> Counter[Key] | None:
+    """Return how often each variable is assigned by eager ops; None if those are too many."""
+    executions = run.executions
+    kinds = {n: executions.kind_by_id(n) for n in range(executions.num_kinds)}
+    rows = {n: executions.kinds.rows_equal(n) for n in kinds if assigns(kinds[n].op_type)}
+    if sum(map(len, rows.values())) > _MOST:
+        return None
+    return Counter(
+        (kinds[n].file_set, handle)
+        for n, some in rows.items()
+        for row in some.tolist()
+        for handle in dataflow.timeline.input_ids(row)[:1]
+    )
+
+
+def _is_assigned_in_graph(run: Run, dataflow: Dataflow, key: Key) -> bool:
+    file_set, handle = key
+    return any(
+        dataflow.variables.assigned_in(graph.graph_id, handle)
+        for graph in list(run.graphs.values())
+        if graph.file_set == file_set
+    )

@@ -1,0 +1,78 @@
+"""Variables: which a layer has, which may be trained, and what an optimizer keeps of them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, tensor_id
+from tfdbg_tui.dump.tensorflow.layers import LOCALS_ARE_COPIED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import FrameType
+
+CREATING_OPS = frozenset({"VarHandleOp", b"VarHandleOp"})
+"""Types of the ops that make a variable's handle."""
+
+_ADDS_SLOT = "add_variable_from_reference"  # of the optimizers of Keras, old and new
+_REFERENCES = ("reference_variable", "model_variable")
+_VALUE = "_value"  # Keras' attribute with TensorFlow's variable: `value` may cast it
+
+
+class Slot(NamedTuple):
+    """What an optimizer keeps of a variable.
+
+    Attributes:
+        name: What it calls that.
+        optimizer: Name of the optimizer.
+        variable: The variable.
+    """
+
+    name: str
+    optimizer: str
+    variable: Any
+
+
+def handle_id(variable: Any) -> int | None:
+    """Return the number of a variable's handle, by which it is known eagerly and in graphs.
+
+    None for what has none: a variable that is not built yet, one of a session.
+    """
+    handle = getattr(vars(variable).get(_VALUE, variable), "handle", None)
+    return tensor_id(handle) if is_eager(handle) else None
+
+
+def name_of(variable: Any) -> str:
+    """Return the name of a variable, with that of its layer."""
+    return str(getattr(variable, "path", "") or variable.name).removesuffix(":0")
+
+
+def is_trainable(variable: Any, layer: Any = None) -> bool:
+    """Return whether the program lets a variable be trained at the moment.
+
+    Args:
+        variable: The variable.
+        layer: The layer or module that has it, if any: in old Keras only that knows.
+    """
+    return bool(variable.trainable and getattr(layer, "trainable", True))
+
+
+def of_layer(layer: Any) -> Iterable[Any]:
+    """Return the variables of a layer or module, and of those that are in it."""
+    found: Iterable[Any] = layer.variables
+    return found
+
+
+def slot_created(frame: FrameType | None) -> Slot | None:
+    """Return what an optimizer is making, if a frame is called by one that makes a variable."""
+    if LOCALS_ARE_COPIED and sys.gettrace() is not None:
+        return None  # Reading the variables of a frame takes back what a debugger has changed.
+    while frame is not None and frame.f_code.co_name != _ADDS_SLOT:
+        frame = frame.f_back
+    if frame is None:
+        return None
+    given = frame.f_locals
+    variable = next((given[name] for name in _REFERENCES if name in given), None)
+    name = given.get("name") or given.get("variable_name") or ""
+    return None if variable is None else Slot(str(name), str(given["self"].name), variable)
