@@ -9,8 +9,10 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from tests.diagnosis.tiny import Program
 from tfdbg_tui.cli import main
 
 if TYPE_CHECKING:
@@ -69,6 +71,19 @@ def test_a_timeout_ends_silence(logdirs: RecordedLogdirs, tmp_path: Path) -> Non
     assert result.stdout.startswith(b"{")
 
 
+def test_a_suspect_ends_it_where_that_is_waited_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded = Program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.op("f", "Relu", "Relu", "x:0")
+    for _ in range(10):
+        recorded.trace("f", "Relu", np.zeros(64, np.float32))
+    recorded.open()
+    assert main(["diagnose", str(tmp_path), "--follow", "--until", "suspect"]) == 1
+    assert "A ReLU layer that is off all the time" in capsys.readouterr().out
+
+
 def test_a_circular_buffer_is_named(logdirs: RecordedLogdirs, tmp_path: Path) -> None:
     for path in logdirs["mnist"].iterdir():
         shutil.copy(path, tmp_path)
@@ -81,7 +96,7 @@ def test_a_circular_buffer_is_named(logdirs: RecordedLogdirs, tmp_path: Path) ->
     assert b"circular_buffer_size=-1" in told
 
 
-@pytest.mark.parametrize("option", [["--timeout", "3"], ["--until", "bad"]])
+@pytest.mark.parametrize("option", [["--timeout", "3"], ["--until", "suspect"]])
 def test_options_of_following_need_it(
     logdirs: RecordedLogdirs, capsys: pytest.CaptureFixture[str], option: list[str]
 ) -> None:

@@ -144,6 +144,38 @@ def test_stop_on_bad_ends_the_program_there(tmp_path: Path) -> None:
     assert "step 1" not in result.stderr
 
 
+DIES = """\
+import tensorflow as tf
+
+@tf.function
+def step(w):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.nn.relu(w - 9.0))
+    w.assign_sub(tape.gradient(loss, w))
+
+w = tf.Variable(tf.zeros(64))
+while True:
+    step(w)
+"""
+
+
+@pytest.mark.tensorflow
+def test_stop_on_suspect_ends_a_program_that_goes_on(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(DIES)
+    command = [sys.executable, "-m", "tfdbg_tui", "run", "--headless", "--stop-on-suspect"]
+    result = subprocess.run(
+        [*command, "--json", "--logdir", str(tmp_path / "logdir"), str(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 1, result.stderr
+    assert "the program is stopped" in result.stderr
+    assert json.loads(result.stdout)["suspects"][0]["rule"] == "dead-relu"
+
+
 ANSWERS = """\
 import signal, sys, time
 got = []

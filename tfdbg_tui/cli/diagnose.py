@@ -13,6 +13,7 @@ program on another host, or in another container, give --timeout.
 
 Exit codes: 0 clean, or suspect only; 1 bad: NaN or infinity; 2 no answer: unusable arguments, an
 unreadable logdir, or nothing recorded; 3 incomplete: nothing bad on record, but not everything is.
+With --until suspect a run with suspects exits with 1 as well.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.options import add_logdirs, add_run, expanded
 from tfdbg_tui.cli.output import put_report, tell
+from tfdbg_tui.cli.watch import UNTIL, Watch
 from tfdbg_tui.diagnosis import (
     BUFFERING,
     Report,
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run, RunFiles
 
 _LOOK_SECONDS = 0.2
-_CONFIRM_SECONDS = 0.4
 _COUNT_SECONDS = 10.0  # between two counts on standard error
 _SILENCE_SECONDS = 60.0  # that are worth a word
 _SILENT = (
@@ -78,8 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--until",
-        choices=["bad"],
-        help="with --follow: report, and end, as soon as something is bad",
+        choices=UNTIL,
+        help="with --follow: report, and end, as soon as something is bad, or suspect",
     )
     parser.add_argument(
         "--timeout",
@@ -106,6 +107,8 @@ def run(args: argparse.Namespace) -> int:
     _say_what_is_for_several(args)
     report = _follow(args) if args.follow else diagnose(open_run(args.logdirs[0], args.run))
     put_report(report, to_text, as_json=args.json)
+    if args.until == "suspect" and report.suspects:
+        return exit_codes.BAD
     return exit_codes.of_report(report)
 
 
@@ -152,24 +155,20 @@ def _run_fleet(args: argparse.Namespace) -> int:
 
 
 def _follow(args: argparse.Namespace) -> Report:
-    """Read a run while it grows, until it is bad, has ended, or the user has seen enough."""
+    """Read a run while it grows, until it shows what is waited for, ends, or the user says so."""
     reader: RunReader | None = None
     tracker, teller = StatusTracker(), _Teller()
-    seen = 0
     try:
         reader = RunReader(_wait_for_run(args, teller))
+        watch = Watch(reader, args.until or "")
         while True:
             snapshot = reader.poll()
             tracker.note(snapshot)
             if not snapshot.progress.complete:
                 continue
-            if args.until and snapshot.num_alerts != seen:
-                # What takes a bad value out again may not have been written yet: look twice.
-                seen = snapshot.num_alerts
-                time.sleep(_CONFIRM_SECONDS)
-                report = diagnose(reader.read_all())
-                if report.verdict == "bad":
-                    return report
+            report = watch.look(snapshot)
+            if report is not None:
+                return report
             status = tracker.status()
             assert status is not None
             teller.tell(snapshot, status)

@@ -11,7 +11,8 @@ output goes to standard error, the diagnosis to standard output.
 
 Exit codes of --headless: 1 bad: NaN or infinity; else that of the program, where it failed (128 + n
 where signal n ended it); else those of diagnose: 0 clean, or suspect only; 2 nothing was recorded;
-3 incomplete: nothing bad on record, but not everything is.
+3 incomplete: nothing bad on record, but not everything is.  With --stop-on-suspect it is 1 too
+where that has stopped the program.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.options import add_app_arguments, add_live_arguments, app_options, live_options
 from tfdbg_tui.cli.output import tell
+from tfdbg_tui.cli.watch import Stopper
 from tfdbg_tui.dump.options import validated
 from tfdbg_tui.logdir import LogdirError, list_runs
 from tfdbg_tui.logdir.processes import are_of_a_cluster
@@ -68,6 +70,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stop-on-bad", action="store_true", help="stop the program at the first NaN or infinity"
     )
+    parser.add_argument(
+        "--stop-on-suspect",
+        action="store_true",
+        help="with --headless: stop the program when something is suspect, or bad",
+    )
     parser.add_argument("--tensor-debug-mode", metavar="MODE", help="default: ADAPTIVE")
     parser.add_argument(
         "--circular-buffer-size",
@@ -98,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
             logdir cannot be made.
     """
     _check_program(args)
-    _check_summary(args)
+    _check_headless(args)
     _check_python()
     options = _dump_options(args)
     try:
@@ -189,8 +196,10 @@ def _python_arguments(args: argparse.Namespace) -> list[str]:
     return [*own, *module, args.script, *args.arguments]
 
 
-def _check_summary(args: argparse.Namespace) -> None:
+def _check_headless(args: argparse.Namespace) -> None:
     """Refuse what could only fail after hours."""
+    if args.stop_on_suspect and not args.headless:
+        raise LogdirError("--stop-on-suspect needs --headless: in the app you see for yourself")
     if args.summary is None:
         return
     if not args.headless:
@@ -203,8 +212,11 @@ def _check_summary(args: argparse.Namespace) -> None:
 def _run_headless(program: Program, args: argparse.Namespace) -> int:
     others = set(filesets.find_file_sets(program.logdir))
     printed = os.path.getsize(program.log_path) if os.path.exists(program.log_path) else 0
+    stopper = Stopper(program, lambda: _runs(program, others)) if args.stop_on_suspect else None
     with _received_signals() as received:
         program.start(stdin=None)
+        if stopper is not None:
+            stopper.start()
         _copy_output(program, received, printed)
     _report(program)
     recorded = _runs(program, others)
@@ -213,7 +225,9 @@ def _run_headless(program: Program, args: argparse.Namespace) -> int:
         _write_summary(recorded, args.summary)
     if verdict == exit_codes.UNUSABLE:
         tell(f"nothing was recorded: {_why_nothing(program)}")
-    return verdict if verdict == exit_codes.BAD else _shell_code(program) or verdict
+    if verdict == exit_codes.BAD or (stopper is not None and stopper.has_stopped):
+        return exit_codes.BAD
+    return _shell_code(program) or verdict
 
 
 def _runs(program: Program, others: set[FileSet]) -> list[RunFiles]:

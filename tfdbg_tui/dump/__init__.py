@@ -277,6 +277,11 @@ def disable_dump_debug_info() -> None:
         _end(url, spool.finish)
 
 
+def current() -> DumpWriter | None:
+    """Return the writer of the dump that is on, or None."""
+    return _writer if _writer is not None and _writer.active else None
+
+
 def _end(what: str, act: Callable[[], None]) -> None:
     """End something; the logdir shows that it has no end where that fails."""
     try:

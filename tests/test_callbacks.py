@@ -1,0 +1,44 @@
+"""Numbers of the dump beside the loss of Keras' `fit`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+np = pytest.importorskip("numpy")
+keras = pytest.importorskip("keras")
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui import callbacks  # noqa: E402
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_each_epoch_has_its_numbers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    layer = keras.layers.Dense(2, dtype="mixed_float16", use_bias=False)
+    model = keras.Sequential([keras.Input((4,)), layer])
+    model.compile(keras.optimizers.SGD(0.0), "mse", jit_compile=False)
+    x, y = np.full((8, 4), 6.5504, np.float32), np.zeros((8, 2), np.float32)
+    watch = callbacks.WatchCallback()
+    spoil = keras.callbacks.LambdaCallback(
+        on_epoch_begin=lambda epoch, _: layer.set_weights(
+            [np.full((4, 2), [100.0, math.nan][epoch])]
+        )
+    )
+    given = {"batch_size": 4, "verbose": 0, "callbacks": [watch, spoil]}
+    history = model.fit(x, y, epochs=1, **given).history
+    assert "no dump is on" in caplog.text
+    assert "largest" not in history
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        history = model.fit(x, y, epochs=2, **given).history
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    assert history["bad_tensors"][0] == 0 < history["bad_tensors"][1]
+    assert history["largest"][0] > 2600
+    gradient = 4 * 6.55 * (2 * 2620 / 8)  # in float16 too, and larger than what goes forward
+    assert history["headroom"][0] == pytest.approx(math.log10(65504 / gradient), abs=0.01)

@@ -1,0 +1,105 @@
+"""A Keras callback that puts bad and large numbers beside the loss, for TensorBoard and logs."""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tfdbg_tui import dump
+from tfdbg_tui.diagnosis.history import dtype_of, measured_tensors
+from tfdbg_tui.logdir import RunReader, list_runs
+from tfdbg_tui.wire.dtypes import MAX_FINITE
+
+if TYPE_CHECKING:
+    from tfdbg_tui.logdir import Run
+
+_log = logging.getLogger("tfdbg_tui")
+
+
+class Numbers(NamedTuple):
+    """What a part of a run comes to.
+
+    Attributes:
+        bad_tensors: How many tensors with NaN or infinity were recorded.
+        largest: The largest magnitude of a finite number; NaN where none was measured.
+        headroom: How many powers of ten the number that is closest to the limit of its type is
+            away from it; NaN where none was measured.
+    """
+
+    bad_tensors: int
+    largest: float
+    headroom: float
+
+
+class Watched:
+    """Reads the dump of this program as it grows."""
+
+    def __init__(self) -> None:
+        self._reader: RunReader | None = None
+        self._alerts = self._executions = self._traces = 0
+
+    def numbers(self) -> Numbers | None:
+        """Return what has been recorded since the last call; None while no dump is on."""
+        writer = dump.current()
+        if writer is None:
+            return None
+        writer.flush()
+        if self._reader is None:
+            own = [run for run in list_runs(writer.dump_root) if run.run_id == writer.run_id]
+            self._reader = RunReader(own[-1])
+        run = self._reader.read_all()
+        bad, self._alerts = run.num_alerts - self._alerts, run.num_alerts
+        found = self._largest(run)
+        self._executions, self._traces = len(run.executions), len(run.graph_executions)
+        largest = max((number for number, _ in found), default=math.nan)
+        headroom = min((math.log10(limit / n) for n, limit in found if n), default=math.nan)
+        return Numbers(bad, largest, headroom)
+
+    def _largest(self, run: Run) -> list[tuple[float, float]]:
+        """Return the largest magnitude of each tensor, and the limit of its type."""
+        found = []
+        for event, measured in measured_tensors(run):
+            first = self._executions if event.kind == "execution" else self._traces
+            new = measured.largest[np.searchsorted(measured.rows, first) :]
+            if new.size:
+                limit = MAX_FINITE.get(dtype_of(run, event) or "", math.inf)
+                found.append((float(new.max()), limit))
+        return found
+
+
+def make_watch_callback() -> Any:
+    """Return the class `WatchCallback`; made on demand, as it needs Keras."""
+    import keras
+
+    class WatchCallback(keras.callbacks.Callback):  # type: ignore[misc]
+        """Adds ``bad_tensors``, ``largest`` and ``headroom`` to the logs of each epoch.
+
+        Keras' own callbacks that come after it, `TensorBoard` and `CSVLogger`, and the history of
+        `fit` have them beside the loss.  What they mean: see `Numbers`.
+        """
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._watched = Watched()
+
+        def on_train_begin(self, logs: Any = None) -> None:
+            """Begin with what is recorded from now on."""
+            if self._watched.numbers() is None:
+                _log.warning("tfdbg-tui: WatchCallback has nothing to tell, as no dump is on")
+
+        def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+            """Add the numbers of the epoch."""
+            numbers = self._watched.numbers()
+            if logs is not None and numbers is not None:
+                logs.update(numbers._asdict())
+
+    return WatchCallback
+
+
+def __getattr__(name: str) -> Any:
+    if name == "WatchCallback":
+        return make_watch_callback()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
