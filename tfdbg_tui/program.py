@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import re
@@ -14,6 +15,8 @@ import tempfile
 import time
 import uuid
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.logdir import LogdirError
@@ -25,8 +28,8 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.storage.spool import Spool
 
-_LOG_NAME = "program.log"
 _PATIENCE_SECONDS = 5.0
+_LONGEST_ID = 100  # in names of files
 
 # Python imports sitecustomize from here, in the program.
 _STARTUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dump", "startup")
@@ -64,9 +67,30 @@ def _check_private(directory: str) -> None:
     raise LogdirError(f"{directory}: {wrong}; choose another place with --logdir DIR")
 
 
-def log_path(logdir: str) -> str:
-    """Return the file that holds what the program of a logdir printed, if `run` started it."""
-    return os.path.join(logdir, _LOG_NAME)
+def log_path(logdir: str, run_id: str | None) -> str | None:
+    """Return the file that holds what the program of a run printed, if `run` started it.
+
+    Args:
+        logdir: The directory of the run.
+        run_id: Its id; where several programs have it, the one that began last is meant.
+    """
+    stem = glob.escape(_log_stem(logdir, run_id or ""))
+    logs = [*glob.glob(f"{stem}.log"), *glob.glob(f"{stem}.*.log")]
+    return max(filter(os.path.isfile, logs), key=os.path.getmtime, default=None)
+
+
+def _log_stem(logdir: str, run_id: str) -> str:
+    return os.path.join(logdir, "program." + re.sub(r"[^A-Za-z0-9_-]", "_", run_id)[:_LONGEST_ID])
+
+
+def _new_log(logdir: str, run_id: str) -> str:
+    """Create a file that no other program writes to, and only its user may read."""
+    stem = _log_stem(logdir, run_id)
+    for path in chain([f"{stem}.log"], (f"{stem}.{number}.log" for number in count(2))):
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            return path
+    raise AssertionError("numbers do not end")
 
 
 def recording_environment(logdir: str, options: Mapping[str, Any]) -> dict[str, str]:
@@ -88,11 +112,6 @@ def recording_environment(logdir: str, options: Mapping[str, Any]) -> dict[str, 
 def _new_run_id() -> str:
     """Return what tells a run from others: the user's choice, which several programs may share."""
     return os.environ.get("TFDBG_RUN_ID") or uuid.uuid4().hex[:8]
-
-
-def _open_private(path: str, flags: int) -> int:
-    """Open a file that only its user may read, if it is new; never one that a link points to."""
-    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
 
 
 def _signal_name(number: int) -> str:
@@ -121,10 +140,10 @@ class Program:
     run_id: str = field(default_factory=_new_run_id)
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
-    @property
+    @cached_property
     def log_path(self) -> str:
         """The file that holds what the program printed, standard output and error together."""
-        return log_path(self.logdir)
+        return _new_log(self.logdir, self.run_id)
 
     def start(self, stdin: int | None = subprocess.DEVNULL) -> None:
         """Start the program.
@@ -135,7 +154,7 @@ class Program:
         Args:
             stdin: What `subprocess.Popen` takes; None gives it the standard input of this process.
         """
-        with open(self.log_path, "ab", opener=_open_private) as log:
+        with open(self.log_path, "ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, *self.command],
                 stdin=stdin,

@@ -146,7 +146,7 @@ def test_one_process_of_a_job_is_called_so(
     recorded: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, text = diagnosed(capsys, recorded / "loop_2_apart" / "worker1", recorded / "mirrored_1")
-    assert "worker 1 of a job: " in text
+    assert "worker 1 of a job, started " in text
     assert "1 processes" not in text
 
 

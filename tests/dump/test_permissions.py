@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tfdbg_tui.logdir import LogdirError
-from tfdbg_tui.program import Program, new_logdir
+from tfdbg_tui.program import Program, log_path, new_logdir
 
 if TYPE_CHECKING:
     from tests.preloaded import Preloaded
@@ -79,13 +79,20 @@ def test_the_log_of_a_program_is_for_its_user_only(tmp_path: Path) -> None:
         program._process.wait()
     finally:
         os.umask(before)
-    assert modes(tmp_path) == {"program.log": 0o600}
+    assert modes(tmp_path) == {os.path.basename(program.log_path): 0o600}
 
 
-def test_a_log_that_is_a_link_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "program.log").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OSError, match=r"program\.log"):
-        Program(str(tmp_path), ["-c", "pass"]).start()
+def test_a_log_is_a_file_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TFDBG_RUN_ID", "job/1")
+    (tmp_path / "program.job_1.log").symlink_to(tmp_path / "elsewhere")
+    programs = [Program(str(tmp_path), ["-c", f"print({number})"]) for number in range(2)]
+    for program in programs:
+        program.start()
+    for number, program in enumerate(programs):
+        program._process.wait()
+        assert Path(program.log_path).read_text() == f"{number}\n"
+        os.utime(program.log_path, (number, number))
+    assert log_path(str(tmp_path), "job/1") == programs[-1].log_path
     assert not (tmp_path / "elsewhere").exists()
 
 

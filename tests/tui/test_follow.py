@@ -407,7 +407,8 @@ async def test_output_of_a_program_that_another_debugger_has_started(writer: Wri
         await live.until(lambda: live.session.snapshot)
         await live.press("O")
         assert "tfdbg-tui run" in live.app.query_one(KeyBar).message
-        (writer.logdir / "program.log").write_bytes(b"x" * (1 << 20))
+        run_id = live.session.snapshot.run.files.run_id
+        (writer.logdir / f"program.{run_id}.log").write_bytes(b"x" * (1 << 20))
         await live.press("O")
         await live.until(lambda: "more characters" in live.screen())
         await live.press("escape")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tfdbg_tui.cli import main
+from tfdbg_tui.program import Program
 from tfdbg_tui.wire import events
 from tfdbg_tui.wire.tfrecord import frame
 
@@ -104,7 +105,8 @@ async def test_hostile_strings_are_shown_literally(
 
 
 async def test_what_covers_the_panes_is_inert_too(open_app: Open, hostile_logdir: Path) -> None:
-    (hostile_logdir / "program.log").write_text(f"{HOSTILE}\n\x1b[2J{HOSTILE}")
+    log = Path(Program(str(hostile_logdir), [], run_id=HOSTILE).log_path)
+    log.write_text(f"{HOSTILE}\n\x1b[2J{HOSTILE}")
     shutil.copytree(hostile_logdir, hostile_logdir / "again")
     with (hostile_logdir / "tfdbg_events.1.host.execution").open("ab") as file:
         file.write(b"damage")

@@ -65,7 +65,13 @@ def _result(future: Any, process: RunFiles) -> WorkerSummary | Unread:
         return Unread(path, "the connection to the scheduler was lost before it was read")
     error = future.exception()
     if error is not None:
-        reason = f"the cluster could not read it: {type(error).__name__}: {error}"
-        return Unread(path, reason)
+        return Unread(path, f"the cluster could not read it: {_words(error)}")
     result: WorkerSummary | Unread = future.result()
     return result
+
+
+def _words(error: BaseException) -> str:
+    """Return what is wrong, in a line."""
+    if isinstance(error, ImportError) or "deserializ" in str(error):
+        return "tfdbg-tui has to be installed where its scheduler and its workers run"
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"

@@ -5,9 +5,9 @@
     tfdbg-tui run --headless train.py && echo "no NaN, no infinity"
 
 The program runs in a process of its own, with this Python and its TensorFlow.  What it prints is
-kept in program.log in the logdir.  It goes on when the connection to this terminal is cut: open its
-logdir again.  With --headless there is no app: standard input and signals are the program's, its
-output goes to standard error, the diagnosis to standard output.
+kept in a program.*.log of the logdir.  It goes on when the connection to this terminal is cut: open
+its logdir again.  With --headless there is no app: standard input and signals are the program's,
+its output goes to standard error, the diagnosis to standard output.
 
 Exit codes of --headless: 1 bad: NaN or infinity; else that of the program, where it failed (128 + n
 where signal n ended it); else those of diagnose: 0 clean, or suspect only; 2 nothing was recorded;
@@ -211,13 +211,12 @@ def _check_headless(args: argparse.Namespace) -> None:
 
 def _run_headless(program: Program, args: argparse.Namespace) -> int:
     others = set(filesets.find_file_sets(program.logdir))
-    printed = os.path.getsize(program.log_path) if os.path.exists(program.log_path) else 0
     stopper = Stopper(program, lambda: _runs(program, others)) if args.stop_on_suspect else None
     with _received_signals() as received:
         program.start(stdin=None)
         if stopper is not None:
             stopper.start()
-        _copy_output(program, received, printed)
+        _copy_output(program, received)
     _report(program)
     recorded = _runs(program, others)
     verdict = _diagnose(program, recorded, args.json) if recorded else exit_codes.UNUSABLE
@@ -315,16 +314,14 @@ def _pass_on(received: set[int], program: Program) -> None:
         program.send(signal.SIGCONT)
 
 
-def _copy_output(program: Program, received: set[int], start: int) -> None:
+def _copy_output(program: Program, received: set[int]) -> None:
     """Copy what the program prints to standard error until it ends.
 
     Args:
         program: The program.
         received: The signals that are meant for it, as they come.
-        start: How many bytes an earlier one has printed.
     """
     with open(program.log_path, "rb") as log:
-        log.seek(start)
         while program.running:
             _pass_on(received, program)
             _copy(log)

@@ -221,3 +221,21 @@ def test_an_overflow_is_told_of_a_program_that_runs_other_collectives_too(record
     ]
     (found,) = join(summaries).jobs
     assert [root.finding["rule"] for root in found.roots] == ["overflow-across-workers"]
+
+
+def test_each_start_of_a_job_is_told_apart_from_the_others(recorded: Path) -> None:
+    summaries = [
+        replace(one, task=replace(one.task, cluster="one"))
+        for one in summaries_of(recorded / "loop_1")
+    ]
+    again = [later(replace(one, name=f"{one.name} again"), 1000.0) for one in summaries]
+    early = replace(summaries[1], name="early", crossings=(), roots=(), alerts=0)
+    failed_at_once = later(replace(early, ended_at=early.started_at), -9.0)
+    report = join([failed_at_once, *summaries, *again])
+    assert [{one.name for one in job.members} for job in report.jobs] == [
+        {"early"},
+        {one.name for one in summaries},
+        {one.name for one in again},
+    ]
+    assert [job["another_start_of"] for job in report.to_json()["jobs"]] == [None, 0, 0]
+    assert fleet_to_text(report).count("(another start of 1)") == 4

@@ -28,13 +28,17 @@ def group_jobs(summaries: Iterable[WorkerSummary]) -> list[Job]:
     """Return the processes of each job, in order of their tasks; the oldest job first.
 
     A dump that does not say of which cluster it is does not say of which job, either: a job has
-    each task once, its processes run at the same time, and they share collectives.
+    each task once, its processes run at the same time, and they share collectives.  Of a task that
+    was started twice, the process that has run collectives is the one that the others know.
     """
-    ordered = sorted(summaries, key=lambda one: (_start(one), one.logdir, one.name))
+    ordered = sorted(
+        summaries, key=lambda one: (not one.crossings, _start(one), one.logdir, one.name)
+    )
     groups: Iterable[_Group] = map(_Group, ordered)
     for slack in (0.0, _CLOCKS_DIFFER):  # First those that surely ran at the same time.
         groups = _merged(groups, slack)
-    return [sorted(group.members, key=_place) for group in groups]
+    jobs = [sorted(group.members, key=_place) for group in groups]
+    return sorted(jobs, key=lambda job: min(map(_start, job)))
 
 
 def programs_differ(members: Sequence[WorkerSummary]) -> list[int]:

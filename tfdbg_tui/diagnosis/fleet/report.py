@@ -133,10 +133,22 @@ class JobReport:
         """Number of events on all processes."""
         return sum(member.events for member in self.members)
 
+    @property
+    def started_at(self) -> float | None:
+        """When the first of its processes began its dump, in seconds since the epoch."""
+        known = [one.started_at for one in self.members if one.started_at is not None]
+        return min(known, default=None)
+
+    @property
+    def cluster(self) -> str:
+        """What tells its cluster from others; "" where that is not recorded."""
+        return next((one.task.cluster for one in self.members if one.task), "")
+
     def to_json(self) -> dict[str, Any]:
         """Return it in the form of ``diagnose --json``."""
         return {
             "verdict": self.verdict,
+            "started_at": self.started_at,
             "alerts": self.alerts,
             "events": self.events,
             "workers": [
@@ -193,6 +205,18 @@ class FleetReport:
     jobs: tuple[JobReport, ...]
     unread: tuple[Unread, ...] = ()
 
+    def first_starts(self) -> list[int | None]:
+        """Return, for each job that is another start of an earlier one, the position of that.
+
+        A job that is started again, as after a worker has failed, has the same cluster.
+        """
+        first: dict[str, int] = {}
+        for number, job in enumerate(self.jobs):
+            if job.cluster:
+                first.setdefault(job.cluster, number)
+        starts = [first.get(job.cluster) for job in self.jobs]
+        return [None if start == number else start for number, start in enumerate(starts)]
+
     @property
     def verdict(self) -> Verdict:
         """The gravest verdict of the jobs."""
@@ -205,6 +229,9 @@ class FleetReport:
         return {
             "schema_version": SCHEMA_VERSION,
             "verdict": self.verdict,
-            "jobs": [job.to_json() for job in self.jobs],
+            "jobs": [
+                {**job.to_json(), "another_start_of": start}
+                for job, start in zip(self.jobs, self.first_starts(), strict=True)
+            ],
             "unread": [{"path": one.path, "reason": one.reason} for one in self.unread],
         }

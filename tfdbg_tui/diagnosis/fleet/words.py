@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.fleet.members import names
@@ -38,25 +39,30 @@ _MEMBERS = 16
 def fleet_to_text(report: FleetReport) -> str:
     """Return a report as text; strings of the logdirs are made safe to print."""
     several = len(report.jobs) > 1
-    parts = ["\n".join(_contents(report.jobs))] if several else []
-    for number, job in enumerate(report.jobs, 1):
-        parts += [f"{number} of {len(report.jobs)}: {_title(job)}"] if several else []
+    titles = list(map(_title, report.jobs, report.first_starts()))
+    parts = ["\n".join(_contents(report.jobs, titles))] if several else []
+    for number, (job, title) in enumerate(zip(report.jobs, titles, strict=True), 1):
+        parts += [f"{number} of {len(report.jobs)}: {title}"] if several else []
         parts += _job(job)
     parts += _unread(report.unread)
     return "\n\n".join(parts)
 
 
-def _contents(jobs: Sequence[JobReport]) -> Iterator[str]:
+def _contents(jobs: Sequence[JobReport], titles: Sequence[str]) -> Iterator[str]:
     """Yield a line for each of several jobs."""
-    yield f"{len(jobs):,} jobs and runs that have nothing to do with each other"
-    for number, job in enumerate(jobs, 1):
-        yield f"  {number:>3}  {job.verdict:10} {_title(job)}"
+    yield f"{len(jobs):,} jobs and runs, each with a report of its own"
+    for number, (job, title) in enumerate(zip(jobs, titles, strict=True), 1):
+        yield f"  {number:>3}  {job.verdict:10} {title}"
 
 
-def _title(job: JobReport) -> str:
+def _title(job: JobReport, first_start: int | None) -> str:
     first, count = job.members[0], len(job.members)
     kind = f"{first.task} of a job" if first.task else "a run"
     kind = f"a job of {count:,} processes" if count > 1 else kind
+    if job.started_at:
+        kind += f", started {datetime.fromtimestamp(job.started_at):%Y-%m-%d %H:%M:%S}"
+    if first_start is not None:
+        kind += f" (another start of {first_start + 1})"
     return printable(f"{kind}: {', '.join(filter(None, (first.program, first.logdir)))}")
 
 

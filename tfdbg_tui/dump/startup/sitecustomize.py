@@ -101,7 +101,9 @@ def _finish() -> None:
 def _write_log_by_lines(logdir: str) -> None:
     """Write the program's log line by line, as on the terminal that it stands for."""
     try:
-        is_log = os.path.samestat(os.fstat(1), os.stat(os.path.join(logdir, "program.log")))
+        output = os.fstat(1)
+        logs = [entry for entry in os.scandir(logdir) if entry.name.startswith("program.")]
+        is_log = any(os.path.samestat(output, entry.stat()) for entry in logs)
     except OSError:
         return
     if is_log and sys.stdout is not None:

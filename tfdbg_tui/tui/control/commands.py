@@ -293,10 +293,12 @@ class Commands:
 
         program, snapshot = self._session.recording.program, self._session.snapshot
         if program is not None:
-            path = program.log_path
+            path: str | None = program.log_path
+        elif snapshot is not None:
+            path = log_path(snapshot.run.files.directory, snapshot.run.files.run_id)
         else:
-            path = log_path(snapshot.run.files.directory if snapshot else self._parts.logdirs[0])
-        if program is None and not os.path.isfile(path):
+            path = None
+        if path is None:
             self._parts.say("only of a program that tfdbg-tui run has started is the output kept")
         else:
             self._app.push_screen(OutputScreen(path, program, self._charset))
