@@ -14,6 +14,7 @@ import pytest
 import tfdbg_tui
 from tests.logdir.synthetic import content
 from tests.storage import places
+from tfdbg_tui.cli import main
 from tfdbg_tui.logdir import list_runs
 from tfdbg_tui.storage import upload as upload_module
 from tfdbg_tui.storage.spool import Spool
@@ -157,8 +158,21 @@ def test_what_cannot_be_uploaded_stays_and_is_told(
     assert told.count("\n") == 1
     assert url in told
     assert reason in told
-    assert told.rstrip().endswith(f"it is in {spool.directory}")
+    assert f"it is in {spool.directory}: tfdbg-tui upload {spool.directory} {url} " in told
     assert len(list_runs(spool.directory)) == 1
+
+
+def test_what_could_not_be_uploaded_can_be_later(
+    logdirs: Mapping[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = places.memory()
+    assert main(["upload", str(logdirs["mnist"]), place.url]) == 0
+    assert content(tfdbg_tui.open_run(place.url)) == content(tfdbg_tui.open_run(logdirs["mnist"]))
+    assert main(["upload", str(logdirs["mnist"]), "http://127.0.0.1:1/logs"]) == 2
+    assert main(["upload", str(tmp_path), place.url]) == 2
+    told = "".join(capsys.readouterr())
+    assert "web servers are read, not written to" in told
+    assert f"{tmp_path}: holds no tfdbg_events files" in told
 
 
 def test_a_record_larger_than_what_is_in_memory_at_once(

@@ -26,6 +26,7 @@ COMMANDS = {
     "report": "write a web page to attach to an issue, or a trace for Perfetto",
     "rules": "print the rules by which causes are told",
     "run": "run a program under the dump writer and debug it",
+    "upload": "send a dump to a URL that could not be reached while it was recorded",
     "mcp": "serve a logdir to coding agents",
     "demo": "open a recorded example in the terminal app",
     "completion": "print what lets a shell complete all this",

@@ -16,6 +16,7 @@ import contextlib
 import errno
 import os
 import select
+import shlex
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -188,7 +189,7 @@ def _follow(upload: Upload, stream: RawIOBase) -> None:
             told = True
 
 
-def _finish(upload: Upload) -> str:
+def finish(upload: Upload) -> str:
     """Send the rest; return why that failed, "" where it did not."""
     while True:
         try:
@@ -225,11 +226,14 @@ def main(directory: str, stream: RawIOBase) -> int:
     try:
         upload = Upload(directory, url)
         _follow(upload, stream)
-        failure = _finish(upload)
+        failure = finish(upload)
     except OSError as error:
         failure = _reason(error)
     if failure:
-        _tell(f"the dump cannot be uploaded to {url} ({failure}); it is in {directory}")
+        _tell(
+            f"the dump cannot be uploaded to {url} ({failure}); it is in {directory}: "
+            f"{shlex.join(['tfdbg-tui', 'upload', directory, url])} tries again"
+        )
         return 1
     _remove(directory)
     return 0
