@@ -77,6 +77,7 @@ def test_what_is_trained_is_on_record(run: tfdbg_tui.Run) -> None:
     slots = {(v.optimizer, v.name, named[v.slot_of].name) for v in named.values() if v.slot_of}
     assert len(slots) == 4  # moments of a kernel and a bias
     assert {name for _, _, name in slots} == {"net/trained/kernel", "net/trained/bias"}
+    assert {name for _, name, _ in slots} == {"momentum", "velocity"}
 
     def layers(handles: Any) -> set[str]:
         return {named[h].layer.path for h in handles}
@@ -116,3 +117,20 @@ def test_eager_gradients_are_of_the_layers_whose_ops_they_are_of(tmp_path: Path)
     heat = heat_of(run)
     gradients = heat.cells.rows[heat.cells.sides == SIDES.index("gradient")]
     assert {heat.rows[row].name for row in gradients.tolist()} >= {"one", "two"}
+
+
+def test_variables_and_what_optimizers_keep_are_rows(run: tfdbg_tui.Run) -> None:
+    heat = heat_of(run)
+    rows = [(row.depth, row.name) for row in heat.rows]
+    trained = rows.index((1, "trained"))
+    assert (2, "kernel") in rows[trained + 1 : trained + 6]
+    if len(run.graph_executions):  # Eagerly, one line of the optimizer is for all variables.
+        assert (3, "momentum") in rows[trained + 1 : trained + 6]
+        row = next(n for n, row in enumerate(heat.rows) if row[:1] == ("kernel",) and n > trained)
+        mine = heat.cells.rows == row
+        weights, updates = (heat.cells.largest[mine & (heat.cells.sides == n)] for n in range(2))
+        assert len(weights) == len(updates) == STEPS
+        assert updates.max() == pytest.approx(0.01, rel=0.1)  # as Adam's first steps are
+    layers = heat.without_variables()
+    assert {row.name for row in layers.rows} >= {"net", "trained", "frozen"}
+    assert "kernel" not in {row.name for row in layers.rows}

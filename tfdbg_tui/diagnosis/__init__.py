@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.history import tensors_of_line as tensors_of_line
     from tfdbg_tui.diagnosis.layers import LayersOfOps as LayersOfOps
     from tfdbg_tui.diagnosis.layers import breadcrumb as breadcrumb
+    from tfdbg_tui.diagnosis.layers import output_of as output_of
     from tfdbg_tui.diagnosis.locations import Location as Location
     from tfdbg_tui.diagnosis.locations import is_library_frame as is_library_frame
     from tfdbg_tui.diagnosis.locations import location_of as location_of
@@ -121,7 +122,7 @@ _NAMES = {
         "outputs_of_same_op",
         "tensors_of_line",
     ),
-    "tfdbg_tui.diagnosis.layers": ("LayersOfOps", "breadcrumb"),
+    "tfdbg_tui.diagnosis.layers": ("LayersOfOps", "breadcrumb", "output_of"),
     "tfdbg_tui.diagnosis.locations": ("Location", "is_library_frame", "location_of", "user_frame"),
     "tfdbg_tui.diagnosis.recording": (
         "BUFFERING",

@@ -7,14 +7,12 @@ from records, thousands at once.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import TensorEvent
-from tfdbg_tui.diagnosis.function_names import readable_function
-from tfdbg_tui.diagnosis.gradients import is_backward_op, is_backward_stack
-from tfdbg_tui.diagnosis.layers import LayersOfOps
+from tfdbg_tui.diagnosis.heat_rows import FORWARD, HeatRow, HeatRows
 from tfdbg_tui.logdir.index.executions import Place
 
 if TYPE_CHECKING:
@@ -22,34 +20,14 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tfdbg_tui.logdir import ExecutionKind, Layer, Run
+    from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import Int64Array
     from tfdbg_tui.logdir.index.magnitudes import Floats
 
 SIDES = ("forward", "gradient")
 """What is told of each row; the sides of cells are numbers of these."""
 
-_FORWARD, _GRADIENT = range(len(SIDES))
-
-_EAGER = "eager ops"
 _READ = 1 << 16  # records of alerts that are read together
-
-
-class HeatRow(NamedTuple):
-    """A layer, or, of what is in no layer, a function.
-
-    Attributes:
-        name: Its name.
-        layer: The layer; None for a function.
-    """
-
-    name: str
-    layer: Layer | None
-
-    @property
-    def depth(self) -> int:
-        """How many layers it is in."""
-        return len(self.layer.parts) - 1 if self.layer else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +100,7 @@ class Heat:
     """The rows that have numbers on record, and these.
 
     Attributes:
-        rows: Layers in the order of the model, then functions.
+        rows: Layers in the order of the model, each with its variables, then functions.
         steps: The steps, ascending; empty where there are none, and one column holds all.
         cells: Of each row, side and step the tensor that is bad, or the largest one.  What is
             within a layer counts for it too.
@@ -134,6 +112,14 @@ class Heat:
     cells: Cells
     bad_outside: int
 
+    def without_variables(self) -> Heat:
+        """Return the same with layers and functions alone."""
+        kept = np.array([row.variable is None for row in self.rows], bool)
+        cells = self.cells.some(kept[self.cells.rows])
+        cells.rows[:] = (np.cumsum(kept) - 1)[cells.rows]
+        rows = tuple(row for row in self.rows if row.variable is None)
+        return replace(self, rows=rows, cells=cells)
+
     def step_of(self, cells: Cells, number: int) -> int | None:
         """Return the step of one of some cells; None where there are no steps."""
         return int(self.steps[cells.steps[number]]) if len(self.steps) else None
@@ -141,7 +127,7 @@ class Heat:
     @property
     def num_sides(self) -> int:
         """How many sides any row has: there may be no gradients."""
-        return int(self.cells.sides.max(initial=_FORWARD)) + 1
+        return int(self.cells.sides.max(initial=FORWARD)) + 1
 
     @property
     def num_columns(self) -> int:
@@ -159,7 +145,7 @@ def heat_of(run: Run) -> Heat:
         *_alerts(run, table),
     ]
     cells = _joined([part.merged() for part in parts]).merged()
-    return table.heat(_within_layers(cells, table.outer_rows()).merged())
+    return table.heat(_within_layers(cells, table.rows.outer_rows()).merged())
 
 
 def _alerts(run: Run, table: _Table) -> Iterator[Cells]:
@@ -176,45 +162,12 @@ def _alerts(run: Run, table: _Table) -> Iterator[Cells]:
 
 
 class _Table:
-    """The rows that sites and kinds belong to."""
+    """Makes cells of tensors."""
 
     def __init__(self, run: Run) -> None:
-        self._run = run
         self._steps = run.executions.steps
         self._bad_outside = 0
-        self._rows = {HeatRow(layer.name, layer): n for n, layer in enumerate(run.layers)}
-        layers = LayersOfOps(run)
-        self._of_site = np.array(
-            [self._row_of_site(n, layers) for n in range(run.graph_executions.num_sites)],
-            np.int64,
-        ).reshape(-1, 3)
-        executions = run.executions
-        self._of_kind = np.array(
-            [self._row_of_kind(executions.kind_by_id(n)) for n in range(executions.num_kinds)],
-            np.int64,
-        )
-
-    def _row_of_site(self, number: int, layers: LayersOfOps) -> tuple[int, int, int]:
-        site = self._run.graph_executions.site_by_id(number)
-        op = self._run.op(site.graph_id, site.op_name)
-        layer = layers.of(op) if op is not None else None
-        side = _GRADIENT if op is not None and is_backward_op(self._run, op) else _FORWARD
-        if layer is not None:
-            return self._row(HeatRow(layer.name, layer)), side, site.output_slot
-        known = site.graph_id in self._run.graphs
-        graph = self._run.graphs[layers.calls.outermost(site.graph_id)] if known else None
-        name = readable_function(graph.name).partition(" (")[0] if graph else ""
-        return self._row(HeatRow(name or "main graph", None)), side, site.output_slot
-
-    def _row_of_kind(self, kind: ExecutionKind) -> int:
-        layer = self._run.layer_of_kind(kind)
-        if layer is not None:
-            return self._row(HeatRow(layer.name, layer))
-        name = readable_function(kind.op_type).partition(" (")[0] if kind.is_function else _EAGER
-        return self._row(HeatRow(name, None))
-
-    def _row(self, row: HeatRow) -> int:
-        return self._rows.setdefault(row, len(self._rows))
+        self.rows = HeatRows(run)
 
     def of_sites(
         self, rows: Int64Array, sites: Int64Array, executions: Int64Array, largest: Floats | None
@@ -230,21 +183,14 @@ class _Table:
         steps = np.full(len(rows), -1)
         known = executions >= 0
         steps[known] = self._steps.numbers_of(executions[known])
-        row, side, slot = self._of_site[sites].T
+        row, side, slot = self.rows.of_sites(sites)
         return self._cells(row, side, steps, largest, rows, slot)
 
     def of_places(self, rows: Int64Array, places: Int64Array, largest: Floats | None) -> Cells:
         """Return cells of outputs of executions; see `of_sites`, and `Place`."""
-        steps = self._steps.numbers_of(rows)
-        place = Place.of(places)
-        row, side = self._of_kind[place.kind], self._sides_of(place.stack)
-        return self._cells(row, side, steps, largest, -1 - rows, place.slot)
-
-    def _sides_of(self, stacks: Int64Array) -> Int64Array:
-        """Return the sides of executions: those that TensorFlow's differentiation has run."""
-        numbers, which = np.unique(stacks, return_inverse=True)
-        backward = [is_backward_stack(self._run.stack(number)) for number in numbers.tolist()]
-        return np.where(backward, _GRADIENT, _FORWARD)[which.reshape(-1)]
+        row, side = self.rows.of_places(places)
+        steps, slots = self._steps.numbers_of(rows), Place.of(places).slot
+        return self._cells(row, side, steps, largest, -1 - rows, slots)
 
     def _cells(
         self,
@@ -264,19 +210,11 @@ class _Table:
         self._bad_outside += int(np.count_nonzero(bad & (steps < 0)))
         return found if (steps >= 0).all() else found.some(steps >= 0)
 
-    def outer_rows(self) -> dict[int, list[int]]:
-        """Return the rows of the layers around each layer."""
-        numbers = {row.layer: number for row, number in self._rows.items() if row.layer}
-        return {
-            number: [numbers[outer] for outer in layer.parts[:-1] if outer in numbers]
-            for layer, number in numbers.items()
-        }
-
     def heat(self, cells: Cells) -> Heat:
         """Return the rows that have cells, numbered anew."""
         numbers, which = np.unique(cells.rows, return_inverse=True)
         cells.rows[:] = which.reshape(-1)
-        names = list(self._rows)
+        names = self.rows.rows
         rows = tuple(names[n] for n in numbers.tolist())
         return Heat(rows, self._steps.numbers, cells, self._bad_outside)
 

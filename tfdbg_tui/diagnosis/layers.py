@@ -6,11 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.dataflow.calls import Calls
-from tfdbg_tui.diagnosis.events import graph_op_of, recorded_layer
-from tfdbg_tui.diagnosis.gradients import forward_ops, is_backward_op
+from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of, recorded_layer
+from tfdbg_tui.diagnosis.gradients import forward_ops, is_backward_op, is_backward_stack
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import GraphOp, Layer, Run
 
 
@@ -27,7 +26,7 @@ class LayersOfOps:
         self._scopes: dict[str, dict[str, Layer | None]] = {}
 
     def of_event(self, event: TensorEvent) -> Layer | None:
-        """Return the layer of the op that made a tensor; of eager gradients it is not known."""
+        """Return the layer of the op that made a tensor; None where that is not recorded."""
         op = graph_op_of(self._run, event)
         return self.of(op) if op is not None else recorded_layer(self._run, event)
 
@@ -61,6 +60,35 @@ class LayersOfOps:
                 same = scopes.setdefault(scope, other.layer) == other.layer
                 scopes[scope] = other.layer if same else None
         return scopes.get(op.name.partition("gradient_tape/")[2].rpartition("/")[0])
+
+
+def output_of(run: Run, layer: Layer) -> TensorEvent | None:
+    """Return the last tensor that was computed in a layer, going forward: as a rule its output."""
+    traces, executions = run.graph_executions, run.executions
+    rows = [
+        (row, site.output_slot)
+        for site, number in list(run.site_numbers.items())
+        for op in [run.op(site.graph_id, site.op_name)]
+        if op is not None and _is_within(op.layer, layer) and not is_backward_op(run, op)
+        for row in [traces.last_before(number, len(traces))]
+        if row is not None
+    ]
+    if rows:
+        return TensorEvent("graph_execution", *max(rows))
+    kinds = (n for n in range(executions.num_kinds))
+    own = [n for n in kinds if _is_within(run.layer_of_kind(executions.kind_by_id(n)), layer)]
+    made = [row for n in own for row in executions.kinds.rows_equal(n).tolist()]
+    forward = (row for row in sorted(made, reverse=True) if not _is_gradient(run, row))
+    last = next(forward, None)
+    return None if last is None else TensorEvent("execution", last, 0)
+
+
+def _is_within(layer: Layer | None, outer: Layer) -> bool:
+    return layer is not None and outer in layer.parts
+
+
+def _is_gradient(run: Run, row: int) -> bool:
+    return is_backward_stack(run.stack(int(run.executions.stack_ids[row])))
 
 
 def breadcrumb(layer: Layer | None, separator: str = ">") -> str:

@@ -113,6 +113,39 @@ async def test_one_goes_to_what_is_bad_and_back(open_app: Open, growing: str) ->
         assert opened.focus.graph_execution == 5 * (OVERFLOW - 2) + 4
 
 
+async def test_a_layer_has_the_history_of_its_output(open_app: Open, growing: str) -> None:
+    async with open_app(growing) as opened:
+        await show_layers(opened)
+        await opened.press("j", "V")
+        await opened.app.workers.wait_for_complete()
+        assert "model/head/MatMul:0" in opened.screen()
+        assert opened.focus.graph_execution == 5 * (STEPS - 1) + 1
+
+
+async def test_variables_are_rows_if_that_is_wanted(
+    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = program(tmp_path / "trained")
+    made.variable(7, layer=4)
+    made.function("f", "__inference_train_7", "w", captured=(7,))
+    made.op("f", "Placeholder", "w")
+    made.op("f", "ReadVariableOp", "Read", "w:0", layer=4)
+    made.op("f", "Mul", "step", "Read:0")
+    made.op("f", "AssignSubVariableOp", "Assign", "w:0", "step:0", outputs=0)
+    for name, value in (("Read", 2.0), ("step", 0.01)):
+        made.trace("f", name, np.full(64, value, np.float32), serial=STEPS, extremes=True)
+    made.open()
+    monkeypatch.chdir(tmp_path)
+    async with open_app("trained") as opened:
+        await show_layers(opened)
+        assert "variable 7" not in opened.screen()
+        await opened.press("v")
+        assert "variable 7" in opened.screen()
+        await opened.press("G", "k", "l", "l", "l")
+        assert "weight, step 11" in opened.screen()
+        assert "update / weight 0.005" in opened.screen()
+
+
 async def test_layers_in_ascii(open_app: Open, growing: str) -> None:
     async with open_app(growing, (80, 24), charset=ASCII) as opened:
         await show_layers(opened)

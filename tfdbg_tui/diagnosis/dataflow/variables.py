@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -90,6 +90,7 @@ class Variables:
         self._calls = calls
         self._timeline = timeline
         self._assignments: dict[str, dict[str, list[GraphOp]]] = {}
+        self._captured_ids = cache(self._find_captured_ids)
         self._captures = Captures(run, calls, timeline, self._in_graph, self.is_resource)
 
     @cached_property
@@ -102,6 +103,29 @@ class Variables:
             _changes(op.op_type) for graph in graphs for op in list(graph.ops.values())
         )
 
+    def handle(self, op: GraphOp) -> int:
+        """Return the eager tensor id of the handle that an op of a graph takes first; 0 if unknown.
+
+        Args:
+            op: An op that reads or assigns a variable.
+        """
+        graph_id = self._calls.outermost(op.graph_id)
+        reads = self._captures.reads(graph_id, op) if op.inputs else None
+        handles = {self._captured_ids(graph_id).get(name, 0) for name, _ in reads or ()}
+        return handles.pop() if len(handles) == 1 else 0
+
+    def _find_captured_ids(self, graph_id: str) -> dict[str, int]:
+        """Return the eager tensors that a function has captured, by the names of its arguments."""
+        return {
+            parse_tensor_name(name).op_name: captured
+            for signature in self._run.graphs[graph_id].signatures
+            for name, captured in zip(
+                reversed(signature.input_names),
+                reversed(signature.captured_tensor_ids),
+                strict=False,
+            )
+        }
+
     def assigned_in(self, graph_id: str, handle: int) -> bool:
         """Whether calls of a function may assign a variable that its graph has captured.
 
@@ -109,16 +133,8 @@ class Variables:
             graph_id: Its graph.
             handle: The eager tensor id of the variable's handle.
         """
-        names = tuple(
-            parse_tensor_name(name).op_name
-            for signature in self._run.graphs[graph_id].signatures
-            for name, captured in zip(
-                reversed(signature.input_names),
-                reversed(signature.captured_tensor_ids),
-                strict=False,
-            )
-            if captured == handle
-        )
+        captured_ids = self._captured_ids(graph_id)
+        names = tuple(name for name, captured in captured_ids.items() if captured == handle)
         return bool(names) and bool(self._captures.assignments(graph_id, names))
 
     def is_resource(self, graph_id: str, op_name: str) -> bool:

@@ -74,5 +74,8 @@ def slot_created(frame: FrameType | None) -> Slot | None:
         return None
     given = frame.f_locals
     variable = next((given[name] for name in _REFERENCES if name in given), None)
+    if variable is None:
+        return None
     name = given.get("name") or given.get("variable_name") or ""
-    return None if variable is None else Slot(str(name), str(given["self"].name), variable)
+    of = f"{name_of(variable).replace('/', '_')}_"  # which new Keras puts before it
+    return Slot(str(name).removeprefix(of), str(given["self"].name), variable)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.control.parts import Parts
     from tfdbg_tui.tui.control.runs import Runs
     from tfdbg_tui.tui.screens.grid import Axis
+    from tfdbg_tui.tui.screens.layers import Choice
     from tfdbg_tui.tui.screens.leaving import Answer
     from tfdbg_tui.tui.widgets.candidates import Candidate
     from tfdbg_tui.tui.widgets.prompt import Purpose
@@ -271,7 +272,13 @@ class Commands:
         from tfdbg_tui.tui.screens.layers import LayersScreen
 
         if self._session.snapshot is not None:
-            self._app.push_screen(LayersScreen(self._session, self._charset), self._go_to)
+            self._app.push_screen(LayersScreen(self._session, self._charset), self._leave_layers)
+
+    def _leave_layers(self, choice: Choice | None) -> None:
+        if choice is not None:
+            self._go_to(choice.event)
+            if choice.history:
+                self.do_history()
 
     def _go_to(self, event: TensorEvent | None) -> None:
         if event is not None:

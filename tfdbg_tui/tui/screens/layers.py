@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from textual.binding import Binding
 
-from tfdbg_tui.diagnosis import SIDES, TensorEvent, batch_text, breadcrumb, counts_text, heat_of
+from tfdbg_tui.diagnosis import (
+    SIDES,
+    TensorEvent,
+    batch_text,
+    breadcrumb,
+    counts_text,
+    heat_of,
+    output_of,
+)
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.heat_grid import HeatGrid, Place
 from tfdbg_tui.tui.screens.list_screen import ListScreen
@@ -28,7 +36,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _SECONDS = 0.5  # between two looks at a run that grows
-_KEYS = "Enter goes there  n bad  arrows move  Tab gradients  Esc closes"
+_KEYS = "Enter goes there  V history  v variables  n bad  Tab gradients  Esc closes"
+_OF_VARIABLE = "weight", "update"
+"""What the sides of a variable are."""
 _STYLES = ("number", "number", "good", "good", "match", "match", "key", "key")
 """Of the levels from low to high, so that a colour stands for two or three of them."""
 _WIDEST = 4  # cells of a step
@@ -41,10 +51,22 @@ _NOTHING = (
 )
 
 
-class LayersScreen(ListScreen[TensorEvent | None]):
+class Choice(NamedTuple):
+    """What is to be shown next.
+
+    Attributes:
+        event: The tensor to go to.
+        history: Whether to show what became of it.
+    """
+
+    event: TensorEvent
+    history: bool
+
+
+class LayersScreen(ListScreen[Choice | None]):
     """One row a layer, and of what is in none one a function; steps across.
 
-    It returns the tensor that is to be gone to, or None.
+    It returns where to go, or None.
 
     Args:
         session: The run as it is at any time.
@@ -53,7 +75,9 @@ class LayersScreen(ListScreen[TensorEvent | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("M", "leave", show=False),
-        Binding("enter", "go", show=False),
+        Binding("enter", "go(False)", show=False),
+        Binding("V", "go(True)", show=False),
+        Binding("v", "variables", show=False),
         Binding("up,k", "move(-1, 0)", show=False),
         Binding("down,j", "move(1, 0)", show=False),
         Binding("left,h", "move(0, -1)", show=False),
@@ -91,9 +115,15 @@ class LayersScreen(ListScreen[TensorEvent | None]):
         """See `ListScreen`."""
         return f"Layers  {self._strips.counts}"
 
-    async def action_go(self) -> None:
-        """Close, and go to the tensor that is looked at."""
-        self.dismiss(self._strips.event)
+    async def action_go(self, history: bool) -> None:
+        """Close, and go to the tensor that is looked at, or to the history of the row's output."""
+        event = self._strips.output if history else self._strips.event
+        self.dismiss(None if event is None else Choice(event, history))
+
+    def action_variables(self) -> None:
+        """Show the variables of layers and what optimizers keep of them, or leave them out."""
+        self._strips.toggle_variables()
+        self.show()
 
     def action_to_bad(self, step: int) -> None:
         """Go to the next bad cell, or to the one before."""
@@ -119,10 +149,10 @@ class LayersScreen(ListScreen[TensorEvent | None]):
         self._strips.other_side()
         self.show()
 
-    def on_virtual_list_row_clicked(self, event: VirtualList.RowClicked) -> None:
+    async def on_virtual_list_row_clicked(self, event: VirtualList.RowClicked) -> None:
         """Look at a row; at the second click, go there."""
         if event.row == self._strips.cursor:
-            self.dismiss(self._strips.event)
+            await self.action_go(history=False)
         self.action_move(event.row - (self._strips.cursor or 0), 0)
 
 
@@ -140,14 +170,16 @@ class HeatStrips(VirtualList):
         if charset.ascii_only:
             self.vertical_scrollbar.renderer = AsciiScrollBar  # type: ignore[misc]  # as documented
         self._snapshot: Snapshot | None = None
+        self._whole: Heat | None = None
         self._heat: Heat | None = None
+        self._with_variables = False
         self._grid: HeatGrid | None = None
         self._place = Place(0, 0, 0)
 
     def load(self, snapshot: Snapshot, heat: Heat) -> None:
         """Show a run as it is now; at first the first bad cell is looked at."""
         is_first = self._heat is None
-        self._snapshot, self._heat = snapshot, heat
+        self._snapshot, self._whole = snapshot, heat
         self._fill()
         self.forget_rows()
         if is_first and self._grid is not None:
@@ -160,6 +192,23 @@ class HeatStrips(VirtualList):
             return f"reading{self._charset.ellipsis}"
         steps = len(self._heat.steps)
         return f"{len(self._heat.rows):,} rows, {steps:,} step{'s' * (steps != 1)}"
+
+    def toggle_variables(self) -> None:
+        """Show a row for each variable, or none; stay on the layer."""
+        before = self._grid.heat.rows[self._place.row] if self._grid else None
+        self._with_variables = not self._with_variables
+        self._fill()
+        self.forget_rows()
+        if self._grid is not None and before in self._grid.heat.rows:
+            self._place = self._place._replace(row=self._grid.heat.rows.index(before))
+
+    @property
+    def output(self) -> TensorEvent | None:
+        """What the layer that is looked at has made last; of other rows what is looked at."""
+        row = self._grid.heat.rows[self._place.row] if self._grid else None
+        if row is None or row.layer is None or row.variable is not None or not self._snapshot:
+            return self.event
+        return output_of(self._snapshot.run, row.layer)
 
     @property
     def event(self) -> TensorEvent | None:
@@ -186,6 +235,8 @@ class HeatStrips(VirtualList):
     def _fill(self) -> None:
         """Make cells of the heat, as many as there is room for."""
         self._grid = None
+        whole = self._whole
+        self._heat = whole.without_variables() if whole and not self._with_variables else whole
         if self._heat is not None and self._heat.rows and self.line_width:
             self._grid = HeatGrid(self._heat, self.line_width - self._name_width - 2 * _GAP)
             self._place = self._grid.within(self._place)
@@ -275,14 +326,26 @@ class HeatStrips(VirtualList):
     def _told(self, grid: HeatGrid) -> tuple[Line, Line]:
         row, cell = grid.heat.rows[self._place.row], grid.cell(self._place)
         what = breadcrumb(row.layer, self._charset.inside) or f"{row.name}, outside of layers"
-        side = SIDES[self._place.side]
+        if row.variable:
+            what = f"{row.name} of {what}" if row.layer else row.name
+        side = (_OF_VARIABLE if row.variable else SIDES)[self._place.side]
         head = (self._charset.safe(what), "strong")
         if cell is None or self._snapshot is None:
             return ((f"{side}  ", ""), head), (("  nothing measured, and nothing bad", "dim"),)
         when = self._when(self._snapshot.run, cell.step)
         name = self._charset.safe(self._snapshot.tensor_name(cell.event))
-        numbers = (self._charset.safe(f"  {self._numbers(cell)}"), "bad" if cell.is_bad else "")
+        told = f"  {self._numbers(cell)}{self._ratio(grid) if row.variable else ''}"
+        numbers = (self._charset.safe(told), "bad" if cell.is_bad else "")
         return ((f"{side}{when}  ", ""), head), (numbers, (f"  {name}", "dim"))
+
+    def _ratio(self, grid: HeatGrid) -> str:
+        """Say how large the update of a variable is beside its value."""
+        if grid.sides < len(_OF_VARIABLE):
+            return ""
+        weight, update = (grid.cell(self._place._replace(side=side)) for side in range(2))
+        if weight is None or update is None or not weight.largest or weight.is_bad or update.is_bad:
+            return ""
+        return f"; update / weight {update.largest / weight.largest:.2g}"
 
     def _when(self, run: Run, step: int | None) -> str:
         batch = run.fit_batch(step) if step is not None else None

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.events import TensorEvent, recorded_layer
-from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import measured_tensors
+from tfdbg_tui.diagnosis.layers import output_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import LAYER_NEVER_CHANGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
@@ -14,6 +12,7 @@ from tfdbg_tui.diagnosis.training import find_untrained
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.training import Untrained
     from tfdbg_tui.logdir import Layer, Run
 
@@ -47,17 +46,10 @@ def _place(run: Run, dataflow: Dataflow, untrained: Untrained) -> TensorEvent | 
 
 
 def _last_used(run: Run, dataflow: Dataflow, layer: Layer) -> TensorEvent | None:
-    last: dict[str, TensorEvent] = {}
-    for event, _ in measured_tensors(run):
-        own = recorded_layer(run, event)
-        is_within = own is not None and layer in own.parts
-        if is_within and not is_backward(run, event):
-            before = last.get(event.kind, event)
-            last[event.kind] = max(before, event, key=lambda some: some.index)
-    if "graph_execution" in last:  # What nothing uses, TensorFlow does not compute.
-        return last["graph_execution"]
-    eager = last.get("execution")
-    return eager if eager is not None and dataflow.consumers(eager) else None
+    output = output_of(run, layer)
+    if output is None or output.kind == "graph_execution":
+        return output  # What nothing uses, TensorFlow does not compute.
+    return output if dataflow.consumers(output) else None
 
 
 def _evidence(untrained: Untrained) -> str:

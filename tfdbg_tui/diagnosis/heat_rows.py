@@ -1,0 +1,145 @@
+"""Which row a tensor belongs to: its layer, its function, or the variable whose value it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.function_names import readable_function
+from tfdbg_tui.diagnosis.gradients import is_backward_op, is_backward_stack
+from tfdbg_tui.diagnosis.layers import LayersOfOps
+from tfdbg_tui.diagnosis.variable_values import VariableValues
+from tfdbg_tui.logdir.index.executions import Place
+
+if TYPE_CHECKING:
+    from tfdbg_tui.logdir import ExecutionKind, Layer, Run, Variable
+    from tfdbg_tui.logdir.index.columns import Int64Array
+
+FORWARD, GRADIENT = range(2)
+"""Sides of a row; of a variable, its values, and what is added to them."""
+
+_EAGER = "eager ops"
+
+
+class HeatRow(NamedTuple):
+    """A layer, a variable, or, of what is in no layer, a function.
+
+    Attributes:
+        name: Its name.
+        layer: The layer, or that of the variable; None for a function.
+        variable: The variable; None for others.
+    """
+
+    name: str
+    layer: Layer | None
+    variable: Variable | None = None
+
+    @property
+    def depth(self) -> int:
+        """How many rows it is in."""
+        layers = len(self.layer.parts) if self.layer else 0
+        if self.variable is None:
+            return max(0, layers - 1)
+        return layers + bool(self.variable.slot_of)
+
+
+class HeatRows:
+    """The rows of a run, in order: each layer before its variables, then functions.
+
+    Args:
+        run: The run.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        layers = LayersOfOps(run)
+        self._variables = VariableValues(run, layers.calls)
+        self._numbers: dict[HeatRow, int] = {}
+        self._of_variable: dict[Variable, int] = {}
+        self._add_layers()
+        self._of_site = np.array(
+            [self._row_of_site(n, layers) for n in range(run.graph_executions.num_sites)],
+            np.int64,
+        ).reshape(-1, 3)
+        kinds = range(run.executions.num_kinds)
+        self._of_kind = np.array(
+            [self._row_of_kind(run.executions.kind_by_id(n)) for n in kinds], np.int64
+        )
+
+    @property
+    def rows(self) -> list[HeatRow]:
+        """All rows in order."""
+        return list(self._numbers)
+
+    def of_sites(self, sites: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array]:
+        """Return row, side and output slot of each of some sites of graphs."""
+        row, side, slot = self._of_site[sites].T
+        return row, side, slot
+
+    def of_places(self, places: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """Return row and side of each of some outputs of executions; see `Place`."""
+        numbers, which = np.unique(places, return_inverse=True)
+        found = np.array([self._row_of_place(n) for n in numbers.tolist()], np.int64)
+        row, side = found.reshape(-1, 2)[which.reshape(-1)].T
+        return row, side
+
+    def outer_rows(self) -> dict[int, list[int]]:
+        """Return the rows of the layers around each layer."""
+        numbers = {
+            row.layer: n for row, n in self._numbers.items() if row.layer and row.variable is None
+        }
+        return {
+            number: [numbers[outer] for outer in layer.parts[:-1] if outer in numbers]
+            for layer, number in numbers.items()
+        }
+
+    def _add_layers(self) -> None:
+        slots: dict[tuple[int, int], list[Variable]] = {}
+        own: dict[Layer | None, list[Variable]] = {}
+        for variable in self._run.variables:
+            if variable.slot_of:
+                slots.setdefault((variable.file_set, variable.slot_of), []).append(variable)
+            else:
+                own.setdefault(variable.layer, []).append(variable)
+        for layer in (*self._run.layers, None):
+            if layer is not None:
+                self._row(HeatRow(layer.name, layer))
+            for variable in own.get(layer, ()):
+                for each in (variable, *slots.get((variable.file_set, variable.handle), ())):
+                    name = each.name.rpartition("/")[2]
+                    self._of_variable[each] = self._row(HeatRow(name, layer, each))
+
+    def _row(self, row: HeatRow) -> int:
+        return self._numbers.setdefault(row, len(self._numbers))
+
+    def _row_of_site(self, number: int, layers: LayersOfOps) -> tuple[int, int, int]:
+        site = self._run.graph_executions.site_by_id(number)
+        value = self._variables.of_site(site)
+        if value is not None:
+            side = GRADIENT if value.is_update else FORWARD
+            return self._of_variable[value.variable], side, site.output_slot
+        op = self._run.op(site.graph_id, site.op_name)
+        layer = layers.of(op) if op is not None else None
+        side = GRADIENT if op is not None and is_backward_op(self._run, op) else FORWARD
+        if layer is not None:
+            return self._row(HeatRow(layer.name, layer)), side, site.output_slot
+        known = site.graph_id in self._run.graphs
+        graph = self._run.graphs[layers.calls.outermost(site.graph_id)] if known else None
+        name = readable_function(graph.name).partition(" (")[0] if graph else ""
+        return self._row(HeatRow(name or "main graph", None)), side, site.output_slot
+
+    def _row_of_kind(self, kind: ExecutionKind) -> int:
+        layer = self._run.layer_of_kind(kind)
+        if layer is not None:
+            return self._row(HeatRow(layer.name, layer))
+        name = readable_function(kind.op_type).partition(" (")[0] if kind.is_function else _EAGER
+        return self._row(HeatRow(name, None))
+
+    def _row_of_place(self, number: int) -> tuple[int, int]:
+        variable = self._variables.of_place(number)
+        if variable is not None:
+            return self._of_variable[variable], FORWARD
+        place = Place.of(number)
+        backward = is_backward_stack(self._run.stack(place.stack))
+        return int(self._of_kind[place.kind]), GRADIENT if backward else FORWARD

@@ -1,0 +1,78 @@
+"""Which tensors are the values of variables, and which are added to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
+from tfdbg_tui.diagnosis.dataflow.variables import Variables
+from tfdbg_tui.logdir.definitions.graphs import TensorRef
+from tfdbg_tui.logdir.index.executions import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
+    from tfdbg_tui.logdir import Run, Site, Variable
+
+_READ = "ReadVariableOp"
+_UPDATES = frozenset({"AssignSubVariableOp", "AssignAddVariableOp"})
+_SAMPLE = 3  # executions of a line that have to read the same variable
+
+
+class Value(NamedTuple):
+    """What a tensor of a graph is of a variable.
+
+    Attributes:
+        variable: The variable.
+        is_update: Whether it is added to it or taken off, rather than its value.
+    """
+
+    variable: Variable
+    is_update: bool
+
+
+class VariableValues:
+    """Knows the variables whose values tensors are.
+
+    Args:
+        run: The run.
+        calls: The calls between its graphs.
+    """
+
+    def __init__(self, run: Run, calls: Calls) -> None:
+        self._run = run
+        self._timeline = Timeline(run, calls)
+        self._known = {(v.file_set, v.handle): v for v in run.variables}
+        variables = Variables(run, calls, self._timeline)
+        self._of_tensors = dict(self._values(variables)) if self._known else {}
+
+    def of_site(self, site: Site) -> Value | None:
+        """Return what a tensor of a graph is of a variable; None where that is not known."""
+        return self._of_tensors.get((site.graph_id, TensorRef(site.op_name, site.output_slot)))
+
+    def of_place(self, number: int) -> Variable | None:
+        """Return the variable that is read by a line of eager code, if it is always one.
+
+        Args:
+            number: Number of a `Place`.
+        """
+        executions, place = self._run.executions, Place.of(number)
+        kind = executions.kind_by_id(place.kind)
+        if kind.op_type != _READ or not self._known:
+            return None
+        rows = executions.magnitudes([number]).rows
+        some = {rows[at] for at in range(0, len(rows), max(1, len(rows) // _SAMPLE))}
+        handles = {next(iter(self._timeline.input_ids(int(row))), 0) for row in some}
+        return self._known.get((kind.file_set, handles.pop())) if len(handles) == 1 else None
+
+    def _values(self, variables: Variables) -> Iterator[tuple[tuple[str, TensorRef], Value]]:
+        for graph_id, graph in list(self._run.graphs.items()):
+            for op in list(graph.ops.values()):
+                is_update = op.op_type in _UPDATES and len(op.inputs) > 1
+                if op.op_type != _READ and not is_update:
+                    continue
+                variable = self._known.get((graph.file_set, variables.handle(op)))
+                if variable is not None:
+                    tensor = op.inputs[1] if is_update else TensorRef(op.name, 0)
+                    yield (graph_id, tensor), Value(variable, is_update)
