@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import pyte
 import pytest
 
+from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.logdir import LogdirError
 from tfdbg_tui.tui import run_app
 
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     from tests.conftest import RecordedLogdirs
 
 _RUN = "import sys; from tfdbg_tui.tui import run_app; sys.exit(run_app(sys.argv[1]))"
+_DEFECT = """
+import sys
+from tfdbg_tui.cli import main
+from tfdbg_tui.tui.session.snapshot import Snapshot
+Snapshot.frames = lambda *_: 1 / 0
+sys.exit(main(sys.argv[1:]))
+"""
 _JOB = 'set -m; "$@"; echo has stopped; sleep 1; fg'
 _PATIENCE = 120.0
 _SETTLE = 1.0
@@ -45,6 +53,7 @@ class Terminal:
         rows: int = 30,
         *,
         as_job: bool = False,
+        program: str = _RUN,
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.screen = pyte.Screen(columns, rows)
@@ -56,7 +65,7 @@ class Terminal:
         if self._pid == 0:
             env = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}
             shell = ["bash", "-c", _JOB, "bash"] if as_job else []
-            command = [*shell, sys.executable, "-c", _RUN, logdir]
+            command = [*shell, sys.executable, "-c", program, logdir]
             os.execvpe(command[0], command, env)
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.mode = termios.tcgetattr(self._fd)[3]
@@ -146,6 +155,13 @@ def test_start_keys_and_quit(logdirs: RecordedLogdirs, environment: dict[str, st
     if "NO_COLOR" in environment:
         assert b"\x1b[38;" not in terminal.output
         assert b"\x1b[48;" not in terminal.output
+
+
+def test_a_defect_is_one_sentence(logdirs: RecordedLogdirs) -> None:
+    terminal = Terminal(str(logdirs["mnist"]), program=_DEFECT)
+    assert terminal.finish() == exit_codes.UNUSABLE
+    assert b"view cannot answer: ZeroDivisionError" in terminal.output
+    assert b"Traceback" not in terminal.output
 
 
 def test_frames_wait_until_the_terminal_has_drawn_the_last(logdirs: RecordedLogdirs) -> None:

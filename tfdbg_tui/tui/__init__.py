@@ -102,6 +102,8 @@ def run_app(
         app.run(mouse=mouse)
     finally:
         end_workers()
+    if app.defect is not None:
+        raise app.defect
     return app.return_code or 0
 
 

@@ -187,8 +187,9 @@ class TfdbgApp(PacedApp):
         self.parts.job_reader.start()
 
     def on_unmount(self) -> None:
-        """Remember where the user was, and stop reading."""
-        self._last_views.keep()
+        """Stop reading, and remember where the user was, unless that is where a defect is."""
+        if self.defect is None:
+            self._last_views.keep()
         self.parts.loader.stop()
         self.parts.diagnoser.stop()
         self.parts.job_reader.stop()
@@ -197,6 +198,15 @@ class TfdbgApp(PacedApp):
         self.parts.tree_finder.close()
         self.parts.filtering.close()
         self.parts.sorting.close()
+
+    @property
+    def defect(self) -> Exception | None:
+        """The error that has ended the app, where one has."""
+        return self._exception
+
+    def _fatal_error(self) -> None:
+        """See Textual, which shows what the methods around an error hold: that may be gigabytes."""
+        self._close_messages_no_wait()
 
     # ---- Messages
 
