@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.logdir import TensorSummary
-
-_INDICES_SHOWN = 4
 _LABELS = (
     ("nan", "NaN"),
     ("neg_inf", "-∞"),
@@ -38,19 +36,23 @@ def counts_text(summary: TensorSummary | None) -> str:
     return "has NaN or ∞" if summary.has_inf_or_nan else "all finite"
 
 
-def bad_elements_text(summary: TensorSummary | None) -> str:
+def bad_elements_text(summary: TensorSummary | None, number: int = 4) -> str:
     """Return where the first bad elements are, and what their indices share.
 
     For example ``[3, 0], [3, 1], …: the first 8 in [3, :]``; "" where that is not recorded, and
     where the counts tell it.
+
+    Args:
+        summary: What is recorded of the tensor.
+        number: How many indices to tell.
     """
     found = summary.bad_elements if summary else ()
     bad = total(summary, "nan", "neg_inf", "pos_inf")
     if summary is None or not found or not found[0] or bad == summary.size:
         return ""
     more = bad is None or bad > len(found)
-    shown = ", ".join(index_text(place) for place in found[:_INDICES_SHOWN])
-    text = shown + (", …" if more or len(found) > _INDICES_SHOWN else "")
+    shown = ", ".join(index_text(place) for place in found[:number])
+    text = shown + (", …" if more or len(found) > number else "")
     shared = _shared(found)
     if not shared:
         return text

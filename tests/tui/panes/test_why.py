@@ -94,7 +94,7 @@ def test_the_first_alert_is_the_root_even_if_another_was_written_first(
     explained: Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late = TensorEvent("graph_execution", 142, 0)
-    monkeypatch.setattr(type(explained.explanation), "root", late)
+    monkeypatch.setattr(type(explained.explanation), "first", late)
     focus = navigation.first_alert(explained, first_focus(explained))
     assert focused_name(explained, focus) == "mul:0"
     assert focused_name(explained, navigation.step_alert(explained, focus, -1)) == "Log:0"

@@ -123,6 +123,12 @@ class Explanation:
         """The first bad tensor of the first root."""
         return self.report.roots[0].event if self.report.roots else None
 
+    @property
+    def first(self) -> TensorEvent | None:
+        """The tensor to look at first: that of the first root, else of the first suspect."""
+        findings = (*self.report.roots, *self.report.suspects)
+        return findings[0].event if findings else None
+
     def is_of(self, run: Run) -> bool:
         """Whether it still holds of a run: the same one, perhaps grown."""
         return (

@@ -41,6 +41,7 @@ class Action:
         numbered: What a number typed before it says: the row that it goes to, or how often it is
             done; "" for neither.
         in_every_footer: Whether the footer of each pane names it; panes add others to theirs.
+        of_alerts: Whether it does nothing in a run without alerts, whose footer leaves it out.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Action:
     jump: bool = True
     numbered: Literal["", "row", "times"] = ""
     in_every_footer: bool = False
+    of_alerts: bool = False
 
     @property
     def takes_number(self) -> bool:
@@ -192,9 +194,10 @@ ACTIONS: tuple[Action, ...] = (
         "first_alert",
         ("a",),
         "first alert",
-        "go to the first root, the tensor that was bad first",
+        "go to the first root, the tensor that was bad first; without any, to the first suspect",
         _NUMERIC,
         navigation.first_alert,
+        of_alerts=True,
     ),
     Action(
         "why",
@@ -221,6 +224,7 @@ ACTIONS: tuple[Action, ...] = (
         _SHOW,
         navigation.toggle_in_time,
         jump=False,
+        of_alerts=True,
     ),
     Action(
         "next_alert",
@@ -230,6 +234,7 @@ ACTIONS: tuple[Action, ...] = (
         _NUMERIC,
         partial(navigation.step_alert, step=1),
         numbered="times",
+        of_alerts=True,
     ),
     Action(
         "previous_alert",
@@ -239,6 +244,7 @@ ACTIONS: tuple[Action, ...] = (
         _NUMERIC,
         partial(navigation.step_alert, step=-1),
         numbered="times",
+        of_alerts=True,
     ),
     Action(
         "producer",
@@ -329,6 +335,7 @@ ACTIONS: tuple[Action, ...] = (
         _SHOW,
         navigation.toggle_bad_only,
         jump=False,
+        of_alerts=True,
     ),
     Action(
         "bad_kind",
@@ -338,6 +345,7 @@ ACTIONS: tuple[Action, ...] = (
         _SHOW,
         lambda _, focus: navigation.next_kind(focus),
         jump=False,
+        of_alerts=True,
     ),
     Action(
         "filter",
@@ -396,6 +404,7 @@ ACTIONS: tuple[Action, ...] = (
         _SHOW,
         lambda _, focus: navigation.toggle_bad_branches(focus),
         jump=False,
+        of_alerts=True,
     ),
     Action(
         "search",

@@ -107,12 +107,34 @@ class KeyBar(SessionBar):
 
     def _actions(self) -> list[Action]:
         focus = self.session.focus
-        actions = footer_actions(focus.pane)
+        actions = [
+            replace(action, label="first suspect") if self._is_of_suspects(action) else action
+            for action in footer_actions(focus.pane)
+            if self._does_something(action)
+        ]
         if focus.sort_of(focus.pane):
             actions.insert(0, replace(BY_ID["close_why"], label="unsorted"))
         elif focus.filter_of(focus.pane):
             actions.insert(0, replace(BY_ID["close_why"], label="all rows"))
         return [replace(BY_ID["zoom"], label="all panes"), *actions] if self.zoomed else actions
+
+    def _does_something(self, action: Action) -> bool:
+        """Whether an action does something in the run that is shown."""
+        snapshot = self.session.snapshot
+        if snapshot is None:
+            return action.group == BY_ID["quit"].group
+        return len(snapshot.alerts) > 0 or not action.of_alerts or self._is_of_suspects(action)
+
+    def _is_of_suspects(self, action: Action) -> bool:
+        """Whether an action goes to a suspect, as there are no alerts."""
+        snapshot = self.session.snapshot
+        explanation = snapshot.explanation if snapshot else None
+        return (
+            action.id == "first_alert"
+            and explanation is not None
+            and not explanation.report.roots
+            and explanation.first is not None
+        )
 
     def _key(self, key: str) -> str:
         return self.charset.safe(shown_key(key))

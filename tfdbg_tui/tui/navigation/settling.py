@@ -31,12 +31,15 @@ def first_focus(snapshot: Snapshot) -> Focus:
 
 
 def open_on_root(snapshot: Snapshot, focus: Focus) -> Focus:
-    """Return the focus on the first root, in the list of alerts; as it is where there is none."""
-    root = snapshot.explanation.root if snapshot.explanation else None
-    if root is None:
+    """Return the focus on the first root or suspect, in the list of alerts.
+
+    It is as it was where there is none.
+    """
+    first = snapshot.explanation.first if snapshot.explanation else None
+    if first is None:
         return focus
     focus = focus_first_alert(snapshot, focus)
-    return replace(focus, cause=root, pane=alerts.SPEC.name)
+    return replace(focus, cause=first, pane=alerts.SPEC.name)
 
 
 def settle(snapshot: Snapshot, focus: Focus) -> Focus:

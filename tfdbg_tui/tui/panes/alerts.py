@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
-_MANY_LINES = 20  # a pane this tall has room for the op types as well
+_MANY_LINES = 20  # a pane this tall has room for all that is known of the chosen cause
+_ENOUGH_LINES = 24  # what is beyond these may go to the op types
 _SOME_LINES = 5  # a pane this tall has room for a line about the chosen cause
+_TEXT_LINES = 4  # of evidence, and of a fix
 _ROWS = 3  # of causes that a low pane shows before it tells more of one
-_OP_TYPES = 10
+_OP_TYPES, _LEAST_OP_TYPES = 10, 3
 _COUNT = 7  # width of a cause's number of alerts
 _PLACE = 24  # width of a cause's line, where there is room
 _WIDE = 70
@@ -137,9 +139,10 @@ class Alerts(Pane):
         if not len(snapshot.alerts):
             return (((" " + self.charset.safe(self.EMPTY), "dim"),),)
         kinds = self._kinds(snapshot)
-        if height < _MANY_LINES:
+        free = height - _ENOUGH_LINES
+        if free < _LEAST_OP_TYPES:
             return (kinds,)
-        return (kinds, (), *self._op_types(snapshot, width), ())
+        return (kinds, (), *self._op_types(snapshot, width, min(free, _OP_TYPES)), ())
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: more of the chosen cause."""
@@ -162,23 +165,34 @@ class Alerts(Pane):
             f" {self.charset.dot} ",
         )
         room = max(10, width - 2)
-        evidence = self._text(finding.evidence, room, "")
-        fix = self._text(f"fix: {cards.fix(finding)}", room, "good") if finding.fix else ()
+        fix = f"fix: {cards.fix(finding)}" if finding.fix else ""
         if height < _MANY_LINES:
             free = height - 1 - min(self.row_count, _ROWS)
-            return (((" ", ""), *facts), *evidence[:1], *fix)[: max(1, free)]
+            evidence = self._text(finding.evidence, room, "", lines=min(1, free - 1))
+            return (((" ", ""), *facts), *evidence, *self._text(fix, room, "good", lines=free - 2))
         return (
             (),
             *self._text(finding.title, room, "strong"),
             ((" ", ""), *facts),
-            *evidence,
-            *fix,
+            *self._text(finding.evidence, room, ""),
+            *self._text(fix, room, "good"),
             ((" w", "key"), (" why", "dim")),
         )
 
-    def _text(self, text: str, width: int, style: str) -> tuple[Line, ...]:
-        lines = textwrap.wrap(self.charset.sentence(text), width, break_on_hyphens=False)
-        return tuple(((" " + line, style),) for line in lines[:4])
+    def _text(
+        self, text: str, width: int, style: str, *, lines: int = _TEXT_LINES
+    ) -> tuple[Line, ...]:
+        """Return a text in so many lines at most; what is cut ends in an ellipsis."""
+        if lines < 1:
+            return ()
+        wrapped = textwrap.wrap(
+            self.charset.sentence(text),
+            width,
+            break_on_hyphens=False,
+            max_lines=min(lines, _TEXT_LINES),
+            placeholder=self.charset.ellipsis,
+        )
+        return tuple(((" " + line, style),) for line in wrapped)
 
     def _kinds(self, snapshot: Snapshot) -> Line:
         counts = snapshot.alert_counts
@@ -195,13 +209,13 @@ class Alerts(Pane):
                 cells += [(f" {label} {compact(count)}{more} ", "chip-bad"), (" ", "")]
         return tuple(cells)
 
-    def _op_types(self, snapshot: Snapshot, width: int) -> tuple[Line, ...]:
-        """Return the op types with most alerts, with bars."""
+    def _op_types(self, snapshot: Snapshot, width: int, number: int) -> tuple[Line, ...]:
+        """Return the op types with most alerts, with bars, so many of them."""
         types = sorted(snapshot.alerts_by_op_type.items(), key=lambda item: (-item[1], item[0]))
         most = types[0][1]
         bar_width = max(3, width // 5)
         lines: list[Line] = []
-        for name, count in types[:_OP_TYPES]:
+        for name, count in types[:number]:
             bar = self.charset.bars[-1] * max(1, round(bar_width * count / most))
             name_width = width - bar_width - 9
             lines.append(
@@ -211,8 +225,8 @@ class Alerts(Pane):
                     (bar, "bad"),
                 )
             )
-        if len(types) > _OP_TYPES:
-            lines.append(((f" and {len(types) - _OP_TYPES} more op types", "faint"),))
+        if len(types) > number:
+            lines.append(((f" and {len(types) - number} more op types", "faint"),))
         return tuple(lines)
 
 

@@ -32,20 +32,23 @@ def focus_alert(snapshot: Snapshot, focus: Focus, position: int) -> Focus:
 
 
 def focus_first_alert(snapshot: Snapshot, focus: Focus) -> Focus:
-    """Focus the first root, or before the run has been diagnosed the first alert.
+    """Focus the first root, without any the first suspect, before the diagnosis the first alert.
 
     Within one call of a function the order of time need not be the order of cause and effect.
 
     Raises:
-        NowhereError: There is no alert.
+        NowhereError: There is none of them.
     """
     alerts = snapshot.alerts
+    first = snapshot.explanation.first if snapshot.explanation else None
+    position = alerts.position(first) if first else None
+    if first is not None and position is None:
+        return focus_event(snapshot, focus, first)
     if not len(alerts) and snapshot.is_blind:
         raise NowhereError("this dump says nothing about NaN and ∞: ! tells what to record")
     if not len(alerts):
         raise NowhereError("no tensor with NaN or ∞ has been recorded")
-    root = snapshot.explanation.root if snapshot.explanation else None
-    return focus_alert(snapshot, focus, (alerts.position(root) if root else None) or 0)
+    return focus_alert(snapshot, focus, position or 0)
 
 
 def focus_event(snapshot: Snapshot, focus: Focus, event: TensorEvent) -> Focus:

@@ -154,6 +154,8 @@ class _Branches:
 
     def state(self, path: Path, node: Node) -> Literal["open", "folded", "leaf", "again"]:
         """Return what `TreeRow` says of a node's branches."""
+        if node.kind == "variable" and path[0] == BELOW and not self._is_open(path):
+            return "folded"  # to find out what reads it takes hundreds of records
         if not self._step(node):
             return "leaf"
         if self._is_open(path):

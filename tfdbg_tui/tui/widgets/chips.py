@@ -147,13 +147,13 @@ def chips(summary: TensorSummary | None, charset: Charset) -> Line:
     extent = _extent(summary, charset)
     if not cells and not extent:
         return (("finite" if summary.size else "empty", "faint"),)
-    return (*cells, (extent, "dim"), (_places(summary, charset), "dim"))
+    return (*cells, (_places(summary, charset), ""), (extent, "dim"))
 
 
 def _places(summary: TensorSummary, charset: Charset) -> str:
-    """Return where the first bad elements are, where that was recorded."""
-    text = bad_elements_text(summary)
-    return charset.sentence(f"  at {text}") if text else ""
+    """Return where the first bad element is, where that was recorded."""
+    text = bad_elements_text(summary, 1)
+    return charset.safe(f" at {text} ") if text else ""
 
 
 def _extent(summary: TensorSummary, charset: Charset) -> str:
