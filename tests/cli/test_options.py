@@ -46,10 +46,14 @@ def test_the_command_line_counts_before_the_users_file(config: Path) -> None:
         "until_bad": False,
         "bell": False,
         "slow": None,
+        "pane_sizes": {},
     }
     config.write_text('theme = "tfdbg-light"\nascii = true\nmouse = false\nslow = true\n')
     expected = {"theme": "tfdbg-light", "ascii_only": True, "mouse": False, "slow": True}
     assert options().items() >= expected.items()
+    config.write_text("pane_rows = [1, 3, 2]")
+    assert options()["pane_sizes"] == {"rows": (1, 3, 2)}
+    config.write_text('theme = "tfdbg-light"\nascii = true\nmouse = false\nslow = true\n')
     given = options("--theme", "nord", "--no-ascii", "--mouse", "--no-slow")
     expected = {"theme": "nord", "ascii_only": False, "mouse": True, "slow": False}
     assert given.items() >= expected.items()
@@ -60,6 +64,8 @@ def test_the_command_line_counts_before_the_users_file(config: Path) -> None:
     [
         ('thme = "nord"', "did you mean theme"),
         ("mouse = 3", "true or false"),
+        ("pane_rows = [1, 2]", "three whole numbers"),
+        ("pane_columns = [1, 0, 2]", "three whole numbers"),
         ("mouse", "TOML"),
         ("\0", "TOML"),
     ],
@@ -78,6 +84,12 @@ def test_a_mistyped_command_is_told(
 ) -> None:
     assert main([argument, "x"]) == 2
     assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_a_mistyped_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["query", "logdir", "--filtr=bad"])
+    assert "did you mean --filter?" in capsys.readouterr().err
 
 
 def test_a_shell_completes_commands_and_options(

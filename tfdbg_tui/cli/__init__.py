@@ -11,7 +11,7 @@ import difflib
 import importlib
 import os
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 from tfdbg_tui import __version__
 from tfdbg_tui.cli import exit_codes
@@ -76,13 +76,26 @@ def run_command(name: str, arguments: list[str]) -> int:
 def parser_of(name: str) -> argparse.ArgumentParser:
     """Return what parses the arguments of a subcommand."""
     command = _module_of(name)
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="tfdbg-tui" if name == "view" else f"tfdbg-tui {name}",
         description=command.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_arguments(parser)
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says which option a mistyped one is likely to be."""
+
+    def error(self, message: str) -> NoReturn:
+        """See `argparse`."""
+        typed = [word.partition("=")[0] for word in message.split() if word.startswith("--")]
+        known = [option for action in self._actions for option in action.option_strings]
+        if message.startswith("unrecognized arguments") and typed:
+            meant = difflib.get_close_matches(typed[0], known, 1, 0.7)
+            message += f"; did you mean {meant[0]}?" if meant else ""
+        super().error(message)
 
 
 def _module_of(name: str) -> Any:

@@ -4,8 +4,10 @@
 
     theme = "tfdbg-light"
     mouse = false
+    pane_columns = [2, 1, 2]
+    pane_rows = [1, 2, 2]
 
-What is given on the command line counts first.
+The sizes of panes are shares of the screen.  What is given on the command line counts first.
 """
 
 from __future__ import annotations
@@ -16,8 +18,19 @@ from typing import Any
 
 from tfdbg_tui.user_files import config_path
 
-_SETTINGS: dict[str, type] = {"theme": str, "ascii": bool, "mouse": bool, "slow": bool}
-_KINDS = {str: "a text in quotes", bool: "true or false"}
+_SETTINGS: dict[str, type] = {
+    "theme": str,
+    "ascii": bool,
+    "mouse": bool,
+    "slow": bool,
+    "pane_columns": list,
+    "pane_rows": list,
+}
+_KINDS = {
+    str: "a text in quotes",
+    bool: "true or false",
+    list: "three whole numbers from 1 on, as [2, 1, 2]",
+}
 
 
 class ConfigError(Exception):
@@ -43,6 +56,13 @@ def read_config() -> dict[str, Any]:
             close = get_close_matches(name, _SETTINGS, 1)
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(_SETTINGS)}"
             raise ConfigError(f"{path}: there is no setting {name}: {hint}")
-        if not isinstance(value, _SETTINGS[name]):
+        if not _fits(value, _SETTINGS[name]):
             raise ConfigError(f"{path}: {name} takes {_KINDS[_SETTINGS[name]]}")
     return settings
+
+
+def _fits(value: Any, kind: type) -> bool:
+    if kind is not list:
+        return isinstance(value, kind)
+    are_sizes = isinstance(value, list) and all(type(size) is int and size > 0 for size in value)
+    return are_sizes and len(value) == 3

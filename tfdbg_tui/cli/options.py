@@ -87,6 +87,11 @@ def app_options(args: argparse.Namespace) -> dict[str, Any]:
         "theme": _chosen(args.theme, config, "theme"),
         "ascii_only": _chosen(args.ascii, config, "ascii"),
         "mouse": True if mouse is None else mouse,
+        "pane_sizes": {
+            axis: tuple(config[name])
+            for axis, name in (("columns", "pane_columns"), ("rows", "pane_rows"))
+            if name in config
+        },
     }
 
 

@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tfdbg_tui.program import Program
 
@@ -33,6 +33,7 @@ def run_app(
     bell: bool = False,
     slow: bool | None = None,
     program: Program | None = None,
+    pane_sizes: Mapping[str, tuple[int, ...]] | None = None,
 ) -> int:
     """Open the app on a logdir, or several, and return its exit code.
 
@@ -50,6 +51,8 @@ def run_app(
         slow: Whether to update the screen less often; None for doing so over SSH.
         program: The program that writes the logdir: it is started as soon as nothing is in the
             way of watching it.
+        pane_sizes: The usual shares of the three columns and rows that the panes stand in, by
+            "columns" and "rows".
 
     Returns:
         0, or 2 where this terminal cannot show the app, or the user's keys cannot be read.
@@ -94,6 +97,7 @@ def run_app(
         keymap=keymap,
         digit_seconds=_DIGIT_SECONDS,
         theme_name=theme_for(os.environ, theme),
+        pane_sizes=pane_sizes,
     )
     if program is not None:
         program.start()

@@ -49,7 +49,7 @@ from tfdbg_tui.tui.terminal.signals import end_on_signals
 from tfdbg_tui.tui.terminal.text import UNICODE, Charset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from textual.filter import LineFilter
     from textual.screen import Screen
@@ -81,6 +81,7 @@ class TfdbgApp(PacedApp):
         keymap: The keys; None for those of the actions themselves.
         theme_name: The theme to start with.
         digit_seconds: How long a digit waits for a motion, before it chooses a pane.
+        pane_sizes: The usual sizes of panes; see `Grid`.
     """
 
     CSS_PATH = "app.tcss"
@@ -103,6 +104,7 @@ class TfdbgApp(PacedApp):
         keymap: Keymap | None = None,
         theme_name: str = theme.DARK.name,
         digit_seconds: float = 0.0,
+        pane_sizes: Mapping[str, tuple[int, ...]] | None = None,
     ) -> None:
         # Textual decides how to leave out colours (NO_COLOR) before it knows the theme.
         super().__init__(ansi_color=True if theme_name == theme.WITHOUT_COLOR else None)
@@ -130,7 +132,7 @@ class TfdbgApp(PacedApp):
             charset=charset,
             keymap=keymap,
             session=self.session,
-            main=MainScreen(self.session, charset, keymap, common_path(logdirs)),
+            main=MainScreen(self.session, charset, keymap, common_path(logdirs), pane_sizes),
             loader=loader,
             diagnoser=Diagnoser(self.post_message),
             job_reader=JobReader(self.post_message),

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
-_MANY_LINES = 20  # a pane this tall has room for all that is known of the chosen cause
-_ENOUGH_LINES = 24  # what is beyond these may go to the op types
+_MANY_LINES = 20  # a pane this tall can tell all of a cause; what is beyond is for the op types
 _SOME_LINES = 5  # a pane this tall has room for a line about the chosen cause
 _TEXT_LINES = 4  # of evidence, and of a fix
 _ROWS = 3  # of causes that a low pane shows before it tells more of one
@@ -139,7 +138,7 @@ class Alerts(Pane):
         if not len(snapshot.alerts):
             return (((" " + self.charset.safe(self.EMPTY), "dim"),),)
         kinds = self._kinds(snapshot)
-        free = height - _ENOUGH_LINES
+        free = height - _MANY_LINES
         if free < _LEAST_OP_TYPES:
             return (kinds,)
         return (kinds, (), *self._op_types(snapshot, width, min(free, _OP_TYPES)), ())

@@ -9,6 +9,8 @@ from textual.containers import Container
 from tfdbg_tui.tui.session.grid_sizes import keep_grid_sizes, read_grid_sizes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from textual import events
     from textual.widget import Widget
 
@@ -74,11 +76,14 @@ class Grid(Container):
     """The tiles, the panes of which are its children.
 
     Args:
+        usual: Shares of the "columns" and "rows", where the user has chosen none for an
+            arrangement; without them those of the style sheet.
         id: Its id in the style sheet.
     """
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002
+    def __init__(self, usual: Mapping[str, tuple[int, ...]], *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
+        self._usual = usual
         self._known = read_grid_sizes()
         self._changed = False
         self._arrangement = ""
@@ -98,7 +103,7 @@ class Grid(Container):
                 sheet.
         """
         self._arrangement = arrangement
-        sizes = self._known.get(arrangement, {})
+        sizes = {**self._usual, **self._known.get(arrangement, {})} if arrangement else {}
         for axis in _LEAST:
             self._divide(axis, sizes.get(axis))
 
@@ -128,7 +133,7 @@ class Grid(Container):
         return True
 
     def forget_sizes(self) -> None:
-        """Return to the sizes of the style sheet."""
+        """Return to the usual sizes."""
         self._known.pop(self._arrangement, None)
         self._changed = True
         self.lay_out(self._arrangement)

@@ -23,7 +23,7 @@ from tfdbg_tui.tui.session.session import OPENING
 from tfdbg_tui.tui.widgets.cells import Bar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from textual import events
     from textual.app import ComposeResult
@@ -50,6 +50,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         charset: The characters to draw with.
         keymap: The keys to name.
         logdir: The directory, for the status line.
+        pane_sizes: The usual sizes of panes; see `Grid`.
 
     Attributes:
         panes: The panes by name.
@@ -64,7 +65,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         for action in ACTIONS
     ]
 
-    def __init__(self, session: Session, charset: Charset, keymap: Keymap, logdir: str) -> None:
+    def __init__(
+        self,
+        session: Session,
+        charset: Charset,
+        keymap: Keymap,
+        logdir: str,
+        pane_sizes: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> None:
         super().__init__(id="main")
         self._session = session
         self._charset = charset
@@ -73,7 +81,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.digit_typed: Callable[[str], bool] = lambda key: False
         self.keys = KeyBar(session, charset, keymap, id="keys")
         self._recording_line = RecordingLine(session, charset, id="live")
-        self._grid = Grid(id="body")
+        self._grid = Grid(pane_sizes or {}, id="body")
         self._why_view = Container(id="why_view")
         self._notice = Static(_TOO_SMALL, id="notice", markup=False)
         self._noticed = _TOO_SMALL

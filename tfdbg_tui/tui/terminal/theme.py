@@ -200,13 +200,16 @@ THEMES = (DARK, LIGHT, CONTRAST)
 
 WITHOUT_COLOR = "ansi-dark"
 """Textual's theme that leaves all colours to the terminal."""
+OF_LIGHT_TERMINAL = "ansi-light"
+"""The same for a light background."""
 
 
 def theme_for(environment: Mapping[str, str], chosen: str | None) -> str:
     """Return the name of the theme to start with.
 
     Some terminals (Konsole, iTerm2, rxvt) name their colours in COLORFGBG, the background last: 7,
-    and those above 8, are light ones.
+    and those above 8, are light ones.  Where there are 16 colours, the terminal's own are used:
+    of ours, several would become the same.
 
     Args:
         environment: What the terminal tells.
@@ -218,7 +221,17 @@ def theme_for(environment: Mapping[str, str], chosen: str | None) -> str:
         return chosen
     background = environment.get("COLORFGBG", "").rpartition(";")[2]
     is_light = background.isdecimal() and (background == "7" or int(background) > 8)
+    if _has_few_colours(environment):
+        return OF_LIGHT_TERMINAL if is_light else WITHOUT_COLOR
     return LIGHT.name if is_light else DARK.name
+
+
+def _has_few_colours(environment: Mapping[str, str]) -> bool:
+    """Whether the terminal has 16 colours, by what Rich goes by."""
+    if environment.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit"):
+        return False
+    term = environment.get("TERM", "").strip().lower()
+    return bool(term) and term.rpartition("-")[2] not in ("256color", "kitty")
 
 
 def known_themes() -> list[str]:

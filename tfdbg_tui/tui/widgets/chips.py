@@ -151,8 +151,8 @@ def chips(summary: TensorSummary | None, charset: Charset) -> Line:
 
 
 def _places(summary: TensorSummary, charset: Charset) -> str:
-    """Return where the first bad element is, where that was recorded."""
-    text = bad_elements_text(summary, 1)
+    """Return where the first bad elements are, where that was recorded."""
+    text = bad_elements_text(summary, 3 if summary.rank == 1 else 1)
     return charset.safe(f" at {text} ") if text else ""
 
 
