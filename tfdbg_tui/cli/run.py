@@ -157,10 +157,11 @@ def _run_with_app(program: Program, args: argparse.Namespace) -> int:
     from tfdbg_tui.tui import run_app
 
     options = {**app_options(args), **live_options(args)}
-    exit_code = run_app(program.logdir, follow=True, program=program, **options)
-    if program.started:
-        _report(program)
-    return exit_code
+    try:
+        return run_app(program.logdir, follow=True, program=program, **options)
+    finally:
+        if program.started:
+            _report(program)
 
 
 def _report(program: Program) -> None:
