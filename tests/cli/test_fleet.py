@@ -71,6 +71,9 @@ def test_members_that_are_damaged_or_missing_are_told(
     assert "worker 0: Not all of" in text
     assert "worker 0 hangs behind: 1 of 5 runs of the all-reduce at programs.py" in text
     assert " 1 root" in text  # what worker 0 has left on record goes back to that of worker 2
+    (found,) = json.loads(diagnosed(capsys, job, "--json")[1])["jobs"]
+    assert [worker["worker"] for worker in found["workers"]] == [0, 2]
+    assert [(root["worker"], root["task"]) for root in found["roots"]] == [(2, "worker 2")]
 
 
 def test_the_guilty_one_is_not_on_record(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
     from tfdbg_tui.diagnosis.report.verdicts import Verdict
 
@@ -85,14 +87,20 @@ class FleetRoot:
             return None
         return "hardware" if rule == _UNEXPLAINED else "data"
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it in the form of ``diagnose --json``."""
+    def to_json(self, members: Sequence[WorkerSummary]) -> dict[str, Any]:
+        """Return it in the form of ``diagnose --json``.
+
+        Args:
+            members: The processes of its job.
+        """
+        first = members[self.workers[0]].task
         return {
             **self.finding,
             "alerts": self.alerts,
-            "worker": None if self.alike else self.workers[0],
-            "workers": list(self.workers),
-            "workers_reached": list(self.reached),
+            "worker": None if self.alike else _number(members, self.workers[0]),
+            "task": None if self.alike or first is None else str(first),
+            "workers": [_number(members, worker) for worker in self.workers],
+            "workers_reached": [_number(members, worker) for worker in self.reached],
             "via": [via.to_json() for via in self.via],
             "speaks_for": self.speaks_for,
         }
@@ -152,15 +160,24 @@ class JobReport:
             "alerts": self.alerts,
             "events": self.events,
             "workers": [
-                _worker_json(number, member, skew)
-                for number, (member, skew) in enumerate(zip(self.members, self.skew, strict=True))
+                _worker_json(_number(self.members, position), member, skew)
+                for position, (member, skew) in enumerate(zip(self.members, self.skew, strict=True))
             ],
-            "roots": [root.to_json() for root in self.roots],
-            "suspects": [root.to_json() for root in self.suspects],
-            "benign": [root.to_json() for root in self.harmless],
-            "gaps": [{"workers": list(workers), **gap} for workers, gap in self.gaps],
+            "roots": [root.to_json(self.members) for root in self.roots],
+            "suspects": [root.to_json(self.members) for root in self.suspects],
+            "benign": [root.to_json(self.members) for root in self.harmless],
+            "gaps": [
+                {"workers": [_number(self.members, worker) for worker in workers], **gap}
+                for workers, gap in self.gaps
+            ],
             "notes": list(self.notes),
         }
+
+
+def _number(members: Sequence[WorkerSummary], position: int) -> int:
+    """Return the number by which a process is called: its task's, or its position in the job."""
+    task = members[position].task
+    return task.index if task else position
 
 
 def _worker_json(number: int, member: WorkerSummary, skew: float | None) -> dict[str, Any]:
