@@ -107,6 +107,20 @@ def test_what_a_coordinator_has_workers_compute_is_on_its_record(
     assert set(keys) == {(), (7, 9)}
 
 
+def test_an_evaluator_is_of_the_cluster_that_it_works_beside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from tfdbg_tui.dump.record.cluster import task_fields
+
+    found = []
+    for kind, more in (("worker", {}), ("evaluator", {}), ("evaluator", {"evaluator": ["e:1"]})):
+        config = {"cluster": {**_CLUSTER, **more}, "task": {"type": kind, "index": 0}}
+        monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+        found.append(task_fields())
+    assert len({fields["cluster"] for fields in found}) == 1
+    assert [fields["task_type"] for fields in found] == ["worker", "evaluator", "evaluator"]
+
+
 def check_place(task: Task | None) -> None:
     """Checks the place in the cluster, which does not tell its addresses."""
     assert task is not None

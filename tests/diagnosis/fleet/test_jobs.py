@@ -119,7 +119,7 @@ def test_clocks_that_differ_change_nothing(name: str, seconds: float, recorded: 
     number = found.members.index(first)
     ahead = [skew - (found.skew[number] or 0.0) for skew in found.skew if skew is not None]
     assert sorted(round(one, -1) for one in ahead) == sorted([0.0, *[seconds] * len(others)])
-    assert any("clocks of" in note for note in found.notes)
+    assert any("clocks differ" in note for note in found.notes)
 
 
 def renamed(summary: WorkerSummary, function: str, instance: tuple[int, ...]) -> WorkerSummary:
@@ -239,3 +239,17 @@ def test_each_start_of_a_job_is_told_apart_from_the_others(recorded: Path) -> No
     ]
     assert [job["another_start_of"] for job in report.to_json()["jobs"]] == [None, 0, 0]
     assert fleet_to_text(report).count("(another start of 1)") == 4
+
+
+def test_an_evaluator_works_beside_the_others(recorded: Path) -> None:
+    summaries = [
+        replace(one, task=Task("worker", one.task.index, "one", 3))
+        for one in summaries_of(recorded / "loop_all")
+    ]
+    evaluator = replace(
+        summaries[0], task=Task("evaluator", 0, "one"), crossings=(), roots=(), last_step=0
+    )
+    (found,) = join([*summaries, evaluator]).jobs
+    assert [str(member.task) for member in found.members][-1] == "evaluator 0"
+    assert [root.alike for root in found.roots] == [True]
+    assert not any("hangs behind" in note for note in found.notes)

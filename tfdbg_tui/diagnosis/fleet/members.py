@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NO_DUMP = "no_dump"
 
-_SERVING = ("ps",)
+_BESIDE = "ps", "evaluator"  # the others, which run the same program together
 
 _WORTH_A_WORD = 1.0  # seconds that a clock is ahead
 
@@ -64,7 +64,7 @@ def able(members: Sequence[WorkerSummary]) -> list[int]:
     return [
         number
         for number, member in enumerate(members)
-        if number not in idle and (member.task is None or member.task.kind not in _SERVING)
+        if number not in idle and (member.task is None or member.task.kind not in _BESIDE)
     ]
 
 
@@ -83,7 +83,7 @@ def notes(members: Sequence[WorkerSummary], skew: Sequence[float | None]) -> Ite
     if differing:
         most = max((skew[number] or 0.0 for number in differing), key=abs)
         yield (
-            f"clocks of {names(members, differing)} differ from that of {names(members, [0])}, by "
+            f"clocks differ: {names(members, differing)} from {names(members, [0])} by "
             f"{most:+,.1f} s at most, as their collectives tell; steps and collectives give the "
             "order here, not clocks"
         )
@@ -129,7 +129,8 @@ def _behind(members: Sequence[WorkerSummary]) -> Iterator[str]:
                 f"{crossing.runs:,} of {most:,} runs of the {crossing.family}{at}"
             )
             return
-    steps = {n: m.last_step for n, m in enumerate(members) if m.last_step is not None}
+    marked = {number: members[number].last_step for number in able(members)}
+    steps = {number: step for number, step in marked.items() if step is not None}
     last = max(steps.values(), default=0)
     late = [number for number, step in steps.items() if step < last - 1]
     if late:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.fleet.meetings import Meeting, Place, find_meetings
-from tfdbg_tui.diagnosis.fleet.members import are_complete
+from tfdbg_tui.diagnosis.fleet.members import able, are_complete
 from tfdbg_tui.diagnosis.fleet.report import Via
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ def find_origins(members: Sequence[WorkerSummary], skew: Sequence[float | None])
     met = find_meetings(members)
     came = _came_in(members, skew, met)
     origins = {place: Origin(place) for place in _places(members) if place not in came}
-    complete = are_complete(members)
+    complete, together = are_complete(members), frozenset(able(members))
     for place in origins.keys() & met.keys():
         crossing, meeting = met[place]
         if members[place[0]].task is not None:
-            origins[place].unseen = crossing, complete and len(meeting.finite) == len(members)
+            origins[place].unseen = crossing, complete and together <= meeting.finite
     spreads: dict[Meeting, Spread] = {}
     for place, (meeting, via) in came.items():
         if meeting not in spreads:

@@ -168,18 +168,20 @@ def _members(job: JobReport) -> Iterator[str]:
     numbers = list(range(len(job.members)))
     if len(numbers) > _MEMBERS:
         numbers.sort(key=lambda number: not job.members[number].alerts)
-    for number in numbers[:_MEMBERS]:
-        yield printable(_member(job, number))
+    shown = {number: _whose(job, [number]) for number in numbers[:_MEMBERS]}
+    width = max(map(len, shown.values()))
+    for number, name in shown.items():
+        yield printable(f"  {name:{width}}  {_facts(job, number)}")
     if len(numbers) > _MEMBERS:
         yield f"  and {len(numbers) - _MEMBERS:,} more"
 
 
-def _member(job: JobReport, number: int) -> str:
+def _facts(job: JobReport, number: int) -> str:
     member, skew = job.members[number], job.skew[number]
     step = f", step {member.last_step:,}" if member.last_step is not None else ""
     clock = f", clock {skew:+.1f} s" if abs(skew or 0.0) >= _CLOCK else ""
     counts = f"{member.events:,} events, {member.alerts:,} alerts{step}{clock}"
-    return f"  {_whose(job, [number]):11}{member.host}  {counts}  {member.logdir}"
+    return f"{member.host}  {counts}  {member.logdir}"
 
 
 def _unread(unread: Sequence[Unread]) -> Iterator[str]:

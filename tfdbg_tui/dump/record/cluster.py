@@ -19,14 +19,23 @@ def task_fields() -> dict[str, Any]:
         return {
             "task_type": str(task["type"]),
             "task_index": int(task["index"]),
-            "num_tasks": len(cluster[task["type"]]),
+            "num_tasks": len(cluster.get(task["type"], ())),
             "cluster": _fingerprint(cluster),
         }
-    except (KeyError, TypeError, ValueError):  # none, or one that TensorFlow refuses as well
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+    ):  # none, or one that TensorFlow refuses as well
         return {}
 
 
 def _fingerprint(cluster: dict[str, Any]) -> str:
-    """Return what is the same for all tasks of a cluster, and does not tell its addresses."""
-    text = json.dumps(cluster, sort_keys=True)
+    """Return what is the same for all tasks of a cluster, and does not tell its addresses.
+
+    An evaluator works beside the others: some name it in its own cluster only, some in none.
+    """
+    members = {kind: addresses for kind, addresses in cluster.items() if kind != "evaluator"}
+    text = json.dumps(members, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
