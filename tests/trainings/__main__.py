@@ -28,6 +28,22 @@ from tfdbg_tui.logdir import open_run
 HERE = Path(__file__).parent
 LABELS: dict[str, Any] = json.loads((HERE / "labels.json").read_text())
 TOLD = ("bad", "suspect")
+DIVERGED = {"training-diverges", "grew-until-overflow", "diverged-until-overflow"}
+RULES = {
+    "dead-relu": {"dead-relu"},
+    "diverges": DIVERGED,
+    "near-overflow": {
+        *("near-overflow", "half-precision-overflow", "grew-until-overflow", "softmax-by-hand")
+    },
+    "exploding-slot": DIVERGED,
+    "loss-scale-stuck-or-falling": {"all-steps-skipped", "most-steps-skipped"},
+    "most-steps-skipped": {"all-steps-skipped", "most-steps-skipped"},
+    "bad-batch": {"bad-argument", "bad-array", "bad-pipeline-input", "mean-of-nothing", *DIVERGED},
+    "saturated": {"saturated-activation", "saturated-softmax"},
+    "vanishing-gradients": {"vanishing-gradient", "gradient-underflow"},
+    "layer-never-changes": {"layer-never-changes"},
+}
+"""Of each cause the rules that name it."""
 
 
 def main() -> int:
@@ -35,16 +51,22 @@ def main() -> int:
     parser.add_argument("numbers", nargs="*", metavar="NUMBER", help="of programs; all by default")
     numbers = parser.parse_args().numbers or sorted(LABELS)
     verdicts: Counter[tuple[bool, bool]] = Counter()
+    right_cause = 0
     for number in numbers:
         with tempfile.TemporaryDirectory() as logdir:
             run_dumped(HERE / "programs" / f"{number}.py", logdir)
             report = diagnose(open_run(logdir))
         label = LABELS[number]
         verdicts[label["sick"], report.verdict in TOLD] += 1
-        rules = " ".join(finding.rule for finding in (*report.roots, *report.suspects))
-        print(f"{number} {label['cause'] or 'healthy':30} {report.verdict:10} {rules}", flush=True)
+        rules = [finding.rule for finding in (*report.roots, *report.suspects)]
+        causes = [label["cause"], *label.get("also", ())] if label["sick"] else []
+        right_cause += any(not RULES[cause].isdisjoint(rules) for cause in causes)
+        told = f"{label['cause'] or 'healthy':30} {report.verdict:10}"
+        print(f"{number} {told} {' '.join(rules)}", flush=True)
     sick, healthy = (verdicts[kind, True] + verdicts[kind, False] for kind in (True, False))
-    print(f"sick: told {verdicts[True, True]} of {sick}")
+    print(
+        f"sick: told {verdicts[True, True]} of {sick}, {right_cause} by a cause that was labelled"
+    )
     print(f"healthy: told {verdicts[False, True]} of {healthy}")
     return 1 if verdicts[False, True] else 0
 

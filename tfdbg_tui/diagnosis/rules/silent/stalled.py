@@ -105,22 +105,22 @@ def _saturated(
 
 
 def _vanishing(run: Run, gradients: list[_Gradient]) -> list[Suspect]:
-    """Return the smallest gradient of a layer, where it is nothing beside the largest."""
+    """Return the last gradient on the way back that is nothing beside the largest of its step."""
     gradients = [gradient for gradient in gradients if gradient.largest[-_MANY:].all()]
     if not gradients:
         return []
     recent = np.array([gradient.largest[-_MANY:] for gradient in gradients])
     share = recent / np.maximum(recent.max(axis=0), np.finfo(np.float64).tiny)
-    smallest = int(np.argmin(share.max(axis=1)))
-    if share[smallest].max() > _VANISHED:
+    gone = np.flatnonzero(share.max(axis=1) <= _VANISHED)
+    if not gone.size:
         return []
+    last = max(gone.tolist(), key=lambda number: gradients[number].event.index)
     evidence = (
-        f"{recent[smallest, -1]:.3g} at most, where the largest gradient of a layer is "
+        f"{recent[last, -1]:.3g} at most, where the largest gradient of a layer is "
         f"{recent[:, -1].max():.3g}"
     )
-    gone = int((share.max(axis=1) <= _VANISHED).sum())
-    event = gradients[smallest].event
-    return [Suspect(event, VANISHING_GRADIENT, Match("likely", evidence), gone)]
+    event = gradients[last].event
+    return [Suspect(event, VANISHING_GRADIENT, Match("likely", evidence), len(gone))]
 
 
 def _unreached(gradients: list[_Gradient]) -> Iterator[Suspect]:
