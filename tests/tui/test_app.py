@@ -128,6 +128,14 @@ async def test_clicks_focus_rows_boxes_frames_and_ops(
         assert opened.app.is_running
 
 
+async def test_a_click_on_the_overview_of_a_small_screen_goes_there(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (80, 24)) as opened:
+        await opened.pilot.click("#overview", offset=(1 + 39, 0))
+        assert (opened.focus.pane, opened.focus.execution) == ("timeline", 531)
+
+
 async def test_search_with_next_and_previous(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("3", "slash")

@@ -39,8 +39,8 @@ def counts_text(summary: TensorSummary | None) -> str:
 def bad_elements_text(summary: TensorSummary | None, number: int = 4) -> str:
     """Return where the first bad elements are, and what their indices share.
 
-    For example ``[3, 0], [3, 1], …: the first 8 in [3, :]``; "" where that is not recorded, and
-    where the counts tell it.
+    For example ``[3, 0], [3, 1] and more: the first 8 in [3, :]``; "" where that is not recorded,
+    and where the counts tell it.
 
     Args:
         summary: What is recorded of the tensor.
@@ -52,7 +52,7 @@ def bad_elements_text(summary: TensorSummary | None, number: int = 4) -> str:
         return ""
     more = bad is None or bad > len(found)
     shown = ", ".join(index_text(place) for place in found[:number])
-    text = shown + (", …" if more or len(found) > number else "")
+    text = shown + (" and more" if more or len(found) > number else "")
     shared = _shared(found)
     if not shared:
         return text

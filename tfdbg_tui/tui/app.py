@@ -39,7 +39,7 @@ from tfdbg_tui.tui.control.last_views import LastViews
 from tfdbg_tui.tui.control.navigator import Navigator
 from tfdbg_tui.tui.control.parts import Parts
 from tfdbg_tui.tui.control.runs import Runs
-from tfdbg_tui.tui.panes import PANES, graph_structure
+from tfdbg_tui.tui.panes import PANES, graph_structure, timeline
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.screens.main import MainScreen
 from tfdbg_tui.tui.session.session import Session
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.program import Program
     from tfdbg_tui.tui.background.tasks import TaskDone
     from tfdbg_tui.tui.bars.key_bar import KeyBar
+    from tfdbg_tui.tui.bars.overview_bar import OverviewBar
     from tfdbg_tui.tui.bars.pane_bar import PaneBar
     from tfdbg_tui.tui.widgets.prompt import Prompt
     from tfdbg_tui.tui.widgets.virtual_list import VirtualList
@@ -263,6 +264,10 @@ class TfdbgApp(PacedApp):
     def on_pane_bar_chosen(self, message: PaneBar.Chosen) -> None:
         """Go to the pane of a tab."""
         self._navigator.show_pane(message.pane)
+
+    def on_overview_bar_chosen(self, message: OverviewBar.Chosen) -> None:
+        """Go to the execution."""
+        self._navigator.click(timeline.SPEC.name, message.row)
 
     def on_key_bar_pressed(self, message: KeyBar.Pressed) -> None:
         """Do what the label says."""

@@ -66,6 +66,15 @@ class ExecutionRows(EventRows):
         """See `Rows`."""
         return focus_newest(snapshot, focus, executions_first=True)
 
+    def at_overview(self, snapshot: Snapshot, focus: Focus, cell: int, cells: int) -> int | None:
+        """Return the row that one of the cells of an overview stands for; None for none."""
+        if not 0 <= cell < cells:
+            return None
+        execution = cell * self.total(snapshot) // cells
+        listed = self.listed(snapshot, focus)
+        row = execution if listed is None else int(listed.rows.searchsorted(execution))
+        return row if row < self.count(snapshot, focus) else None
+
 
 ROWS = ExecutionRows()
 
@@ -269,12 +278,8 @@ class Timeline(Pane):
 
     def _overview_clicked(self, cell: int) -> None:
         cells = self.line_width - self._label_width - 2
-        if not 0 <= cell < cells:
-            return
-        execution = cell * ROWS.total(self.snapshot) // cells
-        listed = ROWS.listed(self.snapshot, self.session.focus)
-        row = execution if listed is None else int(listed.rows.searchsorted(execution))
-        if row < ROWS.count(self.snapshot, self.session.focus):
+        row = ROWS.at_overview(self.snapshot, self.session.focus, cell, cells)
+        if row is not None:
             self.post_message(VirtualList.RowClicked(self, row))
 
 
