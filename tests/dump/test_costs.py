@@ -17,7 +17,7 @@ tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.observe.groups import Group  # noqa: E402
-from tfdbg_tui.dump.tensorflow import resources  # noqa: E402
+from tfdbg_tui.dump.tensorflow import stages  # noqa: E402
 from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody  # noqa: E402
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def test_costs_are_as_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     for method in ("sink", "detail"):
         count("entries into Python", Group, method, lambda *_: 1)
-    count("reads of the queue", resources, "dequeue_all", in_program)
+    count("reads of the queue", stages, "take_all", in_program)
     count("tensors", Group, "__init__", lambda _group, plan, *_: len(plan.rows))
     count("ops", FunctionBody, "add", lambda _body, added: len(added.definition.node_def))
     found = {}

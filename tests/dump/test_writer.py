@@ -701,7 +701,7 @@ def test_full_disk_turns_the_dump_off(
     [
         "observe.eager.EagerExecutions._record",
         "observe.graph_executions.GraphExecutions.add_rows",
-        "encode.details.DetailCounter.details",
+        "encode.elements.Layout.counts",
     ],
 )
 def test_an_error_of_the_writer_never_reaches_the_program(

@@ -71,7 +71,7 @@ class DumpWriter:
             self._observe_function, self._not_observed, self.function_left_out
         )
         self._sessions = SessionPlans(self, options, self._graphs)
-        self._function_ops = FunctionOps(self, options, self._graphs, self._measured)
+        self._function_ops = FunctionOps(self, options, self._graphs)
         self._graph_lock = threading.RLock()
         self._watches_bad = options.watches_bad
         self._sampled = True

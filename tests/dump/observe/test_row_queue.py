@@ -15,7 +15,7 @@ tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.observe import row_queue  # noqa: E402
-from tfdbg_tui.dump.tensorflow import resources  # noqa: E402
+from tfdbg_tui.dump.tensorflow import stages  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def test_marks_that_are_lost_change_no_other_cause(tmp_path: Path) -> None:
         with row_queue._queue.lock:  # The thread that takes rows waits.
             row_queue.drain()
             function(tf.constant([2.0]))
-            resources.dequeue_all(row_queue._queue._handle(), tf.int64)
+            list(stages.take_all(row_queue._NAME))
             for value in (3.0, 4.0):
                 function(tf.constant([value]))
             row_queue.drain()
@@ -116,7 +116,7 @@ def test_a_call_has_ended_though_no_mark_can_be_put(
     def program() -> None:
         function(tf.constant([1.0]))
         with monkeypatch.context() as patch:
-            patch.setattr(resources, "enqueue", fail)
+            patch.setattr(stages, "put_numbers", fail)
             assert function(tf.constant([0.0])).numpy() == 0
         function(tf.constant([2.0]))
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _SMALL = 4096
 """Elements of a tensor that may be copied to the host: see `instrument`."""
-_HANDOVERS = ("PyFunc", "QueueEnqueueV2", "QueueEnqueueManyV2")
+_HANDOVERS = ("PyFunc", "Stage")
 
 
 @functools.cache
@@ -122,7 +122,7 @@ def is_large(tensor: Any) -> bool:
         return False  # As many elements as there are dimensions.
     if tensor.op.type == "DebugNumericSummaryV2":
         return False  # A value vector: ten numbers at most.
-    if tensor.op.type == "Switch":
+    if tensor.op.type in ("Switch", "StatefulPartitionedCall"):
         return False  # Copied only where the branch is taken.
     if tensor.dtype == tf.bool and tensor.op.type != "Placeholder":
         return False  # A condition.

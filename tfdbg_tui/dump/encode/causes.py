@@ -12,8 +12,10 @@ class Cause(NamedTuple):
         wall_time: Seconds since the epoch.
         step: Training step, if there is one.
         serial: Number of the call that runs the graph; 0 where that is not one call.
+        measured: Whether the extremes of its tensors are recorded.
     """
 
     wall_time: float
     step: int | None
     serial: int
+    measured: bool = False

@@ -83,6 +83,26 @@ def to_rows(plan: GroupPlan, healthy: queue_rows.Rows, found: Float64Array) -> q
     return rows
 
 
+def counted_rows(
+    plan: GroupPlan, heads: queue_rows.Rows, counts: npt.NDArray[np.int64]
+) -> queue_rows.Rows:
+    """Return rows for the queue that count the bad rows of many executions; see `from_rows`.
+
+    Args:
+        plan: The group's.
+        heads: The first row of each execution, were nothing bad.
+        counts: Those of each.
+
+    Returns:
+        ``[executions, rows of each, WIDTH]``.
+    """
+    rows = np.repeat(plan.rows_of_healthy[None], len(heads), axis=0)
+    for column in (queue_rows.NUMBER, queue_rows.ITERATION):
+        rows[..., column] = heads[:, None, column]
+    rows[..., queue_rows.SIZES :] = counts
+    return rows
+
+
 def _bad_details(rows: Any, counts: Any) -> Float64Array:
     """Return the details of rows of which no more was counted than NaN and infinity."""
     found = np.full((len(rows), WIDTH), np.nan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -52,6 +52,18 @@ class Row:
         return traces.Site(self.graph_id, self.op_name, self.slot, self.device)
 
 
+class HandedOver(NamedTuple):
+    """A tensor as it is handed over.
+
+    Attributes:
+        dtype: Type of its elements.
+        shape: Its shape; None where that is told in each execution.
+    """
+
+    dtype: Any
+    shape: tuple[int, ...] | None
+
+
 @dataclass(eq=False)
 class GroupPlan:
     """A group of graph tensors that are observed together.
@@ -82,8 +94,8 @@ class GroupPlan:
             something, and what filters left out there.
         inputs: For each row, which rows its details include besides itself.
         places: Which argument of `Group.detail` has the elements of a row, and where in the pack.
-        counts_itself: Whether its graph counts what is bad where Python has seen enough of it; see
-            `observe.graph_counts`.
+        handed_over: How each argument of `Group.detail` is handed over where its elements are; see
+            `elements`.
         exact_limit: Size beyond which a tensor is detailed even when it is healthy.
         caller: The device that the graph runs on, where that is another process's; "" for here.
     """
@@ -106,7 +118,7 @@ class GroupPlan:
     extra_rows: list[Row] = field(default_factory=list)
     inputs: dict[int, tuple[int, ...]] = field(default_factory=dict)
     places: dict[int, tuple[int, int | None]] = field(default_factory=dict)
-    counts_itself: bool = False
+    handed_over: tuple[HandedOver, ...] = ()
     exact_limit: int | None = None
     caller: str = ""
 

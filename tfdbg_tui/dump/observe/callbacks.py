@@ -19,7 +19,7 @@ import tensorflow as tf
 from tfdbg_tui.dump.tensorflow import devices, graph_ops, own, tensor_ops
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from tfdbg_tui.dump.observe.groups import Dump, Group
 
@@ -55,35 +55,21 @@ def call_sink(inputs: Sequence[Any]) -> Any:
     return _py_func(_sink_token(), inputs, [])
 
 
-def with_details(
-    condition: Any,
-    row: Any,
-    tensors: Sequence[Any],
-    count: Callable[[Any, Sequence[Any]], tuple[Any, Any]] | None = None,
-) -> Any:
-    """Return the rows of a group; where the condition holds, with the key of the details.
+def detailed(condition: Any, row: Any, tensors: Sequence[Any]) -> Any:
+    """Return the rows of a group with the key of the details that Python finds out.
 
-    What depends on the branch that is not taken does not run.  Where tensors may be on an
-    accelerator, they stay there unless it is taken.
+    Where tensors may be on an accelerator, they stay there unless the condition holds.
 
     Args:
         condition: Whether Python is to look at the tensors.
-        row: See `row_queue.row_tensor`.
+        row: See `row_queue.row_tensor`; it is there only where that is so.
         tensors: What tells which tensors are bad, and the tensors.
-        count: Adds ops that count what is bad, where Python need not look at all of that; see
-            `graph_counts.count`.
     """
-    healthy, bad = tf.raw_ops.Switch(data=row, pred=condition)
     if devices.has_accelerator():
         tensors = [_only_if(condition, tensor) for tensor in tensors]
-    branches = [healthy]
-    if count is not None:
-        new, known = count(bad, tensors)
-        tensors = [*tensors, new]
-        branches.append(known)
-    detailed = _py_func(_detail_token(), [bad, *tensors], [tf.int64]).outputs[0]
-    detailed.set_shape([None, row.shape[1]])
-    return tf.raw_ops.Merge(inputs=[*branches, detailed])[0]
+    found = _py_func(_detail_token(), [row, *tensors], [tf.int64]).outputs[0]
+    found.set_shape([None, row.shape[1]])
+    return found
 
 
 def group_of(number: int) -> Group | None:

@@ -47,7 +47,9 @@ class Moment:
     def cause_of(self, graph_id: str, device: str) -> Cause:
         """Return what causes an execution of a graph on a device of another process, or here."""
         found = [call for call in self.calls if graph_id in call.graphs and call.device == device]
-        return self._cause(found[0] if len(found) == 1 else None)
+        if len(found) == 1:
+            return self._cause(found[0])
+        return self._cause(None)._replace(measured=any(call.measured for call in found))
 
     def cause_by(self, serial: int) -> Cause:
         """Return what causes an execution that is known to belong to a call."""
@@ -58,4 +60,4 @@ class Moment:
         if call is None:
             return Cause(self.wall_time, self.step, 0)
         step = self.step if call.step is None else call.step
-        return Cause(self.wall_time, step, call.serial)
+        return Cause(self.wall_time, step, call.serial, call.measured)

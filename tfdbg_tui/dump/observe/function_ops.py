@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.group_plan import Row
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
     from tfdbg_tui.dump.observe.groups import Dump
-    from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
     from tfdbg_tui.dump.observe.places import AddedGraph, Usage
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody, Uses
@@ -34,16 +33,12 @@ class FunctionOps:
         dump: Takes the values, and says what is not on record.
         options: The user's.
         graphs: Records the ops of the program.
-        measured: Says which executions are measured.
     """
 
-    def __init__(
-        self, dump: Dump, options: Options, graphs: GraphDefinitions, measured: MeasuredSteps
-    ) -> None:
+    def __init__(self, dump: Dump, options: Options, graphs: GraphDefinitions) -> None:
         self._dump = dump
         self._options = options
         self._graphs = graphs
-        self._measured = measured
         # In the order in which the graphs were traced: called ones before those that call them.
         self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
         self._buffer_numbers = itertools.count()
@@ -188,8 +183,6 @@ class FunctionOps:
         tensors = [item for item in found if added.has(item.tensor)]
         counter = _loop_counter(graph)
         sinks: list[Any] = []
-        if tensors and added.measured is None and self._is_measured(added.usage, counter):
-            instrument.add_measured(added, counter, self._measured)
 
         def input_row(tensor: Any) -> Row | None:
             number = self._graphs.tensor_id(graph, tensor.op.name, tensor.value_index)
@@ -210,6 +203,7 @@ class FunctionOps:
                 self._options,
                 self._options.mode,
                 iterated=counter is not None,
+                measured=self._is_measured(added.usage, counter),
                 caller=device,
             )
             group = Group(plan, self._dump)

@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from tfdbg_tui.dump.encode import details, queue_rows, summaries
+from tfdbg_tui.dump.encode.elements import Layouts
 from tfdbg_tui.dump.encode.records import GroupRecords
-from tfdbg_tui.dump.observe import graph_counts
+from tfdbg_tui.dump.observe import magnitudes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    import numpy.typing as npt
+
+    from tfdbg_tui.dump.encode.elements import Layout, Words
     from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row, Values
     from tfdbg_tui.dump.encode.summaries import HealthCounts
     from tfdbg_tui.dump.observe.calls import Moment
+
+    BoolArray = npt.NDArray[np.bool_]
 
 _MAX_FAILURES = 3
 """A group that has failed so often is left alone."""
@@ -82,7 +88,8 @@ class Group:
         self._found: dict[int, Values] = {}
         self._keys = itertools.count(1)
         self._failures = 0
-        self._patterns: list[int] = []
+        self._layouts = Layouts(plan)
+        self._patterns: set[bytes] = set()
         self._constants_untold = summaries.TIMES_DETAILED
 
     def sink(self, row: Any, *arrays: Any) -> list[Any]:
@@ -128,7 +135,7 @@ class Group:
             row: See `queue_rows`.
             curt: Float64 array ``[tensors looked at, 2]``, or ``[2]`` of a single one; not zero
                 where one is bad.
-            *tensors: See `GroupPlan.places`; then, if the graph has counted, its counts.
+            *tensors: See `GroupPlan.places`.
 
         Returns:
             The row with the key of the details, or the rows of an execution that is `COUNTED`; a
@@ -136,11 +143,66 @@ class Group:
             healthy ones.
         """
         row = np.array(row)
-        rows = self.guarded(self._with_details, row, curt, tensors)
-        if rows is not None:
-            return rows
-        row.flat[queue_rows.KEY] = queue_rows.NO_KEY
-        return row
+        iteration = int(row.flat[queue_rows.ITERATION])
+        is_measured = self.plan.measured and self.dump.is_measured(iteration)
+        rows = self.guarded(self._with_details, row, curt, tensors, is_measured)
+        return queue_rows.without_details(row) if rows is None else rows
+
+    def told_by_elements(
+        self, rows: queue_rows.Rows, words: Words, measured: BoolArray
+    ) -> dict[int, queue_rows.Rows]:
+        """Return the rows of those executions of whose elements there is something to tell.
+
+        Args:
+            rows: Those of each execution, were nothing bad, ``[executions, rows, WIDTH]``.
+            words: What each has handed over.
+            measured: Whether the call of each is measured.
+        """
+        is_due = np.zeros(len(rows), bool)
+        if self.plan.measured and measured.any():
+            iterations = rows[:, 0, queue_rows.ITERATION].tolist()
+            is_due = measured & [magnitudes.is_measured(iteration) for iteration in iterations]
+        told: dict[int, queue_rows.Rows] = {}
+        for layout, places, block in self._layouts.alike(words):
+            found = self._told_by_elements(layout, rows[places], block, is_due[places])
+            told.update((int(places[number]), its_rows) for number, its_rows in found)
+        return told
+
+    def _told_by_elements(
+        self, layout: Layout, rows: queue_rows.Rows, block: Any, is_due: BoolArray
+    ) -> Iterator[tuple[int, queue_rows.Rows]]:
+        """Yield the rows of executions of one layout, by their numbers.
+
+        Of those that tell nothing new, no more is found out than the counts of all together.
+        """
+        if not layout.is_countable:
+            for number, due in enumerate(is_due.tolist()):
+                yield number, self._looked_at(rows[number], layout.arrays(block[number]), due)
+            return
+        counts = layout.counts(block)
+        inside = np.array(self.plan.counted) < len(self.plan.rows)
+        some = np.flatnonzero(is_due | counts[:, inside, 1:].any(axis=(1, 2)))
+        counted = details.counted_rows(self.plan, rows[some, 0], counts[some])
+        patterns = [kinds.tobytes() for kinds in counts[some, :, 1:] > 0]
+        for number, its_rows, pattern in zip(some.tolist(), counted, patterns, strict=True):
+            due = bool(is_due[number])
+            if not due and (pattern in self._patterns or not self.plan.adaptive):
+                yield number, its_rows
+                continue
+            found = self._looked_at(rows[number], layout.arrays(block[number]), due)
+            tells_all = found[0, queue_rows.KEY] == queue_rows.COUNTED
+            if tells_all and len(self._patterns) < details.MAX_PATTERNS:
+                self._patterns.add(pattern)
+            yield number, found
+
+    def _looked_at(
+        self, rows: queue_rows.Rows, tensors: Sequence[Any], is_due: bool
+    ) -> queue_rows.Rows:
+        """Return the rows of an execution of which everything is counted, or all is measured."""
+        rows = rows.copy()
+        everywhere = np.ones((len(self.plan.seen), 2))
+        found = self.guarded(self._with_details, rows, everywhere, tensors, is_due)
+        return queue_rows.without_details(rows) if found is None else np.atleast_2d(found)
 
     def guarded(self, act: Callable[..., Any], *args: Any) -> Any:
         """Call what records an execution, if that is wanted; an error costs that record."""
@@ -159,13 +221,11 @@ class Group:
         more = f" and {len(self.plan.rows) - _NAMED} more" if len(self.plan.rows) > _NAMED else ""
         self.dump.hook_failed(error, f"graph executions of {names}{more}", self.plan.graph_id)
 
-    def _with_details(self, row: queue_rows.Rows, curt: Any, tensors: Any) -> queue_rows.Rows:
+    def _with_details(
+        self, row: queue_rows.Rows, curt: Any, tensors: Any, is_measured: bool
+    ) -> queue_rows.Rows:
         found = self._counter.details(curt, tensors)
-        iteration = int(row.flat[queue_rows.ITERATION])
-        is_measured = self.plan.measured and self.dump.is_measured(iteration)
         tells_all = bool(self.plan.counted) and not details.is_whole(found).any()
-        if tells_all and self.plan.counts_itself and len(found):
-            self._note_known(int(row.flat[queue_rows.NUMBER]), tensors[-1])
         if tells_all and not is_measured:
             return details.to_rows(self.plan, row, found)
         values: Values = {"details": [found]}
@@ -174,16 +234,6 @@ class Group:
         key = row.flat[queue_rows.KEY] = next(self._keys)
         self._found[key] = values
         return row
-
-    def _note_known(self, number: int, counts: Any) -> None:
-        """Let the graph count itself where it sees the same again."""
-        if len(self._patterns) < details.MAX_PATTERNS:
-            self._patterns.append(graph_counts.note_known(number, counts))
-
-    def graph_is_gone(self) -> None:
-        """Let go of what TensorFlow keeps for the graph."""
-        if self._patterns:
-            graph_counts.forget(self._patterns)
 
     def first_bad(self, values: Values) -> tuple[Row, HealthCounts | None] | None:
         """Return the first bad tensor and, where the mode counts, its counts; None if all are fine.

@@ -25,6 +25,22 @@ _FIRST = 16
 """So many steps, calls and executions are measured in any case: many a program breaks early."""
 
 
+def is_measured(iteration: int) -> bool:
+    """Return whether an iteration of a loop is measured, where its call is."""
+    return iteration in _ITERATIONS
+
+
+def in_graph(iteration: Any) -> Any:
+    """Return a tensor in the current graph: 1.0 where what runs is measured, else 0.0.
+
+    Args:
+        iteration: The counter of the loop that the graph is the body of, or None.
+    """
+    if iteration is None:
+        return resources.weight_in_set(_NAME, tf.constant(0, tf.int64))
+    return resources.weight_in_set(_NAME, tf.cast(iteration, tf.int64))
+
+
 class MeasuredSteps:
     """Says which executions are measured.
 
@@ -71,18 +87,7 @@ class MeasuredSteps:
 
     def graph(self, iteration: int) -> bool:
         """Return whether what runs now in graphs is measured, in an iteration of a loop."""
-        return self._is_set and iteration in _ITERATIONS
-
-    @staticmethod
-    def in_graph(iteration: Any) -> Any:
-        """Return a tensor in the current graph: 1.0 where what runs is measured, else 0.0.
-
-        Args:
-            iteration: The counter of the loop that the graph is the body of, or None.
-        """
-        if iteration is None:
-            return resources.weight_in_set(_NAME, tf.constant(0, tf.int64))
-        return resources.weight_in_set(_NAME, tf.cast(iteration, tf.int64))
+        return self._is_set and is_measured(iteration)
 
     def _is_due(self, number: int, since_first: int) -> bool:
         return number % self.every == 0 or 0 <= since_first < _FIRST

@@ -123,6 +123,7 @@ def plan_of(
     mode: TensorDebugMode,
     *,
     iterated: bool,
+    measured: bool = False,
     overwritten: bool = False,
     caller: str = "",
 ) -> GroupPlan:
@@ -133,6 +134,7 @@ def plan_of(
         options: The user's.
         mode: Mode of their records.
         iterated: Whether they are in the body of a loop.
+        measured: Whether their extremes are recorded now and then.
         overwritten: Whether they will be gone when something made from them is seen to be bad.
         caller: A device of another process that runs the function; "" for none.
     """
@@ -140,7 +142,7 @@ def plan_of(
         [item.row for item in items],
         mode,
         iterated,
-        measured=options.measures,
+        measured=measured,
         adaptive=options.adaptive,
         among_whole_tensors=options.mode is TensorDebugMode.FULL_TENSOR,
         overwritten=overwritten and options.adaptive,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody, Slots
 
 
-_OF_THIS_PROCESS = frozenset(("PyFunc", "FIFOQueueV2", "QueueEnqueueManyV2"))
+_OF_THIS_PROCESS = frozenset(("PyFunc", "Stage"))
 """Types of ops that work nowhere but in this process."""
 
 
@@ -27,7 +27,8 @@ class Place(Protocol):
     Attributes:
         graph: The graph that they are made in.
         drained: Whether `row_queue` gets what they put into the queue.
-        measured: In `graph`, 1.0 where what runs now is measured, else 0.0; None where nothing is.
+        measured: In `graph`, 1.0 where what runs now is measured, else 0.0, once a group
+            has asked.
         repeated: Whether the ops may run many times in a call.
     """
 

@@ -1,9 +1,10 @@
 """How groups hand over what they saw without entering Python: rows of numbers in a queue.
 
-When a graph runs, each of its groups puts one row into a queue of TensorFlow's, which all graphs of
-the process share; several rows, where it has many sizes to tell.  When a call ends, Python puts a
-mark after its rows.  A thread takes all of them out together every `_INTERVAL_SECONDS`.  That goes
-on for as long as the process, as what was made to record may run for as long.
+When a graph runs, each of its groups puts one row into a stage of TensorFlow's, which all graphs of
+the process share; several rows, where it has many sizes to tell; with them, maybe, the elements of
+its tensors (see `elements`).  When a call ends, Python puts a mark after its rows.  A thread takes
+all of them out together every `_INTERVAL_SECONDS`.  That goes on for as long as the process, as
+what was made to record may run for as long.
 
 The queue is bounded: graphs that are faster than the writer wait for it.
 """
@@ -21,9 +22,9 @@ import numpy.ma  # else np.unique imports it, when there may be no descriptor le
 import numpy.typing as npt
 import tensorflow as tf
 
+from tfdbg_tui.dump.encode.elements import Words
 from tfdbg_tui.dump.encode.queue_rows import (
     ITERATION,
-    KEY,
     NUMBER,
     PART,
     SIZES,
@@ -32,17 +33,17 @@ from tfdbg_tui.dump.encode.queue_rows import (
     QueueRows,
     Rows,
     rows_for,
+    without_details,
 )
 from tfdbg_tui.dump.observe import callbacks
 from tfdbg_tui.dump.observe.calls import Moment
-from tfdbg_tui.dump.tensorflow import resources
+from tfdbg_tui.dump.tensorflow import stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tfdbg_tui.dump.observe.groups import Dump, Group
 
-_CAPACITY = 1 << 16
 _INTERVAL_SECONDS = 0.05
 _NAME = "tfdbg_tui_rows"
 
@@ -73,17 +74,21 @@ def row_tensor(number: int, iteration: Any, sizes: list[Any]) -> Any:
     return tf.reshape(tf.raw_ops.Pack(values=values, axis=0), rows.shape)
 
 
-def put(rows: Any) -> Any:
-    """Return an op that puts the rows of an execution into the queue."""
+def put(rows: Any, iteration: Any, words: Any) -> Any:
+    """Return an op that puts what an execution hands over into the queue.
+
+    Args:
+        rows: Its rows.
+        iteration: The counter of the loop that the graph is the body of, or None.
+        words: The elements that it hands over.
+    """
     _queue.watch()
     with tf.device("/device:CPU:0"):
-        handle = tf.raw_ops.FIFOQueueV2(
-            component_types=[tf.int64],
-            shapes=[[WIDTH]],
-            capacity=_CAPACITY,
-            shared_name=_NAME,
-        )
-        return tf.raw_ops.QueueEnqueueManyV2(handle=handle, components=[rows])
+        if iteration is None:
+            number = tf.constant(0, tf.int32)
+        else:
+            number = iteration if iteration.dtype == tf.int32 else tf.cast(iteration, tf.int32)
+        return stages.put(_NAME, rows, number, words)
 
 
 def mark(now: Callable[[], Moment]) -> None:
@@ -135,7 +140,6 @@ class _Queue:
         self._thread: threading.Thread | None = None
         self._runs = threading.Event()
         self._ends = threading.Event()
-        self._rest: Rows = np.zeros((0, WIDTH), np.int64)
 
     def watch(self) -> None:
         """Start the thread that takes rows out, if it does not run.
@@ -167,13 +171,13 @@ class _Queue:
     def mark(self, now: Callable[[], Moment]) -> None:
         if self._thread is None:
             return
-        row = np.zeros(WIDTH, np.int64)
+        row = np.zeros((1, WIDTH), np.int64)
         with self.mark_lock:  # Marks are in the order of their moments.
             number = next(_mark_numbers)
             self._moments.append((number, now()))
-            row[NUMBER] = -number
+            row[0, NUMBER] = -number
             try:
-                resources.enqueue(self._handle(), row, tf.int64)
+                stages.put_numbers(_NAME, row)
             except Exception:
                 self._moments.pop()  # Later rows do not belong to it.
                 raise
@@ -183,11 +187,9 @@ class _Queue:
         with self.lock:
             leaving = self.leaving.copy()
             try:
-                rows = self._taken() if self._thread is not None else None
-                if rows is not None:
-                    self._hand_over(rows)
-                for group in leaving:
-                    group.graph_is_gone()
+                if self._thread is not None:
+                    for items in stages.take_all(_NAME):
+                        self._hand_over(items)
             except Exception as error:
                 for dump in list(callbacks.dumps):
                     if dump.active:  # A dump that was stopped has its rows.
@@ -196,42 +198,28 @@ class _Queue:
                 _kept.difference_update(leaving)
                 del self.leaving[: len(leaving)]
 
-    def _taken(self) -> Rows | None:
-        rows: Rows | None = resources.dequeue_all(self._handle(), tf.int64)
-        return rows
-
-    @staticmethod
-    def _handle() -> Any:
-        return resources.queue(_NAME, tf.int64, WIDTH, _CAPACITY)
-
-    def _hand_over(self, rows: Rows) -> None:
-        rows = self._whole(np.concatenate((self._rest, rows)) if len(self._rest) else rows)
+    def _hand_over(self, items: stages.Items) -> None:
+        rows = items.numbers
+        is_head = rows[:, PART] == 0
+        which_item = np.cumsum(is_head) - 1
+        rows[:, ITERATION] = items.iterations[which_item]
         is_mark = rows[:, NUMBER] < 0
         moments = [self._moment(-number) for number in rows[is_mark, NUMBER].tolist()]
         when = np.cumsum(is_mark)[~is_mark]
+        sizes = items.sizes.astype(np.int64)
+        words = Words(items.words, np.cumsum(sizes) - sizes, sizes)
+        words = words.of(which_item[is_head & ~is_mark])
         rows = rows[~is_mark]
         numbers, which = np.unique(rows[:, NUMBER], return_inverse=True)
         groups = [callbacks.group_of(number) for number in numbers.tolist()]
         for dump in {group.dump for group in groups if group is not None}:
             own = np.array([group is not None and group.dump is dump for group in groups])[which]
+            of_own = words.of(np.flatnonzero(own[rows[:, PART] == 0]))
             try:
                 known = [*moments, self._open_moment(dump)]
-                _hand_to(dump, groups, which[own], known, when[own], rows[own])
+                _hand_to(dump, groups, which[own], known, when[own], rows[own], of_own)
             except Exception as error:
                 _tell_loss(dump, error)
-
-    def _whole(self, rows: Rows) -> Rows:
-        """Return the rows of whole executions, and keep the rest for the next time.
-
-        All rows of an execution come one after the other, but maybe not all at once.
-        """
-        number, parts = int(rows[-1, NUMBER]), int(rows[-1, PART]) + 1
-        last = callbacks.group_of(number) if number > 0 else None
-        head = len(rows) - parts
-        is_complete = last is None or parts == last.plan.rows_put(int(rows[head, KEY]))
-        end = len(rows) if is_complete else head
-        self._rest = rows[end:]
-        return rows[:end]
 
     def _moment(self, mark: int) -> Moment:
         """Return what ran at a mark; marks that came before it and were lost do not matter."""
@@ -252,14 +240,44 @@ def _hand_to(
     moments: Sequence[Moment],
     when: npt.NDArray[np.int64],
     rows: Rows,
+    words: Words,
 ) -> None:
-    """Find out what causes the executions: each row is of a group and belongs to a moment."""
+    """Find out what causes the executions, and look at their elements.
+
+    Args:
+        dump: The dump.
+        groups: Some groups.
+        which: Which of them each row is of.
+        moments: What ran when.
+        when: To which of these moments each row belongs.
+        rows: The rows.
+        words: What each execution has handed over.
+    """
     numbers, which = np.unique(which, return_inverse=True)
     own = [group for group in map(groups.__getitem__, numbers.tolist()) if group is not None]
     pairs, caused = np.unique(when * len(own) + which, return_inverse=True)
     ran = [(moments[pair // len(own)], own[pair % len(own)].plan) for pair in pairs.tolist()]
     causes = [moment.cause_of(plan.graph_id, plan.caller) for moment, plan in ran]
-    dump.rows_taken(own, QueueRows(which, causes, caused, rows))
+    taken = QueueRows(which, causes, caused, rows)
+    dump.rows_taken(own, taken.with_rows(_told_by_elements(own, taken, words)))
+
+
+def _told_by_elements(groups: Sequence[Group], taken: QueueRows, words: Words) -> dict[int, Rows]:
+    """Return the rows of the executions of whose elements there is something to tell."""
+    told: dict[int, Rows] = {}
+    heads = taken.heads()
+    which = np.where(words.sizes > 0, taken.which[heads], -1)
+    is_measured = np.array([cause.measured for cause in taken.causes])
+    for number in np.unique(which[which >= 0]).tolist():
+        group, places = groups[number], np.flatnonzero(which == number)
+        parts = np.arange(group.plan.rows_put(0))
+        rows = taken.rows[heads[places, None] + parts]
+        measured = is_measured[taken.caused[heads[places]]]
+        found = group.guarded(group.told_by_elements, rows, words.of(places), measured)
+        if found is None:
+            found = {place: without_details(some) for place, some in enumerate(rows)}
+        told.update((int(places[place]), some) for place, some in found.items())
+    return told
 
 
 def _tell_loss(dump: Dump, error: Exception) -> None:

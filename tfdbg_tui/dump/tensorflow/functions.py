@@ -97,9 +97,14 @@ def is_loop(op: Any) -> bool:
     return op.type in ("While", "StatelessWhile")
 
 
+def new_name(what: str) -> str:
+    """Return a new name for a function of ours."""
+    return str(unique_fn_name(own.NAME, what))
+
+
 def definition_of(graph: Any) -> tuple[Any, list[Any]]:
     """Return the FunctionDef of a graph of ours, and the runtime functions that it calls."""
-    function = from_func_graph(unique_fn_name(own.NAME, "added"), graph, {})
+    function = from_func_graph(new_name("added"), graph, {})
     return _definition(function), _children(function)
 
 
@@ -121,26 +126,25 @@ def make_function(definition: Any, children: Iterable[Any]) -> Any:
     return function
 
 
-def call(graph: Any, arguments: Sequence[Any], *, stays_apart: bool) -> Any:
+def call(graph: Any, arguments: Sequence[Any]) -> Any:
     """Return the outputs of a graph of ours, which is called in the current graph.
+
+    TensorFlow goes through all ops of a branch that is not taken, but not through those of a call.
 
     Args:
         graph: The graph.
         arguments: Its arguments.
-        stays_apart: Whether TensorFlow must not put its ops in the place of the call.  In a thread
-            that has called no function, it then opens a file, and crashes if it cannot.
     """
-    attributes = {NO_INLINE: AttrValue(b=stays_apart)}
-    made = from_func_graph(unique_fn_name(own.NAME, "called"), graph, attributes)
+    made = from_func_graph(new_name("called"), graph, {NO_INLINE: AttrValue(b=True)})
     definition = _definition(made)
-    definition.signature.name = unique_fn_name(own.NAME, "called")
+    definition.signature.name = new_name("called")
     # Of a function that says it has a state, TensorFlow saves no dataset.
     definition.signature.is_stateful = False
     function = make_function(definition, _children(made))
     caller, name = tf.compat.v1.get_default_graph(), function_name(function)
     add_to_graph(caller, function)
     types = [output.dtype for output in graph.outputs]
-    if stays_apart and not devices.has_accelerator():
+    if not devices.has_accelerator():
         # All of it runs on the device of the call, which saves finding out what runs where.
         return caller.create_op(name, list(arguments), types).outputs
     return tf.raw_ops.StatefulPartitionedCall(args=arguments, Tout=types, f=name)
@@ -155,7 +159,7 @@ def call_in_loop(graph: Any, called: Any, arguments: Sequence[Any], after: Seque
         arguments: What it is called with, from where in the loop it is called.
         after: Ops that it waits for, from there too.
     """
-    name = unique_fn_name(own.NAME, "called")
+    name = new_name("called")
     add_to_graph(graph, from_func_graph(name, called, {NO_INLINE: AttrValue(b=True)}))
     types = [tensor.dtype.base_dtype.as_datatype_enum for tensor in arguments]
     return graph_ops.new_node(

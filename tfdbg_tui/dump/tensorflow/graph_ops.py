@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.core.framework.node_def_pb2 import NodeDef
+from tensorflow.core.framework.tensor_pb2 import TensorProto
 from tensorflow.python.debug.lib.op_callbacks_common import OP_CALLBACK_SKIP_OPS
 from tensorflow.python.framework.op_def_library import _apply_op_helper
 from tensorflow.python.framework.ops import _create_c_op
@@ -67,7 +68,7 @@ def new_node(
     """
     node = NodeDef(op=op_type, name=own.new_op_name())
     for key, value in attrs.items():
-        node.attr[key].CopyFrom(_attribute(value))
+        node.attr[key].CopyFrom(attribute_value(value))
     return _add(graph, node, inputs, after)
 
 
@@ -79,17 +80,20 @@ def new_number(graph: Any, value: int, after: Sequence[Any]) -> Any:
         value: The number.
         after: Ops that it waits for.
     """
-    tensor = AttrValue(tensor=tf.make_tensor_proto(value, tf.int64))
+    tensor = tf.make_tensor_proto(value, tf.int64)
     return new_node(graph, "Const", [], after, dtype=tf.int64, value=tensor).outputs[0]
 
 
-def _attribute(value: Any) -> AttrValue:
+def attribute_value(value: Any) -> AttrValue:
+    """Return the value of an attribute as TensorFlow stores it; a list has to be that already."""
     if isinstance(value, AttrValue):
         return value
     if isinstance(value, tf.DType):
         return AttrValue(type=value.as_datatype_enum)
     if isinstance(value, bytes):
         return AttrValue(s=value)
+    if isinstance(value, TensorProto):
+        return AttrValue(tensor=value)
     return AttrValue(b=value) if isinstance(value, bool) else AttrValue(i=value)
 
 

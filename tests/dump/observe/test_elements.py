@@ -1,8 +1,7 @@
-"""What graphs count themselves is what Python would count, and what is new comes to Python."""
+"""What is counted of elements that graphs hand over is what Python counts in the graph."""
 
 from __future__ import annotations
 
-import gc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +11,8 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
-from tfdbg_tui.dump.observe import graph_counts, row_queue  # noqa: E402
+from tfdbg_tui.dump.observe import elements  # noqa: E402
 from tfdbg_tui.dump.observe.groups import Group  # noqa: E402
-from tfdbg_tui.dump.tensorflow import resources  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 
 if TYPE_CHECKING:
@@ -26,14 +24,14 @@ LENGTH = 200
 RARE = 150
 
 
-def elements() -> Any:
+def rows() -> Any:
     """Return what the iterations of a loop see: each has NaN and infinities, one has others."""
-    rows = np.ones([LENGTH, 6], np.float32)
-    for number, row in enumerate(rows):
+    found = np.ones([LENGTH, 6], np.float32)
+    for number, row in enumerate(found):
         row[: number % 5] = np.nan
         row[5] = -np.inf
-    rows[RARE, 4] = np.inf
-    return rows
+    found[RARE, 4] = np.inf
+    return found
 
 
 @tf.function(input_signature=[tf.TensorSpec([LENGTH, None], tf.float32)])
@@ -69,21 +67,26 @@ def counts(run: Run) -> dict[tuple[str, int | None], tuple[int | None, ...]]:
     }
 
 
-def test_graphs_count_what_python_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = []
+@pytest.fixture
+def entries(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Every call of Python by a graph."""
+    found: list[Any] = []
     detail = Group.detail
 
-    def counting(*args: Any) -> Any:
-        entries.append(args)
+    def noting(*args: Any) -> Any:
+        found.append(args)
         return detail(*args)
 
-    monkeypatch.setattr(Group, "detail", counting)
+    monkeypatch.setattr(Group, "detail", noting)
+    return found
 
+
+def test_as_much_is_counted_as_python_would(tmp_path: Path, entries: list[Any]) -> None:
     def program() -> Any:
-        return loop(tf.constant(elements()))
+        return loop(tf.constant(rows()))
 
     counted = recorded(tmp_path / "counted", "CONCISE_HEALTH", program)
-    assert len(entries) < LENGTH / 4
+    assert len(entries) == 1  # for the argument, which is in no loop
     entries.clear()
     full = recorded(tmp_path / "full", "FULL_HEALTH", program)
     assert len(entries) >= LENGTH
@@ -95,7 +98,7 @@ def test_graphs_count_what_python_would(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_what_was_not_seen_before_is_described_in_full(tmp_path: Path) -> None:
-    run = recorded(tmp_path, "ADAPTIVE", lambda: loop(tf.constant(elements())))
+    run = recorded(tmp_path, "ADAPTIVE", lambda: loop(tf.constant(rows())))
     whole: dict[str, set[int | None]] = {}
     for trace in run.graph_executions:
         if trace.summary.mode == TensorDebugMode.FULL_HEALTH:
@@ -104,29 +107,29 @@ def test_what_was_not_seen_before_is_described_in_full(tmp_path: Path) -> None:
     assert RARE - 1 not in whole["Cast"]
 
 
-def test_what_python_has_seen_goes_with_the_graph(tmp_path: Path) -> None:
-    def noted() -> int:
-        table = resources._set(graph_counts._NAME)
-        return int(tf.raw_ops.LookupTableSizeV2(table_handle=table))
+def test_elements_that_are_too_many_are_not_handed_over(tmp_path: Path, entries: list[Any]) -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float64)])
+    def double(x: Any) -> Any:
+        for _ in tf.range(3):
+            x *= 2.0
+        return x
 
     def program() -> None:
-        own = tf.function(loop.python_function)
-        own(tf.constant(elements()))
-        assert noted() > before
+        for size in (10, elements.MAX_WORDS):
+            double(tf.fill([size], tf.constant(np.nan, tf.float64)))
 
-    before = noted()
-    recorded(tmp_path, "ADAPTIVE", program)
-    gc.collect()
-    row_queue.drain()
-    assert noted() == before
+    run = recorded(tmp_path, "ADAPTIVE", program)
+    found = [t.summary.nan for t in run.graph_executions if t.op_type == "Mul"]
+    assert found == [10] * 3 + [elements.MAX_WORDS] * 3
+    assert len(entries) == 3 + 2  # for the iterations of the second, and for both arguments
 
 
 def test_elements_of_a_dataset(tmp_path: Path) -> None:
     def program() -> None:
-        rows = tf.data.Dataset.from_tensor_slices(elements())
-        list(rows.map(lambda row: tf.sin(row) * 2.0))
+        data = tf.data.Dataset.from_tensor_slices(rows())
+        list(data.map(lambda row: tf.sin(row) * 2.0))
 
-    expected = sorted(np.count_nonzero(~np.isfinite(row)) for row in elements())
+    expected = sorted(np.count_nonzero(~np.isfinite(row)) for row in rows())
     run = recorded(tmp_path, "ADAPTIVE", program)
     for op_type in ("Sin", "Mul"):
         found = [t.summary for t in run.graph_executions if t.op_type == op_type]

@@ -1,0 +1,163 @@
+"""Tensors whose elements a graph has handed over whole, and what is counted of them.
+
+To hand over all elements of small tensors costs a graph less than to look at them, or to count in
+them.  Those of many executions are counted together.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfdbg_tui.dump.encode.group_plan import GroupPlan
+
+_WORD_BYTES = 4
+
+Float32Array = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
+
+
+class Words(NamedTuple):
+    """What some executions have handed over.
+
+    The words of an execution are the numbers of dimensions of those tensors whose shapes it tells,
+    these dimensions, and then the elements of all tensors.
+
+    Attributes:
+        all: The words of these and maybe other executions.
+        starts: Where those of each begin.
+        sizes: How many each has.
+    """
+
+    all: Float32Array
+    starts: IntArray
+    sizes: IntArray
+
+    def of(self, places: IntArray) -> Words:
+        """Return those of some of the executions."""
+        return Words(self.all, self.starts[places], self.sizes[places])
+
+    def block(self, places: IntArray) -> Float32Array:
+        """Return the words of executions that have equally many, ``[executions, words]``."""
+        starts, size = self.starts[places], int(self.sizes[places[0]])
+        if (np.diff(starts) == size).all():
+            begin = int(starts[0])
+            return self.all[begin : begin + len(places) * size].reshape(len(places), size)
+        block: Float32Array = self.all[starts[:, None] + np.arange(size)]
+        return block
+
+
+class Layout:
+    """Where the elements of each tensor are among the words of an execution.
+
+    Args:
+        plan: Of the group of tensors.
+        shapes: Those of the tensors.
+        begin: Where the elements begin.
+
+    Attributes:
+        is_countable: Whether `counts` knows how: of floats of one type, at least one in each row.
+    """
+
+    def __init__(self, plan: GroupPlan, shapes: Sequence[tuple[int, ...]], begin: int) -> None:
+        self._dtypes = [handed.dtype for handed in plan.handed_over]
+        self._shapes = shapes
+        sizes = [
+            math.prod(shape) * dtype.itemsize // _WORD_BYTES
+            for shape, dtype in zip(shapes, self._dtypes, strict=True)
+        ]
+        self._bounds = list(itertools.accumulate(sizes, initial=begin))
+        parts = [self._part(*plan.places[row]) for row in plan.counted]
+        self._order = np.argsort([start for start, _ in parts])
+        words = self._dtypes[0].itemsize // _WORD_BYTES
+        starts, ends = (np.array(parts)[self._order].T - begin) // words
+        self._starts, self._sizes = starts, ends - starts
+        is_of_floats = len(set(self._dtypes)) == 1 and self._dtypes[0].kind == "f"
+        self.is_countable = is_of_floats and bool(self._sizes.all())
+
+    def _part(self, argument: int, place: int | None) -> tuple[int, int]:
+        begin, end = self._bounds[argument], self._bounds[argument + 1]
+        if place is None:
+            return begin, end
+        size = (end - begin) // self._shapes[argument][0]
+        return begin + place * size, begin + (place + 1) * size
+
+    def arrays(self, words: Float32Array) -> list[Any]:
+        """Return the tensors of an execution; see `GroupPlan.places`."""
+        parts = itertools.pairwise(self._bounds)
+        return [
+            words[start:end].view(dtype).reshape(shape)
+            for (start, end), dtype, shape in zip(parts, self._dtypes, self._shapes, strict=True)
+        ]
+
+    def counts(self, block: Float32Array) -> IntArray:
+        """Return size, -∞, +∞ and NaN of the rows in `GroupPlan.counted` in each execution."""
+        elements = block[:, self._bounds[0] :].view(self._dtypes[0])
+        counts = np.zeros((len(block), len(self._order), 4), np.int64)
+        counts[:, self._order, 0] = self._sizes
+        is_finite = np.isfinite(elements)
+        if is_finite.all():
+            return counts
+        is_nan = elements != elements
+        counts[:, self._order, 3] = self._count(is_nan)
+        if np.count_nonzero(is_finite) + np.count_nonzero(is_nan) < is_nan.size:
+            counts[:, self._order, 1] = self._count(elements == -np.inf)
+            counts[:, self._order, 2] = self._count(elements == np.inf)
+        return counts
+
+    def _count(self, mask: npt.NDArray[np.bool_]) -> Any:
+        """Return how many are true in each row of each execution: mostly none or all."""
+        is_all = np.logical_and.reduceat(mask, self._starts, axis=1)
+        if (is_all == np.logical_or.reduceat(mask, self._starts, axis=1)).all():
+            return is_all * self._sizes
+        # Sums of float32 are exact here, and faster than those of integers.
+        return np.add.reduceat(mask.astype(np.float32), self._starts, axis=1)
+
+
+class Layouts:
+    """Finds the layouts of the executions of a group."""
+
+    def __init__(self, plan: GroupPlan) -> None:
+        self._plan = plan
+        self._known: dict[bytes, Layout] = {}
+
+    @cached_property
+    def _told(self) -> int:
+        """The number of tensors whose shapes each execution tells."""
+        return sum(handed.shape is None for handed in self._plan.handed_over)
+
+    def alike(self, words: Words) -> Iterator[tuple[Layout, IntArray, Float32Array]]:
+        """Yield executions that have one layout: the layout, which they are, and their words."""
+        left = np.arange(len(words.starts))
+        while len(left):
+            same = left[words.sizes[left] == words.sizes[left[0]]]
+            block = words.block(same)
+            head = self._head(block[0])
+            is_alike = (block[:, : len(head)] == head).all(axis=1)
+            places = same[is_alike]
+            yield self._layout(head), places, block[is_alike]
+            left = np.setdiff1d(left, places, assume_unique=True)
+
+    def _head(self, words: Float32Array) -> Float32Array:
+        """Return the words before the elements."""
+        return words[: self._told + int(words[: self._told].sum())]
+
+    def _layout(self, head: Float32Array) -> Layout:
+        layout = self._known.get(head.tobytes())
+        if layout is None:
+            ends = np.cumsum([self._told, *map(int, head[: self._told])]).tolist()
+            told = (tuple(map(int, head[a:b])) for a, b in itertools.pairwise(ends))
+            shapes = [
+                next(told) if handed.shape is None else handed.shape
+                for handed in self._plan.handed_over
+            ]
+            layout = self._known[head.tobytes()] = Layout(self._plan, shapes, len(head))
+        return layout

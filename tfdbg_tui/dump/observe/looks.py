@@ -1,0 +1,217 @@
+"""How the tensors of a group are looked at: which of them, and by which ops.
+
+A group costs one look at its large tensors, by TensorFlow's ``DebugNumericSummaryV2`` in its
+CURT_HEALTH mode, which runs at memory speed, and one at each *pack* of small tensors of one shape.
+`coverage` tells which need no look of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from tfdbg_tui.dump.observe import coverage, elements
+from tfdbg_tui.dump.tensorflow import tensor_ops
+from tfdbg_tui.wire.modes import TensorDebugMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row
+    from tfdbg_tui.dump.observe.observed import Observed
+    from tfdbg_tui.dump.observe.places import Place
+
+_PACKED_ELEMENTS = 4096
+"""Up to so many elements, to copy a tensor into a pack is cheaper than an op of its own."""
+
+
+class Looks:
+    """What looks at the tensors of a group, in modes that watch their health.
+
+    Args:
+        place: Takes the ops.
+        items: The tensors.
+        plan: The group's; filled in.
+        input_row: Returns the row of any recorded tensor of the graph.
+
+    Attributes:
+        columns: What a sink gets of each execution, and its names.
+        sizes: The sizes that are not known while tracing; they come into being on the host.
+        tensors: See `GroupPlan.places`; none where there is nothing to look at.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        items: Sequence[Observed],
+        plan: GroupPlan,
+        input_row: Callable[[Any], Row | None],
+    ) -> None:
+        self._place = place
+        self._items = items
+        self._plan = plan
+        self._input_row = input_row
+        self._row_numbers: dict[str, int] = {}
+        self._wide: dict[str, Any] = {}
+        self.columns: list[tuple[str, Any]] = []
+        self.sizes: list[Any] = []
+        self.tensors: list[Any] = []
+        packs = self._packs(self._sort_rows())
+        large = [items[row] for row in plan.large]
+        full = plan.mode is TensorDebugMode.FULL_HEALTH
+        if full:
+            self.columns += [("tensor", pack) for pack in packs]
+        if not (packs or large):
+            return
+        if full and large:
+            self._add_ranks(large)
+            self._add_signs(large)
+        if plan.mode is not TensorDebugMode.CURT_HEALTH:
+            unsized = [self._widened(self._here(item)) for item in large if item.row.size is None]
+            self.sizes = [tf.raw_ops.Size(input=t, out_type=tf.int64) for t in unsized]
+        self._find_places(packs)
+
+    def curt(self) -> Any:
+        """Return what tells which tensors are bad; see `Group.detail`."""
+        looks = [tensor_ops.curt_summary(tensor) for tensor in self.tensors[: len(self._plan.seen)]]
+        return tf.raw_ops.Pack(values=looks, axis=0) if len(looks) > 1 else looks[0]
+
+    def arguments(self) -> list[elements.Argument]:
+        """Return the tensors as they are handed over whole."""
+        plan = self._plan
+        rows = [*plan.rows, *plan.extra_rows]
+        shapes: dict[int, tuple[int, ...] | None] = {}
+        for row, (index, place) in plan.places.items():
+            shape = rows[row].shape
+            if place is not None and shape is not None:
+                shape = (len(plan.seen[index]), *shape)
+            shapes[index] = shape
+        return [elements.Argument(t, shapes[index]) for index, t in enumerate(self.tensors)]
+
+    def _here(self, item: Observed) -> Any:
+        """Return what stands for a tensor where the ops are made."""
+        return self._place.tensor(item.tensor)
+
+    def _widened(self, tensor: Any) -> Any:
+        """Return `tensor_ops.widened` of a tensor, made once."""
+        wide = self._wide.get(tensor.name)
+        if wide is None:
+            wide = self._wide[tensor.name] = tensor_ops.widened(tensor)
+        return wide
+
+    def _sort_rows(self) -> list[int]:
+        """Decide how each row is looked at; return those that are small.
+
+        Constants, mere rearrangements and what others cover cost nothing.
+        """
+        plan = self._plan
+        self._row_numbers = coverage.note_known(self._items, plan)
+        known = {*plan.constants, *(row for row, _ in plan.aliases)}
+        small: list[int] = []
+        coverable: set[int] = set()
+        for number, item in enumerate(self._items):
+            if number in known:
+                continue
+            is_small = item.row.size is not None and item.row.size <= _PACKED_ELEMENTS
+            (small if is_small else plan.large).append(number)
+            # FULL_HEALTH needs the elements of small ones.
+            if not is_small or plan.mode is not TensorDebugMode.FULL_HEALTH:
+                coverable.add(number)
+            if not item.row.slot:
+                self._cover_inputs(number, item, coverable)
+        return small
+
+    def _cover_inputs(self, number: int, item: Observed, coverable: set[int]) -> None:
+        """Let a row cover those inputs of its op that may be covered."""
+        for slot in coverage.covered_inputs(item.tensor.op):
+            source = self._row_numbers.get(item.inputs[slot].name)
+            if source in coverable:
+                self._plan.covers.setdefault(source, number)
+
+    def _packs(self, small: Sequence[int]) -> list[Any]:
+        """Pack the small tensors of each shape and type; one on its own counts as large."""
+        plan = self._plan
+        alike: dict[Any, list[int]] = {}
+        for number in small:
+            if number not in plan.covers:
+                row = self._items[number].row
+                alike.setdefault((row.dtype, row.shape), []).append(number)
+        for rows in alike.values():
+            if len(rows) > 1 or plan.mode is TensorDebugMode.FULL_HEALTH:
+                plan.packs.append(rows)
+            else:
+                plan.large += rows
+        return [
+            self._widened(
+                tf.raw_ops.Pack(values=[self._here(self._items[row]) for row in rows], axis=0)
+            )
+            for rows in plan.packs
+        ]
+
+    def _add_ranks(self, large: Sequence[Observed]) -> None:
+        unranked = [self._widened(self._here(item)) for item in large if item.row.rank is None]
+        self._add_packed("rank", [tf.raw_ops.Rank(input=tensor) for tensor in unranked])
+
+    def _add_signs(self, items: Sequence[Observed]) -> None:
+        sums: list[Any] = []
+        squares: list[Any] = []
+        for item in items:
+            sign = tf.raw_ops.Sign(x=tensor_ops.for_sign(self._widened(self._here(item))))
+            flat = tf.raw_ops.Reshape(tensor=sign, shape=[-1])
+            total = tf.raw_ops.Sum(input=flat, axis=[0])
+            half = tf.raw_ops.L2Loss(t=sign)
+            for scalar, into in ((total, sums), (half, squares)):
+                wide = scalar.dtype == tf.float64
+                into.append(scalar if wide else tf.raw_ops.Cast(x=scalar, DstT=tf.float64))
+        self._add_packed("sign_sum", sums)
+        self._add_packed("half_nonzero", squares)
+
+    def _add_packed(self, name: str, scalars: Sequence[Any]) -> None:
+        if scalars:
+            self.columns.append((name, tf.raw_ops.Pack(values=scalars, axis=0)))
+
+    def _find_places(self, packs: Sequence[Any]) -> None:
+        """Find out which tensors are looked at or told of, and where each row is in them."""
+        plan = self._plan
+        scanned = [row for row in plan.large if row not in plan.covers]
+        plan.seen = [*([row] for row in scanned), *plan.packs]
+        tensors = [*(self._widened(self._here(self._items[row])) for row in scanned), *packs]
+        plan.places = {
+            row: (index, place if index >= len(scanned) else None)
+            for index, rows in enumerate(plan.seen)
+            for place, row in enumerate(rows)
+        }
+        for row in plan.covers:
+            plan.places[row] = len(tensors), None
+            tensors.append(self._widened(self._here(self._items[row])))
+        if plan.adaptive:
+            self._add_inputs(tensors)
+        self.tensors = tensors
+
+    def _add_inputs(self, tensors: list[Any]) -> None:
+        """Let the details of a bad tensor include those of the inputs of its op."""
+        plan = self._plan
+        for number, item in enumerate(self._items):
+            inputs = []
+            for tensor in item.inputs:
+                dtype = tensor.dtype.base_dtype
+                if dtype.is_floating or dtype.is_complex:
+                    row = self._row_numbers.get(tensor.name)
+                    row = self._add_extra_row(tensor, tensors) if row is None else row
+                    inputs += [row] if row is not None else []
+            plan.inputs[number] = tuple(inputs)
+
+    def _add_extra_row(self, tensor: Any, tensors: list[Any]) -> int | None:
+        """Return the number of a new row for a tensor from outside of the group."""
+        plan = self._plan
+        row = self._input_row(tensor)
+        here = self._place.tensor(tensor)
+        if row is None or here is None:
+            return None
+        number = len(plan.rows) + len(plan.extra_rows)
+        plan.extra_rows.append(row)
+        plan.places[number] = len(tensors), None
+        tensors.append(self._widened(here))
+        self._row_numbers[tensor.name] = number
+        return number

@@ -1,0 +1,185 @@
+"""Stages: TensorFlow's queues that graphs put tensors into, and all know by their names.
+
+To put something into a stage costs a loop a third of what it costs with a queue: after that op,
+which is asynchronous, TensorFlow goes on in another thread.
+
+Each item is a matrix of int64 numbers, an int32 number and float32 words of any shape.  Many are
+taken out by one function.  Where a stage is full, graphs wait for it in TensorFlow's threads, and
+so that function must need none of them.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import tensorflow as tf
+from tensorflow.core.framework.attr_value_pb2 import AttrValue
+from tensorflow.core.framework.function_pb2 import FunctionDef
+from tensorflow.core.protobuf.config_pb2 import ConfigProto
+from tensorflow.python.eager.context import context
+from tensorflow.python.framework.ops import EagerTensor
+
+from tfdbg_tui.dump.tensorflow import functions, graph_ops
+from tfdbg_tui.dump.tensorflow.resources import run_op
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TYPES = (tf.int64, tf.int32, tf.float32)
+_TYPE_NUMBERS = [dtype.as_datatype_enum for dtype in _TYPES]
+_CAPACITY = 1 << 16
+_TAKEN_AT_ONCE = (64, 8, 1)
+"""So many are taken out by a function; its ops are unrolled, so that none takes other numbers."""
+_LARGE = 1024
+_LARGE_AT_ONCE = 8
+"""Of items with so many words not more are, for to ask for much memory takes long."""
+_MAX_WORDS = 1 << 19
+"""So many words of a part are enough."""
+
+
+class Items(NamedTuple):
+    """What was in a stage, in order.
+
+    Attributes:
+        numbers: The rows of their matrices.
+        iterations: The int32 number of each.
+        words: The words of all.
+        sizes: How many of them each has.
+    """
+
+    numbers: npt.NDArray[np.int64]
+    iterations: npt.NDArray[np.int32]
+    words: npt.NDArray[np.float32]
+    sizes: npt.NDArray[np.int32]
+
+
+def put(name: str, numbers: Any, number: Any, words: Any) -> Any:
+    """Return an op of the current graph that puts an item into a stage.
+
+    Args:
+        name: The stage's.
+        numbers: An int64 matrix.
+        number: An int32 number.
+        words: Float32 words.
+    """
+    return tf.raw_ops.Stage(values=[numbers, number, words], shared_name=name, capacity=_CAPACITY)
+
+
+def put_numbers(name: str, numbers: npt.NDArray[np.int64]) -> None:
+    """Put an item of an int64 matrix alone into a stage; wait while it is full."""
+    values = (numbers, np.zeros((), np.int32), np.zeros(0, np.float32))
+    tensors = [
+        EagerTensor(value, "/device:CPU:0", dtype)
+        for value, dtype in zip(values, _TYPE_NUMBERS, strict=True)
+    ]
+    run_op("Stage", tensors, _attributes(name), outputs=0)
+
+
+def take_all(name: str) -> Iterator[Items]:
+    """Yield all that is in a stage, in parts that do not take much memory."""
+    (size,) = run_op("StageSize", [], _attributes(name))
+    left = int(size.numpy())
+    parts: list[Items] = []
+    most, words = _LARGE_AT_ONCE, 0
+    while left:
+        count = next(count for count in _TAKEN_AT_ONCE if count <= min(left, most))
+        part = _take_many(name, count) if count > 1 else _take_one(name)
+        most = _TAKEN_AT_ONCE[0] if len(part.words) <= count * _LARGE else _LARGE_AT_ONCE
+        parts.append(part)
+        left, words = left - count, words + len(part.words)
+        if not left or words > _MAX_WORDS:
+            yield Items(*map(np.concatenate, zip(*parts, strict=True)))
+            parts, words = [], 0
+
+
+def _take_one(name: str) -> Items:
+    taken = run_op("Unstage", [], _attributes(name), outputs=len(_TYPES))
+    numbers, number, words = (tensor.numpy() for tensor in taken)
+    return Items(numbers, number[None], words.reshape(-1), np.array([words.size], np.int32))
+
+
+def _take_many(name: str, count: int) -> Items:
+    function = functions.function_name(_taker(context(), name, count))
+    types = [*_TYPE_NUMBERS, tf.int32.as_datatype_enum]
+    called: tuple[Any, ...] = ("Tin", [], "Tout", types, "f", function, "config_proto", _as_it_is())
+    # It runs in the thread that calls it, if it is called by way of this op.
+    executor = ("executor_type", "SINGLE_THREADED_EXECUTOR")
+    taken = run_op("PartitionedCall", [], (*called, *executor), outputs=len(types))
+    return Items(*(tensor.numpy() for tensor in taken))
+
+
+def _attributes(name: str) -> tuple[Any, ...]:
+    return ("dtypes", _TYPE_NUMBERS, "shared_name", name, "capacity", _CAPACITY)
+
+
+@functools.cache
+def _taker(_: Any, name: str, count: int) -> Any:
+    """Return a function that takes items out of a stage, made for a context of TensorFlow's.
+
+    It is written as TensorFlow stores it: to trace it would take a tenth of a second.
+    """
+    made = _Function("taker")
+    start = made.add("Const", dtype=tf.int32, value=tf.make_tensor_proto(0))
+    flat = made.add("Const", dtype=tf.int32, value=tf.make_tensor_proto([-1]))
+    columns: list[list[str]] = [[], [], [], []]
+    item = ""
+    for _ in range(count):
+        item = made.add("Unstage", *([f"^{item}"] if item else []), **_stage_attributes(name))
+        matrix, number, words = (f"{item}:values:{slot}" for slot in range(len(_TYPES)))
+        vector = made.add("Reshape", words, f"{flat}:output:0", T=tf.float32, Tshape=tf.int32)
+        size = made.add("Size", words, T=tf.float32, out_type=tf.int32)
+        found = matrix, number, f"{vector}:output:0", f"{size}:output:0"
+        for column, value in zip(columns, found, strict=True):
+            column.append(value)
+    matrices, numbers, vectors, sizes = columns
+    concat = functools.partial(made.add, "ConcatV2", N=count, Tidx=tf.int32)
+    pack = functools.partial(made.add, "Pack", N=count, T=tf.int32, axis=0)
+    made.give(concat(*matrices, f"{start}:output:0", T=tf.int64), tf.int64)
+    made.give(pack(*numbers), tf.int32)
+    made.give(concat(*vectors, f"{start}:output:0", T=tf.float32), tf.float32)
+    made.give(pack(*sizes), tf.int32)
+    return functions.make_function(made.definition, [])
+
+
+class _Function:
+    """A function as TensorFlow stores it.
+
+    Args:
+        what: Part of its name.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.definition = FunctionDef()
+        self.definition.signature.name = functions.new_name(what)
+        self.definition.signature.is_stateful = True
+
+    def add(self, op_type: str, *inputs: str, **attrs: Any) -> str:
+        """Add a node; return its name."""
+        name = f"node_{len(self.definition.node_def)}"
+        node = self.definition.node_def.add(name=name, op=op_type, input=inputs)
+        for key, value in attrs.items():
+            node.attr[key].CopyFrom(graph_ops.attribute_value(value))
+        return name
+
+    def give(self, node: str, dtype: Any) -> None:
+        """Add the output of a node to those of the function."""
+        name = f"output_{len(self.definition.ret)}"
+        self.definition.signature.output_arg.add(name=name, type=dtype.as_datatype_enum)
+        self.definition.ret[name] = f"{node}:output:0"
+
+
+def _stage_attributes(name: str) -> dict[str, Any]:
+    types = AttrValue(list=AttrValue.ListValue(type=_TYPE_NUMBERS))
+    shared = {"container": b"", "shared_name": name.encode()}
+    return {"dtypes": types, "capacity": _CAPACITY, "memory_limit": 0, **shared}
+
+
+@functools.cache
+def _as_it_is() -> bytes:
+    """Return a configuration in which TensorFlow optimizes nothing, which would take longer."""
+    config = ConfigProto()
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    return bytes(config.SerializeToString())
