@@ -1,6 +1,6 @@
 """Diagnoses jobs of many processes, made of a recorded one by hard links, and joins summaries.
 
-    python tests/benchmarks/bench_fleet.py [--processes 4 20] [--traces 1000000] [--joined 10 1000]
+    python tests/benchmarks/bench_fleet.py [--processes 4 20] [--traces 1000000] [--joined 10 3000]
 
 One process of a recorded job is scaled up as `bench_reader` does, and linked under as many names
 as there are to be processes.  Prints, as Markdown, the CPU time of one `diagnose` of one of them,
@@ -47,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--processes", type=int, nargs="*", default=[4, 20])
     parser.add_argument("--traces", type=int, default=1_000_000)
-    parser.add_argument("--joined", type=int, nargs="*", default=[10, 100, 1000])
+    parser.add_argument("--joined", type=int, nargs="*", default=[10, 100, 1000, 3000])
     parser.add_argument("--join", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.join:

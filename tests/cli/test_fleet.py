@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tfdbg_tui.cli import main
+from tfdbg_tui.cli import main, parser_of
 from tfdbg_tui.cli.fleet import write_summary
 from tfdbg_tui.logdir import list_runs
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.conftest import RecordedLogdirs
 
 
@@ -198,3 +199,14 @@ def test_a_scheduler_that_is_not_there_is_one_sentence(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "tcp://127.0.0.1:9: no scheduler can be reached" in printed.err
+
+
+@pytest.mark.parametrize("name", ["slurm.sh", "kubernetes.yaml"])
+def test_the_commands_of_the_example_are_understood(name: str) -> None:
+    jobs = Path(__file__).parents[2] / "examples" / "jobs"
+    text = (jobs / name).read_text().replace("\\\n", " ")
+    commands = re.findall(r"tfdbg-tui (run|diagnose) (.*?)(?: > .*)?$", text, re.MULTILINE)
+    assert {command for command, _ in commands} == {"run", "diagnose"}
+    for command, arguments in commands:
+        parsed = parser_of(command).parse_args(shlex.split(arguments))
+        assert command == "diagnose" or (jobs / parsed.script).is_file()

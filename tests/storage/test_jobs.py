@@ -10,6 +10,7 @@ import pytest
 
 from tests.storage import places
 from tfdbg_tui.cli.fleet import diagnose_logdirs
+from tfdbg_tui.cli.options import expanded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +35,9 @@ def test_prefixes_of_one_server_are_one_job(
         found = [
             diagnose_logdirs([f"{place.url}/{worker}" for worker in workers], jobs=1),
             diagnose_logdirs([place.url], jobs=1),
+            diagnose_logdirs(expanded([f"{place.url}/work*[0-2]"]), jobs=1),
         ]
+        assert expanded([f"{place.url}/*/*"]) == []
     here = diagnose_logdirs([str(job / worker) for worker in workers], jobs=1)
     wanted = json.dumps(here.to_json()).replace(str(job), place.url)
-    assert [json.dumps(report.to_json()) for report in found] == [wanted] * 2
+    assert [json.dumps(report.to_json()) for report in found] == [wanted] * 3

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import glob
-import os
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.cli.config import read_config
-from tfdbg_tui.storage.urls import is_url, without_secrets
+from tfdbg_tui.storage.patterns import is_pattern, matching
+from tfdbg_tui.storage.urls import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,11 +38,16 @@ def add_logdirs(parser: argparse.ArgumentParser, *, at_least: int = 0) -> None:
 
 
 def expanded(paths: Sequence[str]) -> list[str]:
-    """Return paths with patterns, which a shell may have been kept from, replaced by what fits."""
+    """Return paths with patterns, which a shell may have been kept from, replaced by what fits.
+
+    A pattern stays where its server does not answer: whoever opens it tells why.
+    """
     found: list[str] = []
     for path in paths:
-        is_pattern = not is_url(path) and glob.has_magic(path) and not os.path.exists(path)
-        found += sorted(glob.glob(os.path.expanduser(path))) if is_pattern else [path]
+        try:
+            found += matching(path) if is_pattern(path) else [path]
+        except OSError:
+            found.append(path)
     return list(dict.fromkeys(found))
 
 
