@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from tfdbg_tui.diagnosis import device_of, name_of, readable_function
 from tfdbg_tui.tui.panes.base import PaneSpec
 from tfdbg_tui.tui.panes.chain_origin import chain_origin
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _NAME_WIDTH = 16  # the least a tensor's name gets
+_BESIDE_NAME = 14  # cells of the frame, and of the title, beside the name
 _IN = chips.BRIEF + 3  # what came in, and an arrow
 # Optional columns, in the order in which they get room: title, width.
 _OPTIONAL = (("function", 12), ("came by", 11), ("in", _IN), ("op type", 14))
@@ -197,7 +200,9 @@ class Why(ChainPane):
         snapshot, event = self.session.snapshot, self.session.focus.why
         if snapshot is None or event is None:
             return ""
-        return name_of(snapshot.run, event)
+        name = self.charset.safe(name_of(snapshot.run, event))
+        room = max(_NAME_WIDTH, self.size.width - _BESIDE_NAME)
+        return self.charset.fit_name(name, min(cell_len(name), room))
 
 
 SPEC = PaneSpec(

@@ -89,6 +89,10 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
         self._table.load(snapshot, tensors)
         self.show()
 
+    def title_name(self) -> str:
+        """See `ListScreen`."""
+        return self._table.tensor_name
+
     def title_text(self) -> str:
         """See `ListScreen`."""
         return self._table.title()
@@ -180,14 +184,17 @@ class HistoryTable(VirtualList):
         """The computation that is looked at."""
         return self.history.event(self.position)
 
+    @property
+    def tensor_name(self) -> str:
+        """The name of the tensor that is shown."""
+        return self.snapshot.tensor_name(self.history.latest)
+
     def title(self) -> str:
-        """Return what stands on the box."""
+        """Return what stands on the box behind the name."""
         history = self.history
-        name = self.snapshot.tensor_name(history.latest)
         which = f"  {self._chosen + 1:,} of {len(self._tensors):,} tensors"
-        return (
-            f"{name}  {history.dtype or ''}  {self.position + 1:,} of {len(history):,} computations"
-            + (which if len(self._tensors) > 1 else "")
+        return f"{history.dtype or ''}  {self.position + 1:,} of {len(history):,} computations" + (
+            which if len(self._tensors) > 1 else ""
         )
 
     def to(self, position: int) -> None:

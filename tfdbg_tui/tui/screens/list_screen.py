@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from rich.cells import cell_len
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 Result = TypeVar("Result")
+
+_CORNERS = 8  # cells of the frame beside its title, and between a name and what follows it
 
 
 class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
@@ -61,13 +64,23 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
 
     def compose(self) -> ComposeResult:
         """See Textual."""
-        self._box.border_title = Content(self._charset.safe(self.title_text()))
+        self._box.border_title = self._title()
         self._box.border_subtitle = Content(self._keys)
         with self._box:
             yield self._list
 
+    def _title(self) -> Content:
+        text = self._charset.safe(self.title_text())
+        room = self.app.size.width - cell_len(text) - _CORNERS
+        name = self._charset.fit_name(self.title_name(), room).rstrip()
+        return Content(f"{name}  {text}" if name else text)
+
+    def title_name(self) -> str:
+        """Return the name that stands on the frame, before `title_text`; "" for none."""
+        return ""
+
     def title_text(self) -> str:
-        """Return what stands on the frame."""
+        """Return what else stands on the frame."""
         raise NotImplementedError
 
     def action_to_bad(self, step: int) -> None:
@@ -80,7 +93,7 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
 
     def show(self) -> None:
         """Show the present state."""
-        self._box.border_title = Content(self._charset.safe(self.title_text()))
+        self._box.border_title = self._title()
         self._list.update()
 
     async def action_leave(self) -> None:

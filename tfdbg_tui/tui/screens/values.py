@@ -66,9 +66,13 @@ class ValuesScreen(ListScreen[None]):
         self._grid = TensorGrid(TensorView.of(tensor), charset)
         super().__init__(self._grid, _KEYS, charset)
 
+    def title_name(self) -> str:
+        """See `ListScreen`."""
+        return self._tensor_name
+
     def title_text(self) -> str:
         """See `ListScreen`."""
-        return f"{self._tensor_name}  {self._tensor.dtype} {list(self._tensor.shape)}"
+        return f"{self._tensor.dtype} {list(self._tensor.shape)}"
 
     def on_mount(self) -> None:
         """Begin at the first bad element, if there is one."""
