@@ -67,7 +67,14 @@ class ExecutionRows(EventRows):
         return focus_newest(snapshot, focus, executions_first=True)
 
     def at_overview(self, snapshot: Snapshot, focus: Focus, cell: int, cells: int) -> int | None:
-        """Return the row that one of the cells of an overview stands for; None for none."""
+        """Return the row that one of the cells of an overview stands for; None for none.
+
+        Args:
+            snapshot: What is shown.
+            focus: What is focused.
+            cell: Which cell, from 0.
+            cells: How many there are.
+        """
         if not 0 <= cell < cells:
             return None
         execution = cell * self.total(snapshot) // cells
