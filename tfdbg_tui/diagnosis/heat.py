@@ -188,7 +188,7 @@ class _Table:
 
     def of_places(self, rows: Int64Array, places: Int64Array, largest: Floats | None) -> Cells:
         """Return cells of outputs of executions; see `of_sites`, and `Place`."""
-        row, side = self.rows.of_places(places)
+        row, side = self.rows.of_places(rows, places)
         steps, slots = self._steps.numbers_of(rows), Place.of(places).slot
         return self._cells(row, side, steps, largest, -1 - rows, slots)
 

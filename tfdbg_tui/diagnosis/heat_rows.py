@@ -77,10 +77,18 @@ class HeatRows:
         row, side, slot = self._of_site[sites].T
         return row, side, slot
 
-    def of_places(self, places: Int64Array) -> tuple[Int64Array, Int64Array]:
-        """Return row and side of each of some outputs of executions; see `Place`."""
-        numbers, which = np.unique(places, return_inverse=True)
-        found = np.array([self._row_of_place(n) for n in numbers.tolist()], np.int64)
+    def of_places(self, rows: Int64Array, places: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """Return row and side of each of some outputs of executions.
+
+        Args:
+            rows: Index of each; shape [n].
+            places: The number of its `Place`.
+        """
+        numbers, first, which = np.unique(places, return_index=True, return_inverse=True)
+        last = np.zeros(len(numbers), np.int64)
+        last[which.reshape(-1)] = rows
+        ends = zip(numbers.tolist(), rows[first].tolist(), last.tolist(), strict=True)
+        found = np.array([self._row_of_place(n, some) for n, *some in ends], np.int64)
         row, side = found.reshape(-1, 2)[which.reshape(-1)].T
         return row, side
 
@@ -136,10 +144,11 @@ class HeatRows:
         name = readable_function(kind.op_type).partition(" (")[0] if kind.is_function else _EAGER
         return self._row(HeatRow(name, None))
 
-    def _row_of_place(self, number: int) -> tuple[int, int]:
-        variable = self._variables.of_place(number)
+    def _row_of_place(self, number: int, some: list[int]) -> tuple[int, int]:
+        """Return row and side of a place, given some of its executions."""
+        place = Place.of(number)
+        variable = self._variables.of_executions(some, self._run.executions.kind_by_id(place.kind))
         if variable is not None:
             return self._of_variable[variable], FORWARD
-        place = Place.of(number)
         backward = is_backward_stack(self._run.stack(place.stack))
         return int(self._of_kind[place.kind]), GRADIENT if backward else FORWARD

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
 from tfdbg_tui.diagnosis.dataflow.variables import Variables
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
-from tfdbg_tui.logdir.index.executions import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
-    from tfdbg_tui.logdir import Run, Site, Variable
+    from tfdbg_tui.logdir import ExecutionKind, Run, Site, Variable
 
 _READ = "ReadVariableOp"
 _UPDATES = frozenset({"AssignSubVariableOp", "AssignAddVariableOp"})
-_SAMPLE = 3  # executions of a line that have to read the same variable
 
 
 class Value(NamedTuple):
@@ -51,19 +49,16 @@ class VariableValues:
         """Return what a tensor of a graph is of a variable; None where that is not known."""
         return self._of_tensors.get((site.graph_id, TensorRef(site.op_name, site.output_slot)))
 
-    def of_place(self, number: int) -> Variable | None:
-        """Return the variable that is read by a line of eager code, if it is always one.
+    def of_executions(self, rows: Iterable[int], kind: ExecutionKind) -> Variable | None:
+        """Return the variable that some executions of a line read; None if that is not one.
 
         Args:
-            number: Number of a `Place`.
+            rows: The executions.
+            kind: Of which kind they are.
         """
-        executions, place = self._run.executions, Place.of(number)
-        kind = executions.kind_by_id(place.kind)
         if kind.op_type != _READ or not self._known:
             return None
-        rows = executions.magnitudes([number]).rows
-        some = {rows[at] for at in range(0, len(rows), max(1, len(rows) // _SAMPLE))}
-        handles = {next(iter(self._timeline.input_ids(int(row))), 0) for row in some}
+        handles = {next(iter(self._timeline.input_ids(row)), 0) for row in rows}
         return self._known.get((kind.file_set, handles.pop())) if len(handles) == 1 else None
 
     def _values(self, variables: Variables) -> Iterator[tuple[tuple[str, TensorRef], Value]]:
