@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,7 @@ from tests.tui.conftest import NORMAL, Opened
 from tfdbg_tui.tui.app import TfdbgApp
 from tfdbg_tui.tui.screens.runs import RunsScreen
 from tfdbg_tui.tui.session.focus import Sort
+from tfdbg_tui.wire import events, filesets, tfrecord
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -204,3 +206,41 @@ async def test_a_single_run_has_no_workers(open_app: Open, logdirs: RecordedLogd
             await opened.press("tab")
             panes.add(opened.focus.pane)
         assert "workers" not in panes
+
+
+def start_of(job: Path, logdir: Path, number: int) -> None:
+    """Writes what a start of a job has left, of a cluster that is the same for all starts."""
+    for path in job.iterdir():
+        data = path.read_bytes()
+        if path.suffix == f".{filesets.METADATA}":
+            (_, payload), *others = tfrecord.records(data)
+            event = events.DebugEvent.decode(payload)
+            described = replace(
+                events.DebugMetadata.decode(event.debug_metadata),
+                tfdbg_run_id=f"{number}-{path.stem[-1]}",
+                task_type="worker",
+                task_index=int(path.stem[-1]),
+                num_tasks=3,
+                cluster="one",
+            )
+            event = replace(event, debug_metadata=described.encode())
+            rest = [payload for _, payload in others]
+            data = b"".join(map(tfrecord.frame, [event.encode(), *rest]))
+        (logdir / path.name.replace("tfdbg_events.1", f"tfdbg_events.{number + 1}")).write_bytes(
+            data
+        )
+
+
+async def test_of_a_job_that_was_started_again_the_last_start_is_shown(
+    recorded: Path, tmp_path: Path
+) -> None:
+    start_of(recorded / "loop_0", tmp_path, 0)
+    start_of(recorded / "loop_healthy", tmp_path, 1)
+    app = TfdbgApp(str(tmp_path))
+    async with app.run_test(size=NORMAL) as pilot:
+        opened = OpenedJob(app, pilot)
+        await opened.until(lambda: opened.has_explained(0))
+        assert [member.verdict for member in opened.job.report.members] == ["clean"] * 3
+        await opened.press("R")
+        await opened.until(lambda: opened.screen().count("bad ") == 3)
+        assert re.search("bad .*worker 2 0-2", opened.screen())

@@ -44,6 +44,12 @@ def are_of_a_cluster(runs: Sequence[RunFiles]) -> bool:
     return any(run.task is not None for run in runs) or any(map(_task_of_devices, file_sets))
 
 
+def are_of_one_cluster(processes: Sequence[RunFiles]) -> bool:
+    """Whether processes say that they are of the same cluster: one job, or several starts of it."""
+    clusters = {process.task.cluster if process.task else "" for process in processes}
+    return len(clusters) == 1 and "" not in clusters
+
+
 def colleagues(process: RunFiles, others: Sequence[RunFiles]) -> list[RunFiles]:
     """Return the processes that may be of one job, as far as their tasks tell: each task once.
 

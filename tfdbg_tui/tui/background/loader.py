@@ -175,8 +175,10 @@ class Loader(Worker):
         """Return the run to open, or have the user choose: None until then."""
         if self._run is not None:
             return self._labelled(runs)
+        from tfdbg_tui.logdir.processes import are_of_one_cluster
+
         job = self._job_of(runs[-1])
-        if len(job) == len(runs) or self._newest:
+        if len(job) == len(runs) or are_of_one_cluster(runs) or self._newest:
             return self._begun(job[0])
         self._post(RunsFound(runs))
         self._chosen.wait()

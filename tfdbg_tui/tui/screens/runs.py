@@ -145,7 +145,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
 
     def _text(self, files: RunFiles) -> str:
         report = self._reports.get(files)
-        return f"{self._where(files)} {files.label} {report.verdict if report else ''}".lower()
+        return f"{self._where(files)} {_label(files)} {report.verdict if report else ''}".lower()
 
     def _line(self, files: RunFiles) -> Content:
         fit = self._charset.fit
@@ -160,7 +160,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
             fit(alerts, _ALERTS),
             (fit(events, _EVENTS) if room > 90 else "", "$dim"),
             (fit(_age(files), _AGE), "$dim"),
-            (fit(files.label, label), "$dim"),
+            (fit(_label(files), label), "$dim"),
         )
 
     def _found(self, files: RunFiles) -> tuple[str, str, str]:
@@ -187,6 +187,11 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
             self.dismiss(None)
         else:
             await self.app.action_quit()
+
+
+def _label(files: RunFiles) -> str:
+    """Return what tells the runs of a directory apart."""
+    return f"{files.task} {files.label}" if files.task else files.label
 
 
 def _age(files: RunFiles) -> str:
