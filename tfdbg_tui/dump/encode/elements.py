@@ -14,12 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tfdbg_tui.dump.encode import summaries
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.dump.encode.group_plan import GroupPlan
 
 _WORD_BYTES = 4
+_WORDS_AT_ONCE = 1 << 17
+"""So many words are looked at together, so that they stay in the CPU's cache."""
 
 Float32Array = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -101,25 +105,9 @@ class Layout:
     def counts(self, block: Float32Array) -> IntArray:
         """Return size, -∞, +∞ and NaN of the rows in `GroupPlan.counted` in each execution."""
         elements = block[:, self._bounds[0] :].view(self._dtypes[0])
-        counts = np.zeros((len(block), len(self._order), 4), np.int64)
-        counts[:, self._order, 0] = self._sizes
-        is_finite = np.isfinite(elements)
-        if is_finite.all():
-            return counts
-        is_nan = elements != elements
-        counts[:, self._order, 3] = self._count(is_nan)
-        if np.count_nonzero(is_finite) + np.count_nonzero(is_nan) < is_nan.size:
-            counts[:, self._order, 1] = self._count(elements == -np.inf)
-            counts[:, self._order, 2] = self._count(elements == np.inf)
+        counts = np.empty((len(block), len(self._order), 4), np.int64)
+        counts[:, self._order] = summaries.count_bad_of_each(elements, self._starts, self._sizes)
         return counts
-
-    def _count(self, mask: npt.NDArray[np.bool_]) -> Any:
-        """Return how many are true in each row of each execution: mostly none or all."""
-        is_all = np.logical_and.reduceat(mask, self._starts, axis=1)
-        if (is_all == np.logical_or.reduceat(mask, self._starts, axis=1)).all():
-            return is_all * self._sizes
-        # Sums of float32 are exact here, and faster than those of integers.
-        return np.add.reduceat(mask.astype(np.float32), self._starts, axis=1)
 
 
 class Layouts:
@@ -136,15 +124,24 @@ class Layouts:
 
     def alike(self, words: Words) -> Iterator[tuple[Layout, IntArray, Float32Array]]:
         """Yield executions that have one layout: the layout, which they are, and their words."""
-        left = np.arange(len(words.starts))
-        while len(left):
-            same = left[words.sizes[left] == words.sizes[left[0]]]
-            block = words.block(same)
+        for size in np.unique(words.sizes).tolist():
+            places = np.flatnonzero(words.sizes == size)
+            at_once = max(1, _WORDS_AT_ONCE // size)
+            for start in range(0, len(places), at_once):
+                some = places[start : start + at_once]
+                yield from self._alike(some, words.block(some))
+
+    def _alike(
+        self, places: IntArray, block: Float32Array
+    ) -> Iterator[tuple[Layout, IntArray, Float32Array]]:
+        while len(places):
             head = self._head(block[0])
             is_alike = (block[:, : len(head)] == head).all(axis=1)
-            places = same[is_alike]
-            yield self._layout(head), places, block[is_alike]
-            left = np.setdiff1d(left, places, assume_unique=True)
+            if is_alike.all():
+                yield self._layout(head), places, block
+                return
+            yield self._layout(head), places[is_alike], block[is_alike]
+            places, block = places[~is_alike], block[~is_alike]
 
     def _head(self, words: Float32Array) -> Float32Array:
         """Return the words before the elements."""

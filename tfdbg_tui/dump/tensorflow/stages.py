@@ -26,7 +26,7 @@ from tfdbg_tui.dump.tensorflow import functions, graph_ops
 from tfdbg_tui.dump.tensorflow.resources import run_op
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _TYPES = (tf.int64, tf.int32, tf.float32)
 _TYPE_NUMBERS = [dtype.as_datatype_enum for dtype in _TYPES]
@@ -36,7 +36,7 @@ _TAKEN_AT_ONCE = (64, 8, 1)
 _LARGE = 1024
 _LARGE_AT_ONCE = 8
 """Of items with so many words not more are, for to ask for much memory takes long."""
-_MAX_WORDS = 1 << 19
+_MAX_WORDS = 1 << 18
 """So many words of a part are enough."""
 
 
@@ -91,8 +91,14 @@ def take_all(name: str) -> Iterator[Items]:
         parts.append(part)
         left, words = left - count, words + len(part.words)
         if not left or words > _MAX_WORDS:
-            yield Items(*map(np.concatenate, zip(*parts, strict=True)))
+            yield _joined(parts)
             parts, words = [], 0
+
+
+def _joined(parts: Sequence[Items]) -> Items:
+    if len(parts) == 1:
+        return parts[0]
+    return Items(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _take_one(name: str) -> Items:
