@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _NAME_WIDTH = 20  # the least that a name gets before there are other columns
-_TYPE_WIDTH = 14
-_SHAPE_WIDTH = 17
+_COLUMNS = 14, 17  # widths of the op type, and of dtype and shape
+_WIDE, _WIDE_COLUMNS = 110, (24, 30)  # the same in a pane this wide
 _TALL = 12
 
 
@@ -240,7 +240,8 @@ class GraphStructure(Pane):
         slot = f"{node.input_slot} " if shown.path and self._takes_several(shown) else ""
         room -= len(slot)
         columns: list[Cell] = []
-        for text, width in ((node.op_type or "", _TYPE_WIDTH), (self._shape(node), _SHAPE_WIDTH)):
+        widths = _WIDE_COLUMNS if self.line_width >= _WIDE else _COLUMNS
+        for text, width in zip((node.op_type or "", self._shape(node)), widths, strict=True):
             if room - width >= _NAME_WIDTH:
                 columns.append((" " + self.charset.fit(text, width - 1), "dim"))
                 room -= width
