@@ -230,6 +230,7 @@ def test_signals_and_input_reach_the_program_as_without(tmp_path: Path) -> None:
         (["--tensor-debug-mode", "LOUD"], "Invalid value in tensor_debug_mode ('LOUD')"),
         (["--op-regex", "("], "--op-regex (: missing )"),
         (["--every", "0"], "every is a number of steps, 1 or more"),
+        (["--steps", "5"], "steps is the first and the last, as '1000..1010'"),
     ],
 )
 def test_what_cannot_be_recorded_is_said_before_the_program_starts(

@@ -328,6 +328,7 @@ def test_an_error_meant_for_the_program_reaches_it(tmp_path: Path) -> None:
     [
         ("CONCISE_HEALTH", 3, {}, "circular_buffer"),
         ("CONCISE_HEALTH", -1, {"every": 2}, "filtered"),
+        ("CONCISE_HEALTH", -1, {"steps": "1..2"}, "filtered"),
         ("CONCISE_HEALTH", -1, {"op_regex": "Sin"}, "filtered"),
         ("SHAPE", -1, {}, "blind"),
     ],

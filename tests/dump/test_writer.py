@@ -87,6 +87,8 @@ def test_errors_are_those_of_tensorflow(tmp_path: Path) -> None:
         enable(str(tmp_path), tensor_dtypes="float32")
     with pytest.raises(ValueError, match="every"):
         enable(str(tmp_path), every=0)
+    with pytest.raises(ValueError, match="steps is the first and the last"):
+        enable(str(tmp_path), steps="9..3")
     handle = enable(str(tmp_path), "SHAPE", 10)
     assert enable(str(tmp_path), "SHAPE", 10) is handle
     with pytest.raises(ValueError, match="different circular-buffer size"):
@@ -164,6 +166,19 @@ def test_sampling_records_one_step_in_k(tmp_path: Path) -> None:
                 function(tf.ones([2]) * 2.0)
     assert sorted({e.step for e, _ in traces(tmp_path)}) == [0, 3, 6]
     assert sorted({e.step for e, _ in executions(tmp_path)}) == [0, 3, 6]
+
+
+def test_steps_from_the_first_to_the_last_one_are_recorded(tmp_path: Path) -> None:
+    function = log_function()
+    with dumping(tmp_path, "ADAPTIVE", steps="20..22"):
+        for number in range(30):
+            with tfdbg_tui.step(number):
+                function(tf.ones([2]) * 2.0)
+    run = open_run(tmp_path)
+    measured = run.graph_executions.magnitudes().executions
+    assert sorted({e.step for e, _ in traces(tmp_path)}) == [20, 21, 22]
+    assert set(run.executions.steps.numbers_of(measured).tolist()) == {20, 21, 22}
+    assert run.files.filters == ("steps=20..22",)
 
 
 def test_circular_buffer_keeps_the_last_and_flush_makes_it_permanent(tmp_path: Path) -> None:

@@ -85,6 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--op-regex", metavar="REGEX", help="record only ops whose type matches")
     parser.add_argument("--every", type=int, metavar="K", help="record one training step in K")
     parser.add_argument(
+        "--steps", metavar="A..B", help="record only the training steps from A to B: 1000..1010"
+    )
+    parser.add_argument(
         "--magnitudes-every",
         type=int,
         metavar="K",
@@ -177,7 +180,10 @@ def _report(program: Program) -> None:
 
 def _dump_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return what the user asks of the dump writer, checked before the program starts."""
-    names = "tensor_debug_mode", "circular_buffer_size", "op_regex", "every", "magnitudes_every"
+    names = (
+        *("tensor_debug_mode", "circular_buffer_size", "op_regex"),
+        *("every", "steps", "magnitudes_every"),
+    )
     options = {name: value for name in names if (value := getattr(args, name)) is not None}
     if args.stop_on_bad:
         options["on_bad"] = "raise"

@@ -66,6 +66,7 @@ def enable_dump_debug_info(
     tensor_dtypes: _options.TensorDtypes = None,
     *,
     every: int = 1,
+    steps: str | None = None,
     magnitudes_every: int = _options.DEFAULT_MAGNITUDES_EVERY,
     keep_after_bad: int | None = None,
     on_bad: str = "continue",
@@ -90,6 +91,8 @@ def enable_dump_debug_info(
         tensor_dtypes: Record only tensors of these dtypes: a list, or a function of a dtype.
         every: Record only steps divisible by it, at almost no cost in between.  Needs steps:
             `tfdbg_tui.step` or `tfdbg_tui.dump.StepCallback`; outside of steps all is recorded.
+        steps: Record only steps from the first to the last one of these: "1000..1010"; else as
+            `every`.
         magnitudes_every: In ADAPTIVE and FULL_HEALTH, record of every tensor the smallest and
             largest finite element in steps divisible by it, and in the first 16; outside of steps,
             in one call of a function, or execution of an eager line, in so many.  Of a loop's
@@ -121,6 +124,7 @@ def enable_dump_debug_info(
         op_regex,
         tensor_dtypes,
         every=every,
+        steps=steps,
         magnitudes_every=magnitudes_every,
         keep_after_bad=keep_after_bad,
         on_bad=on_bad,

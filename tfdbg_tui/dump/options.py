@@ -22,6 +22,8 @@ ON_BAD = ("continue", "raise")
 DEFAULT_MAGNITUDES_EVERY = 10
 """Steps between those whose largest and smallest elements are recorded."""
 
+_STEPS = re.compile(r"(\d{1,18})\.\.(\d{1,18})")
+
 TensorDtypes = Sequence[Any] | Callable[[Any], bool] | None
 
 
@@ -36,6 +38,7 @@ class Options:
     op_regex: re.Pattern[str] | None
     tensor_dtypes: Callable[[Any], bool] | None
     every: int
+    steps: range | None
     magnitudes_every: int
     keep_after_bad: int | None
     on_bad: str
@@ -66,6 +69,10 @@ class Options:
         """Whether something happens at the first bad tensor."""
         return self.on_bad == "raise" or self.keep_after_bad is not None
 
+    def records_step(self, number: int) -> bool:
+        """Return whether a training step is recorded."""
+        return number % self.every == 0 and (self.steps is None or number in self.steps)
+
     def keeps(self, op_type: str, dtype: Any) -> bool:
         """Return whether the filters let the outputs of an op type with a dtype through."""
         if self.op_regex and not self.op_regex.match(op_type):
@@ -81,6 +88,7 @@ def validated(
     tensor_dtypes: TensorDtypes = None,
     *,
     every: int = 1,
+    steps: str | None = None,
     magnitudes_every: int = DEFAULT_MAGNITUDES_EVERY,
     keep_after_bad: int | None = None,
     on_bad: str = "continue",
@@ -117,11 +125,24 @@ def validated(
         op_regex=re.compile(op_regex) if op_regex else None,
         tensor_dtypes=_dtype_filter(tensor_dtypes),
         every=every,
+        steps=_range_of(steps),
         magnitudes_every=magnitudes_every,
         keep_after_bad=keep_after_bad,
         on_bad=on_bad,
         run_id=run_id or os.environ.get(RUN_ID_VARIABLE),
     )
+
+
+def _range_of(steps: str | None) -> range | None:
+    """Return the steps from the first to the last one that a text such as ``1000..1010`` names."""
+    if steps is None:
+        return None
+    match = _STEPS.fullmatch(str(steps))
+    if match is None or int(match[1]) > int(match[2]):
+        raise ValueError(
+            f"steps is the first and the last, as '1000..1010', but received {steps!r}"
+        )
+    return range(int(match[1]), int(match[2]) + 1)
 
 
 def _absolute(path: str) -> str:

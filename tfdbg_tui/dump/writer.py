@@ -211,9 +211,9 @@ class DumpWriter:
         try:
             row_queue.mark(self.now)
             self._fit_batches.step_changes(number, batch)
-            if number is not None:
+            sampled = number is None or self.options.records_step(number)
+            if sampled and number is not None:
                 self._measured.step_begins(number)
-            sampled = number is None or number % self.options.every == 0
             if sampled != self._sampled:
                 self._sampled = sampled
                 self._hooks.watch_eager_ops(sampled)

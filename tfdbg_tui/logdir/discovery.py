@@ -257,6 +257,7 @@ def _filters(processes: Sequence[DebugMetadata]) -> tuple[str, ...]:
         found += [f"op_regex={metadata.op_regex!r}"] * bool(metadata.op_regex)
         found += ["tensor_dtypes"] * bool(metadata.filters_dtypes)
         found += [f"every={metadata.every}"] * (metadata.every > 1)
+        found += [f"steps={metadata.steps}"] * bool(metadata.steps)
     return tuple(dict.fromkeys(found))
 
 

@@ -47,6 +47,8 @@ class DebugMetadata(Message):
     task_index: int = pb(1007, Kind.INT)
     num_tasks: int = pb(1008, Kind.INT)
     cluster: str = pb(1009, Kind.STRING)
+    # Extension: the training steps that are recorded, as "1000..1010"; "" for all.
+    steps: str = pb(1010, Kind.STRING)
 
 
 @dataclass(slots=True)

@@ -93,6 +93,7 @@ class WrittenFileSet:
             op_regex=options.op_regex.pattern if options.op_regex else "",
             filters_dtypes=int(options.tensor_dtypes is not None),
             every=options.every,
+            steps=f"{options.steps[0]}..{options.steps[-1]}" if options.steps else "",
             mode_name=options.mode_name,
             **cluster.task_fields(),
         )
