@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from tests.logdir.synthetic import TRACE, trace_record, vector_proto, write_logdir
 from tfdbg_tui.cli import main
+from tfdbg_tui.logdir import list_runs
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -86,8 +88,13 @@ def test_people_are_told_the_values_in_both(
     assert "second     1 NaN (graph execution 1)" in out
 
 
-def test_a_run_does_not_differ_from_itself(
-    logdirs: RecordedLogdirs, capsys: pytest.CaptureFixture[str]
+def test_runs_of_one_logdir_are_compared_if_they_are_two(
+    logdirs: RecordedLogdirs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["diff", str(logdirs["mnist"]), str(logdirs["mnist"])]) == 0
-    assert "no difference: 52 tensors" in capsys.readouterr().out
+    path = str(shutil.copytree(logdirs["mnist"], tmp_path / "runs"))
+    assert main(["diff", path, path]) == 2
+    assert "both are the same run" in capsys.readouterr().err
+    logdir(tmp_path / "runs", "g")
+    first, second = (files.label for files in list_runs(path))
+    assert main(["diff", path, path, "--first-run", first, "--second-run", second]) == 3
+    assert "not compared" in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
     tfdbg-tui diff GOOD BAD
     tfdbg-tui diff GOOD BAD --json | jq '.bad_in_second[0].bad'
+    tfdbg-tui diff LOGDIR LOGDIR --first-run 363d37fa --second-run 9ae5bc4a
 
 Tensors are paired by the function that they are in, their name and their op type; eager ones by
 their op type and the text of their source line.  The n-th computation of one is compared with the
@@ -27,7 +28,7 @@ from tfdbg_tui.diagnosis import (
     paragraph,
     verdict_text,
 )
-from tfdbg_tui.logdir import open_run
+from tfdbg_tui.logdir import LogdirError, open_run
 from tfdbg_tui.logdir.text import printable
 from tfdbg_tui.query import compare
 from tfdbg_tui.storage.urls import without_secrets
@@ -50,12 +51,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     for name in ("first", "second"):
         parser.add_argument(name, metavar="LOGDIR", type=without_secrets, help=LOGDIR_HELP)
+        parser.add_argument(
+            f"--{name}-run", metavar="ID", help=f"which run, where the {name} holds several"
+        )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print how two runs differ; return the exit code that tells it."""
-    first, second = open_run(args.first), open_run(args.second)
+    """Print how two runs differ; return the exit code that tells it.
+
+    Raises:
+        LogdirError: A logdir is unusable, or both are the same run.
+    """
+    first = open_run(args.first, args.first_run)
+    second = open_run(args.second, args.second_run)
+    if first.files.identity == second.files.identity:
+        raise LogdirError(
+            "both are the same run; --first-run and --second-run choose among those of a logdir"
+        )
     reports = diagnose(first), diagnose(second)
     comparison = compare(first, second)
     if args.json:
