@@ -134,3 +134,18 @@ def test_variables_and_what_optimizers_keep_are_rows(run: tfdbg_tui.Run) -> None
     layers = heat.without_variables()
     assert {row.name for row in layers.rows} >= {"net", "trained", "frozen"}
     assert "kernel" not in {row.name for row in layers.rows}
+
+
+def test_variables_of_replicas_cost_nothing_else(tmp_path: Path) -> None:
+    """Outside of a replica they have no handle, and say so by an error."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+            model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+            model.compile(keras.optimizers.Adam(), "mse", jit_compile=False)
+        model.fit(tf.ones([4, 3]), tf.ones([4, 2]), batch_size=2, verbose=0)
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    run = tfdbg_tui.open_run(tmp_path)
+    assert not run.omissions
+    assert run.gradient_requests

@@ -37,9 +37,14 @@ class Slot(NamedTuple):
 def handle_id(variable: Any) -> int | None:
     """Return the number of a variable's handle, by which it is known eagerly and in graphs.
 
-    None for what has none: a variable that is not built yet, one of a session.
+    None for what has none: a variable that is not built yet, one of a session, or one of several
+    replicas, outside of these.
     """
-    handle = getattr(vars(variable).get(_VALUE, variable), "handle", None)
+    own = getattr(variable, "__dict__", {}).get(_VALUE, variable)
+    try:
+        handle = getattr(own, "handle", None)
+    except ValueError:
+        return None
     return tensor_id(handle) if is_eager(handle) else None
 
 
