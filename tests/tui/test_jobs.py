@@ -173,12 +173,15 @@ async def test_workers_are_filtered(text: str, workers: list[int], recorded: Pat
 async def test_a_worker_that_joins_late_is_one_of_the_job(recorded: Path, tmp_path: Path) -> None:
     for name in ("worker0", "worker2"):
         shutil.copytree(recorded / "loop_2_apart" / name, tmp_path / name)
-    async with opened_job(tmp_path, worker=1) as opened:
+    logdirs = [tmp_path / f"worker{number}" for number in range(3)]
+    async with opened_job(*logdirs, worker=1) as opened:
         assert any("No dump of worker 1" in note for note in opened.snapshot.notes)
+        assert any("worker1: no such directory" in note for note in opened.snapshot.notes)
         shutil.copytree(recorded / "loop_2_apart" / "worker1", tmp_path / "worker1")
         await opened.until(lambda: len(opened.workers()) == 3)
         assert opened.app.session.recording.newer_run == ""
         assert opened.job.name_of(opened.snapshot.worker) == "worker 2"
+        assert not any("worker1" in note for note in opened.snapshot.notes)
         assert not any("No dump of" in note for note in opened.snapshot.notes)
 
 

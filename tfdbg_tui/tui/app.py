@@ -236,7 +236,7 @@ class TfdbgApp(PacedApp):
 
     def on_processes_found(self, message: ProcessesFound) -> None:
         """See `Jobs`."""
-        self._jobs.found(message.processes)
+        self._jobs.found(message.processes, message.unlisted)
 
     def on_jobs_read(self, message: JobsRead) -> None:
         """See `Jobs`."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis import Unread, WorkerSummary
     from tfdbg_tui.logdir import RunFiles
+    from tfdbg_tui.logdir.several import Unlisted
     from tfdbg_tui.tui.session.job import Job
 
 _PAUSE = 2.0  # seconds between two looks at all processes
@@ -53,14 +54,15 @@ class JobReader(Worker):
         super().__init__("job-reader")
         self._post = post
         self._processes: Sequence[RunFiles] = ()
+        self._unlisted: Sequence[Unlisted] = ()
         self._found: dict[RunFiles, tuple[int, WorkerSummary | Unread]] = {}
         self._wanted = threading.Event()
         self._stopped = threading.Event()
         self._next_post = 0.0
 
-    def read(self, processes: Sequence[RunFiles]) -> None:
-        """Summarise these processes from now on."""
-        self._processes = processes
+    def read(self, processes: Sequence[RunFiles], unlisted: Sequence[Unlisted] = ()) -> None:
+        """Summarise these processes from now on, and tell what could not be listed beside them."""
+        self._processes, self._unlisted = processes, unlisted
         self._wanted.set()
 
     def stop(self) -> None:
@@ -109,7 +111,10 @@ class JobReader(Worker):
         from tfdbg_tui.tui.session.job import Job
 
         found = [self._found[process][1] for process in processes if process in self._found]
-        unread = tuple(one for one in found if isinstance(one, Unread))
+        unread = (
+            *(Unread(path, str(error).removeprefix(f"{path}: ")) for path, error in self._unlisted),
+            *(one for one in found if isinstance(one, Unread)),
+        )
         report = join(one for one in found if not isinstance(one, Unread))
         files = {(files.directory, _name(files)): files for files in processes}
         return tuple(

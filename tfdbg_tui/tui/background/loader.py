@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tfdbg_tui.logdir import LogdirError, Run, RunFiles
+    from tfdbg_tui.logdir.several import Unlisted
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 FAST, SLOW = 0.2, 0.5  # seconds between two snapshots at least
@@ -63,9 +64,15 @@ class NewRun(Message):
 
 @dataclass
 class ProcessesFound(Message):
-    """The logdirs hold processes of a cluster: these."""
+    """The logdirs hold processes of a cluster.
+
+    Attributes:
+        processes: The processes.
+        unlisted: Logdirs that could not be listed, and why.
+    """
 
     processes: list[RunFiles]
+    unlisted: list[Unlisted]
 
 
 class Loader(Worker):
@@ -140,20 +147,20 @@ class Loader(Worker):
                 self._post(Waiting(self._nothing_here(unlisted[0][1])))
                 return None
             self._known = {files.identity for files in runs}
-            self._tell_of_processes(runs)
+            self._tell_of_processes(runs, unlisted)
             self._chosen_run = self._pick(self._processes or runs)
         if self._chosen_run is not None:
             self._known.add(self._chosen_run.identity)
         return self._chosen_run
 
-    def _tell_of_processes(self, runs: list[RunFiles]) -> None:
+    def _tell_of_processes(self, runs: list[RunFiles], unlisted: list[Unlisted]) -> None:
         """Tell which processes there are, where they are of a cluster, and others than before."""
         from tfdbg_tui.logdir.processes import are_of_a_cluster, processes_of
 
         processes = processes_of(runs) if are_of_a_cluster(runs) else []
         if processes != self._processes:
             self._processes = processes
-            self._post(ProcessesFound(processes))
+            self._post(ProcessesFound(processes, unlisted))
 
     def _nothing_here(self, error: LogdirError) -> str:
         """Say what to do about a directory that holds no run."""
@@ -243,8 +250,8 @@ class Loader(Worker):
         started = time.monotonic()
         if started < self._next_runs:
             return
-        runs, _ = list_runs_of(self._logdirs)
-        self._tell_of_processes(runs)
+        runs, unlisted = list_runs_of(self._logdirs)
+        self._tell_of_processes(runs, unlisted)
         cost = time.monotonic() - started
         self._next_runs = started + max(_RUNS_SECONDS, cost * _RUNS_SHARE)
         mine = {file_set for process in self._job_of(files) for file_set in process.file_sets}

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.logdir import RunFiles
+    from tfdbg_tui.logdir.several import Unlisted
     from tfdbg_tui.tui.background.job_reader import JobsRead
     from tfdbg_tui.tui.control.navigator import Navigator
     from tfdbg_tui.tui.control.parts import Parts
@@ -31,9 +32,9 @@ class Jobs:
         self._navigator = navigator
         self._has_opened = False
 
-    def found(self, processes: Sequence[RunFiles]) -> None:
-        """Summarise processes."""
-        self._parts.job_reader.read(processes)
+    def found(self, processes: Sequence[RunFiles], unlisted: Sequence[Unlisted]) -> None:
+        """Summarise processes, and tell which logdirs could not be listed."""
+        self._parts.job_reader.read(processes, unlisted)
 
     def read(self, message: JobsRead) -> None:
         """Show what has been summarised; go to the root, once, where nobody has gone anywhere."""
