@@ -22,6 +22,7 @@ from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
 from tfdbg_tui.dump.exits import ExitCalls  # noqa: E402
 from tfdbg_tui.dump.tensorflow.listener import Listener  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
+from tfdbg_tui.logdir.files.writer_process import WriterProcess  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -449,3 +450,15 @@ tf.math.sin(1.0)
 tfdbg_tui.dump._writer.flush()
 os._exit(0)
 """
+
+
+def test_a_program_that_is_stopped_is_not_said_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    tf.math.sin(1.0)
+    told = [diagnose(open_run(tmp_path)).gaps[0].text]
+    monkeypatch.setattr(WriterProcess, "suspended", lambda _: True)
+    told.append(diagnose(open_run(tmp_path)).gaps[0].text)
+    assert ["still runs" in text for text in told] == [True, False]
+    assert "is stopped, as by Ctrl-Z or SIGSTOP" in told[1]

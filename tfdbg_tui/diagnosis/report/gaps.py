@@ -110,7 +110,8 @@ def _unended(run: Run) -> Iterator[Gap]:
             _command(run),
         )
     elif run.state.writing and not run.state.ended:
-        text = "The program still runs: this is what it has recorded so far. To wait for its end:"
+        is_at = "is stopped, as by Ctrl-Z or SIGSTOP" if run.state.suspended else "still runs"
+        text = f"The program {is_at}: this is what it has recorded so far. To wait for its end:"
         logdir = shlex.quote(run.files.directory)
         yield Gap(RUNNING, text, f"tfdbg-tui diagnose {logdir} --follow")
     elif run.files.is_of_our_writer and run.state.writing is None:
