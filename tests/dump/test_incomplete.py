@@ -43,7 +43,10 @@ def eager(x: Any) -> list[Any]:
     thread = threading.Thread(target=lambda: results.append(tf.math.tan(x)))
     thread.start()
     thread.join()
-    return results
+    variable = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        square = variable * variable
+    return [*results, tape.gradient(square, variable)]
 
 
 def graphs(x: Any) -> list[Any]:

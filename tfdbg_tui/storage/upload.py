@@ -227,13 +227,11 @@ def main(directory: str, stream: RawIOBase) -> int:
         upload = Upload(directory, url)
         _follow(upload, stream)
         failure = finish(upload)
-    except OSError as error:
-        failure = _reason(error)
+        again = f": {shlex.join(['tfdbg-tui', 'upload', directory, url])} tries again"
+    except OSError as error:  # of the URL itself: it would be the same another time
+        failure, again = _reason(error), ""
     if failure:
-        _tell(
-            f"the dump cannot be uploaded to {url} ({failure}); it is in {directory}: "
-            f"{shlex.join(['tfdbg-tui', 'upload', directory, url])} tries again"
-        )
+        _tell(f"the dump cannot be uploaded to {url} ({failure}); it is in {directory}{again}")
         return 1
     _remove(directory)
     return 0
