@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -11,6 +12,12 @@ import pytest
 from tests.preloaded import Preloaded
 from tfdbg_tui.logdir import Run, RunReader, list_runs
 from tfdbg_tui.wire import filesets
+
+with contextlib.suppress(ImportError):  # those of the dump writer go without
+    from hypothesis import settings
+
+    settings.register_profile("untimed", deadline=None)  # no test depends on the time it takes
+    settings.load_profile("untimed")
 
 _DATA = Path(__file__).parent / "data"
 _JOBS = Path(__file__).parent / "diagnosis" / "fleet" / "jobs.tar.xz"

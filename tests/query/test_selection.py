@@ -99,7 +99,7 @@ def test_each_term_selects_what_a_plain_predicate_does(
 terms = st.lists(st.tuples(st.sampled_from(sorted(PREDICATES)), st.booleans()), max_size=3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(terms, st.sampled_from(KINDS))
 def test_terms_that_stand_together_all_have_to_hold(
     mnist_run: Run, chosen: list[tuple[str, bool]], kind: Kind

@@ -41,9 +41,7 @@ if TYPE_CHECKING:
     from tests.conftest import RecordedLogdirs
     from tfdbg_tui.logdir import Run
 
-scratch = settings(
-    deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+scratch = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.parametrize("name", RECORDED)
