@@ -132,15 +132,16 @@ def test_a_killed_program_is_uploaded_to_its_end(
 
 
 @pytest.mark.parametrize(
-    ("url", "reason"),
+    ("url", "reason", "again"),
     [
-        ("http://127.0.0.1:1/logs", "web servers are read, not written to"),
-        ("hdfs://nowhere/logs", "pip install 'tfdbg-tui[hdfs]'"),
+        ("http://127.0.0.1:1/logs", "web servers are read, not written to", False),
+        ("hdfs://nowhere/logs", "pip install 'tfdbg-tui[hdfs]'", True),
     ],
 )
 def test_what_cannot_be_uploaded_stays_and_is_told(
     url: str,
     reason: str,
+    again: bool,
     logdirs: Mapping[str, Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -158,7 +159,8 @@ def test_what_cannot_be_uploaded_stays_and_is_told(
     assert told.count("\n") == 1
     assert url in told
     assert reason in told
-    assert f"it is in {spool.directory}: tfdbg-tui upload {spool.directory} {url} " in told
+    assert f"it is in {spool.directory}" in told
+    assert (f": tfdbg-tui upload {spool.directory} {url} " in told) is again
     assert len(list_runs(spool.directory)) == 1
 
 

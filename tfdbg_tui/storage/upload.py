@@ -223,13 +223,15 @@ def main(directory: str, stream: RawIOBase) -> int:
     What has been sent is removed from the directory when all has.
     """
     url = urls.without_secrets(stream.readline().decode().rstrip("\n"))
+    again = f": {shlex.join(['tfdbg-tui', 'upload', directory, url])} tries again"
     try:
         upload = Upload(directory, url)
         _follow(upload, stream)
         failure = finish(upload)
-        again = f": {shlex.join(['tfdbg-tui', 'upload', directory, url])} tries again"
-    except OSError as error:  # of the URL itself: it would be the same another time
-        failure, again = _reason(error), ""
+    except OSError as error:
+        failure = _reason(error)
+        if error.errno == errno.EROFS:  # it would be another time, too
+            again = ""
     if failure:
         _tell(f"the dump cannot be uploaded to {url} ({failure}); it is in {directory}{again}")
         return 1
