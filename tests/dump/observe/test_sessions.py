@@ -356,6 +356,18 @@ def test_an_update_comes_after_what_is_nearer_to_the_variable(dump: Path, refere
     )
 
 
+def test_an_update_does_not_wait_for_a_branch_that_is_not_taken(
+    dump: Path, references: None, v1_loops: None
+) -> None:
+    with v1.Graph().as_default():
+        weight = v1.get_variable("w", [2], initializer=v1.ones_initializer())
+        average = v1.train.ExponentialMovingAverage(0.5).apply([weight])
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            session.run(average)
+            assert session.run(weight).tolist() == [1.0, 1.0]
+
+
 def test_what_keeps_a_state_of_its_own_is_never_copied(dump: Path, references: None) -> None:
     w = v1.get_variable("w", initializer=[0.5, 2.0])
     loss = tf.reduce_sum(w * w)

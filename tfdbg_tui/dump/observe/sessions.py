@@ -255,7 +255,7 @@ class SessionPlans:
         memory = VariableMemory(run_ops, fed)
         with own.scope(graph):
             copies = update_order.copies_in_order(
-                graph, run_ops, frozenset(op.name for op in asked), memory, fed
+                graph, run_ops, frozenset(op.name for op in asked), memory, fed, flow
             )
         sinks = RunSinks(
             SinkMaker(

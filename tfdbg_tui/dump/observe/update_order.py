@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from tfdbg_tui.dump.observe.references import writes
-from tfdbg_tui.dump.observe.v1_control_flow import LOOP_OPS
+from tfdbg_tui.dump.observe.v1_control_flow import LOOP_OPS, SWITCHES
 from tfdbg_tui.dump.tensorflow import graph_ops
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tfdbg_tui.dump.observe.references import VariableMemory
+    from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
 
 _KEEPS_NOTHING = frozenset(("Assert", "Print", "PrintV2", "PyFunc", "EagerPyFunc"))
 """Ops that TensorFlow calls stateful for what they do, not for what they keep."""
@@ -36,6 +37,7 @@ class _Order:
         wanted: Names of those that the program asks for.
         memory: Which of them share the memory of which variables.
         fed: Names of the tensors whose values the program gives.
+        flow: In which loops and branches they are.
 
     Attributes:
         depths: How many ops TensorFlow runs one after the other up to an op, by its name.
@@ -47,8 +49,10 @@ class _Order:
         wanted: frozenset[str],
         memory: VariableMemory,
         fed: frozenset[str],
+        flow: ControlFlow,
     ) -> None:
         self._memory = memory
+        self._flow = flow
         self._fed = fed
         self._computed = _computed(ops, wanted)
         self._folded: set[str] = set()
@@ -75,7 +79,15 @@ class _Order:
         ordered = (
             self._after[second] & self._users[first] or self._after[first] & self._users[second]
         )
-        return not ordered and self.depths[first] < self.depths[second]
+        nearer = not ordered and self.depths[first] < self.depths[second]
+        return nearer and self._always_runs_with(reader, update)
+
+    def _always_runs_with(self, reader: Any, update: Any) -> bool:
+        """Whether a reader runs whenever an update does: what waits for others never runs, too."""
+        if reader.type in SWITCHES:
+            return False  # One of its outputs is of a branch that is not taken.
+        read, updated = self._flow.position(reader), self._flow.position(update)
+        return read.loops == updated.loops and read.branches <= updated.branches
 
     def _add(self, op: Any) -> None:
         inputs = [tensor for tensor in op.inputs if tensor.name not in self._fed]
@@ -115,6 +127,7 @@ def copies_in_order(
     wanted: frozenset[str],
     memory: VariableMemory,
     fed: frozenset[str],
+    flow: ControlFlow,
 ) -> dict[str, Any]:
     """Add copies of updates that wait, and of what needs them; return them by the ops' names.
 
@@ -124,11 +137,12 @@ def copies_in_order(
         wanted: Names of those that the program asks for.
         memory: Which of them share the memory of which variables.
         fed: Names of the tensors whose values the program gives.
+        flow: In which loops and branches they are.
 
     Returns:
         None of them where an op keeps a state of its own, as a copy would have another.
     """
-    order = _Order(ops, wanted, memory, fed)
+    order = _Order(ops, wanted, memory, fed, flow)
     waits = order.readers_before()
     chosen: dict[str, Any] = {}
     for op in ops:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_STARTS = frozenset(("Enter", "RefEnter", "Switch", "RefSwitch"))
 _MERGES = frozenset(("Merge", "RefMerge"))
 _BACK = frozenset(("NextIteration", "RefNextIteration"))
 _ENTERS = frozenset(("Enter", "RefEnter"))
 _EXITS = frozenset(("Exit", "RefExit"))
+
+SWITCHES = frozenset(("Switch", "RefSwitch"))
+"""The ops that tensors enter branches by."""
 
 LOOP_OPS = _ENTERS | _EXITS | _BACK
 """The ops that loops alone have."""
@@ -58,7 +60,7 @@ class ControlFlow:
         self._enters: dict[str, Any] = {}
         self._loop_conditions: dict[str, Any] = {}
         todo = list(ops)
-        if not any(op.type in _STARTS for op in todo):
+        if not any(op.type in _ENTERS | SWITCHES for op in todo):
             return
         while todo:
             op = todo.pop()
@@ -108,7 +110,7 @@ class ControlFlow:
 
     def _branches_of(self, tensor: Any) -> Branches:
         found = self._positions[tensor.op.name].branches
-        if tensor.op.type not in ("Switch", "RefSwitch"):
+        if tensor.op.type not in SWITCHES:
             return found
         condition = tensor.op.inputs[1]
         while condition.op.type == "Identity":
