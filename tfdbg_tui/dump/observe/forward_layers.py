@@ -25,7 +25,8 @@ class ForwardLayers:
         """
         if len(self._recent) >= _MOST:
             self._before, self._recent = self._recent, {}
-        self._recent[taken] = layer
+        if taken:  # else it would be the answer for any op of which nothing is known
+            self._recent[taken] = layer
         for number in made:
             self._recent[number] = layer
 
