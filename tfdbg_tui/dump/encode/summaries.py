@@ -257,7 +257,8 @@ def _first_bad(flat: Any) -> Sequence[int]:
     """Return where the first NaN and infinite elements are."""
     found: list[int] = []
     for start, chunk in zip(itertools.count(0, _CHUNK), _chunks(flat), strict=False):
-        found += (np.flatnonzero(~np.isfinite(chunk)) + start).tolist()
+        places = np.flatnonzero(~np.isfinite(chunk))[: bad_elements.MAX_ELEMENTS]
+        found += (places + start).tolist()
         if len(found) >= bad_elements.MAX_ELEMENTS:
             break
     return found
