@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.options import add_app_arguments, add_live_arguments, app_options, live_options
 from tfdbg_tui.cli.output import tell
-from tfdbg_tui.cli.watch import Stopper
 from tfdbg_tui.dump.options import validated
 from tfdbg_tui.logdir import LogdirError, list_runs
 from tfdbg_tui.logdir.processes import are_of_a_cluster
@@ -218,7 +217,11 @@ def _check_headless(args: argparse.Namespace) -> None:
 
 def _run_headless(program: Program, args: argparse.Namespace) -> int:
     others = set(filesets.find_file_sets(program.logdir))
-    stopper = Stopper(program, lambda: _runs(program, others)) if args.stop_on_suspect else None
+    stopper = None
+    if args.stop_on_suspect:
+        from tfdbg_tui.cli.watch import Stopper  # it loads the diagnosis
+
+        stopper = Stopper(program, lambda: _runs(program, others))
     with _received_signals() as received:
         program.start(stdin=None)
         if stopper is not None:
