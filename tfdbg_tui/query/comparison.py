@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfdbg_tui.diagnosis import TensorEvent, find_alerts, location_of, readable_function
+from tfdbg_tui.logdir.index.executions import Place
 from tfdbg_tui.query.tensors import row_maker
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.query.tensors import TensorRow
 
     Int64Array = npt.NDArray[np.int64]
-
-_STACK_BITS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,7 @@ class _Tensors:
         self._alerts = find_alerts(run)
         self.read = row_maker(run)
         executions, traces = run.executions, run.graph_executions
-        places = executions.kinds[:] << _STACK_BITS | executions.stack_ids[:]
+        places = Place(executions.kinds[:], executions.stack_ids[:], 0).number
         self.computed = {
             **self._grouped("execution", places, executions.alert_rows[:], self._eager_key),
             **self._grouped(
@@ -184,14 +183,15 @@ class _Tensors:
     def _graph_key(self, site_id: int) -> tuple[int, Hashable]:
         site = self._run.graph_executions.site_by_id(site_id)
         graph = self._run.graphs.get(site.graph_id)
-        op = graph.ops.get(site.op_name) if graph else None
+        op = self._run.op(site.graph_id, site.op_name)
         function = readable_function(graph.name) if graph else ""
         return site.output_slot, (function, site.op_name, op.op_type if op else "")
 
     def _eager_key(self, number: int) -> tuple[int, Hashable]:
         """Return the key of a place; the number of its line may be another in the other run."""
-        kind = self._run.executions.kind_by_id(number >> _STACK_BITS)
-        place = location_of(self._run, number & (1 << _STACK_BITS) - 1)
+        of_both = Place.of(number)
+        kind = self._run.executions.kind_by_id(of_both.kind)
+        place = location_of(self._run, of_both.stack)
         line = (place.function, place.code or place.line) if place else None
         return 0, (readable_function(kind.op_type), line)
 
@@ -201,7 +201,7 @@ class _Tensors:
         if event.kind == "graph_execution":
             return event
         executions = self._run.executions
-        alert = int(np.flatnonzero(executions.alert_rows[:] == event.index)[0])
+        alert = int(executions.alert_rows.searchsorted(event.index))
         return TensorEvent(event.kind, event.index, executions.alert_slots[alert])
 
     def order(self, event: TensorEvent) -> int:
