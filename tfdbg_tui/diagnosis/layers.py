@@ -75,7 +75,7 @@ def output_of(run: Run, layer: Layer) -> TensorEvent | None:
     ]
     if rows:
         return TensorEvent("graph_execution", *max(rows))
-    kinds = (n for n in range(executions.num_kinds))
+    kinds = range(executions.num_kinds)
     own = [n for n in kinds if _is_within(run.layer_of_kind(executions.kind_by_id(n)), layer)]
     made = [row for n in own for row in executions.kinds.rows_equal(n).tolist()]
     forward = (row for row in sorted(made, reverse=True) if not _is_gradient(run, row))

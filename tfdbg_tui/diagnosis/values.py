@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.logdir import TensorSummary
+
 _LABELS = (
     ("nan", "NaN"),
     ("neg_inf", "-∞"),

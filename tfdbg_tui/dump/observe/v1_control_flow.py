@@ -20,6 +20,8 @@ _EXITS = frozenset(("Exit", "RefExit"))
 SWITCHES = frozenset(("Switch", "RefSwitch"))
 """The ops that tensors enter branches by."""
 
+_STARTS = _ENTERS | SWITCHES
+
 LOOP_OPS = _ENTERS | _EXITS | _BACK
 """The ops that loops alone have."""
 
@@ -60,7 +62,7 @@ class ControlFlow:
         self._enters: dict[str, Any] = {}
         self._loop_conditions: dict[str, Any] = {}
         todo = list(ops)
-        if not any(op.type in _ENTERS | SWITCHES for op in todo):
+        if not any(op.type in _STARTS for op in todo):
             return
         while todo:
             op = todo.pop()
