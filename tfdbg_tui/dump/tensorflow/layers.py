@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
 
+from tfdbg_tui.dump.tensorflow import frame_locals
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import CodeType, FrameType
@@ -25,8 +27,6 @@ _INIT = "__init__"
 _BUILDS = ("_maybe_build", "symbolic_call", "_functional_construction_call")
 """Keras' functions that call layers, or make their variables, before they are to compute."""
 _BOOKKEEPING = "_self_"  # what the names of attributes begin with in which TensorFlow keeps others
-LOCALS_ARE_COPIED = sys.version_info < (3, 13)
-"""Whether Python keeps a copy of the variables that are read of a frame."""
 
 
 class Description(NamedTuple):
@@ -73,8 +73,8 @@ def called(frame: FrameType | None, depths: tuple[int, ...]) -> list[Any]:
         frame: A running frame.
         depths: What `call_depths` has said of another frame with the same callers.
     """
-    if LOCALS_ARE_COPIED and sys.gettrace() is not None:
-        return []  # Reading the variables of a frame takes back what a debugger has changed.
+    if not frame_locals.may_be_read():
+        return []
     found, depth = [], 0
     for wanted in depths:
         while depth < wanted and frame is not None:
@@ -106,7 +106,7 @@ def _may_be_call(code: CodeType) -> bool:
     """
     if not code.co_argcount:
         return False
-    if LOCALS_ARE_COPIED and "locals" in code.co_names:
+    if frame_locals.ARE_COPIED and "locals" in code.co_names:
         return False  # It holds the copy itself, which would change.
     if code.co_name.startswith(_CONVERTED):
         return True
@@ -115,7 +115,7 @@ def _may_be_call(code: CodeType) -> bool:
 
 def _called_by(frame: FrameType) -> Any:
     """Return the layer that a frame is a call of, or None."""
-    if LOCALS_ARE_COPIED and sys.gettrace() is not None:
+    if not frame_locals.may_be_read():
         return None
     layer, name = _first_argument(frame), frame.f_code.co_name.removeprefix(_CONVERTED)
     if _is_keras(type(layer)):

@@ -10,8 +10,8 @@ from tensorflow.python.eager import backprop
 from tensorflow.python.eager import imperative_grad as imperative_grad_module
 from tensorflow.python.eager.tape import Tape
 
+from tfdbg_tui.dump.tensorflow import frame_locals
 from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, tensor_id
-from tfdbg_tui.dump.tensorflow.layers import LOCALS_ARE_COPIED
 from tfdbg_tui.dump.tensorflow.private import declare, method
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def forward_tensors(frame: FrameType, depth: int) -> tuple[tuple[int, ...], tupl
         frame: A running frame.
         depth: What `depth_of_gradient` has said of it.
     """
-    if LOCALS_ARE_COPIED and sys.gettrace() is not None:
-        return (), ()  # Reading the variables of a frame takes back what a debugger has changed.
+    if not frame_locals.may_be_read():
+        return (), ()
     for _ in range(depth):
         assert frame.f_back is not None
         frame = frame.f_back

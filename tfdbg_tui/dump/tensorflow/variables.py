@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tfdbg_tui.dump.tensorflow import frame_locals
 from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, tensor_id
-from tfdbg_tui.dump.tensorflow.layers import LOCALS_ARE_COPIED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,8 +70,8 @@ def of_layer(layer: Any) -> Iterable[Any]:
 
 def slot_created(frame: FrameType | None) -> Slot | None:
     """Return what an optimizer is making, if a frame is called by one that makes a variable."""
-    if LOCALS_ARE_COPIED and sys.gettrace() is not None:
-        return None  # Reading the variables of a frame takes back what a debugger has changed.
+    if not frame_locals.may_be_read():
+        return None
     while frame is not None and frame.f_code.co_name != _ADDS_SLOT:
         frame = frame.f_back
     if frame is None:
