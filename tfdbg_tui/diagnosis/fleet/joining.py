@@ -115,7 +115,7 @@ def _fleet_root(
         card=card,
         workers=workers,
         alike=_all_have_it(members, able, workers),
-        alone=len(workers) == 1 < len(able) and able.issuperset(workers),
+        alone=_only_one_has_it(able, workers),
         reached=tuple(sorted(reached)),
         via=tuple(dict.fromkeys(via for (worker, _), via in links if worker in reached)),
         alerts=sum(found),
@@ -140,7 +140,7 @@ def _suspect(
         root.card,
         workers,
         alike=_all_have_it(members, able, workers),
-        alone=len(workers) == 1 < len(able) and able.issuperset(workers),
+        alone=_only_one_has_it(able, workers),
         reached=(),
         via=(),
         alerts=alerts,
@@ -152,6 +152,10 @@ def _all_have_it(
     members: Sequence[WorkerSummary], able: frozenset[int], workers: Sequence[int]
 ) -> bool:
     return able <= set(workers) and (len(able) > 1 or members[workers[0]].task is None)
+
+
+def _only_one_has_it(able: frozenset[int], workers: Sequence[int]) -> bool:
+    return len(workers) == 1 < len(able) and able.issuperset(workers)
 
 
 def _gaps(
