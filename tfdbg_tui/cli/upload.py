@@ -13,7 +13,7 @@ from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.output import put, tell
 from tfdbg_tui.logdir import list_runs
 from tfdbg_tui.storage import urls
-from tfdbg_tui.storage.upload import Upload, finish
+from tfdbg_tui.storage.upload import Upload, finish, reason_of
 
 if TYPE_CHECKING:
     import argparse
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         failure = finish(Upload(args.directory, args.url))
     except OSError as error:
-        failure = error.strerror or str(error)
+        failure = reason_of(error)
     if failure:
         tell(f"{args.directory} cannot be uploaded to {args.url}: {failure}")
         return exit_codes.UNUSABLE

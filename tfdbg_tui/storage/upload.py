@@ -185,7 +185,7 @@ def _follow(upload: Upload, stream: RawIOBase) -> None:
             upload.send()
         except OSError as error:
             if not told:
-                _tell(f"the dump cannot be uploaded yet ({_reason(error)}); trying again")
+                _tell(f"the dump cannot be uploaded yet ({reason_of(error)}); trying again")
             told = True
 
 
@@ -197,10 +197,11 @@ def finish(upload: Upload) -> str:
             return ""
         except OSError as error:
             if not upload.wait():
-                return _reason(error)
+                return reason_of(error)
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """Return what is wrong, without the number and the name of a file."""
     return error.strerror or str(error)
 
 
@@ -229,7 +230,7 @@ def main(directory: str, stream: RawIOBase) -> int:
         _follow(upload, stream)
         failure = finish(upload)
     except OSError as error:
-        failure = _reason(error)
+        failure = reason_of(error)
         if error.errno == errno.EROFS:  # it would be another time, too
             again = ""
     if failure:
