@@ -74,7 +74,9 @@ def test_other_tensors_are_not_called_the_same(
 ) -> None:
     paths = logdir(tmp_path / "first", "gg"), logdir(tmp_path / "second", "gg", "Exp")
     assert main(["diff", *paths]) == 3
-    assert "not compared: the two have no tensor in common" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "not compared: the two have no tensor in common" in out
+    assert "1 tensor is only in the first" in out
 
 
 def test_people_are_told_the_values_in_both(

@@ -160,7 +160,11 @@ def _not_compared(comparison: Comparison) -> Iterator[str]:
     """Tell what only one of the two has on record."""
     for label, count in zip(_LABELS, comparison.alone, strict=True):
         if count:
-            yield from ("", paragraph("note", f"{count:,} tensors are only in the {label}"))
+            yield from ("", paragraph("note", f"{_tensors(count)} only in the {label}"))
     if comparison.uncompared:
-        text = f"{comparison.uncompared:,} tensors are bad in a computation that the other run "
+        text = f"{_tensors(comparison.uncompared)} bad in a computation that the other run "
         yield from ("", paragraph("note", text + "has not on record"))
+
+
+def _tensors(count: int) -> str:
+    return "1 tensor is" if count == 1 else f"{count:,} tensors are"
