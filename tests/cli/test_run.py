@@ -231,6 +231,7 @@ def test_signals_and_input_reach_the_program_as_without(tmp_path: Path) -> None:
         (["--op-regex", "("], "--op-regex (: missing )"),
         (["--every", "0"], "every is a number of steps, 1 or more"),
         (["--steps", "5"], "steps is the first and the last, as '1000..1010'"),
+        (["--lines", "train.py:9..3"], "lines is files with lines, as 'train.py:40..60'"),
     ],
 )
 def test_what_cannot_be_recorded_is_said_before_the_program_starts(

@@ -87,6 +87,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--steps", metavar="A..B", help="record only the training steps from A to B: 1000..1010"
     )
     parser.add_argument(
+        "--layers", metavar="NAMES", help="record only what layers compute: 'encoder*,head'"
+    )
+    parser.add_argument(
+        "--functions", metavar="NAMES", help="record only what Python functions compute: 'loss*'"
+    )
+    parser.add_argument(
+        "--lines", metavar="LINES", help="record only what lines compute: train.py:40..60,model.py"
+    )
+    parser.add_argument(
         "--magnitudes-every",
         type=int,
         metavar="K",
@@ -181,7 +190,7 @@ def _dump_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return what the user asks of the dump writer, checked before the program starts."""
     names = (
         *("tensor_debug_mode", "circular_buffer_size", "op_regex"),
-        *("every", "steps", "magnitudes_every"),
+        *("every", "steps", "layers", "functions", "lines", "magnitudes_every"),
     )
     options = {name: value for name in names if (value := getattr(args, name)) is not None}
     if args.stop_on_bad:

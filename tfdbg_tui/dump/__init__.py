@@ -67,6 +67,9 @@ def enable_dump_debug_info(
     *,
     every: int = 1,
     steps: str | None = None,
+    layers: str | None = None,
+    functions: str | None = None,
+    lines: str | None = None,
     magnitudes_every: int = _options.DEFAULT_MAGNITUDES_EVERY,
     keep_after_bad: int | None = None,
     on_bad: str = "continue",
@@ -93,6 +96,13 @@ def enable_dump_debug_info(
             `tfdbg_tui.step` or `tfdbg_tui.dump.StepCallback`; outside of steps all is recorded.
         steps: Record only steps from the first to the last one of these: "1000..1010"; else as
             `every`.
+        layers: Record only what is computed in Keras layers and `tf.Module`s with these names, and
+            the gradients of that: "encoder*", "encoder/wide,head".
+        functions: Record only what is computed while a Python function with one of these names
+            runs: "loss,metric_*".
+        lines: Record only what is computed while one of these source lines runs:
+            "train.py:40..60,model.py".  Where several limits are given, all have to hold.  Of calls
+            of functions outside of them it is recorded that they ran.
         magnitudes_every: In ADAPTIVE and FULL_HEALTH, record of every tensor the smallest and
             largest finite element in steps divisible by it, and in the first 16; outside of steps,
             in one call of a function, or execution of an eager line, in so many.  Of a loop's
@@ -125,6 +135,9 @@ def enable_dump_debug_info(
         tensor_dtypes,
         every=every,
         steps=steps,
+        layers=layers,
+        functions=functions,
+        lines=lines,
         magnitudes_every=magnitudes_every,
         keep_after_bad=keep_after_bad,
         on_bad=on_bad,

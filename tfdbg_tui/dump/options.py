@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tfdbg_tui.dump.scope import Scope
 from tfdbg_tui.wire.modes import DUMPABLE_MODES, TensorDebugMode, mode_name
 
 ADAPTIVE = "ADAPTIVE"
@@ -39,6 +40,7 @@ class Options:
     tensor_dtypes: Callable[[Any], bool] | None
     every: int
     steps: range | None
+    scope: Scope
     magnitudes_every: int
     keep_after_bad: int | None
     on_bad: str
@@ -89,6 +91,9 @@ def validated(
     *,
     every: int = 1,
     steps: str | None = None,
+    layers: str | None = None,
+    functions: str | None = None,
+    lines: str | None = None,
     magnitudes_every: int = DEFAULT_MAGNITUDES_EVERY,
     keep_after_bad: int | None = None,
     on_bad: str = "continue",
@@ -126,6 +131,7 @@ def validated(
         tensor_dtypes=_dtype_filter(tensor_dtypes),
         every=every,
         steps=_range_of(steps),
+        scope=Scope(layers or "", functions or "", lines or ""),
         magnitudes_every=magnitudes_every,
         keep_after_bad=keep_after_bad,
         on_bad=on_bad,

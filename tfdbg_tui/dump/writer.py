@@ -54,7 +54,9 @@ class DumpWriter:
         self.active = False
         self._recorder = Recorder(options)
         self._variables = VariableRecords(self._recorder)
-        self._locations = stacks.CodeLocations(self._recorder, self._recorder.host, self._variables)
+        self._locations = stacks.CodeLocations(
+            self._recorder, self._recorder.host, self._variables, options.scope
+        )
         self._graphs = GraphDefinitions(
             self._recorder, self._locations, keep_locations=options.on_bad == "raise"
         )

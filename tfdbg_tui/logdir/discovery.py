@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.wire.filesets import FileSet
 
 _METADATA_LIMIT = 1 << 16
+_LIMITS = "every", "steps", "layers", "functions", "lines"
 _SEARCH_DEPTH = 3
 _SEARCH_LIMIT = 2000
 
@@ -91,6 +92,11 @@ class RunFiles:
     alone: bool = False
 
     __repr__ = short_repr
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """Those of the filters that leave out executions, and not only what their tensors held."""
+        return tuple(text for text in self.filters if text.partition("=")[0] in _LIMITS)
 
     @property
     def is_of_our_writer(self) -> bool:
@@ -257,7 +263,7 @@ def _filters(processes: Sequence[DebugMetadata]) -> tuple[str, ...]:
         found += [f"op_regex={metadata.op_regex!r}"] * bool(metadata.op_regex)
         found += ["tensor_dtypes"] * bool(metadata.filters_dtypes)
         found += [f"every={metadata.every}"] * (metadata.every > 1)
-        found += [f"steps={metadata.steps}"] * bool(metadata.steps)
+        found += [f"{name}={limit}" for name in _LIMITS[1:] if (limit := getattr(metadata, name))]
     return tuple(dict.fromkeys(found))
 
 

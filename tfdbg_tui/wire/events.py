@@ -49,6 +49,11 @@ class DebugMetadata(Message):
     cluster: str = pb(1009, Kind.STRING)
     # Extension: the training steps that are recorded, as "1000..1010"; "" for all.
     steps: str = pb(1010, Kind.STRING)
+    # Extension: the layers, functions and lines that are recorded, as the user gave them; "" for
+    # all.
+    layers: str = pb(1011, Kind.STRING)
+    functions: str = pb(1012, Kind.STRING)
+    lines: str = pb(1013, Kind.STRING)
 
 
 @dataclass(slots=True)

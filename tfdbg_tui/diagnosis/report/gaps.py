@@ -159,12 +159,19 @@ def _circular(run: Run) -> Iterator[Gap]:
 
 def _filtered(run: Run) -> Iterator[Gap]:
     if run.files.filters:
+        found = "" if _has_tensors(run) else "Nothing that ran is within that; is it spelt right? "
         yield Gap(
             FILTERED,
             f"The dump was filtered ({', '.join(run.files.filters)}): what was filtered out is not "
-            f"on record, and the first bad tensor may be among it. {rerun(run)[0]}",
+            f"on record, and the first bad tensor may be among it. {found}{rerun(run)[0]}",
             rerun(run)[1],
         )
+
+
+def _has_tensors(run: Run) -> bool:
+    """Whether more is on record than calls of functions."""
+    kinds = map(run.executions.kind_by_id, range(run.executions.num_kinds))
+    return len(run.graph_executions) > 0 or not all(kind.is_function for kind in kinds)
 
 
 _FINDERS: tuple[Callable[[Run], Iterator[Gap]], ...] = (

@@ -86,6 +86,7 @@ def _surroundings(case: Case) -> list[str]:
         (case.cut_off, "the first event that a circular buffer has kept"),
         (case.healthy_before, f"{case.healthy_before} times finite before"),
         (case.growth, str(case.growth)),
+        (case.limits, f"recorded with {case.limits}"),
     ]
     used = [f"then {', '.join((user, *then))}" for user, then in case.users]
     return [sentence for applies, sentence in words if applies] + used

@@ -88,6 +88,7 @@ class Case:
         index: Position among the events of its kind.
         cut_off: Whether a circular buffer has dropped what came right before.
         graph_name: Name of the op's graph; "" outside.
+        limits: To what recording was limited, as the user gave it; "" where it was not.
     """
 
     op_type: str
@@ -110,6 +111,7 @@ class Case:
     index: int = 0
     cut_off: bool = False
     graph_name: str = ""
+    limits: str = ""
 
     def input(self, slot: int) -> Input | None:
         """Return an input, or None where the op has no such one."""

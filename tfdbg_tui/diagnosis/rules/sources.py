@@ -17,6 +17,9 @@ from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given, unrecor
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 
+_ORIGINS = ops("Const", "Fill", "RestoreV2", "Restore", "ReadFile")
+"""Ops whose results come from no other op."""
+
 
 def _moved_in(case: Case) -> Match | None:
     if not case.open:
@@ -46,7 +49,12 @@ def _given_bad(case: Case) -> Match | None:
 
 
 def _given_as_bad(case: Case) -> Match | None:
-    """Test for: the same, and the op has made nothing worse of it: no NaN of ∞."""
+    """Test for: the same, and the op has made nothing worse of it: no NaN of ∞.
+
+    Where recording was limited, an op that is not on record may have computed it.
+    """
+    if case.limits:
+        return None
     given = [i.summary for i in case.inputs if i.op_type is None and i.summary is not None]
     with_nan = any(summary.nan for summary in given)
     return _given_bad(case) if with_nan or not case.out.nan else None
@@ -90,6 +98,17 @@ def _after_assignment(case: Case) -> Match | None:
     if assignment is None or assignment.op_type != "AssignVariableOp":
         return None
     return Match("likely", f"{bad_out(case)} elements after an assignment from Python")
+
+
+def _from_outside(case: Case) -> Match | None:
+    """Test for: bad values from what recording was not limited to."""
+    is_changed = any(given.updated_by for given in case.inputs)
+    is_given_bad = _given_bad(case) is not None
+    if not case.limits or is_changed or case.op_type in _ORIGINS:
+        return None
+    if not case.open and not is_given_bad:
+        return None
+    return Match("observed", f"{bad_out(case)} elements; only {case.limits} is on record")
 
 
 BAD_ARRAY = Rule(
@@ -209,6 +228,16 @@ RULES = (
         "the "
         "pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
         example=example("Placeholder", out=[NAN, 2], graph_name="Dataset_map_12"),
+    ),
+    Rule(
+        id="from-outside-of-limits",
+        title="NaN or ∞ from what was not recorded",
+        op_types=frozenset(),
+        test=_from_outside,
+        why="Recording was limited to some layers, functions, lines or steps, and the values come "
+        "from outside of these, or from what was computed there.",
+        fix="Record again without the limit, or with a wider one.",
+        example=example("Reshape", unrecorded(), out=[NAN, 1], limits="layers=encoder"),
     ),
     Rule(
         id="bad-argument",

@@ -103,6 +103,11 @@ class EagerTensors:
             return told._replace(details=_extremes(outputs, looks))
         return told
 
+    def left_out(self, outputs: Sequence[Any]) -> EagerValues:
+        """Return what to record of outputs that nothing is to be recorded of."""
+        is_told = self._mode is not TensorDebugMode.NO_TENSOR
+        return EagerValues(self._mode, _NO_PROTO * len(outputs) * is_told)
+
     def _plain(self, op_type: str, tensor: Any) -> bytes:
         """Return the tensor proto of a mode that does not look for bad elements, as a field."""
         if self._mode is TensorDebugMode.NO_TENSOR:

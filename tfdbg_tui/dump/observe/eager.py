@@ -164,8 +164,15 @@ class EagerExecutions:
             layer = self._forward_layers.find(*forward) or layer
         elif layer:
             self._forward_layers.note(taken, made, layer)
+        in_scope = self._locations.is_in_scope(here, layer)
+        if not in_scope and call is None:
+            return None
         measured = call.measured if call else self._measured.next((op_type, location, layer))
-        values = self._tensors.values(op_type, inputs, outputs, location, measured=measured)
+        values = (
+            self._tensors.values(op_type, inputs, outputs, location, measured=measured)
+            if in_scope
+            else self._tensors.left_out(outputs)
+        )
         try:
             thread = self._threads.number
         except AttributeError:

@@ -185,13 +185,13 @@ class FunctionOps:
         sinks: list[Any] = []
 
         def input_row(tensor: Any) -> Row | None:
-            number = self._graphs.tensor_id(graph, tensor.op.name, tensor.value_index)
-            if number is None or not observed.fits_numpy(tensor):
+            maker = self._graphs.maker(tensor)
+            if maker is None or not observed.fits_numpy(tensor):
                 return None
             return observed.row_of(
                 tensor,
                 graph_id,
-                number,
+                maker,
                 self._options,
                 shapes_doubtful=doubtful,
                 caller=device,

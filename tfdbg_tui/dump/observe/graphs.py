@@ -20,6 +20,7 @@ from tfdbg_tui.wire import events, filesets
 if TYPE_CHECKING:
     from tfdbg_tui.dump.record.recorder import Recorder
     from tfdbg_tui.dump.record.stacks import CodeLocations
+    from tfdbg_tui.dump.tensorflow.locations import Location
 
 _RAISING_OPS = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2"))
 """Op types whose purpose is to stop the program."""
@@ -27,12 +28,21 @@ _RAISING_OPS = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2"))
 
 @dataclass(frozen=True, slots=True)
 class RecordedOp:
-    """An op that was just recorded, the numbers of its outputs, and the graphs that it calls."""
+    """An op of a graph on record.
+
+    Attributes:
+        op: The op.
+        tensor_ids: The numbers of its outputs.
+        may_raise: Whether it, or what it calls, is there to stop the program.
+        calls: The graphs that it calls.
+        in_scope: Whether what it computes is recorded.
+    """
 
     op: Any
     tensor_ids: tuple[int, ...]
     may_raise: bool
     calls: tuple[str, ...]
+    in_scope: bool
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
@@ -46,6 +56,7 @@ class _GraphState:
         ops: Its recorded ops by name.
         called: The ids of the graphs that its ops call.
         may_raise: Whether one of its ops, or of those that it calls, is there to stop the program.
+        scopes: The name scopes of its ops that what is recorded is limited to.
         lasting: Whether one of its ops assigns to a variable, prints, or the like.
         doubtful: Whether the shapes known while tracing may be wrong.
         locations: The serialized CodeLocation of each recorded op, where these are wanted.
@@ -58,6 +69,7 @@ class _GraphState:
     ops: dict[str, RecordedOp] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
     may_raise: bool = False
+    scopes: set[str] = field(default_factory=set)
     lasting: bool = False
     doubtful: bool = False
     locations: dict[str, bytes] = field(default_factory=dict)
@@ -140,17 +152,11 @@ class GraphDefinitions:
         """Return whether a graph's tensors may have other shapes than known while tracing."""
         return self._state(graph).doubtful or graph_state.are_shapes_doubtful(graph)
 
-    def tensor_id(self, graph: Any, op_name: str, slot: int) -> int | None:
-        """Return the number of an output of a recorded op.
-
-        Args:
-            graph: The graph.
-            op_name: The op.
-            slot: Which output of it.
-        """
-        recorded = self._state(graph).ops.get(op_name)
-        ids = recorded.tensor_ids if recorded is not None else ()
-        return ids[slot] if slot < len(ids) else None
+    def maker(self, tensor: Any) -> RecordedOp | None:
+        """Return the op that makes a tensor of a graph; None where the tensor is not on record."""
+        recorded = self._state(tensor.graph).ops.get(tensor.op.name)
+        is_known = recorded is not None and tensor.value_index < len(recorded.tensor_ids)
+        return recorded if is_known else None
 
     def record_ops(self, graph: Any) -> list[RecordedOp]:
         """Record the ops that were added to a graph since the last time."""
@@ -198,8 +204,25 @@ class GraphDefinitions:
             layer=location.layer,
         )
         self._define(graph_op_creation=creation.encode())
-        recorded = state.ops[op.name] = RecordedOp(op, ids, may_raise, calls=tuple(called))
+        in_scope = self._is_in_scope(state, op, location)
+        recorded = state.ops[op.name] = RecordedOp(op, ids, may_raise, tuple(called), in_scope)
         return recorded
+
+    def _is_in_scope(self, state: _GraphState, op: Any, location: Location) -> bool:
+        """Return whether an op is recorded.
+
+        TensorFlow keeps nothing of some ops for their gradients, but names these after the scopes
+        of the ops.
+        """
+        scope = op.name.rpartition("/")[0]
+        if self._locations.is_in_scope(location, location.layer):
+            state.scopes.add(scope)
+            return True
+        forward = scope.rpartition("gradient_tape/")[2] if "gradient_tape/" in scope else ""
+        if not forward or not location.in_places:
+            return False
+        parts = forward.split("/")
+        return any("/".join(parts[:end]) in state.scopes for end in range(1, len(parts) + 1))
 
     def _called_graphs(self, op: Any) -> list[str]:
         called = []

@@ -64,16 +64,17 @@ def observed_tensors(
     """
     for recorded in ops:
         op = recorded.op
+        if not recorded.in_scope:
+            continue
         if op.type in skipped_ops.GRAPH and not references.reads_variable(op):
             continue
         inputs = tuple(op.inputs)
-        for slot, tensor in enumerate(op.outputs):
+        for tensor in op.outputs:
             if _is_recorded(tensor, options) and options.keeps(op.type, tensor.dtype):
-                number = recorded.tensor_ids[slot]
                 row = row_of(
                     tensor,
                     graph_id,
-                    number,
+                    recorded,
                     options,
                     shapes_doubtful=shapes_doubtful,
                     caller=caller,
@@ -84,7 +85,7 @@ def observed_tensors(
 def row_of(
     tensor: Any,
     graph_id: str,
-    tensor_id: int,
+    recorded: RecordedOp,
     options: Options,
     *,
     shapes_doubtful: bool,
@@ -95,7 +96,7 @@ def row_of(
     Args:
         tensor: The tensor.
         graph_id: The graph.
-        tensor_id: Its number in the dump.
+        recorded: The op that makes it.
         options: The user's.
         shapes_doubtful: Whether static shapes in the graph may be wrong.
         caller: A device of another process that runs the function; "" for none.
@@ -108,12 +109,12 @@ def row_of(
         graph_id=graph_id,
         op_name=op.name,
         slot=tensor.value_index,
-        tensor_id=tensor_id,
+        tensor_id=recorded.tensor_ids[tensor.value_index],
         dtype=tensor.dtype.base_dtype.as_datatype_enum,
         shape=tuple(known) if known is not None and None not in known else None,
         rank=shape.rank,
         device=devices.full_name(tensor.device, caller),
-        watched=options.keeps(op.type, tensor.dtype),
+        watched=recorded.in_scope and options.keeps(op.type, tensor.dtype),
     )
 
 

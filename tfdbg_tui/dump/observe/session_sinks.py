@@ -93,10 +93,10 @@ class SinkMaker:
         options = self._options
 
         def input_row(tensor: Any) -> Row | None:
-            number = self._graphs.tensor_id(self.graph, tensor.op.name, tensor.value_index)
-            if tensor.name not in names or number is None or not observed.fits_numpy(tensor):
+            maker = self._graphs.maker(tensor)
+            if tensor.name not in names or maker is None or not observed.fits_numpy(tensor):
                 return None
-            return observed.row_of(tensor, graph_id, number, options, shapes_doubtful=self.doubtful)
+            return observed.row_of(tensor, graph_id, maker, options, shapes_doubtful=self.doubtful)
 
         iteration = place.iteration
         plan = observed.plan_of(

@@ -94,6 +94,9 @@ class WrittenFileSet:
             filters_dtypes=int(options.tensor_dtypes is not None),
             every=options.every,
             steps=f"{options.steps[0]}..{options.steps[-1]}" if options.steps else "",
+            layers=options.scope.layers,
+            functions=options.scope.functions,
+            lines=options.scope.lines,
             mode_name=options.mode_name,
             **cluster.task_fields(),
         )

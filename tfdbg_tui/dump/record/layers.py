@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.record.recorder import Recorder
     from tfdbg_tui.dump.record.variables import VariableRecords
+    from tfdbg_tui.dump.scope import Scope
 
 _MAX_OBJECTS = 10_000
 _MAX_NUMBERS = 100_000
@@ -24,11 +25,19 @@ class LayerNumbers:
     """Numbers layers by what is recorded of them, and of those that they are called in.
 
     So a model that is made again is not another one.
+
+    Args:
+        recorder: Takes the records.
+        variables: Records the variables of layers.
+        scope: Which layers are recorded.
     """
 
-    def __init__(self, recorder: Recorder, variables: VariableRecords) -> None:
+    def __init__(self, recorder: Recorder, variables: VariableRecords, scope: Scope) -> None:
         self._recorder = recorder
         self._variables = variables
+        self._scope = scope
+        self._paths: dict[int, tuple[str, ...]] = {0: ()}
+        self._in_scope = {0} if scope.has_layer(()) else set()
         self._numbers: dict[tuple[int, layers.Description], int] = {}
         # By the number of the outer one and the id of an object, which another may get later.
         self._known: dict[tuple[int, int], tuple[weakref.ref[Any], int]] = {}
@@ -47,6 +56,10 @@ class LayerNumbers:
             outer = layer
         return number
 
+    def is_in_scope(self, number: int) -> bool:
+        """Return whether what a layer computes is recorded; 0 stands for what is in no layer."""
+        return number in self._in_scope
+
     def _add(self, outer_number: int, outer: Any, layer: Any) -> int:
         key = outer_number, layers.describe(layer, outer)
         with self._recorder.definitions_lock:
@@ -55,6 +68,9 @@ class LayerNumbers:
                 if len(self._numbers) >= _MAX_NUMBERS:
                     return outer_number
                 number = self._numbers[key] = len(self._numbers) + 1
+                self._paths[number] = (*self._paths[outer_number], key[1].name)
+                if self._scope.has_layer(self._paths[number]):
+                    self._in_scope.add(number)
                 payload = events.Layer(number, *key[:1], *key[1]).encode()
                 self._recorder.define(filesets.GRAPHS, events.DebugEvent(layer=payload))
             if len(self._known) >= _MAX_OBJECTS:

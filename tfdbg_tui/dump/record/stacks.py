@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.record.recorder import Recorder
     from tfdbg_tui.dump.record.variables import VariableRecords
+    from tfdbg_tui.dump.scope import Scope
 
 _INSTALLATION = tuple(
     os.path.join(os.path.abspath(path), "")
@@ -43,9 +44,12 @@ class CodeLocations:
         recorder: Takes the records.
         host: Name of this machine.
         variables: Records the variables of layers that are called.
+        scope: Which ops are recorded.
     """
 
-    def __init__(self, recorder: Recorder, host: str, variables: VariableRecords) -> None:
+    def __init__(
+        self, recorder: Recorder, host: str, variables: VariableRecords, scope: Scope
+    ) -> None:
         self._recorder = recorder
         self._host = host
         # Frame ids must be unique in a run, which may have several file sets.
@@ -58,7 +62,8 @@ class CodeLocations:
         # Code objects whose ids are in a key of `_stacks`, so that no other gets their id.  By id:
         # what is compiled again from the same text, in another file even, is equal.
         self._kept_alive: dict[int, CodeType] = {}
-        self._layers = LayerNumbers(recorder, variables)
+        self._scope = scope
+        self._layers = LayerNumbers(recorder, variables, scope)
 
     def here(self, frame: FrameType) -> Location:
         """Return the location of a running frame and its callers."""
@@ -70,15 +75,23 @@ class CodeLocations:
         A line of the program that runs again costs no more than this.
         """
         location = self._stacks.get(_key(frame))
-        return self._in_layer(location, frame) if location and location.layer_calls else location
+        return self._in_layer(location, frame) if location else None
 
     def _in_layer(self, location: Location, frame: FrameType) -> Location:
         """Return a location with the layer that is called there this time."""
+        if not location.layer_calls and not self._is_limited_gradient(location):
+            return location
         try:
             number = self._layers.number(layers.called(frame, location.layer_calls))
+            if self._is_limited_gradient(location):
+                number = _forward_layer(frame, location) or number
         except Exception:  # What a layer of the program raises costs this fact alone.
             return location
         return Location(*location[:-1], number)  # half the time of _replace
+
+    def _is_limited_gradient(self, location: Location) -> bool:
+        """Return whether a gradient is computed whose layer decides if it is recorded."""
+        return bool(self._scope.layers) and location.gradient_depth is not None
 
     def add(self, frame: FrameType, stack: Iterable[Any] | None) -> Location:
         """Intern the location of a running frame and its callers.
@@ -92,14 +105,21 @@ class CodeLocations:
         own = (place for place in frames if not place[0].startswith(own_frames.OWN_DIRECTORY))
         calls = layers.call_depths(frame)
         gradient = tape_hooks.depth_of_gradient(frame)
-        location = Location(self._file_set, self.of_frames(own), readable, calls, gradient)
+        location = Location(
+            self._file_set,
+            self.of_frames(own),
+            readable,
+            calls,
+            gradient,
+            self._scope.has_stack(frames),
+        )
         if len(self._stacks) >= _MAX_CACHED_STACKS:
             self._stacks.clear()
             self._kept_alive.clear()
         for caller, _ in traceback.walk_stack(frame):
             self._kept_alive[id(caller.f_code)] = caller.f_code
         self._stacks[_key(frame)] = location
-        return self._in_layer(location, frame) if calls else location
+        return self._in_layer(location, frame)
 
     def of_op(self, op: Any) -> Location:
         """Return where a graph op was created."""
@@ -107,8 +127,18 @@ class CodeLocations:
         if location is not None and location.file_set is self._file_set:
             return location
         # Not made while this dump was on.  TensorFlow knows, but keeps each stack that was read.
-        encoded = self.of_frames(locations.frames_of(op.traceback))
-        return Location(self._file_set, encoded, readable=True)
+        frames = locations.frames_of(op.traceback)
+        in_places = self._scope.has_stack(frames)
+        return Location(self._file_set, self.of_frames(frames), True, in_places=in_places)
+
+    def is_in_scope(self, location: Location, layer: int) -> bool:
+        """Return whether what is computed in a place is recorded.
+
+        Args:
+            location: The place.
+            layer: Number of the layer that it is of; 0 for none.
+        """
+        return location.in_places and self._layers.is_in_scope(layer)
 
     def of_frames(self, frames: Iterable[tuple[str, int, str]]) -> bytes:
         """Return the serialized CodeLocation of (file, line, function) frames, outermost first."""
@@ -146,6 +176,14 @@ class CodeLocations:
                 event = events.DebugEvent(source_file=payload)
                 self._recorder.define(filesets.SOURCE_FILES, event)
             return index
+
+
+def _forward_layer(frame: FrameType, location: Location) -> int:
+    """Return the number of the layer of the op of a graph whose gradient is computed; 0 if none."""
+    assert location.gradient_depth is not None
+    op = tape_hooks.forward_op(frame, location.gradient_depth)
+    noted = locations.noted_location(op) if op is not None else None
+    return noted.layer if noted is not None else 0
 
 
 def _key(frame: FrameType | None) -> tuple[int, ...]:

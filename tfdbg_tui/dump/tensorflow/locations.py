@@ -31,6 +31,7 @@ class Location(NamedTuple):
         readable: Whether TensorFlow can read the stack; see `is_text`.
         layer_calls: Where the calls of layers are in the stack; see `layers.call_depths`.
         gradient_depth: Where a gradient is computed in it; see `tape_hooks.depth_of_gradient`.
+        in_places: Whether it is within the functions and lines that recording is limited to.
         layer: Number of the innermost layer that was called; 0 where there is none.
     """
 
@@ -39,6 +40,7 @@ class Location(NamedTuple):
     readable: bool
     layer_calls: tuple[int, ...] = ()
     gradient_depth: int | None = None
+    in_places: bool = True
     layer: int = 0
 
 

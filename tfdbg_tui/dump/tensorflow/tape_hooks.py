@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +10,14 @@ import tensorflow as tf
 from tensorflow.python.eager import backprop
 from tensorflow.python.eager import imperative_grad as imperative_grad_module
 from tensorflow.python.eager.tape import Tape
+from tensorflow.python.ops import gradients_util
 
 from tfdbg_tui.dump.tensorflow import frame_locals
 from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, tensor_id
 from tfdbg_tui.dump.tensorflow.private import declare, method
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from types import FrameType
 
     from tfdbg_tui.dump.tensorflow.listener import SafeListener
@@ -25,6 +27,7 @@ _GRADIENTS = declare(imperative_grad_module, "imperative_grad", "tape", "target"
 _GRADIENT_FUNCTION = declare(
     backprop, "_gradient_function", "op_name", "attr_tuple", "num_inputs", "inputs", "outputs"
 )
+_GRADIENT_IN_GRAPH = declare(gradients_util, "_MaybeCompile", "scope", "op")
 _REQUESTS = "what gradients are asked for"
 _watched_variables = method(Tape, "watched_variables")
 
@@ -68,9 +71,11 @@ class TapeHooks:
 
 def depth_of_gradient(frame: FrameType | None) -> int | None:
     """Return how many calls out TensorFlow computes the gradient of an op; None if it does not."""
-    depth, code = 0, getattr(backprop, _GRADIENT_FUNCTION.name).__code__
+    computing = _GRADIENT_FUNCTION, _GRADIENT_IN_GRAPH
+    codes = [getattr(function.owner, function.name).__code__ for function in computing]
+    depth = 0
     while frame is not None:
-        if frame.f_code is code:
+        if frame.f_code in codes:
             return depth
         frame, depth = frame.f_back, depth + 1
     return None
@@ -85,13 +90,44 @@ def forward_tensors(frame: FrameType, depth: int) -> tuple[tuple[int, ...], tupl
         frame: A running frame.
         depth: What `depth_of_gradient` has said of it.
     """
+    given = _given(frame, depth)
+    return _numbers(given.get("inputs")), _numbers(given.get("outputs"))
+
+
+def forward_op(frame: FrameType, depth: int) -> Any:
+    """Return the op of a graph whose gradient is computed; None where it is not found.
+
+    Args:
+        frame: A running frame.
+        depth: What `depth_of_gradient` has said of it.
+    """
+    given = _given(frame, depth)
+    if "op" in given:
+        return given["op"]
+    taken, made = given.get("inputs") or (), given.get("outputs") or ()
+    for tensor in made:
+        if isinstance(tensor, tf.Tensor) and not is_eager(tensor):
+            return tensor.op
+    if not taken or any(is_eager(tensor) for tensor in taken):
+        return None
+    for op in taken[0].consumers():
+        if op.type == given["op_name"] and _are_same(op.inputs, taken):
+            return op
+    return None
+
+
+def _are_same(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    return len(some) == len(others) and all(map(operator.is_, some, others))
+
+
+def _given(frame: FrameType, depth: int) -> Mapping[str, Any]:
+    """Return the variables of the function of TensorFlow's that computes the gradient of an op."""
     if not frame_locals.may_be_read():
-        return (), ()
+        return {}
     for _ in range(depth):
         assert frame.f_back is not None
         frame = frame.f_back
-    given = frame.f_locals
-    return _numbers(given["inputs"]), _numbers(given["outputs"])
+    return frame.f_locals
 
 
 def _numbers(tensors: Iterable[Any] | None) -> tuple[int, ...]:
