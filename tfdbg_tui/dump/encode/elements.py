@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.encode.group_plan import GroupPlan
 
-_WORD_BYTES = 4
+WORD_BYTES = 4
+"""Elements are handed over as so wide numbers."""
+
 _WORDS_AT_ONCE = 1 << 17
 """So many words are looked at together, so that they stay in the CPU's cache."""
 
@@ -75,13 +77,13 @@ class Layout:
         self._dtypes = [handed.dtype for handed in plan.handed_over]
         self._shapes = shapes
         sizes = [
-            math.prod(shape) * dtype.itemsize // _WORD_BYTES
+            math.prod(shape) * dtype.itemsize // WORD_BYTES
             for shape, dtype in zip(shapes, self._dtypes, strict=True)
         ]
         self._bounds = list(itertools.accumulate(sizes, initial=begin))
         parts = [self._part(*plan.places[row]) for row in plan.counted]
         self._order = np.argsort([start for start, _ in parts])
-        words = self._dtypes[0].itemsize // _WORD_BYTES
+        words = self._dtypes[0].itemsize // WORD_BYTES
         starts, ends = (np.array(parts)[self._order].T - begin) // words
         self._starts, self._sizes = starts, ends - starts
         is_of_floats = len(set(self._dtypes)) == 1 and self._dtypes[0].kind == "f"

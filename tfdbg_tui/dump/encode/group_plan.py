@@ -127,6 +127,11 @@ class GroupPlan:
         """The graph that it is of."""
         return self.rows[0].graph_id
 
+    @property
+    def all_rows(self) -> list[Row]:
+        """The tensors, and those that are detailed along with them."""
+        return [*self.rows, *self.extra_rows]
+
     def rows_put(self, key: int) -> int:
         """Return how many rows of the queue an execution takes, by the key in the first."""
         if key == queue_rows.COUNTED:
@@ -148,7 +153,7 @@ class GroupPlan:
         rows = np.zeros((len(self.counted), queue_rows.WIDTH), np.int64)
         rows[:, queue_rows.PART] = range(len(rows))
         rows[0, queue_rows.KEY] = queue_rows.COUNTED
-        known = [*self.rows, *self.extra_rows]
+        known = self.all_rows
         rows[:, queue_rows.SIZES] = [known[row].size or 0 for row in self.counted]
         return rows
 

@@ -133,7 +133,7 @@ class GroupRecords:
         key = stepped, detailed, extremes
         templates = self._templates.get(key)
         if templates is None:
-            rows = [*self.plan.rows, *self.plan.extra_rows] if detailed else self.plan.rows
+            rows = self.plan.all_rows if detailed else self.plan.rows
             templates = self._templates[key] = traces.TraceTemplates(
                 [row.site for row in rows],
                 TensorDebugMode.FULL_HEALTH if detailed else self.plan.mode,
@@ -186,7 +186,7 @@ class GroupRecords:
         """
         stepped = batch.cause.step is not None
         template = self._template(stepped=stepped, detailed=True, extremes=True)
-        rows = [*self.plan.rows, *self.plan.extra_rows]
+        rows = self.plan.all_rows
         whole = {row: detail for row, detail in known.items() if details.is_whole(detail)}
         counted = {row: detail for row, detail in known.items() if row not in whole}
         full = np.zeros((len(rows), template.length))

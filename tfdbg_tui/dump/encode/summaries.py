@@ -29,7 +29,8 @@ _CHUNK = 1 << 16
 _FEW = 1024
 """Up to so many elements, the number of numpy's calls is what a look costs."""
 
-_EXACT_FLOAT32 = 1 << 24
+EXACT_FLOAT32 = 1 << 24
+"""A float32 sum of ones is exact up to here."""
 
 TIMES_DETAILED = 10
 """How often the same pattern of a bad tensor is described in full."""
@@ -217,7 +218,7 @@ def _count_of_each(mask: npt.NDArray[np.bool_], starts: Any, sizes: Any) -> Any:
     if (is_all == np.logical_or.reduceat(mask, starts, axis=1)).all():
         return is_all * sizes
     # Sums of so few float32 are exact, and faster than those of integers.
-    kind = np.float32 if mask.shape[1] < _EXACT_FLOAT32 else np.int64
+    kind = np.float32 if mask.shape[1] < EXACT_FLOAT32 else np.int64
     return np.add.reduceat(mask.astype(kind), starts, axis=1)
 
 
