@@ -16,12 +16,13 @@ from weakref import WeakSet, WeakValueDictionary
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.tensorflow import devices, graph_ops, own, tensor_ops
+from tfdbg_tui.dump.tensorflow import devices, own
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.dump.observe.groups import Dump, Group
+    from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 dumps: WeakSet[Dump] = WeakSet()
 """Those that have groups."""
@@ -50,24 +51,25 @@ def _detail_token() -> str:
     return own.py_func_token(_detail)
 
 
-def call_sink(inputs: Sequence[Any]) -> Any:
+def call_sink(ops: OpMaker, inputs: Sequence[Any]) -> Any:
     """Return an op that hands the values of a group to its `sink`: a row, and the columns."""
-    return _py_func(_sink_token(), inputs, [])
+    return _py_func(ops, _sink_token(), inputs, [])
 
 
-def detailed(condition: Any, row: Any, tensors: Sequence[Any]) -> Any:
+def detailed(ops: OpMaker, condition: Any, row: Any, tensors: Sequence[Any]) -> Any:
     """Return the rows of a group with the key of the details that Python finds out.
 
     Where tensors may be on an accelerator, they stay there unless the condition holds.
 
     Args:
+        ops: Makes the ops, on the host.
         condition: Whether Python is to look at the tensors.
         row: See `row_queue.row_tensor`; it is there only where that is so.
         tensors: What tells which tensors are bad, and the tensors.
     """
     if devices.has_accelerator():
-        tensors = [_only_if(condition, tensor) for tensor in tensors]
-    found = _py_func(_detail_token(), [row, *tensors], [tf.int64]).outputs[0]
+        tensors = [_only_if(ops, condition, tensor) for tensor in tensors]
+    found = _py_func(ops, _detail_token(), [row, *tensors], [tf.int64]).outputs[0]
     found.set_shape([None, row.shape[1]])
     return found
 
@@ -90,18 +92,17 @@ def _detail(row: Any, curt: Any, *tensors: Any) -> Any:
     return group.detail(row, curt, *tensors) if group is not None else row
 
 
-def _py_func(token: str, inputs: Sequence[Any], dtypes: Sequence[Any]) -> Any:
+def _py_func(ops: OpMaker, token: str, inputs: Sequence[Any], dtypes: list[Any]) -> Any:
     """Return an op that calls a Python function for a group.
 
     It has a side effect for TensorFlow; what counts for a dataset is what its function says of
     itself, and that stays as it was.
     """
-    return graph_ops.new_op("PyFunc", input=inputs, token=token, Tout=dtypes)
+    return ops.op("PyFunc", list(inputs), token=token.encode(), Tout=dtypes)
 
 
-def _only_if(condition: Any, tensor: Any) -> Any:
-    with tensor_ops.beside(tensor):
-        return tf.raw_ops.Switch(data=tensor, pred=condition)[1]
+def _only_if(ops: OpMaker, condition: Any, tensor: Any) -> Any:
+    return ops.on(tensor.device).op("Switch", tensor, condition).outputs[1]
 
 
 def _miss(number: int) -> None:

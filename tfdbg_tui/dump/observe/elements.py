@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from tfdbg_tui.dump.encode.elements import WORD_BYTES
 from tfdbg_tui.dump.encode.group_plan import HandedOver
 from tfdbg_tui.dump.tensorflow import functions, graph_ops, own
+from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 MAX_WORDS = 1 << 16
 """So many words of an execution are handed over at most."""
 
-_WORD_BYTES = 4
 _NARROW = (tf.float16, tf.bfloat16)
 
 
@@ -41,7 +42,7 @@ class Argument(NamedTuple):
     @property
     def words_each(self) -> int:
         """How many words an element takes."""
-        return int(self.dtype.itemsize) // _WORD_BYTES
+        return int(self.dtype.itemsize) // WORD_BYTES
 
     @property
     def handed_over(self) -> HandedOver:
@@ -49,9 +50,9 @@ class Argument(NamedTuple):
         return HandedOver(self.dtype, self.shape)
 
 
-def none() -> Any:
+def none(ops: OpMaker) -> Any:
     """Return the words of an execution that hands over no elements."""
-    return tf.constant([], tf.float32)
+    return ops.constant([], tf.float32)
 
 
 def are_few(arguments: Sequence[Argument]) -> bool | None:
@@ -62,51 +63,57 @@ def are_few(arguments: Sequence[Argument]) -> bool | None:
     return True if len(known) == len(arguments) else None
 
 
-def words_if(row: Any, arguments: Sequence[Argument]) -> Any:
-    """Return the words of some tensors where a row is there; else nothing is computed."""
+def words_if(ops: OpMaker, there: Any, arguments: Sequence[Argument]) -> Any:
+    """Return the words of some tensors where another one is there; else nothing is computed."""
     graph = own.new_graph()
-    taken = [row, *(argument.tensor for argument in arguments)]
+    taken = [there, *(argument.tensor for argument in arguments)]
     graph.inputs = [
         graph_ops.new_input(graph, f"input_{place}", tensor.dtype, tensor.shape, tensor.device)
         for place, tensor in enumerate(taken)
     ]
-    with graph.as_default():
-        inner = [
-            argument._replace(tensor=tensor)
-            for argument, tensor in zip(arguments, graph.inputs[1:], strict=True)
-        ]
-        graph.outputs = [words_of(inner)]
-    (words,) = functions.call(graph, taken)
+    inner = [
+        argument._replace(tensor=tensor)
+        for argument, tensor in zip(arguments, graph.inputs[1:], strict=True)
+    ]
+    graph.outputs = [words_of(OpMaker(graph), inner)]
+    (words,) = functions.call(ops, graph, taken)
     return words
 
 
-def fit(words: Any) -> Any:
-    """Return whether words are at most `MAX_WORDS`."""
-    size = tf.raw_ops.Size(input=words, out_type=tf.int64)
-    return tf.raw_ops.LessEqual(x=size, y=tf.constant(MAX_WORDS, tf.int64))
+def are_too_many(ops: OpMaker, words: Any) -> Any:
+    """Return whether words are more than `MAX_WORDS`."""
+    size = ops.tensor("Size", words, out_type=tf.int64)
+    return ops.tensor("Greater", size, ops.constant(MAX_WORDS, tf.int64))
 
 
-def words_of(arguments: Sequence[Argument]) -> Any:
+def words_of(ops: OpMaker, arguments: Sequence[Argument]) -> Any:
     """Return the words of some tensors; see `encode.elements.Words`."""
-    words = [_words(argument.tensor) for argument in arguments]
+    words = [_words(ops, argument.tensor) for argument in arguments]
     if len(words) == 1 and arguments[0].shape is not None:
         return words[0]
     if arguments[0].shape is not None and len({a.handed_over for a in arguments}) == 1:
-        return tf.raw_ops.Pack(values=words)
+        return ops.tensor("Pack", words)
+    flat = ops.constant([-1], tf.int32)
     vectors = [
-        word if a.shape is not None and word.shape.rank == 1 else tf.reshape(word, [-1])
+        word if a.shape is not None and word.shape.rank == 1 else ops.tensor("Reshape", word, flat)
         for a, word in zip(arguments, words, strict=True)
     ]
-    told = [tf.raw_ops.Shape(input=a.tensor) for a in arguments if a.shape is None]
+    told = [ops.tensor("Shape", a.tensor) for a in arguments if a.shape is None]
     if told:
-        ranks = tf.raw_ops.Pack(values=[tf.raw_ops.Size(input=shape) for shape in told])
-        shapes = tf.concat([ranks, *told], axis=0)
-        vectors.insert(0, tf.raw_ops.Cast(x=shapes, DstT=tf.float32))
-    return tf.concat(vectors, axis=0)
+        ranks = ops.tensor("Pack", [ops.tensor("Size", shape) for shape in told])
+        shapes = _joined(ops, [ranks, *told])
+        vectors.insert(0, ops.tensor("Cast", shapes, DstT=tf.float32))
+    return _joined(ops, vectors)
 
 
-def _words(tensor: Any) -> Any:
+def _words(ops: OpMaker, tensor: Any) -> Any:
     dtype = tensor.dtype.base_dtype
     if dtype in _NARROW:
-        return tf.raw_ops.Cast(x=tensor, DstT=tf.float32)
-    return tensor if dtype == tf.float32 else tf.raw_ops.Bitcast(input=tensor, type=tf.float32)
+        return ops.tensor("Cast", tensor, DstT=tf.float32)
+    return tensor if dtype == tf.float32 else ops.tensor("Bitcast", tensor, type=tf.float32)
+
+
+def _joined(ops: OpMaker, vectors: list[Any]) -> Any:
+    if len(vectors) == 1:
+        return vectors[0]
+    return ops.tensor("ConcatV2", vectors, ops.constant(0, tf.int32))

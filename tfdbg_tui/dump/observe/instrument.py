@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from tfdbg_tui.dump.encode.summaries import EXACT_FLOAT32
 from tfdbg_tui.dump.observe import callbacks, elements, magnitudes, row_queue
 from tfdbg_tui.dump.observe.looks import Looks
 from tfdbg_tui.dump.tensorflow import devices, own, tensor_ops
+from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
     from tfdbg_tui.dump.encode.group_plan import Row
     from tfdbg_tui.dump.observe.groups import Group
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 _FEW_TENSORS = 16
 _FEW_ELEMENTS = 4096
 """Of up to so many tensors and elements, it costs less to hand over all than to look at them."""
-_EXACT_FLOAT32 = 1 << 24
-"""A float32 sum of ones is exact up to here; larger tensors are counted by the detail function."""
-
 _ROW_MODES = (
     TensorDebugMode.NO_TENSOR,
     TensorDebugMode.CURT_HEALTH,
@@ -70,7 +68,7 @@ def add_group(
         serial: The number of the run that the values belong to, where the graph is told.
     """
     builder = _GroupBuilder(place, items, group, iteration, input_row, serial)
-    with own.scope(place.graph), tensor_ops.beside(items[0].tensor):
+    with own.scope(place.graph):
         return builder.build(after)
 
 
@@ -88,8 +86,8 @@ def add_waiting(graph: Any, tensors: Sequence[Any], sinks: Sequence[Any]) -> lis
         tensors: The tensors.
         sinks: The ops that are to run before.
     """
-    with own.scope(graph), tf.control_dependencies(sinks):
-        return [tf.identity(tensor) for tensor in tensors]
+    ops = OpMaker(graph, after=sinks)
+    return [ops.tensor("Identity", tensor) for tensor in tensors]
 
 
 class _GroupBuilder:
@@ -103,6 +101,8 @@ class _GroupBuilder:
         serial: Any,
     ) -> None:
         self._place = place
+        self._ops = OpMaker(place.graph, items[0].tensor.device)
+        self._host = self._ops.on_host()
         self._items = items
         self._plan = group.plan
         self._iteration = iteration
@@ -122,7 +122,7 @@ class _GroupBuilder:
         elif mode is TensorDebugMode.SHAPE:
             after += self._add_shapes()
         else:
-            looks = Looks(self._place, self._items, self._plan, self._input_row)
+            looks = Looks(self._place, self._ops, self._items, self._plan, self._input_row)
             self._columns += looks.columns
         if self._serial is not None:
             self._columns.append(("serial", self._serial))
@@ -136,41 +136,40 @@ class _GroupBuilder:
 
     def _call_sink(self, looks: Looks | None, after: Sequence[Any]) -> Any:
         """Return an op that calls Python in each execution."""
+        ops = self._host.after(after)
         if looks is None:
-            with tf.control_dependencies(after), self._on_host():
-                row = row_queue.row_tensor(self._number, self._counter(), [])
+            row = row_queue.row_tensor(ops, self._number, self._counter(), [])
         else:
             row = self._with_details(looks, after)
-        with tf.control_dependencies(after), self._on_host():
-            return callbacks.call_sink([row, *(column for _, column in self._columns)])
+        return callbacks.call_sink(ops, [row, *(column for _, column in self._columns)])
 
     def _with_details(self, looks: Looks, after: Sequence[Any]) -> Any:
         """Return the rows of an execution, in which Python looks at the tensors if necessary."""
         curt = looks.curt()
         condition = self._is_worth_a_look(curt, looks.sizes)
-        with tf.control_dependencies(after), self._on_host():
-            row = row_queue.row_tensor(self._number, self._counter(), looks.sizes)
-            healthy, bad = tf.raw_ops.Switch(data=row, pred=condition)
-            detailed = callbacks.detailed(condition, bad, [curt, *looks.tensors])
-            return tf.raw_ops.Merge(inputs=[healthy, detailed])[0]
+        ops = self._host.after(after)
+        row = row_queue.row_tensor(ops, self._number, self._counter(), looks.sizes)
+        healthy, bad = ops.op("Switch", row, condition).outputs
+        detailed = callbacks.detailed(ops, condition, bad, [curt, *looks.tensors])
+        return ops.tensor("Merge", [healthy, detailed])
 
     # ---- The queue -----------------------------------------------------------------------------
 
     def _put_all(self, looks: Looks | None, after: Sequence[Any]) -> Any:
         """Return an op that has to run for each execution to be put into the queue."""
         if looks is None:
-            row = row_queue.row_tensor(self._number, None, [])
-            return self._put(row, elements.none(), after)
+            row = row_queue.row_tensor(self._host, self._number, None, [])
+            return self._put(row, elements.none(self._host), after)
         if self._are_elements_few():
             arguments = looks.arguments()
             self._plan.handed_over = tuple(argument.handed_over for argument in arguments)
-            row = row_queue.row_tensor(self._number, None, looks.sizes)
-            return self._put(row, elements.words_of(arguments), after)
+            row = row_queue.row_tensor(self._host, self._number, None, looks.sizes)
+            return self._put(row, elements.words_of(self._ops, arguments), after)
         if self._place.repeated and self._plan.counted:
             arguments = looks.arguments()
             if elements.are_few(arguments) is not False:
                 return self._put_bad_elements(looks, arguments, after)
-        return self._put(self._with_details(looks, after), elements.none(), after)
+        return self._put(self._with_details(looks, after), elements.none(self._host), after)
 
     def _put_bad_elements(
         self, looks: Looks, arguments: Sequence[elements.Argument], after: Sequence[Any]
@@ -179,32 +178,31 @@ class _GroupBuilder:
         self._plan.handed_over = tuple(argument.handed_over for argument in arguments)
         curt = looks.curt()
         condition = self._is_worth_a_look(curt, looks.sizes)
-        with self._on_host():
-            row = row_queue.row_tensor(self._number, self._counter(), looks.sizes)
-            healthy, bad = tf.raw_ops.Switch(data=row, pred=condition)
-        words = elements.words_if(bad, arguments)
-        ends = [self._put_branch(healthy, elements.none(), after)]
+        ops = self._host
+        none = elements.none(ops)
         if elements.are_few(arguments):
-            ends.append(self._put_branch(bad, words, after))
-        else:
-            fit = elements.fit(words)
-            with self._on_host():
-                many, few = tf.raw_ops.Switch(data=bad, pred=fit)
-                many = callbacks.detailed(condition, many, [curt, *looks.tensors])
-            ends.append(self._put_branch(few, words, after))
-            ends.append(self._put_branch(many, elements.none(), after))
-        with self._on_host():
-            return tf.raw_ops.Merge(inputs=ends)[0].op
+            row = row_queue.row_tensor(ops, self._number, None, looks.sizes)
+            healthy, bad = ops.op("Switch", none, condition).outputs
+            words = elements.words_if(self._ops, bad, arguments)
+            return self._put(row, ops.tensor("Merge", [healthy, words]), after)
+        row = row_queue.row_tensor(ops, self._number, self._counter(), looks.sizes)
+        healthy, bad = ops.op("Switch", row, condition).outputs
+        words = elements.words_if(self._ops, bad, arguments)
+        too_many = elements.are_too_many(self._ops, words)
+        few, many = ops.op("Switch", bad, too_many).outputs
+        detailed = callbacks.detailed(ops, too_many, many, [curt, *looks.tensors])
+        branches = (healthy, none), (few, words), (detailed, none)
+        ends = [self._put_branch(row, words, after) for row, words in branches]
+        return ops.op("Merge", ends)
 
     def _put_branch(self, row: Any, words: Any, after: Sequence[Any]) -> Any:
         """Put an execution into the queue; return a tensor that is there afterwards."""
-        with tf.control_dependencies([self._put(row, words, after)]), self._on_host():
-            return tf.constant(0)
+        put = self._put(row, words, after)
+        return self._host.after([put]).constant(0, tf.int32)
 
     def _put(self, row: Any, words: Any, after: Sequence[Any]) -> Any:
         counter = None if self._iteration is None else self._place.tensor(self._iteration)
-        with tf.control_dependencies(after), self._on_host():
-            return row_queue.put(row, counter, words)
+        return row_queue.put(self._host.after(after), row, counter, words)
 
     def _are_elements_few(self) -> bool:
         """Return whether to hand over all elements costs less than to look at them.
@@ -213,7 +211,7 @@ class _GroupBuilder:
         """
         if devices.has_accelerator() or not self._plan.counted:
             return False
-        rows = [*self._plan.rows, *self._plan.extra_rows]
+        rows = self._plan.all_rows
         sizes = [rows[row].size for row in self._plan.counted]
         known = [size for size in sizes if size is not None]
         return len(known) == len(sizes) <= _FEW_TENSORS and sum(known) <= _FEW_ELEMENTS
@@ -226,36 +224,41 @@ class _GroupBuilder:
         """
         plan = self._plan
         if plan.overwritten:
-            return tf.constant(True)
+            return self._host.constant(True, tf.bool)
         # Not zero where one of its elements is not; it needs no constant for the axes.
-        look = tf.raw_ops.L2Loss(t=curt)
-        with self._on_host():
-            if plan.measured:
-                look = tf.raw_ops.AddV2(x=look, y=self._measured())
-            condition = tf.raw_ops.Cast(x=look, DstT=tf.bool)
+        look = self._ops.tensor("L2Loss", curt)
+        if plan.measured:
+            look = self._host.tensor("AddV2", look, self._measured())
+        condition = self._host.tensor("Cast", look, DstT=tf.bool)
         if plan.mode is TensorDebugMode.FULL_HEALTH:
-            plan.exact_limit = _EXACT_FLOAT32
-            known = (self._items[row].row.size or 0 for row in plan.large)
-            if max(known, default=0) > _EXACT_FLOAT32:
-                return tf.constant(True)
-            if sizes:
-                with self._on_host():
-                    size = tf.raw_ops.Max(input=tf.raw_ops.Pack(values=sizes, axis=0), axis=[0])
-                    condition |= size > _EXACT_FLOAT32
+            plan.exact_limit = EXACT_FLOAT32
+            return self._or_large(condition, sizes)
         return condition
+
+    def _or_large(self, condition: Any, sizes: Sequence[Any]) -> Any:
+        """Return whether a condition holds, or a tensor is too large for float32 sums."""
+        ops = self._host
+        known = (self._items[row].row.size or 0 for row in self._plan.large)
+        if max(known, default=0) > EXACT_FLOAT32:
+            return ops.constant(True, tf.bool)
+        if not sizes:
+            return condition
+        largest = ops.tensor("Max", ops.tensor("Pack", list(sizes)), ops.constant([0], tf.int32))
+        is_large = ops.tensor("Greater", largest, ops.constant(EXACT_FLOAT32, tf.int64))
+        return ops.tensor("LogicalOr", condition, is_large)
 
     def _measured(self) -> Any:
         """Return 1.0 where what runs is measured, else 0.0; all groups of a graph share it."""
         if self._place.measured is None:
-            with tf.control_dependencies(None):
-                self._place.measured = magnitudes.in_graph(self._counter())
+            self._place.measured = magnitudes.in_graph(self._host, self._counter())
         return self._place.measured
 
     def _counter(self) -> Any:
         """Return the iteration of the loop, if the graph is the body of one."""
         if self._iteration is None:
             return None
-        return tf.cast(self._place.tensor(self._iteration), tf.int64)
+        counter = self._place.tensor(self._iteration)
+        return self._host.tensor("Cast", counter, DstT=tf.int64)
 
     def _here(self, item: Observed) -> Any:
         """Return what stands for a tensor where the ops are made."""
@@ -264,12 +267,11 @@ class _GroupBuilder:
     def _waited(self, item: Observed) -> Any:
         """Return an op to wait for: TensorFlow puts a mark on it, which is not to be the user's."""
         tensor = self._here(item)
-        return tensor.op if self._serial is None else tf.identity(tensor).op
-
-    def _on_host(self) -> AbstractContextManager[None]:
-        return tensor_ops.on_host(self._items[0].tensor)
+        return tensor.op if self._serial is None else self._ops.op("Identity", tensor)
 
     def _add_shapes(self) -> list[Any]:
         unknown = [item for item in self._items if item.row.shape is None]
-        self._columns += [("shape", tensor_ops.shape(self._here(item))) for item in unknown]
+        self._columns += [
+            ("shape", tensor_ops.shape(self._ops, self._here(item))) for item in unknown
+        ]
         return [self._waited(item) for item in self._items if item.row.shape is not None]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row
     from tfdbg_tui.dump.observe.observed import Observed
     from tfdbg_tui.dump.observe.places import Place
+    from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 _PACKED_ELEMENTS = 4096
 """Up to so many elements, to copy a tensor into a pack is cheaper than an op of its own."""
@@ -31,6 +32,7 @@ class Looks:
 
     Args:
         place: Takes the ops.
+        ops: Makes them, on the device of the tensors.
         items: The tensors.
         plan: The group's; filled in.
         input_row: Returns the row of any recorded tensor of the graph.
@@ -44,11 +46,13 @@ class Looks:
     def __init__(
         self,
         place: Place,
+        ops: OpMaker,
         items: Sequence[Observed],
         plan: GroupPlan,
         input_row: Callable[[Any], Row | None],
     ) -> None:
         self._place = place
+        self._ops = ops
         self._items = items
         self._plan = plan
         self._input_row = input_row
@@ -69,18 +73,19 @@ class Looks:
             self._add_signs(large)
         if plan.mode is not TensorDebugMode.CURT_HEALTH:
             unsized = [self._widened(self._here(item)) for item in large if item.row.size is None]
-            self.sizes = [tf.raw_ops.Size(input=t, out_type=tf.int64) for t in unsized]
+            self.sizes = [ops.tensor("Size", t, out_type=tf.int64) for t in unsized]
         self._find_places(packs)
 
     def curt(self) -> Any:
         """Return what tells which tensors are bad; see `Group.detail`."""
-        looks = [tensor_ops.curt_summary(tensor) for tensor in self.tensors[: len(self._plan.seen)]]
-        return tf.raw_ops.Pack(values=looks, axis=0) if len(looks) > 1 else looks[0]
+        seen = self.tensors[: len(self._plan.seen)]
+        looks = [tensor_ops.curt_summary(self._ops, tensor) for tensor in seen]
+        return self._ops.tensor("Pack", looks) if len(looks) > 1 else looks[0]
 
     def arguments(self) -> list[elements.Argument]:
         """Return the tensors as they are handed over whole."""
         plan = self._plan
-        rows = [*plan.rows, *plan.extra_rows]
+        rows = plan.all_rows
         shapes: dict[int, tuple[int, ...] | None] = {}
         for row, (index, place) in plan.places.items():
             shape = rows[row].shape
@@ -97,7 +102,7 @@ class Looks:
         """Return `tensor_ops.widened` of a tensor, made once."""
         wide = self._wide.get(tensor.name)
         if wide is None:
-            wide = self._wide[tensor.name] = tensor_ops.widened(tensor)
+            wide = self._wide[tensor.name] = tensor_ops.widened(self._ops, tensor)
         return wide
 
     def _sort_rows(self) -> list[int]:
@@ -143,33 +148,33 @@ class Looks:
             else:
                 plan.large += rows
         return [
-            self._widened(
-                tf.raw_ops.Pack(values=[self._here(self._items[row]) for row in rows], axis=0)
-            )
+            self._widened(self._ops.tensor("Pack", [self._here(self._items[row]) for row in rows]))
             for rows in plan.packs
         ]
 
     def _add_ranks(self, large: Sequence[Observed]) -> None:
         unranked = [self._widened(self._here(item)) for item in large if item.row.rank is None]
-        self._add_packed("rank", [tf.raw_ops.Rank(input=tensor) for tensor in unranked])
+        self._add_packed("rank", [self._ops.tensor("Rank", tensor) for tensor in unranked])
 
     def _add_signs(self, items: Sequence[Observed]) -> None:
+        ops = self._ops
         sums: list[Any] = []
         squares: list[Any] = []
+        whole, first = ops.constant([-1], tf.int32), ops.constant([0], tf.int32)
         for item in items:
-            sign = tf.raw_ops.Sign(x=tensor_ops.for_sign(self._widened(self._here(item))))
-            flat = tf.raw_ops.Reshape(tensor=sign, shape=[-1])
-            total = tf.raw_ops.Sum(input=flat, axis=[0])
-            half = tf.raw_ops.L2Loss(t=sign)
+            signed = tensor_ops.for_sign(ops, self._widened(self._here(item)))
+            sign = ops.tensor("Sign", signed)
+            total = ops.tensor("Sum", ops.tensor("Reshape", sign, whole), first)
+            half = ops.tensor("L2Loss", sign)
             for scalar, into in ((total, sums), (half, squares)):
                 wide = scalar.dtype == tf.float64
-                into.append(scalar if wide else tf.raw_ops.Cast(x=scalar, DstT=tf.float64))
+                into.append(scalar if wide else ops.tensor("Cast", scalar, DstT=tf.float64))
         self._add_packed("sign_sum", sums)
         self._add_packed("half_nonzero", squares)
 
-    def _add_packed(self, name: str, scalars: Sequence[Any]) -> None:
+    def _add_packed(self, name: str, scalars: list[Any]) -> None:
         if scalars:
-            self.columns.append((name, tf.raw_ops.Pack(values=scalars, axis=0)))
+            self.columns.append((name, self._ops.tensor("Pack", scalars)))
 
     def _find_places(self, packs: Sequence[Any]) -> None:
         """Find out which tensors are looked at or told of, and where each row is in them."""
@@ -209,7 +214,7 @@ class Looks:
         here = self._place.tensor(tensor)
         if row is None or here is None:
             return None
-        number = len(plan.rows) + len(plan.extra_rows)
+        number = len(plan.all_rows)
         plan.extra_rows.append(row)
         plan.places[number] = len(tensors), None
         tensors.append(self._widened(here))

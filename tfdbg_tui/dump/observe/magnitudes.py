@@ -18,6 +18,8 @@ from tfdbg_tui.dump.tensorflow import resources
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
+
 _NAME = "tfdbg_tui_measured"
 _ITERATIONS = (0, *(1 << exponent for exponent in range(63)))
 """Those of a loop that are measured: loops can be long, and each one measured enters Python."""
@@ -30,15 +32,16 @@ def is_measured(iteration: int) -> bool:
     return iteration in _ITERATIONS
 
 
-def in_graph(iteration: Any) -> Any:
-    """Return a tensor in the current graph: 1.0 where what runs is measured, else 0.0.
+def in_graph(ops: OpMaker, iteration: Any) -> Any:
+    """Return a tensor of a graph: 1.0 where what runs is measured, else 0.0.
 
     Args:
-        iteration: The counter of the loop that the graph is the body of, or None.
+        ops: Makes the ops.
+        iteration: The int64 counter of the loop that the graph is the body of, or None.
     """
-    if iteration is None:
-        return resources.weight_in_set(_NAME, tf.constant(0, tf.int64))
-    return resources.weight_in_set(_NAME, tf.cast(iteration, tf.int64))
+    ops = ops.on("/device:CPU:0")
+    number = ops.constant(0, tf.int64) if iteration is None else iteration
+    return resources.weight_in_set(ops, _NAME, number)
 
 
 class MeasuredSteps:

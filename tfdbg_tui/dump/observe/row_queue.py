@@ -43,15 +43,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tfdbg_tui.dump.observe.groups import Dump, Group
+    from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 _INTERVAL_SECONDS = 0.05
 _NAME = "tfdbg_tui_rows"
 
 
-def row_tensor(number: int, iteration: Any, sizes: list[Any]) -> Any:
-    """Return the row, or the rows, of a healthy execution, in the current graph.
+def row_tensor(ops: OpMaker, number: int, iteration: Any, sizes: Sequence[Any]) -> Any:
+    """Return the row, or the rows, of a healthy execution.
 
     Args:
+        ops: Makes the ops, on the host.
         number: The group's, by `callbacks.number_of`.
         iteration: An int64 tensor, or None.
         sizes: Int64 tensors.
@@ -63,32 +65,36 @@ def row_tensor(number: int, iteration: Any, sizes: list[Any]) -> Any:
     rows[:, NUMBER], rows[:, PART] = number, range(len(rows))
     if not sizes:
         if iteration is None:
-            return tf.constant(rows)
-        unit = (np.arange(WIDTH) == ITERATION).astype(np.int64)[None]
-        return tf.raw_ops.AddV2(x=tf.raw_ops.Mul(x=unit, y=iteration), y=rows)
+            return ops.constant(rows, tf.int64)
+        unit = ops.constant(np.arange(WIDTH)[None] == ITERATION, tf.int64)
+        own = ops.tensor("Mul", unit, iteration)
+        return ops.tensor("AddV2", own, ops.constant(rows, tf.int64))
     told = {(0, ITERATION): iteration} if iteration is not None else {}
     for index, size in enumerate(sizes):
         told[index // SIZES_IN_ROW, SIZES + index % SIZES_IN_ROW] = size
-    constants = {value: tf.constant(value, tf.int64) for value in np.unique(rows).tolist()}
+    constants = {value: ops.constant(value, tf.int64) for value in np.unique(rows).tolist()}
     values = [told.get(at, constants[int(rows[at])]) for at in np.ndindex(rows.shape)]
-    return tf.reshape(tf.raw_ops.Pack(values=values, axis=0), rows.shape)
+    shape = ops.constant(rows.shape, tf.int32)
+    return ops.tensor("Reshape", ops.tensor("Pack", values), shape)
 
 
-def put(rows: Any, iteration: Any, words: Any) -> Any:
+def put(ops: OpMaker, rows: Any, iteration: Any, words: Any) -> Any:
     """Return an op that puts what an execution hands over into the queue.
 
     Args:
+        ops: Makes the ops.
         rows: Its rows.
         iteration: The counter of the loop that the graph is the body of, or None.
         words: The elements that it hands over.
     """
     _queue.watch()
-    with tf.device("/device:CPU:0"):
-        if iteration is None:
-            number = tf.constant(0, tf.int32)
-        else:
-            number = iteration if iteration.dtype == tf.int32 else tf.cast(iteration, tf.int32)
-        return stages.put(_NAME, rows, number, words)
+    ops = ops.on("/device:CPU:0")
+    number = iteration
+    if iteration is None:
+        number = ops.constant(0, tf.int32)
+    elif iteration.dtype != tf.int32:
+        number = ops.tensor("Cast", iteration, DstT=tf.int32)
+    return stages.put(ops, _NAME, rows, number, words)
 
 
 def mark(now: Callable[[], Moment]) -> None:

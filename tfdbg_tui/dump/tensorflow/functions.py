@@ -32,6 +32,8 @@ from tfdbg_tui.dump.tensorflow.private import attribute, declare
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
+
 _PREFIXES = ("__inference_", "__forward_", "__backward_")
 
 _get_function_def = attribute(Context, "get_function_def")
@@ -126,12 +128,13 @@ def make_function(definition: Any, children: Iterable[Any]) -> Any:
     return function
 
 
-def call(graph: Any, arguments: Sequence[Any]) -> Any:
-    """Return the outputs of a graph of ours, which is called in the current graph.
+def call(ops: OpMaker, graph: Any, arguments: Sequence[Any]) -> Any:
+    """Return the outputs of a graph of ours, which is called in another one.
 
     TensorFlow goes through all ops of a branch that is not taken, but not through those of a call.
 
     Args:
+        ops: Makes the op that calls it.
         graph: The graph.
         arguments: Its arguments.
     """
@@ -141,13 +144,14 @@ def call(graph: Any, arguments: Sequence[Any]) -> Any:
     # Of a function that says it has a state, TensorFlow saves no dataset.
     definition.signature.is_stateful = False
     function = make_function(definition, _children(made))
-    caller, name = tf.compat.v1.get_default_graph(), function_name(function)
-    add_to_graph(caller, function)
-    types = [output.dtype for output in graph.outputs]
+    name = function_name(function)
+    add_to_graph(ops.graph, function)
     if not devices.has_accelerator():
         # All of it runs on the device of the call, which saves finding out what runs where.
-        return caller.create_op(name, list(arguments), types).outputs
-    return tf.raw_ops.StatefulPartitionedCall(args=arguments, Tout=types, f=name)
+        return ops.op(name, *arguments).outputs
+    types = [output.dtype for output in graph.outputs]
+    called = NameAttrList(name=name)
+    return ops.op("StatefulPartitionedCall", list(arguments), Tout=types, f=called).outputs
 
 
 def call_in_loop(graph: Any, called: Any, arguments: Sequence[Any], after: Sequence[Any]) -> Any:

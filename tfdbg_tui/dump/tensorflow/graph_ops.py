@@ -6,11 +6,10 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
-from tensorflow.core.framework.attr_value_pb2 import AttrValue
+from tensorflow.core.framework.attr_value_pb2 import AttrValue, NameAttrList
 from tensorflow.core.framework.node_def_pb2 import NodeDef
 from tensorflow.core.framework.tensor_pb2 import TensorProto
 from tensorflow.python.debug.lib.op_callbacks_common import OP_CALLBACK_SKIP_OPS
-from tensorflow.python.framework.op_def_library import _apply_op_helper
 from tensorflow.python.framework.ops import _create_c_op
 from tensorflow.python.ops.resource_variable_ops import ResourceVariable as ResourceVariable
 
@@ -51,7 +50,7 @@ def new_input(graph: Any, name: str, dtype: Any, shape: Any, device: str) -> Any
     node = NodeDef(op="Placeholder", name=name, device=device)
     node.attr["dtype"].type = tf.as_dtype(dtype).base_dtype.as_datatype_enum
     node.attr["shape"].shape.CopyFrom(tf.TensorShape(shape).as_proto())
-    return _add(graph, node, []).outputs[0]
+    return add_node(graph, node, []).outputs[0]
 
 
 def new_node(
@@ -69,7 +68,7 @@ def new_node(
     node = NodeDef(op=op_type, name=own.new_op_name())
     for key, value in attrs.items():
         node.attr[key].CopyFrom(attribute_value(value))
-    return _add(graph, node, inputs, after)
+    return add_node(graph, node, inputs, after)
 
 
 def new_number(graph: Any, value: int, after: Sequence[Any]) -> Any:
@@ -85,13 +84,18 @@ def new_number(graph: Any, value: int, after: Sequence[Any]) -> Any:
 
 
 def attribute_value(value: Any) -> AttrValue:
-    """Return the value of an attribute as TensorFlow stores it; a list has to be that already."""
+    """Return the value of an attribute as TensorFlow stores it; a list may be one of types."""
     if isinstance(value, AttrValue):
         return value
+    if isinstance(value, list):
+        types = [dtype.as_datatype_enum for dtype in value]
+        return AttrValue(list=AttrValue.ListValue(type=types))
     if isinstance(value, tf.DType):
         return AttrValue(type=value.as_datatype_enum)
     if isinstance(value, bytes):
         return AttrValue(s=value)
+    if isinstance(value, NameAttrList):
+        return AttrValue(func=value)
     if isinstance(value, TensorProto):
         return AttrValue(tensor=value)
     return AttrValue(b=value) if isinstance(value, bool) else AttrValue(i=value)
@@ -108,14 +112,17 @@ def set_input(op: Any, slot: int, tensor: Any) -> None:
     _update_input(op)(slot, tensor)
 
 
-def _add(graph: Any, node: Any, inputs: Sequence[Any], after: Sequence[Any] = ()) -> Any:
+def add_node(graph: Any, node: Any, inputs: Sequence[Any], after: Sequence[Any] = ()) -> Any:
+    """Return a new op of a graph.
+
+    Args:
+        graph: The graph.
+        node: Its NodeDef, without inputs.
+        inputs: The tensors that it takes.
+        after: The ops that it waits for.
+    """
     made = _create_c_op(graph, node, list(inputs), list(after), extract_traceback=False)
     return _from_c_op(tf.Operation)(made, graph)
-
-
-def new_op(op_type: str, **arguments: Any) -> Any:
-    """Return a new op of the current graph, also where it has no outputs."""
-    return _apply_op_helper(op_type, **arguments)[2]
 
 
 def copy_of(graph: Any, op: Any, inputs: Sequence[Any]) -> Any:

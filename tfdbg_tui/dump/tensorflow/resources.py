@@ -1,4 +1,4 @@
-"""Sets that all graphs know by their names, used without anybody's op callbacks.
+"""Sets that all graphs know by their names, and eager ops, run without anybody's op callbacks.
 
 A set of numbers is a table of TensorFlow's, which comes into being with whoever asks for it first.
 """
@@ -18,20 +18,25 @@ from tfdbg_tui.dump.tensorflow.private import attribute
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
+
 _INT64 = tf.int64.as_datatype_enum
 _FLOAT64 = tf.float64.as_datatype_enum
 
 _handle = attribute(Context, "_handle")
 
 
-def weight_in_set(name: str, number: Any) -> Any:
-    """Return a float64 tensor in the current graph: 1 where an int64 tensor is in a set, else 0."""
-    with tf.device("/device:CPU:0"):
-        table = tf.raw_ops.MutableHashTableV2(
-            key_dtype=tf.int64, value_dtype=tf.float64, shared_name=name
-        )
-        zero = tf.constant(0.0, tf.float64)
-        return tf.raw_ops.LookupTableFindV2(table_handle=table, keys=number, default_value=zero)
+def weight_in_set(ops: OpMaker, name: str, number: Any) -> Any:
+    """Return a float64 tensor of a graph: 1 where an int64 tensor is in a set, else 0.
+
+    Args:
+        ops: Makes the ops, on the CPU.
+        name: The set's.
+        number: The int64 tensor.
+    """
+    types = {"key_dtype": tf.int64, "value_dtype": tf.float64}
+    table = ops.tensor("MutableHashTableV2", **types, shared_name=name.encode())
+    return ops.tensor("LookupTableFindV2", table, number, ops.constant(0.0, tf.float64))
 
 
 def add_to_set(name: str, numbers: Sequence[int]) -> None:

@@ -28,6 +28,8 @@ from tfdbg_tui.dump.tensorflow.resources import run_op
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
+
 _TYPES = (tf.int64, tf.int32, tf.float32)
 _TYPE_NUMBERS = [dtype.as_datatype_enum for dtype in _TYPES]
 _CAPACITY = 1 << 16
@@ -56,16 +58,18 @@ class Items(NamedTuple):
     sizes: npt.NDArray[np.int32]
 
 
-def put(name: str, numbers: Any, number: Any, words: Any) -> Any:
-    """Return an op of the current graph that puts an item into a stage.
+def put(ops: OpMaker, name: str, numbers: Any, number: Any, words: Any) -> Any:
+    """Return an op that puts an item into a stage.
 
     Args:
+        ops: Makes it, on the CPU.
         name: The stage's.
         numbers: An int64 matrix.
         number: An int32 number.
         words: Float32 words.
     """
-    return tf.raw_ops.Stage(values=[numbers, number, words], shared_name=name, capacity=_CAPACITY)
+    values = [numbers, number, words]
+    return ops.op("Stage", values, shared_name=name.encode(), capacity=_CAPACITY)
 
 
 def put_numbers(name: str, numbers: npt.NDArray[np.int64]) -> None:

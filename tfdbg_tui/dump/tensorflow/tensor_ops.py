@@ -14,6 +14,8 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
+
 _WIDER = {
     24: tf.float32,  # float8_e5m2
     25: tf.float32,  # float8_e4m3fn
@@ -29,51 +31,36 @@ def beside(tensor: Any) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def on_host(tensor: Any) -> Iterator[None]:
-    """Place ops on the CPU, of the machine that a tensor is on."""
-    device = tf.DeviceSpec.from_string(tensor.device or "")
-    if device.device_type != "CPU":
-        device = device.replace(device_type="CPU", device_index=None)
-    with tf.device(None), tf.device(device.to_string()):
-        yield
-
-
-def widened(tensor: Any) -> Any:
+def widened(ops: OpMaker, tensor: Any) -> Any:
     """Return a tensor with the elements of another, of a type that ops have kernels for.
 
     For float8 and int4 there is little more than Cast on accelerators, and no Switch anywhere.
     """
     wide = _WIDER.get(tensor.dtype.base_dtype.as_datatype_enum)
-    if wide is None:
-        return tensor
-    with beside(tensor):
-        return tf.raw_ops.Cast(x=tensor, DstT=wide)
+    return tensor if wide is None else ops.on(tensor.device).tensor("Cast", tensor, DstT=wide)
 
 
-def shape(tensor: Any) -> Any:
+def shape(ops: OpMaker, tensor: Any) -> Any:
     """Return the dimensions of a tensor of any type in host memory, without reading its elements.
 
     Where an accelerator is, TensorFlow keeps int32 tensors in host memory too.
     """
-    tensor = widened(tensor)
-    with beside(tensor):
-        return tf.raw_ops.Shape(input=tensor, out_type=tf.int64)
+    tensor = widened(ops, tensor)
+    return ops.on(tensor.device).tensor("Shape", tensor, out_type=tf.int64)
 
 
-def summary(tensor: Any, mode: TensorDebugMode, tensor_id: int = -1) -> Any:
-    """Return the value vector of any floating or complex tensor in a health mode.
+def summary(tensor: Any, mode: TensorDebugMode) -> Any:
+    """Return the value vector of any floating or complex tensor in a health mode, without its id.
 
     Args:
         tensor: The tensor.
         mode: The mode.
-        tensor_id: Its number in the dump, the first element of the vector.
     """
     with beside(tensor):
         # There is no kernel of the summary op for others on GPUs.
         real = tensor if tensor.dtype == tf.float16 else as_real(tensor)
         return tf.raw_ops.DebugNumericSummaryV2(
-            input=real, tensor_id=tensor_id, tensor_debug_mode=int(mode), output_dtype=tf.float64
+            input=real, tensor_id=-1, tensor_debug_mode=int(mode), output_dtype=tf.float64
         )
 
 
@@ -85,32 +72,33 @@ def dereferenced(tensor: Any) -> Any:
         return tf.identity(tensor)
 
 
-def curt_summary(tensor: Any) -> Any:
+def curt_summary(ops: OpMaker, tensor: Any) -> Any:
     """Return ``[0, has NaN or infinity]`` of a floating or complex tensor that was `widened`."""
     dtype = tensor.dtype.base_dtype
-    with beside(tensor):
-        if dtype.is_complex:
-            tensor = tf.raw_ops.Bitcast(input=tensor, type=dtype.real_dtype)
-        elif dtype == tf.bfloat16 and devices.has_accelerator():
-            # There is no bfloat16 kernel of the summary op for GPUs.
-            tensor = tf.raw_ops.Cast(x=tensor, DstT=tf.float32)
-        return tf.raw_ops.DebugNumericSummaryV2(
-            input=tensor,
-            tensor_id=0,
-            tensor_debug_mode=int(TensorDebugMode.CURT_HEALTH),
-            output_dtype=tf.float64,
-        )
+    ops = ops.on(tensor.device)
+    if dtype.is_complex:
+        tensor = ops.tensor("Bitcast", tensor, type=dtype.real_dtype)
+    elif dtype == tf.bfloat16 and devices.has_accelerator():
+        # There is no bfloat16 kernel of the summary op for GPUs.
+        tensor = ops.tensor("Cast", tensor, DstT=tf.float32)
+    return ops.tensor(
+        "DebugNumericSummaryV2",
+        tensor,
+        tensor_id=0,
+        tensor_debug_mode=int(TensorDebugMode.CURT_HEALTH),
+        output_dtype=tf.float64,
+    )
 
 
-def for_sign(tensor: Any) -> Any:
+def for_sign(ops: OpMaker, tensor: Any) -> Any:
     """Return a float32 or float64 tensor with the signs of one that was `widened`."""
     dtype = tensor.dtype.base_dtype
-    with beside(tensor):
-        if dtype.is_complex:
-            return tf.raw_ops.ComplexAbs(x=tensor, Tout=dtype.real_dtype)
-        if dtype in (tf.float32, tf.float64):
-            return tensor
-        return tf.raw_ops.Cast(x=tensor, DstT=tf.float32)
+    if dtype in (tf.float32, tf.float64):
+        return tensor
+    ops = ops.on(tensor.device)
+    if dtype.is_complex:
+        return ops.tensor("ComplexAbs", tensor, Tout=dtype.real_dtype)
+    return ops.tensor("Cast", tensor, DstT=tf.float32)
 
 
 def as_real(tensor: Any) -> Any:
