@@ -64,7 +64,13 @@ def are_few(arguments: Sequence[Argument]) -> bool | None:
 
 
 def words_if(ops: OpMaker, there: Any, arguments: Sequence[Argument]) -> Any:
-    """Return the words of some tensors where another one is there; else nothing is computed."""
+    """Return the words of some tensors where another one is there; else nothing is computed.
+
+    Args:
+        ops: Makes the op that computes them.
+        there: The other tensor, which is in a branch.
+        arguments: The tensors.
+    """
     graph = own.new_graph()
     taken = [there, *(argument.tensor for argument in arguments)]
     graph.inputs = [

@@ -57,7 +57,7 @@ class OpMaker:
 
         Args:
             op_type: Its type.
-            inputs: What it takes: tensors, and lists of them where it takes several as one.
+            *inputs: What it takes: tensors, and lists of them where it takes several as one.
             **attrs: Those of its attributes that neither follow from its inputs nor are usual.
         """
         node = NodeDef(op=op_type, name=own.new_op_name(), device=self._device)
@@ -68,7 +68,13 @@ class OpMaker:
         return graph_ops.add_node(self.graph, node, _flat(inputs), self._after)
 
     def tensor(self, op_type: str, *inputs: Any, **attrs: Any) -> Any:
-        """Return the first output of a new op; see `op`."""
+        """Return the first output of a new op.
+
+        Args:
+            op_type: See `op`.
+            *inputs: See `op`.
+            **attrs: See `op`.
+        """
         return self.op(op_type, *inputs, **attrs).outputs[0]
 
     def constant(self, value: Any, dtype: Any) -> Any:
