@@ -85,5 +85,6 @@ def _came(finding: Finding, job: JobReport, root: FleetRoot, via: Via) -> Findin
         suggestion=suggestion,
         location=Location(**location) if location else None,
         differentiated_at=None,
+        forward_stack_id=None,
         workers=f"made by {made_by(job, root)}; came here {way(via)}",
     )

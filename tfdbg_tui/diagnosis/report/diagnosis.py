@@ -133,6 +133,7 @@ class Diagnosis:
             device=device_of(run, event),
             location=location,
             differentiated_at=ran if ran != location else None,
+            forward_stack_id=forward.stack_id if forward and called not in (None, ran) else None,
             alerts=alerts,
             chain=tuple(chain),
             layer=(forward.layer if forward else None) or self._layers.of_event(event),

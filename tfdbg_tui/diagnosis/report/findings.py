@@ -52,6 +52,7 @@ class Finding:
         location: The user's line, of a gradient the one of the op that it is of; None where the
             stack has none.
         differentiated_at: Of a gradient: the line that asked for it; None where that is `location`.
+        forward_stack_id: The stack trace that leads to `location`, where that is not the op's own.
         alerts: Number of alerts that go back to it.
         chain: From the op's inputs to where bad values show.
         layer: The Keras layer or `tf.Module` that it is of, where that is recorded.
@@ -76,6 +77,7 @@ class Finding:
     device: str
     location: Location | None
     differentiated_at: Location | None
+    forward_stack_id: int | None
     alerts: int
     chain: tuple[Link, ...]
     layer: Layer | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tfdbg_tui.diagnosis import is_library_frame, readable_function
+from tfdbg_tui.diagnosis import is_library_frame, readable_function, user_frame
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import focus_frame
@@ -47,8 +47,10 @@ class FrameRows(Rows):
         return next((i for i, r in enumerate(rows) if r.first <= focus.frame <= r.last), None)
 
     def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
-        """See `Rows`."""
-        return focus_frame(snapshot, focus, self.rows(snapshot, focus)[row].last)
+        """See `Rows`: of library frames the innermost, of those of a gradient the user's."""
+        chosen = self.rows(snapshot, focus)[row]
+        own = user_frame(snapshot.frames(focus)[chosen.first : chosen.last + 1])
+        return focus_frame(snapshot, focus, chosen.last if own is None else chosen.first + own)
 
     def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
         """See `Rows`."""
@@ -83,7 +85,8 @@ class StackTrace(Pane):
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
         focus = self.session.focus
-        state = focus.subject, focus.execution, focus.op, focus.library_frames, focus.sticky
+        frames = focus.library_frames, focus.sticky, self.snapshot.own_frames(focus)
+        state = focus.subject, focus.execution, focus.op, *frames
         return *state, row == self.cursor, self._file_of_focus(), self._columns
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
@@ -95,12 +98,18 @@ class StackTrace(Pane):
         mark = self.charset.focus if selected else " "
         behind = "focus" if selected else ""
         if frame_row.folded:
-            inside = frames[frame_row.first : frame_row.last + 1]
-            text = f"{self.charset.folded} {frame_row.folded} library frames"
-            rest = f" {_packages(inside)}"
-            return ((mark + " ", ""), (text, "dim"), (self.charset.safe(rest), "faint")), behind
+            return ((mark + " ", ""), *self._folded(frame_row)), behind
         frame = frames[frame_row.first]
         return self._frame(frame, mark, selected=selected, width=width), behind
+
+    def _folded(self, row: FoldedRow) -> Line:
+        snapshot, focus = self.snapshot, self.session.focus
+        inside = snapshot.frames(focus)[row.first : row.last + 1]
+        what, where = "library frames", _packages(inside)
+        if row.first == snapshot.own_frames(focus) > 0:
+            what, where = "frames of the gradient", _users_place(inside)
+        text = f"{self.charset.folded} {row.folded} {what}"
+        return (text, "dim"), (self.charset.safe(f" {where}"), "faint")
 
     def _frame(self, frame: StackFrame, mark: str, *, selected: bool, width: int) -> Line:
         style = "dim" if is_library_frame(frame) else ""
@@ -151,6 +160,8 @@ class StackTrace(Pane):
             start, name = f" Execution {focus.execution:,} ", readable_function(kind.op_type)
         else:
             start, name = " Creation of ", focus.op.name if focus.op else ""
+        if snapshot.own_frames(focus):
+            start = " Op of the gradient "
         room = width - len(start) - len(host)
         return (
             (
@@ -172,6 +183,12 @@ class StackTrace(Pane):
 def _place(frame: StackFrame) -> str:
     name = os.path.basename(frame.path) if frame.path else "not read yet"
     return f"{name}:{frame.line}"
+
+
+def _users_place(frames: Sequence[StackFrame]) -> str:
+    """Name the innermost line of the user's program."""
+    position = user_frame(frames)
+    return "" if position is None else _place(frames[position])
 
 
 def _packages(frames: Sequence[StackFrame]) -> str:

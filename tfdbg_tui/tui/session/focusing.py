@@ -150,7 +150,7 @@ def focused_event(snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
 
 
 def _show_stack(snapshot: Snapshot, focus: Focus) -> Focus:
-    frames = snapshot.frames(focus)
+    frames = snapshot.frames(focus)[: snapshot.own_frames(focus) or None]
     if not frames:
         return replace(focus, frame=None)
     frame = _last_in_file(frames, focus.place) if focus.sticky else None

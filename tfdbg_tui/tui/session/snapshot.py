@@ -9,6 +9,7 @@ import os.path
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -204,14 +205,33 @@ class Snapshot:
         return (*map(str, self.gaps), *map(str, problems), *of_job)
 
     def frames(self, focus: Focus) -> tuple[StackFrame, ...]:
-        """Return the stack trace of what was focused last, outermost frame first."""
-        stack_id = self._stack_id(focus)
-        return () if stack_id is None else self._stack(stack_id)
+        """Return the stack trace of what was focused last, outermost frame first.
+
+        Of a gradient that is a root it is the stack trace of the op that it is the gradient of, and
+        behind that its own, from `own_frames` on.
+        """
+        return tuple(chain.from_iterable(map(self._stack, self._stack_ids(focus))))
+
+    def own_frames(self, focus: Focus) -> int:
+        """Return where the stack trace of a gradient begins behind that of its op; 0 elsewhere."""
+        return sum(len(self._stack(stack_id)) for stack_id in self._stack_ids(focus)[:-1])
 
     def folded_frames(self, focus: Focus) -> list[FoldedRow]:
-        """Return the rows of that stack trace when the frames of libraries are folded."""
-        stack_id = self._stack_id(focus)
-        return [] if stack_id is None else self._folded(stack_id)
+        """Return the rows of that stack trace when the frames of libraries are folded.
+
+        Behind the stack trace of an op that of its gradient is one row.
+        """
+        stack_ids = self._stack_ids(focus)
+        if len(stack_ids) < 2:
+            return [row for stack_id in stack_ids for row in self._folded(stack_id)]
+        own = FoldedRow(self.own_frames(focus), len(self.frames(focus)) - 1)
+        return [*self._folded(stack_ids[0]), own]
+
+    def _stack_ids(self, focus: Focus) -> tuple[int, ...]:
+        """Return the stack traces of what was focused last, the one to look at first."""
+        own = self._stack_id(focus)
+        forward = self._forward_stack_id(focus)
+        return tuple(stack_id for stack_id in (forward, own) if stack_id is not None)
 
     def _stack_id(self, focus: Focus) -> int | None:
         if focus.subject == "execution" and focus.execution is not None:
@@ -220,6 +240,21 @@ class Snapshot:
             op = self.run.op(focus.op.graph_id, focus.op.name)
             return op.stack_id if op else None
         return None
+
+    def _forward_stack_id(self, focus: Focus) -> int | None:
+        """Return the stack trace of the op that a focused root is the gradient of."""
+        for root in self.explanation.report.roots if self.explanation else ():
+            if root.forward_stack_id is not None and self._is_focused(root.event, focus):
+                return root.forward_stack_id
+        return None
+
+    def _is_focused(self, event: TensorEvent, focus: Focus) -> bool:
+        if focus.subject == "execution":
+            return event.kind == "execution" and event.index == focus.execution
+        if event.kind == "execution" or focus.op is None:
+            return False
+        site = self.run.graph_executions.site(event.index)
+        return (site.graph_id, site.op_name) == (focus.op.graph_id, focus.op.name)
 
     def place_of_user(self, focus: Focus) -> Place | None:
         """Return the user's line behind a stack trace that does not show it, where it is known."""
