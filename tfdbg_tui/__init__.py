@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis import diagnose as diagnose
     from tfdbg_tui.dump import disable_dump_debug_info as disable_dump_debug_info
     from tfdbg_tui.dump import enable_dump_debug_info as enable_dump_debug_info
+    from tfdbg_tui.dump import record_values as record_values
+    from tfdbg_tui.dump import set_recording as set_recording
     from tfdbg_tui.dump import step as step
     from tfdbg_tui.logdir import LogdirError as LogdirError
     from tfdbg_tui.logdir import Run as Run
@@ -31,7 +33,10 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "tfdbg_tui.diagnosis": ("Finding", "Report", "diagnose"),
-    "tfdbg_tui.dump": ("disable_dump_debug_info", "enable_dump_debug_info", "step"),
+    "tfdbg_tui.dump": (
+        *("disable_dump_debug_info", "enable_dump_debug_info"),
+        *("record_values", "set_recording", "step"),
+    ),
     "tfdbg_tui.logdir": ("LogdirError", "Run", "list_runs", "open_run"),
 }
 

@@ -30,6 +30,8 @@ __all__ = [
     "StepCallback",
     "disable_dump_debug_info",
     "enable_dump_debug_info",
+    "record_values",
+    "set_recording",
     "step",
 ]
 
@@ -292,6 +294,31 @@ def disable_dump_debug_info() -> None:
     while _spools:
         url, spool = _spools.popitem()
         _end(url, spool.finish)
+
+
+def set_recording(on: bool) -> None:
+    """Switch recording off while the program runs, or on again.
+
+    While it is off the program runs as without a dump, but for a look at each call of a function.
+    The dump tells that it was, and from when to when.  Does nothing where no dump is on.
+    """
+    if _writer is not None and _writer.active:
+        _writer.set_recording(on)
+
+
+def record_values(*tensors: str) -> None:
+    """Record the elements of some tensors from now on, whatever the mode, and of no others.
+
+    Does nothing where no dump is on.  Where XLA compiles a function, or in a session of
+    TensorFlow 1, it cannot be done.
+
+    Args:
+        *tensors: Names of ops or tensors of graphs ("loss/Log:0", "encoder/*/MatMul"), types of
+            eager ops ("Log"), or source lines ("train.py:40"), of which the innermost one of the
+            program's own counts.
+    """
+    if _writer is not None and _writer.active:
+        _writer.record_values(tensors)
 
 
 def current() -> DumpWriter | None:

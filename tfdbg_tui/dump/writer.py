@@ -21,15 +21,17 @@ from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
 from tfdbg_tui.dump.observe.places import Usage
 from tfdbg_tui.dump.observe.sessions import Plan, SessionPlans, SessionRun
 from tfdbg_tui.dump.record import stacks
+from tfdbg_tui.dump.record.control_file import ControlFile
 from tfdbg_tui.dump.record.fit_batches import FitBatches
 from tfdbg_tui.dump.record.recorder import Recorder
 from tfdbg_tui.dump.record.variables import VariableRecords
 from tfdbg_tui.dump.tensorflow import devices, graph_state, hooks, own, variables
 from tfdbg_tui.dump.tensorflow.eager_tensor import FetchedTensor, is_eager, tensor_id
+from tfdbg_tui.dump.whole_tensors import WholeTensors
 from tfdbg_tui.wire import events, omissions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tfdbg_tui.dump.encode.group_plan import Values
     from tfdbg_tui.dump.encode.queue_rows import QueueRows
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.places import AddedGraph
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
+    from tfdbg_tui.wire.control import Control
 
 
 class DumpWriter:
@@ -63,8 +66,14 @@ class DumpWriter:
         self._fit_batches = FitBatches(self._recorder)
         self._hooks = hooks.Hooks(self, self._locations)
         self._measured = MeasuredSteps(options.magnitudes_every if options.measures else 0)
+        self._whole_tensors = WholeTensors()
         self._eager = EagerExecutions(
-            options, self._recorder, self._graphs, self._locations, self._measured
+            options,
+            self._recorder,
+            self._graphs,
+            self._locations,
+            self._measured,
+            self._whole_tensors,
         )
         self._graph_executions = GraphExecutions(
             options, self._recorder, self._graphs, self._locations, self._eager.calls
@@ -73,10 +82,16 @@ class DumpWriter:
             self._observe_function, self._not_observed, self.function_left_out
         )
         self._sessions = SessionPlans(self, options, self._graphs)
-        self._function_ops = FunctionOps(self, options, self._graphs)
+        self._function_ops = FunctionOps(self, options, self._graphs, self._whole_tensors)
         self._graph_lock = threading.RLock()
         self._watches_bad = options.watches_bad
+        self._is_step_recorded = True
+        self._pauses = 0
+        self._is_paused = False
         self._sampled = True
+        self._switch_lock = threading.Lock()
+        control = ControlFile(options.dump_root, self.run_id)
+        self._recorder.each_round = lambda: self._follow(control.news())
         callbacks.dumps.add(self)
         self._listen()
 
@@ -213,14 +228,51 @@ class DumpWriter:
         try:
             row_queue.mark(self.now)
             self._fit_batches.step_changes(number, batch)
-            sampled = number is None or self.options.records_step(number)
-            if sampled and number is not None:
+            self._is_step_recorded = number is None or self.options.records_step(number)
+            if self._is_step_recorded and number is not None:
                 self._measured.step_begins(number)
-            if sampled != self._sampled:
-                self._sampled = sampled
-                self._hooks.watch_eager_ops(sampled)
+            self._switch()
         except Exception as error:
             self.hook_failed(error, "which graph executions are of which step")
+
+    def _switch(self) -> None:
+        """Record, or not, as things are now."""
+        with self._switch_lock:
+            sampled = self._is_step_recorded and not self._is_paused
+            if sampled != self._sampled and self.active:
+                self._sampled = sampled
+                self._hooks.watch_eager_ops(sampled)
+
+    # ---- While the program runs ----------------------------------------------------------------
+
+    def set_recording(self, on: bool) -> None:
+        """Switch recording off, or on again; the metadata tells from when to when it was off."""
+        if self._recorder.broken or on is not self._is_paused:
+            return
+        self._is_paused = not on
+        self._pauses += not on
+        kind = omissions.RESUMED if on else omissions.PAUSED
+        self._recorder.omit(kind, f"pause {self._pauses}", "the user has asked for it")
+        self._switch()
+
+    def record_values(self, names: Iterable[str]) -> None:
+        """Record the elements of some tensors from now on; see `dump.record_values`.
+
+        Functions that were called before get another copy, which records them.
+        """
+        wanted = tuple(dict.fromkeys(names))
+        if wanted != self._whole_tensors.names:
+            self._whole_tensors.choose(wanted)
+
+    def _follow(self, control: Control | None) -> None:
+        """Do what somebody beside the program asks for; called by the recorder's thread."""
+        if control is None or not self.active:
+            return
+        try:
+            self.set_recording(control.recording)
+            self.record_values(control.values_of)
+        except Exception as error:
+            self.hook_failed(error, "what was asked for in the app")
 
     # ---- Eager ---------------------------------------------------------------------------------
 
@@ -283,7 +335,9 @@ class DumpWriter:
         if elsewhere is not None and stateless:
             self.function_left_out(name, f"it runs on {elsewhere}, which is another process")
             return name, []
-        copy = self._copies.of(name, Usage(stateless=stateless, device=elsewhere or ""))
+        whole_tensors = self._whole_tensors.version
+        usage = Usage(stateless=stateless, device=elsewhere or "", whole_tensors=whole_tensors)
+        copy = self._copies.of(name, usage)
         if copy is not None and stateless and copy.captures:
             self.function_left_out(name, CANNOT_TAKE_VALUES)
             return name, []
@@ -343,7 +397,7 @@ class DumpWriter:
 
     def function_variant(self) -> Any:
         """Return a key of its own for each way in which functions are instrumented."""
-        if not (self.active and self._sampled):
+        if not self.active:
             return None
         return (
             id(self),

@@ -11,7 +11,7 @@ import numpy as np
 from tfdbg_tui.logdir.events import RunState
 from tfdbg_tui.logdir.fit_batches import fit_batch
 from tfdbg_tui.storage import storage_of
-from tfdbg_tui.wire import codec
+from tfdbg_tui.wire import codec, omissions
 from tfdbg_tui.wire.events import CodeLocation
 
 if TYPE_CHECKING:
@@ -93,6 +93,18 @@ class Run:
             ("alerts            ", f"{self.num_alerts:,}"),
         ]
         return lines + [("problems          ", f"{len(problems):,}")] * bool(problems)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the user has switched recording off, and not on again."""
+        kinds = [omission.kind for omission in self.omissions]
+        return kinds.count(omissions.PAUSED) > kinds.count(omissions.RESUMED)
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """Where recording was limited so that executions are missing, as a user would put it."""
+        is_paused = any(omission.kind == omissions.PAUSED for omission in self.omissions)
+        return (*self.files.limits, *(("what ran outside of pauses",) if is_paused else ()))
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -15,6 +15,12 @@ FORKED = "forked"
 EXPORTED = "exported"
 """What the program exported may hold ops that record, and runs in no other process then."""
 
+PAUSED = "paused"
+"""Nothing was recorded from here on, as the user had asked for, until `RESUMED`."""
+
+RESUMED = "resumed"
+"""Something is recorded again; of a pause with the same name."""
+
 RAISED = "raised"
 """The program was stopped at a bad tensor, as the user had asked for (``on_bad="raise"``)."""
 

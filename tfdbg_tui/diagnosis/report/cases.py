@@ -70,7 +70,7 @@ class CaseBuilder:
             index=event.index,
             cut_off=self._is_cut_off(event),
             graph_name=graph.name if graph else "",
-            limits=", ".join(run.files.limits),
+            limits=", ".join(run.limits),
         )
 
     def _is_cut_off(self, event: TensorEvent) -> bool:

@@ -22,7 +22,7 @@ CIRCULAR_BUFFER = "circular_buffer"
 BLIND = "blind"
 EMPTY = "empty"
 
-ON_PURPOSE = (FILTERED, CIRCULAR_BUFFER)
+ON_PURPOSE = (FILTERED, CIRCULAR_BUFFER, omissions.PAUSED)
 """Gaps that the user has asked for."""
 
 _BLIND_MODES = (TensorDebugMode.NO_TENSOR, TensorDebugMode.SHAPE)
@@ -208,6 +208,18 @@ def _skipped(run: Run, omission: Omission) -> Gap:
     return Gap(omission.kind, text, _CHECK_NUMERICS)
 
 
+def _paused(run: Run, omission: Omission) -> Gap:
+    resumed = (o for o in run.omissions if o.kind == omissions.RESUMED and o.what == omission.what)
+    until = "; it has not been switched on again"
+    for end in resumed:
+        until = f", and on again in step {end.step:,}" if end.step is not None else ", and on again"
+    text = (
+        f"Recording was switched off {_since(omission)}{until}: what ran meanwhile is not on "
+        "record. Again, without a pause:"
+    )
+    return Gap(omission.kind, text, _command(run))
+
+
 def _raised(run: Run, omission: Omission) -> Gap:
     text = (
         f"The program was stopped {_since(omission)}, as you had asked for: {omission.what}. "
@@ -242,6 +254,7 @@ _SENTENCES: dict[str, Callable[[Run, Omission], Gap]] = {
     omissions.FAILED: _failed,
     omissions.RAISED: _raised,
     omissions.STOPPED: _stopped,
+    omissions.PAUSED: _paused,
     omissions.LOST: _lost,
     omissions.SKIPPED: _skipped,
     omissions.FORKED: _forked,

@@ -98,7 +98,7 @@ class Causes:
             return Health.UNKNOWN  # a filter has left it out
         if op_type in COMPLEX_INPUT:
             return Health.UNKNOWN
-        if self._run.files.limits:
+        if self._run.limits:
             return Health.UNKNOWN
         graph_id = graph_id_of(self._run, event)
         if graph_id is not None and not self._dataflow.timeline.recorded_whole(graph_id):

@@ -108,6 +108,22 @@ class EagerTensors:
         is_told = self._mode is not TensorDebugMode.NO_TENSOR
         return EagerValues(self._mode, _NO_PROTO * len(outputs) * is_told)
 
+    def whole(self, values: EagerValues | UnreadValues, outputs: Sequence[Any]) -> EagerValues:
+        """Return what to record of outputs whose elements are wanted.
+
+        Args:
+            values: What the mode records of them.
+            outputs: Eager tensors.
+        """
+        protos = [
+            traces.tensor_content_proto(tensor.dtype.as_datatype_enum, elements(tensor))
+            if tensor.dtype.is_numpy_compatible
+            else b""
+            for tensor in outputs
+        ]
+        field = events.Execution.field("tensor_protos", protos)
+        return values.read()._replace(mode=TensorDebugMode.FULL_TENSOR, protos=field)
+
     def _plain(self, op_type: str, tensor: Any) -> bytes:
         """Return the tensor proto of a mode that does not look for bad elements, as a field."""
         if self._mode is TensorDebugMode.NO_TENSOR:

@@ -210,7 +210,5 @@ class GroupRecords:
         iteration = batch.iteration if self.plan.iterated else None
         for row, array in zip(self.plan.rows, batch.values["tensor"], strict=True):
             proto = traces.tensor_content_proto(row.dtype, array)
-            yield (
-                traces.whole_tensor_payload(batch.cause, row.site, iteration, proto),
-                1,
-            )
+            payload = traces.whole_tensor_payload(batch.cause, row.site, iteration, proto)
+            yield payload if self.plan.among_whole_tensors else tfrecord.frame(payload), 1

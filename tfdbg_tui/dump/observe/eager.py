@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.record.recorder import Recorder
     from tfdbg_tui.dump.record.stacks import CodeLocations
+    from tfdbg_tui.dump.whole_tensors import WholeTensors
 
 _SKIP = b""
 _ELEMENT_OPS = (
@@ -59,6 +60,7 @@ class EagerExecutions:
         graphs: Knows which graph is behind a function.
         locations: Interns stack traces.
         measured: Says which executions are measured.
+        whole_tensors: What is recorded whole.
     """
 
     def __init__(
@@ -68,7 +70,10 @@ class EagerExecutions:
         graphs: GraphDefinitions,
         locations: CodeLocations,
         measured: MeasuredSteps,
+        whole_tensors: WholeTensors,
     ) -> None:
+        self._whole_tensors = whole_tensors
+        self._are_whole: dict[tuple[int, str, bytes], bool] = {}
         self._recorder = recorder
         self._graphs = graphs
         self._locations = locations
@@ -164,7 +169,8 @@ class EagerExecutions:
             layer = self._forward_layers.find(*forward) or layer
         elif layer:
             self._forward_layers.note(taken, made, layer)
-        in_scope = self._locations.is_in_scope(here, layer)
+        is_whole = bool(self._whole_tensors.names) and self._is_whole(op_type, location)
+        in_scope = is_whole or self._locations.is_in_scope(here, layer)
         if not in_scope and call is None:
             return None
         measured = call.measured if call else self._measured.next((op_type, location, layer))
@@ -173,6 +179,8 @@ class EagerExecutions:
             if in_scope
             else self._tensors.left_out(outputs)
         )
+        if is_whole:
+            values = self._tensors.whole(values, outputs)
         try:
             thread = self._threads.number
         except AttributeError:
@@ -199,6 +207,16 @@ class EagerExecutions:
                 name = op_type.decode() if isinstance(op_type, bytes) else op_type
                 return BadTensor(name, values.bad_slot, values.counts, location)
         return None
+
+    def _is_whole(self, op_type: Any, location: bytes) -> bool:
+        """Return whether the elements of what an op makes in a place are recorded."""
+        name = op_type.decode() if isinstance(op_type, bytes) else op_type
+        key = self._whole_tensors.version, name, location
+        if key not in self._are_whole:
+            self._are_whole[key] = self._whole_tensors.has(
+                name, lambda: self._locations.user_line(location)
+            )
+        return self._are_whole[key]
 
     def _head(self, op_type: Any) -> bytes:
         if functions.is_function_name(op_type):

@@ -18,12 +18,16 @@ from tfdbg_tui.dump.tensorflow.function_defs import EFFECTS
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfdbg_tui.dump.encode.group_plan import Row
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
     from tfdbg_tui.dump.observe.groups import Dump
+    from tfdbg_tui.dump.observe.observed import Observed
     from tfdbg_tui.dump.observe.places import AddedGraph, Usage
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody, Uses
+    from tfdbg_tui.dump.whole_tensors import WholeTensors
 
 
 class FunctionOps:
@@ -33,12 +37,17 @@ class FunctionOps:
         dump: Takes the values, and says what is not on record.
         options: The user's.
         graphs: Records the ops of the program.
+        whole_tensors: What is recorded whole.
     """
 
-    def __init__(self, dump: Dump, options: Options, graphs: GraphDefinitions) -> None:
+    def __init__(
+        self, dump: Dump, options: Options, graphs: GraphDefinitions, whole_tensors: WholeTensors
+    ) -> None:
         self._dump = dump
         self._options = options
         self._graphs = graphs
+        self._whole_tensors = whole_tensors
+        self._whole_options = dataclasses.replace(options, mode=TensorDebugMode.FULL_TENSOR)
         # In the order in which the graphs were traced: called ones before those that call them.
         self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
         self._buffer_numbers = itertools.count()
@@ -110,6 +119,9 @@ class FunctionOps:
         options = self._options
         if options.mode is TensorDebugMode.FULL_TENSOR:
             options = dataclasses.replace(options, mode=TensorDebugMode.CONCISE_HEALTH)
+        if added.usage.whole_tensors and any(map(self._is_whole, ops)):
+            names = ", ".join(self._whole_tensors.names)
+            self._dump.skip(f"the elements of {names} in {graph.name}", "XLA compiles it", graph)
         graph_id = self._graphs.graph_id(graph)
         doubtful = self._graphs.are_shapes_doubtful(graph)
         found = observed.observed_tensors(ops, graph_id, options, shapes_doubtful=doubtful)
@@ -156,6 +168,12 @@ class FunctionOps:
                 start = end
         return sinks + self._add_segment(added, graph, ops[start:], after)
 
+    def _is_whole(self, recorded: RecordedOp) -> bool:
+        """Return whether the elements of what an op makes are recorded."""
+        return self._whole_tensors.has(
+            recorded.op.name, lambda: self._graphs.user_line(recorded.op)
+        )
+
     def _is_measured(self, usage: Usage, counter: Any) -> bool:
         """Return whether a graph is measured in some steps.
 
@@ -177,10 +195,15 @@ class FunctionOps:
         graph_id = self._graphs.graph_id(graph)
         doubtful = self._graphs.are_shapes_doubtful(graph)
         device = added.usage.device
-        found = observed.observed_tensors(
-            ops, graph_id, self._options, shapes_doubtful=doubtful, caller=device
-        )
-        tensors = [item for item in found if added.has(item.tensor)]
+        whole = list(filter(self._is_whole, ops)) if added.usage.whole_tensors else []
+        rest = [recorded for recorded in ops if recorded not in whole]
+
+        def groups(ops: list[RecordedOp], options: Options) -> Iterator[list[Observed]]:
+            found = observed.observed_tensors(
+                ops, graph_id, options, shapes_doubtful=doubtful, caller=device
+            )
+            return observed.groups_of([item for item in found if added.has(item.tensor)])
+
         counter = _loop_counter(graph)
         sinks: list[Any] = []
 
@@ -197,11 +220,13 @@ class FunctionOps:
                 caller=device,
             )
 
-        for items in observed.groups_of(tensors):
+        modes = self._options.mode, TensorDebugMode.FULL_TENSOR
+        in_modes = groups(rest, self._options), groups(whole, self._whole_options)
+        for items, mode in ((i, m) for some, m in zip(in_modes, modes, strict=True) for i in some):
             plan = observed.plan_of(
                 items,
                 self._options,
-                self._options.mode,
+                mode,
                 iterated=counter is not None,
                 measured=self._is_measured(added.usage, counter),
                 caller=device,

@@ -148,6 +148,10 @@ class GraphDefinitions:
         """Return the serialized CodeLocation of a recorded op."""
         return self._states[graph_id].locations[op_name]
 
+    def user_line(self, op: Any) -> str:
+        """Return ``file:line in function`` of the user's own that makes an op, or ""."""
+        return self._locations.user_line(self._locations.of_op(op).encoded)
+
     def are_shapes_doubtful(self, graph: Any) -> bool:
         """Return whether a graph's tensors may have other shapes than known while tracing."""
         return self._state(graph).doubtful or graph_state.are_shapes_doubtful(graph)

@@ -242,6 +242,9 @@ class Group:
         """
         if "compiled" in values:
             return self.records.vectors.first_bad_compiled(values["compiled"][0])
+        for row, array in zip(self.plan.rows, values.get("tensor", ()), strict=False):
+            if row.dtype in summaries.WATCHED and not summaries.all_finite(array):
+                return row, summaries.count_bad(array)
         for detail in (values.get("details") or ((),))[0]:
             if detail[details.BAD].any():
                 return self.plan.rows[int(detail[details.ROW])], details.counts_of(detail)

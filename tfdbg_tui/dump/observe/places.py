@@ -82,6 +82,7 @@ class Usage:
         in_loop: It runs in each iteration of a loop.
         used: The outputs that its caller uses; None for all.
         device: The device that it runs on, where that is another process's; "" for here.
+        whole_tensors: Which choice of tensors is recorded whole; 0 for none.
     """
 
     stateless: bool = False
@@ -90,6 +91,7 @@ class Usage:
     in_loop: bool = False
     used: Slots = None
     device: str = ""
+    whole_tensors: int = 0
 
 
 class AddedGraph:

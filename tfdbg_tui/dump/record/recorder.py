@@ -70,6 +70,7 @@ class Recorder:
         host: Host name in code locations.
         definitions_lock: Guards the numbering of definitions.
         broken: Whether writing failed, so that nothing more is recorded.
+        each_round: Called by the writer thread before it writes, ten times a second.
     """
 
     def __init__(self, options: Options) -> None:
@@ -78,6 +79,7 @@ class Recorder:
         self.host = socket.gethostname()
         self.definitions_lock = threading.RLock()
         self.broken = False
+        self.each_round: Callable[[], None] = _nothing
         self._root = root
         self._definitions: deque[tuple[str, bytes]] = deque()
         self._executions: deque[Execution] = deque()
@@ -259,6 +261,7 @@ class Recorder:
         while not self._stopped:
             self._wake.wait(_INTERVAL_SECONDS)
             self._wake.clear()
+            self.each_round()
             with self._drain_lock:
                 self._guarded(self._drain)
 
@@ -328,6 +331,10 @@ class Recorder:
     def _write_omissions(self, *, all_counts: bool) -> None:
         for payload in self._omissions.unwritten(all_counts=all_counts):
             self._files.append_metadata(payload)
+
+
+def _nothing() -> None:
+    pass
 
 
 _Item = TypeVar("_Item")

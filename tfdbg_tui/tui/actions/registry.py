@@ -519,6 +519,20 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("follow", ("F",), "follow", "stay on the newest event while the program runs", _LIVE),
     Action("pause", ("p",), "pause", "stop showing what is new, or go on; it is kept", _LIVE),
+    Action(
+        "recording",
+        ("P",),
+        "record",
+        "let the program record no more, or again: it looks four times a second what you want",
+        _LIVE,
+    ),
+    Action(
+        "record_values",
+        ("X",),
+        "record values",
+        "let the program record the elements of the focused tensor from now on, or no longer",
+        _LIVE,
+    ),
     Action("output", ("O",), "output", "show what the program under `run` has printed", _LIVE),
     Action("runs", ("R",), "runs", "choose among the runs of the logdir", _LIVE),
     Action(

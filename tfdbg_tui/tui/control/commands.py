@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis import bad_elements_text, name_of
 from tfdbg_tui.program import log_path
 from tfdbg_tui.tui import navigation
+from tfdbg_tui.tui.control.program_recording import CannotAskError, ProgramRecording
 from tfdbg_tui.tui.session.focusing import focused_event
 from tfdbg_tui.tui.terminal import clipboard, editor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tfdbg_tui.diagnosis import TensorEvent
     from tfdbg_tui.program import Program
@@ -231,6 +232,20 @@ class Commands:
         """Stop showing what is new, or go on."""
         self._session.set_paused(not self._session.paused)
 
+    def do_recording(self) -> None:
+        """Let the program record no more, or again."""
+        self._ask_program(ProgramRecording.switch)
+
+    def do_record_values(self) -> None:
+        """Let the program record the elements of the focused tensor, or no longer."""
+        self._ask_program(ProgramRecording.switch_values)
+
+    def _ask_program(self, ask: Callable[[ProgramRecording], str]) -> None:
+        try:
+            self._parts.say(ask(ProgramRecording(self._session)))
+        except CannotAskError as error:
+            self._parts.say(str(error))
+
     def do_palette(self) -> None:
         """Offer all actions, to be found by typing."""
         self._app.action_command_palette()
@@ -254,7 +269,7 @@ class Commands:
             places = bad_elements_text(snapshot.summary(event))
             known = f"; bad elements: {places}" if places else ""
             self._parts.say(
-                f"its values were not recorded: --tensor-debug-mode FULL_TENSOR does{known}"
+                f"its values were not recorded: X does, or --tensor-debug-mode FULL_TENSOR{known}"
             )
         else:
             name = name_of(snapshot.run, event)

@@ -45,6 +45,7 @@ class Recording:
     _run: Run | None = None
     _generation: int = 0
     _suspended: bool = False
+    _is_off: bool = False
     _killed: bool = False
 
     def note(self, run: Run) -> None:
@@ -52,6 +53,7 @@ class Recording:
         self.tracker.note(run)
         self._run = run
         self._suspended = run.state.suspended
+        self._is_off = run.is_paused and run.state.writing is not False
         self._killed = run.state.killed
         if run.state.generation != self._generation:
             self._generation = run.state.generation
@@ -76,6 +78,7 @@ class Recording:
         self.mark, self.total = None, 0
         self.announcement = self.newer_run = ""
         self._generation = 0
+        self._is_off = False
 
     def facts(self, *, following: bool, shown: int | None) -> list[Cell]:
         """Return what to say, the most important last; nothing for a run that is at rest.
@@ -88,7 +91,9 @@ class Recording:
         if trouble:  # then nobody knows more
             return [(f"trying again, {trouble}", "match")]
         status = self.tracker.status()
-        cells = []
+        cells: list[Cell] = []
+        if self._is_off:
+            cells.append(("recording is off: P switches it on", "match"))
         if status is not None and (self.attached or self.growing or self.program):
             cells.append(self._words(status))
         elif self.program is not None:

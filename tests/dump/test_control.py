@@ -1,0 +1,171 @@
+"""How recording is changed while the program runs: by calls, and by somebody beside it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+tf = pytest.importorskip("tensorflow")
+np = pytest.importorskip("numpy")
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
+from tfdbg_tui.dump.record.control_file import ControlFile  # noqa: E402
+from tfdbg_tui.logdir import open_run  # noqa: E402
+from tfdbg_tui.user_files import write_whole  # noqa: E402
+from tfdbg_tui.wire.control import Control, control_path, encode  # noqa: E402
+from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.tensorflow
+
+
+@pytest.fixture(autouse=True)
+def _disabled() -> Iterator[None]:
+    yield
+    tfdbg_tui.disable_dump_debug_info()
+
+
+class Program:
+    """A function with a loop, and how often it was traced."""
+
+    def __init__(self) -> None:
+        self.traced = 0
+        self.function = tf.function(self._compute)
+
+    def _compute(self, x: Any) -> Any:
+        self.traced += 1
+        y = tf.sin(x, name="wave")
+        for _ in tf.range(2):
+            y = tf.exp(y * 0.1)
+        return tf.cos(y)
+
+    def run(self, step: int) -> None:
+        with tfdbg_tui.step(step):
+            x = tf.fill([2], float(step))
+            self.function(x)
+
+
+def enable(directory: Path) -> Any:
+    return tfdbg_tui.enable_dump_debug_info(str(directory), "ADAPTIVE", -1)
+
+
+def whole(run: tfdbg_tui.Run) -> list[Any]:
+    """Returns the name, the step and the elements of each tensor that is recorded whole."""
+    traces = run.graph_executions
+    rows = [i for i in range(len(traces)) if traces.site(i).mode == TensorDebugMode.FULL_TENSOR]
+    return [(traces[i].tensor_name, traces[i].step, traces.tensor(i)) for i in rows]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert condition()
+
+
+def test_what_was_off_is_told(tmp_path: Path) -> None:
+    enable(tmp_path)
+    program = Program()
+    for step in range(9):
+        with tfdbg_tui.step(step):
+            if step in (2, 6):
+                tfdbg_tui.set_recording(False)
+            if step == 4:
+                tfdbg_tui.set_recording(True)
+        program.run(step)
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(tmp_path)
+    assert sorted({e.step for e in run.executions}) == [0, 1, 4, 5]
+    assert sorted({e.step for e in run.graph_executions}) == [0, 1, 4, 5]
+    assert program.traced == 1
+    assert run.is_paused
+    report = diagnose(run)
+    first, second = (gap.text for gap in report.gaps)
+    assert report.verdict == "incomplete"
+    assert "(step 2), and on again in step 4" in first
+    assert "(step 6); it has not been switched on again" in second
+
+
+def test_tensors_are_recorded_whole_without_tracing_again(tmp_path: Path) -> None:
+    enable(tmp_path)
+    program = Program()
+    for step in range(4):
+        if step == 1:
+            line = Program.run.__code__.co_firstlineno + 2
+            tfdbg_tui.record_values("wave:0", "*/Exp", f"test_control.py:{line}")
+        if step == 3:
+            tfdbg_tui.record_values()
+        program.run(step)
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(tmp_path)
+    found = [(name, step) for name, step, _ in whole(run)]
+    per_step = [("wave:0", 1), ("while/Exp:0", 1), ("while/Exp:0", 1)]
+    assert sorted(found) == sorted([*per_step, *((name, 2) for name, _ in per_step)])
+    values = next(tensor for name, step, tensor in whole(run) if (name, step) == ("wave:0", 2))
+    np.testing.assert_allclose(values, np.sin([2.0, 2.0]), rtol=1e-6)
+    fills = [e for e in run.executions if e.op_type == "Fill"]
+    is_whole = [e.outputs[0].mode == TensorDebugMode.FULL_TENSOR for e in fills]
+    assert is_whole == [False, True, True, False]
+    assert program.traced == 1
+    assert not run.problems
+    assert diagnose(run).verdict == "clean"
+
+
+def test_a_bad_tensor_that_is_recorded_whole_is_bad(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, on_bad="raise")
+    tfdbg_tui.record_values("Log")
+    log = tf.function(lambda x: tf.math.log(x) * 1.0)
+    with pytest.raises(ArithmeticError, match="Log"):
+        log(tf.zeros([2]))
+    tfdbg_tui.disable_dump_debug_info()
+    (root,) = diagnose(open_run(tmp_path)).roots
+    assert (root.op_type, root.rule, root.certainty) == ("Log", "log-of-zero", "proved")
+
+
+def test_the_program_follows_what_is_asked_beside_it(tmp_path: Path) -> None:
+    handle = enable(tmp_path)
+    program = Program()
+    program.run(0)
+    text = encode(Control(recording=False, values_of=("wave",)), handle.run_id)
+    write_whole(control_path(str(tmp_path)), text)
+    wait_for(lambda: open_run(tmp_path).is_paused)
+    program.run(1)
+    write_whole(control_path(str(tmp_path)), text.replace("false", "true"))
+    wait_for(lambda: not open_run(tmp_path).is_paused)
+    program.run(2)
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(tmp_path)
+    assert sorted({e.step for e in run.executions}) == [0, 2]
+    assert [(name, step) for name, step, _ in whole(run)] == [("wave:0", 2)]
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 60_000, "[]", '{"run_id": "1", "recording": 1}'])
+def test_what_is_damaged_is_told_once(
+    tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = ControlFile(str(tmp_path), "1")
+    write_whole(control_path(str(tmp_path)), text)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            assert file.news() is None
+            file._looked_at = 0.0
+    (record,) = caplog.records
+    assert "recording goes on as it was" in record.getMessage()
+
+
+def test_nobody_follows_links_or_what_is_asked_of_another_run(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text(encode(Control(recording=False), "1"))
+    os.symlink(tmp_path / "elsewhere", control_path(str(tmp_path)))
+    assert ControlFile(str(tmp_path), "1").news() is None
+    os.remove(control_path(str(tmp_path)))
+    write_whole(control_path(str(tmp_path)), encode(Control(recording=False), "1"))
+    assert ControlFile(str(tmp_path), "2").news() is None
+    assert ControlFile(str(tmp_path), "1").news() == Control(recording=False)

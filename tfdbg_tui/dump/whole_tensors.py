@@ -1,0 +1,48 @@
+"""Of which tensors the elements themselves are recorded, whatever the mode."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_LINE = re.compile(r".*\.py:\d+")
+_SLOT = re.compile(r":\d+$")
+
+
+class WholeTensors:
+    """Ops that are chosen by their names, or by the lines that they are made in.
+
+    Attributes:
+        names: Names of ops or tensors of graphs, or types of eager ops, with ``*`` for anything;
+            or source lines, as "train.py:40".
+        version: How often another choice was made.
+    """
+
+    def __init__(self) -> None:
+        self.names: tuple[str, ...] = ()
+        self.version = 0
+        self._ops: tuple[str, ...] = ()
+        self._lines: tuple[str, ...] = ()
+
+    def choose(self, names: Iterable[str]) -> None:
+        """Choose these, and no others."""
+        self.names = tuple(names)
+        self._lines = tuple(name for name in self.names if _LINE.fullmatch(name))
+        self._ops = tuple(_SLOT.sub("", name) for name in self.names if not _LINE.fullmatch(name))
+        self.version += 1
+
+    def has(self, op_name: str, line: Callable[[], str]) -> bool:
+        """Return whether an op is chosen.
+
+        Args:
+            op_name: Its name; of an eager op its type.
+            line: Returns the user's line that it is made in, as "/home/me/train.py:40 in step".
+        """
+        if any(fnmatch.fnmatchcase(op_name, name) for name in self._ops):
+            return True
+        place = line().partition(" in ")[0] if self._lines else ""
+        return any(place == name or place.endswith(f"/{name}") for name in self._lines)
