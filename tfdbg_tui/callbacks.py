@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -70,6 +71,7 @@ class Watched:
         return found
 
 
+@functools.cache
 def make_watch_callback() -> Any:
     """Return the class `WatchCallback`; made on demand, as it needs Keras."""
     import keras

@@ -114,7 +114,7 @@ class HeatRows:
             if layer is not None:
                 self._row(HeatRow(layer.name, layer))
             for variable in own.get(layer, ()):
-                for each in (variable, *slots.get((variable.file_set, variable.handle), ())):
+                for each in (variable, *slots.get(variable.key, ())):
                     name = each.name.rpartition("/")[2]
                     self._of_variable[each] = self._row(HeatRow(name, layer, each))
 

@@ -49,14 +49,14 @@ def find_untrained(run: Run, dataflow: Dataflow) -> list[Untrained]:
         unconnected.update((own, handle) for handle in request.unconnected)
         connected.update((own, handle) for handle in {*request.asked} - {*request.unconnected})
         left_out.update((own, handle) for handle in request.left_out)
-    known = {(v.file_set, v.handle): v for v in run.variables if v.trainable}
+    known = {v.key: v for v in run.variables if v.trainable}
     wanted = (unconnected | left_out) & known.keys() - connected
     if not connected or not wanted:
         return []
     wanted -= _assigned(run, dataflow, wanted)
     trained = [v for key, v in known.items() if key not in wanted]
     return [
-        Untrained(layer, variables, any((v.file_set, v.handle) in unconnected for v in variables))
+        Untrained(layer, variables, any(v.key in unconnected for v in variables))
         for layer, variables in _by_layer((known[key] for key in sorted(wanted)), trained)
     ]
 
@@ -120,10 +120,10 @@ def _by_layer(
 
 def _assigned(run: Run, dataflow: Dataflow, wanted: set[Key]) -> set[Key]:
     """Return those variables that are assigned, or may be, after they were made."""
-    found = {key for key in wanted if _is_assigned_in_graph(run, dataflow, key)}
     times = _eager_assignments(run, dataflow)
     if times is None:
         return wanted
+    found = {key for key in wanted if _is_assigned_in_graph(run, dataflow, key)}
     for file_set, handle in wanted - found:
         made = dataflow.timeline.maker(handle, len(run.executions))
         # The first value is assigned as well, where the variable is made.

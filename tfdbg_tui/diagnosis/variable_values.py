@@ -41,7 +41,7 @@ class VariableValues:
     def __init__(self, run: Run, calls: Calls) -> None:
         self._run = run
         self._timeline = Timeline(run, calls)
-        self._known = {(v.file_set, v.handle): v for v in run.variables}
+        self._known = {v.key: v for v in run.variables}
         variables = Variables(run, calls, self._timeline)
         self._of_tensors = dict(self._values(variables)) if self._known else {}
 

@@ -98,10 +98,10 @@ class Containment:
         """
         if site.last.kind != "execution" or not is_backward(self._run, site.last):
             return False
-        steps = self._run.executions.steps
-        alike = self._dataflow.timeline.alike(site.last.index)
-        rows = alike[alike > site.last.index]
-        later = rows[steps.numbers_of(rows) > steps.numbers_of(alike[alike == site.last.index])[0]]
+        last = site.last.index
+        alike = self._dataflow.timeline.alike(last)
+        steps = self._run.executions.steps.numbers_of(alike)
+        later = alike[(alike > last) & (steps > steps[alike == last][0])]
         events = (replace(site.last, index=row) for row in later[:_TRIED].tolist())
         return any(self._dataflow.consumers(event) for event in events)
 

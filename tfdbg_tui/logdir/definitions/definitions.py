@@ -251,7 +251,6 @@ class Definitions:
         self.gradient_requests.append(
             GradientRequest(
                 self.file_set,
-                self._stacks.number((self.file_set, record.code_location)),
                 tuple(record.asked),
                 tuple(record.unconnected),
                 tuple(record.left_out),

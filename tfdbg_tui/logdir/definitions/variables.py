@@ -32,6 +32,11 @@ class Variable:
     optimizer: str = ""
     slot_of: int = 0
 
+    @property
+    def key(self) -> tuple[int, int]:
+        """What tells it from all others of a run: file set and handle."""
+        return self.file_set, self.handle
+
 
 @dataclass(frozen=True, slots=True)
 class GradientRequest:
@@ -39,7 +44,6 @@ class GradientRequest:
 
     Attributes:
         file_set: Number of the process.
-        stack_id: Where it was asked.
         asked: The variables.
         unconnected: Those of them that have no gradient.
         left_out: Those that the tape has seen read, that may be trained and are not asked for.
@@ -49,7 +53,6 @@ class GradientRequest:
     """
 
     file_set: int
-    stack_id: int
     asked: tuple[int, ...]
     unconnected: tuple[int, ...]
     left_out: tuple[int, ...]

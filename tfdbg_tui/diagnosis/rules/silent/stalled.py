@@ -129,10 +129,9 @@ def _unreached(gradients: list[_Gradient]) -> Iterator[Suspect]:
     for gradient in gradients:
         if gradient.layer is not None:
             by_layer[gradient.layer].append(gradient)
-    off = {
-        layer: some for layer, some in by_layer.items() if not any(g.largest.any() for g in some)
-    }
-    for layer, some in off.items():
+    for layer, some in by_layer.items():
+        if any(gradient.largest.any() for gradient in some):
+            continue
         steps = len(some[0].largest)
         evidence = f"layer {layer.path}: its gradients are 0 in all {steps:,} steps measured"
         yield Suspect(some[0].event, LAYER_NEVER_CHANGES, Match("likely", evidence), steps)
