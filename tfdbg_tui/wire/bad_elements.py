@@ -36,10 +36,8 @@ def _filled(known: Sequence[int], width: int) -> tuple[float, ...]:
 
 def shape(told: Sequence[float], rank: int) -> tuple[int, ...] | None:
     """Return the shape of a tensor of some rank; None where it is not told."""
-    dims = told[:MAX_DIMS]
-    if len(told) != WIDTH or rank > MAX_DIMS or len(list(_known(dims))) != rank:
-        return None
-    return tuple(_known(dims))
+    dims = tuple(_known(told[:MAX_DIMS]))
+    return dims if len(told) == WIDTH and len(dims) == rank else None
 
 
 def indices(told: Sequence[float], dims: Sequence[int]) -> tuple[tuple[int, ...], ...]:
