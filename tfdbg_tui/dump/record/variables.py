@@ -30,9 +30,8 @@ class VariableRecords:
         self._recorder = recorder
         self._written: dict[int, events.Variable] = {}  # by the number of the handle
         self._layers: dict[int, tuple[weakref.ref[Any], weakref.ref[Any]]] = {}
-        self._answers: set[Hashable] = (
-            set()
-        )  # a handle and one of the above; what is differentiated
+        # Pairs of a handle and one of the above, and what is differentiated.
+        self._answers: set[Hashable] = set()
         self._seen: set[Hashable] = set()
 
     def of_layer(self, number: int, layer: Any) -> None:
