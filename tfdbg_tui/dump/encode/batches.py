@@ -61,15 +61,13 @@ class RowsBatch:
 
     def encode(self) -> Iterator[tuple[bytes, int]]:
         """Return items for the trace file and the number of records in each."""
-        items = [b""] * len(self._heads)
+        items = np.empty(len(self._heads), object)
         for number in np.unique(self._which).tolist():
             places = np.flatnonzero(self._which == number)
             for alike in self._alike(number, places):
-                for place, records in zip(
-                    alike.tolist(), self._records(number, alike), strict=True
-                ):
-                    items[place] = records
-        return zip(items, (self._sizes[number] for number in self._which.tolist()), strict=True)
+                items[alike] = self._records(number, alike)
+        sizes = np.array(self._sizes)[self._which]
+        return zip(items.tolist(), sizes.tolist(), strict=True)
 
     def _alike(self, number: int, places: IntArray) -> Iterator[IntArray]:
         """Yield the executions of a group with the same numbers, and all or none with a step."""

@@ -7,7 +7,6 @@ as a zero here too; a float16 denormal does not, because the kernel widens it to
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 import struct
@@ -105,8 +104,12 @@ class HealthCounts:
 
     def values(self) -> tuple[float, ...]:
         """Return the fields in order, one after the other."""
-        *numbers, places = dataclasses.astuple(self)
-        return *numbers, *places
+        bad = self.neg_inf, self.pos_inf, self.nan
+        return (
+            *(self.size, *bad, self.neg, self.zero, self.pos),
+            *(self.minimum, self.maximum),
+            *self.places,
+        )
 
 
 class Novelty:
@@ -251,6 +254,23 @@ def health_counts(array: Any, *, detailed: bool = False) -> HealthCounts:
     if detailed:
         places = _first_bad(flat) if counts.bad else ()
         counts.places = bad_elements.numbers(array.shape, places)
+    return counts
+
+
+def counts_of_equal(one: Any, shape: tuple[int, ...], *, detailed: bool) -> HealthCounts:
+    """Return the counts of a tensor whose elements are all one finite number.
+
+    Args:
+        one: An array with this number alone.
+        shape: The tensor's.
+        detailed: See `health_counts`.
+    """
+    counts = health_counts(one, detailed=detailed)
+    counts.size = math.prod(shape)
+    counts.neg, counts.zero, counts.pos = (
+        counts.size * number for number in (counts.neg, counts.zero, counts.pos)
+    )
+    counts.places = bad_elements.numbers(shape) if detailed else counts.places
     return counts
 
 

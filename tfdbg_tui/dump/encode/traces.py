@@ -260,8 +260,8 @@ class FilledTemplates:
             blobs = blobs[which]
             blobs[:, templates.counters.places] = fields[:, None, :]
             crcs = crcs[which] ^ templates.counters.crc_changes(fields)
-            which = np.arange(len(which))
-        filled = [blob.tobytes() for blob in _checked(blobs, crcs, templates.crc_places)]
+            return _as_bytes(_checked(blobs, crcs, templates.crc_places))
+        filled = _as_bytes(_checked(blobs, crcs, templates.crc_places))
         return [filled[number] for number in which.tolist()]
 
     def _stamp(self, cause: Cause) -> UInt8Array:
@@ -276,6 +276,12 @@ def _checked(blobs: UInt8Array, crcs: UInt32Array, places: npt.NDArray[np.int64]
     masked = ((crcs >> np.uint32(15)) | (crcs << np.uint32(17))) + np.uint32(0xA282EAD8)
     blobs[..., places] = masked.astype("<u4")[..., None].view(np.uint8)
     return blobs
+
+
+def _as_bytes(blobs: UInt8Array) -> list[bytes]:
+    """Return each row, twice as fast as by its own `tobytes`."""
+    rows: list[bytes] = blobs.view(f"V{blobs.shape[1]}")[:, 0].tolist()
+    return rows
 
 
 class _Holes:

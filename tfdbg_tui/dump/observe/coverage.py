@@ -1,6 +1,7 @@
 """Which tensors need no look of their own: what is in them is known, or shows in another tensor.
 
-A constant never changes, and a mere rearrangement has the elements of what it was made from.
+A constant never changes, nor does what is filled with one, and a mere rearrangement has the
+elements of what it was made from.
 
 ``y = x + 1`` is finite only where ``x`` is, so whoever finds no NaN or infinity in ``y`` has looked
 at ``x`` too.  An op belongs in these tables if *every* NaN and infinity in *every* element of the
@@ -13,12 +14,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode import summaries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tfdbg_tui.dump.encode.group_plan import GroupPlan
     from tfdbg_tui.dump.observe.observed import Observed
@@ -35,6 +37,9 @@ _REARRANGED_INPUT = {
     "Transpose": 0,
 }
 """Ops whose output has the elements of one of their inputs, and which."""
+
+_FILLS = {"ZerosLike": 0, "OnesLike": 1}
+"""Ops whose output is one number all over, and which; so is that of Fill."""
 
 _FLOATS = frozenset((tf.float16, tf.bfloat16, tf.float32, tf.float64))
 
@@ -53,6 +58,7 @@ _FIRST_INPUT = frozenset(
 _BROADCASTING = {
     **dict.fromkeys(("Add", "AddV2", "Sub", "Mul", "SquaredDifference"), (0, 1)),
     "RealDiv": (0,),
+    "BiasAdd": (1,),
 }
 """Inputs that combine with elements of another, where the output has any elements at all."""
 
@@ -84,15 +90,41 @@ def _source(item: Observed, rows: dict[str, int]) -> int | None:
     slot = item.row.slot if item.op_type == "IdentityN" else _REARRANGED_INPUT.get(item.op_type)
     if slot is None or item.row.rank is None:
         return None
-    return rows.get(item.inputs[slot].name)
+    return row_of(item.inputs[slot], rows)
+
+
+def row_of(tensor: Any, rows: Mapping[str, int]) -> int | None:
+    """Return the row with the elements of a tensor, or None.
+
+    Args:
+        tensor: The tensor, maybe one that is not recorded since it only names another.
+        rows: The rows by the names of their tensors.
+    """
+    while tensor.name not in rows and tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return rows.get(tensor.name)
 
 
 def _known_counts(item: Observed, *, detailed: bool) -> summaries.HealthCounts | None:
     """Return the counts of a tensor that is the same in every execution of its graph."""
     if item.row.size == 0:
         return summaries.HealthCounts()
-    value = tf.get_static_value(item.tensor) if item.op_type == "Const" else None
-    return summaries.health_counts(value, detailed=detailed) if value is not None else None
+    if item.op_type == "Const":
+        value = tf.get_static_value(item.tensor)
+        return summaries.health_counts(value, detailed=detailed) if value is not None else None
+    return _counts_of_fill(item, detailed=detailed)
+
+
+def _counts_of_fill(item: Observed, *, detailed: bool) -> summaries.HealthCounts | None:
+    """Return the counts of a tensor of known size whose elements are all one finite number."""
+    shape = item.row.shape
+    value = _FILLS.get(item.op_type)
+    if item.op_type == "Fill":
+        value = tf.get_static_value(item.inputs[1])
+    if shape is None or value is None:
+        return None
+    one = np.array([value], item.tensor.dtype.base_dtype.as_numpy_dtype)
+    return summaries.counts_of_equal(one, shape, detailed=detailed) if np.isfinite(one) else None
 
 
 def covered_inputs(op: Any) -> Iterable[int]:
@@ -109,9 +141,8 @@ def covered_inputs(op: Any) -> Iterable[int]:
 def _slots(op: Any) -> Iterable[int]:
     if op.type in _ALL_INPUTS or op.type in _CONTRACTIONS:
         return range(len(op.inputs))
-    if op.type in _FIRST_INPUT:
-        return (0,)
-    return _BROADCASTING.get(op.type, ())
+    first = (0,) if op.type in _FIRST_INPUT else ()
+    return (*first, *_BROADCASTING.get(op.type, ()))
 
 
 def _all_elements_count(op: Any, slot: int) -> bool:
@@ -121,7 +152,7 @@ def _all_elements_count(op: Any, slot: int) -> bool:
         axis = slot if op.get_attr("transpose_a" if slot else "transpose_b") else 1 - slot
         return bool(_dimension(op.inputs[1 - slot], axis))
     if op.type not in _CONTRACTIONS:
-        return op.type not in _BROADCASTING or _has_elements(op.outputs[0])
+        return slot not in _BROADCASTING.get(op.type, ()) or _has_elements(op.outputs[0])
     if not all(map(_has_elements, (*op.inputs, op.outputs[0]))):
         return False
     if op.type == "Einsum":

@@ -158,10 +158,8 @@ class Group:
             words: What each has handed over.
             measured: Whether the call of each is measured.
         """
-        is_due = np.zeros(len(rows), bool)
-        if self.plan.measured and measured.any():
-            iterations = rows[:, 0, queue_rows.ITERATION].tolist()
-            is_due = measured & [magnitudes.is_measured(iteration) for iteration in iterations]
+        is_due = measured & magnitudes.is_measured(rows[:, 0, queue_rows.ITERATION])
+        is_due &= self.plan.measured
         told: dict[int, queue_rows.Rows] = {}
         for layout, places, block in self._layouts.alike(words):
             found = self._told_by_elements(layout, rows[places], block, is_due[places])

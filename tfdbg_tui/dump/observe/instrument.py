@@ -201,8 +201,8 @@ class _GroupBuilder:
         return self._host.after([put]).constant(0, tf.int32)
 
     def _put(self, row: Any, words: Any, after: Sequence[Any]) -> Any:
-        counter = None if self._iteration is None else self._place.tensor(self._iteration)
-        return row_queue.put(self._host.after(after), row, counter, words)
+        number = self._number_of_iteration()
+        return row_queue.put(self._host.after(after), row, number, words)
 
     def _are_elements_few(self) -> bool:
         """Return whether to hand over all elements costs less than to look at them.
@@ -228,7 +228,7 @@ class _GroupBuilder:
         # Not zero where one of its elements is not; it needs no constant for the axes.
         look = self._ops.tensor("L2Loss", curt)
         if plan.measured:
-            look = self._host.tensor("AddV2", look, self._measured())
+            look = magnitudes.or_measured(self._host, self._measured(), look)
         condition = self._host.tensor("Cast", look, DstT=tf.bool)
         if plan.mode is TensorDebugMode.FULL_HEALTH:
             plan.exact_limit = EXACT_FLOAT32
@@ -248,10 +248,20 @@ class _GroupBuilder:
         return ops.tensor("LogicalOr", condition, is_large)
 
     def _measured(self) -> Any:
-        """Return 1.0 where what runs is measured, else 0.0; all groups of a graph share it."""
+        """Return what says whether what runs is measured; all groups of a graph share it."""
         if self._place.measured is None:
-            self._place.measured = magnitudes.in_graph(self._host, self._counter())
+            number = self._number_of_iteration()
+            self._place.measured = magnitudes.in_graph(self._host, number)
         return self._place.measured
+
+    def _number_of_iteration(self) -> Any:
+        """Return the iteration of the loop as int32; 0 if the graph is not the body of one."""
+        if self._iteration is None:
+            return self._host.constant(0, tf.int32)
+        counter = self._place.tensor(self._iteration)
+        if counter.dtype == tf.int32:
+            return counter
+        return self._host.tensor("Cast", counter, DstT=tf.int32)
 
     def _counter(self) -> Any:
         """Return the iteration of the loop, if the graph is the body of one."""

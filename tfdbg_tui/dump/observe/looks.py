@@ -130,7 +130,7 @@ class Looks:
     def _cover_inputs(self, number: int, item: Observed, coverable: set[int]) -> None:
         """Let a row cover those inputs of its op that may be covered."""
         for slot in coverage.covered_inputs(item.tensor.op):
-            source = self._row_numbers.get(item.inputs[slot].name)
+            source = coverage.row_of(item.inputs[slot], self._row_numbers)
             if source in coverable:
                 self._plan.covers.setdefault(source, number)
 

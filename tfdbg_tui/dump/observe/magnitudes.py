@@ -10,8 +10,6 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import tensorflow as tf
-
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.tensorflow import resources
 
@@ -21,27 +19,36 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 _NAME = "tfdbg_tui_measured"
-_ITERATIONS = (0, *(1 << exponent for exponent in range(63)))
-"""Those of a loop that are measured: loops can be long, and each one measured enters Python."""
+_ITERATIONS = (0, *(1 << exponent for exponent in range(31)))
+"""Those of a loop that are measured: loops can be long, and to find extremes takes Python."""
 _FIRST = 16
 """So many steps, calls and executions are measured in any case: many a program breaks early."""
 
 
-def is_measured(iteration: int) -> bool:
-    """Return whether an iteration of a loop is measured, where its call is."""
-    return iteration in _ITERATIONS
+def is_measured(iteration: Any) -> Any:
+    """Return whether an iteration of a loop is measured, or which of several, where its call is."""
+    return iteration & (iteration - 1) == 0
 
 
-def in_graph(ops: OpMaker, iteration: Any) -> Any:
-    """Return a tensor of a graph: 1.0 where what runs is measured, else 0.0.
+def in_graph(ops: OpMaker, iteration: Any) -> tuple[Any, Any]:
+    """Return what says in a graph whether what runs is measured: the set, and what may be in it.
 
     Args:
         ops: Makes the ops.
-        iteration: The int64 counter of the loop that the graph is the body of, or None.
+        iteration: The int32 counter of the loop that the graph is the body of, or 0.
     """
-    ops = ops.on("/device:CPU:0")
-    number = ops.constant(0, tf.int64) if iteration is None else iteration
-    return resources.weight_in_set(ops, _NAME, number)
+    return resources.set_in_graph(ops.on("/device:CPU:0"), _NAME), iteration
+
+
+def or_measured(ops: OpMaker, measured: tuple[Any, Any], value: Any) -> Any:
+    """Return a float64 number of a graph: 1.0 where what runs is measured, else some value.
+
+    Args:
+        ops: Makes the op.
+        measured: What `in_graph` has returned.
+        value: The value.
+    """
+    return resources.weight_or(ops.on("/device:CPU:0"), *measured, value)
 
 
 class MeasuredSteps:
@@ -90,7 +97,7 @@ class MeasuredSteps:
 
     def graph(self, iteration: int) -> bool:
         """Return whether what runs now in graphs is measured, in an iteration of a loop."""
-        return self._is_set and is_measured(iteration)
+        return self._is_set and bool(is_measured(iteration))
 
     def _is_due(self, number: int, since_first: int) -> bool:
         return number % self.every == 0 or 0 <= since_first < _FIRST

@@ -27,8 +27,7 @@ class Place(Protocol):
     Attributes:
         graph: The graph that they are made in.
         drained: Whether `row_queue` gets what they put into the queue.
-        measured: In `graph`, 1.0 where what runs now is measured, else 0.0, once a group
-            has asked.
+        measured: What says in `graph` whether what runs is measured, once a group has asked.
         repeated: Whether the ops may run many times in a call.
     """
 

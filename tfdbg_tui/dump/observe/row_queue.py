@@ -84,17 +84,11 @@ def put(ops: OpMaker, rows: Any, iteration: Any, words: Any) -> Any:
     Args:
         ops: Makes the ops.
         rows: Its rows.
-        iteration: The counter of the loop that the graph is the body of, or None.
+        iteration: The int32 number of the iteration of a loop.
         words: The elements that it hands over.
     """
     _queue.watch()
-    ops = ops.on("/device:CPU:0")
-    number = iteration
-    if iteration is None:
-        number = ops.constant(0, tf.int32)
-    elif iteration.dtype != tf.int32:
-        number = ops.tensor("Cast", iteration, DstT=tf.int32)
-    return stages.put(ops, _NAME, rows, number, words)
+    return stages.put(ops.on("/device:CPU:0"), _NAME, rows, iteration, words)
 
 
 def mark(now: Callable[[], Moment]) -> None:

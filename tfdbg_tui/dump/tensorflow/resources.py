@@ -20,45 +20,50 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
-_INT64 = tf.int64.as_datatype_enum
+_INT32 = tf.int32.as_datatype_enum
 _FLOAT64 = tf.float64.as_datatype_enum
 
 _handle = attribute(Context, "_handle")
 
 
-def weight_in_set(ops: OpMaker, name: str, number: Any) -> Any:
-    """Return a float64 tensor of a graph: 1 where an int64 tensor is in a set, else 0.
+def set_in_graph(ops: OpMaker, name: str) -> Any:
+    """Return what stands for a set in a graph."""
+    types = {"key_dtype": tf.int32, "value_dtype": tf.float64}
+    return ops.tensor("MutableHashTableV2", **types, shared_name=name.encode())
+
+
+def weight_or(ops: OpMaker, numbers: Any, number: Any, value: Any) -> Any:
+    """Return a float64 tensor of a graph: 1 where a number is in a set, else some value.
 
     Args:
-        ops: Makes the ops, on the CPU.
-        name: The set's.
-        number: The int64 tensor.
+        ops: Makes the op, on the CPU.
+        numbers: What stands for the set.
+        number: The int32 number.
+        value: The float64 value.
     """
-    types = {"key_dtype": tf.int64, "value_dtype": tf.float64}
-    table = ops.tensor("MutableHashTableV2", **types, shared_name=name.encode())
-    return ops.tensor("LookupTableFindV2", table, number, ops.constant(0.0, tf.float64))
+    return ops.tensor("LookupTableFindV2", numbers, number, value)
 
 
 def add_to_set(name: str, numbers: Sequence[int]) -> None:
     """Put numbers into a set."""
-    types = ("Tin", _INT64, "Tout", _FLOAT64)
+    types = ("Tin", _INT32, "Tout", _FLOAT64)
     ones = EagerTensor(np.ones(len(numbers)), "/device:CPU:0", _FLOAT64)
     run_op("LookupTableInsertV2", [_set(name), _keys(numbers), ones], types, outputs=0)
 
 
 def remove_from_set(name: str, numbers: Sequence[int]) -> None:
     """Take numbers out of a set, if they are in it."""
-    run_op("LookupTableRemoveV2", [_set(name), _keys(numbers)], ("Tin", _INT64), outputs=0)
+    run_op("LookupTableRemoveV2", [_set(name), _keys(numbers)], ("Tin", _INT32), outputs=0)
 
 
 def _set(name: str) -> Any:
-    types = ("key_dtype", _INT64, "value_dtype", _FLOAT64, "shared_name", name)
+    types = ("key_dtype", _INT32, "value_dtype", _FLOAT64, "shared_name", name)
     (table,) = run_op("MutableHashTableV2", [], types)
     return table
 
 
 def _keys(numbers: Sequence[int]) -> Any:
-    return EagerTensor(np.array(numbers, np.int64), "/device:CPU:0", _INT64)
+    return EagerTensor(np.array(numbers, np.int32), "/device:CPU:0", _INT32)
 
 
 def run_op(op_type: str, inputs: list[Any], attrs: tuple[Any, ...], outputs: int = 1) -> Any:
