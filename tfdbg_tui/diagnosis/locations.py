@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.generated_code import origin_of
 from tfdbg_tui.logdir import StackFrame
 
 if TYPE_CHECKING:
@@ -46,10 +46,6 @@ _USER_PSEUDO_FILES = ("<stdin>", "<string>", "<ipython-input", "<console>", "<py
 
 
 _AUTOGRAPH_FILE = re.compile(r"__autograph_generated_file[^/]*\.py$")
-_AUTOGRAPH_NAMES = re.compile(
-    r"\bag__\.(?:ld|converted_call|ldu|autograph_artifact|and_|or_|not_)\b"
-)
-_WORDS = re.compile(r"[A-Za-z_]\w*|\d[\w.]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,38 +103,18 @@ def _behind_autograph(run: Run, frame: StackFrame) -> Location | None:
     TensorFlow maps such frames back itself, except in the threads of a distribution strategy.
     """
     generated = source_lines(run, frame.host, frame.path)
-    if not 0 < frame.line <= len(generated):
-        return None
-    function = re.sub(r"^tf__", "", frame.function)
-    words = _WORDS.findall(_AUTOGRAPH_NAMES.sub("", generated[frame.line - 1]))
-    best: tuple[float, Location | None] = (0.5, None)
+    best = None
     for host, path in run.source_paths:
         if is_library_frame(StackFrame(host, path, 1, "")):
             continue
         lines = source_lines(run, host, path)
-        for number in _lines_of_function(lines, function):
-            text = lines[number - 1]
-            score = SequenceMatcher(None, words, _WORDS.findall(text), autojunk=False).ratio()
-            if score > best[0]:
-                best = (score, Location(path, number, function, text.strip()))
-    return best[1]
-
-
-def _lines_of_function(lines: Sequence[str], function: str) -> list[int]:
-    """Return the numbers of the lines of all functions of a name, by indentation."""
-    start = re.compile(rf"(\s*)(?:async\s+)?def\s+{re.escape(function)}\s*\(")
-    found: list[int] = []
-    indent: int | None = None
-    for number, text in enumerate(lines, 1):
-        match = start.match(text)
-        depth = len(text) - len(text.lstrip())
-        if match is not None:
-            indent = len(match[1])
-        elif indent is not None and text.strip() and depth <= indent:
-            indent = None
-        if indent is not None and match is None and text.strip():
-            found.append(number)
-    return found
+        found = origin_of(generated, frame.line, lines)
+        if found is not None and (best is None or found.likeness > best[0].likeness):
+            best = found, path, lines
+    if best is None:
+        return None
+    found, path, lines = best
+    return Location(path, found.line, found.function, lines[found.line - 1].strip())
 
 
 # What lies between a call of an op and the op itself, and adds nothing of its own.

@@ -102,6 +102,34 @@ def test_locations_are_those_of_tensorflow_which_is_not_asked(
     assert recorded_frames(tmp_path) == expected
 
 
+def test_replicas_of_a_strategy_run_lines_of_the_user(tmp_path: Path) -> None:
+    """They run in threads of their own, of which TensorFlow does not know what AutoGraph did."""
+    strategy = tf.distribute.MirroredStrategy(["CPU:0"])
+
+    @tf.function
+    def evaluate(x: Any) -> Any:
+        def replica(x: Any) -> Any:
+            return tf.math.log(x) if tf.reduce_sum(x) > 0.0 else x  # not this one
+
+        return strategy.run(replica, args=(x,))
+
+    @tf.function
+    def train(x: Any) -> Any:
+        def replica(x: Any) -> Any:
+            return tf.math.log(x) if tf.reduce_sum(x) > 0.0 else x  # this one
+
+        return strategy.run(replica, args=(x,))
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    train(tf.ones([1]))
+    tfdbg_tui.disable_dump_debug_info()
+    frames = {frame for stack in recorded_frames(tmp_path) for frame in stack}
+    lines = Path(__file__).read_text("utf-8").splitlines()
+    told = [lines[line - 1] for path, line, _ in frames if path == __file__]
+    assert any(text.endswith("# this one") for text in told)
+    assert not any("__autograph_generated_file" in path for path, _, _ in frames)
+
+
 def test_ops_from_before_the_dump_have_locations(tmp_path: Path) -> None:
     with tf.Graph().as_default() as graph:
         log = tf.math.log(tf.zeros([1]))

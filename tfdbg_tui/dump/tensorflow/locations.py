@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tensorflow.python.util.tf_stack import extract_stack as _extract_stack
 
+from tfdbg_tui.dump.tensorflow.autograph import users_frame
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import FrameType
@@ -77,8 +79,8 @@ def extract_stack() -> Iterable[Any]:
 
 
 def frames_of(stack: Iterable[Any] | None) -> list[tuple[str, int, str]]:
-    """Return (file, line, function) of the frames of a stack of TensorFlow's."""
-    return [(frame.filename, frame.lineno, frame.name) for frame in stack or ()]
+    """Return (file, line, function) of the frames of a stack of TensorFlow's, the user's own."""
+    return [users_frame((frame.filename, frame.lineno, frame.name)) for frame in stack or ()]
 
 
 def is_text(frame: FrameType | None) -> bool:
