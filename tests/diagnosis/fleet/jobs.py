@@ -57,7 +57,7 @@ def _by_tensorflow(
     return Job(program, workers, root, op, writer="tensorflow", apart=True, others=others)
 
 
-JOBS = {
+JOBS = {  # each has one root or none
     "loop_0": Job("custom_loop", 3, "0", "Log"),
     "loop_1": Job("custom_loop", 3, "1", "Log"),
     "loop_2_apart": Job("custom_loop", 3, "2", "Log", apart=True),
@@ -81,6 +81,10 @@ JOBS = {
     "fit_1": Job("keras_fit", 1, "1", "RealDiv"),
     "gather_0": Job("gather", 2, "0", "Sqrt"),
     "gather_1_tf": _by_tensorflow("gather", 2, "1", "Sqrt"),
+    "exchange_0": Job("all_to_all", 2, "0", "Sqrt"),
+    "exchange_0_tf": _by_tensorflow("all_to_all", 2, "0", "Sqrt"),
+    "broadcast_0": Job("broadcast", 3, "0", "Log"),
+    "broadcast_0_tf": _by_tensorflow("broadcast", 2, "0", "Log"),
     "overflow": Job("overflow", 2, "0,1", "CollectiveReduceV2"),
     "overflow_tf": _by_tensorflow("overflow", 2, "0,1", "CollectiveReduceV2"),
     "mirrored_0": Job("mirrored", 1, "0", "Log"),
@@ -89,6 +93,10 @@ JOBS = {
     "mirrored_healthy": Job("mirrored", 1),
     "server_0": Job("parameter_server", 2, "0", "Log", others=("ps", "chief")),
     "server_healthy": Job("parameter_server", 2, others=("ps", "chief")),
+}
+OTHER_JOBS = {
+    "two_bugs": Job("two_bugs", 2, "0,1", apart=True),
+    "two_bugs_tf": _by_tensorflow("two_bugs", 2, "0,1"),
 }
 
 
@@ -179,8 +187,9 @@ def main() -> None:
         _dump_with_tensorflow(*sys.argv[2:])
         return
     out, *names = sys.argv[1:]
-    for name in names or JOBS:
-        print(name, run_job(name, JOBS[name], Path(out, name)), flush=True)
+    jobs = JOBS | OTHER_JOBS
+    for name in names or jobs:
+        print(name, run_job(name, jobs[name], Path(out, name)), flush=True)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.data.record import anonymous, neutral_copy
 
-from .jobs import JOBS
+from .jobs import JOBS, OTHER_JOBS
 
 ARCHIVE = Path(__file__).with_name("jobs.tar.xz")
 
@@ -21,7 +21,7 @@ ARCHIVE = Path(__file__).with_name("jobs.tar.xz")
 def pack(recorded: Path) -> None:
     """Packs the logdirs that `jobs` has left, without what is about the machine."""
     with tempfile.TemporaryDirectory() as scratch:
-        for name, job in JOBS.items():
+        for name, job in (JOBS | OTHER_JOBS).items():
             logdirs = sorted((recorded / name).iterdir()) if job.apart else [recorded / name]
             for logdir in logdirs:
                 neutral_copy(logdir, Path(scratch, logdir.relative_to(recorded)))

@@ -161,6 +161,60 @@ def gather() -> None:
         collect(batch(step, task))
 
 
+def all_to_all() -> None:
+    """Each worker's last element goes to the last worker: what comes back to it is finite."""
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    task, workers = strategy.cluster_resolver.task_id, strategy.num_replicas_in_sync
+    group = {"group_size": workers, "group_key": 7, "instance_key": 1}
+
+    @tf.function
+    def exchange(x: Any) -> Any:
+        roots = tf.math.sqrt(x[::-1] - 1.0)  # BUG
+        return tf.raw_ops.CollectiveAllToAllV2(input=roots, ordering_token=[], **group)
+
+    for step in range(STEPS):
+        exchange(batch(step, task))
+
+
+def broadcast() -> None:
+    """The first worker tells the others."""
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    task, workers = strategy.cluster_resolver.task_id, strategy.num_replicas_in_sync
+    group = {"group_size": workers, "group_key": 7, "instance_key": 1}
+
+    @tf.function
+    def tell(x: Any) -> Any:
+        rates = tf.math.log(x)  # BUG
+        if task == 0:
+            told = tf.raw_ops.CollectiveBcastSendV2(input=rates, **group)
+        else:
+            told = tf.raw_ops.CollectiveBcastRecvV2(T=tf.float32, shape=[2], **group)
+        return tf.reduce_sum(told)
+
+    for step in range(STEPS):
+        tell(batch(step, task))
+
+
+def two_bugs() -> None:
+    """Two workers, each with a bug of its own in a step of its own; neither is kept."""
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    task = strategy.cluster_resolver.task_id
+
+    @tf.function
+    def measure(x: Any) -> Any:
+        def replica(x: Any) -> Any:
+            if task == 1:  # noqa: SIM108  # a function of its own, by AutoGraph
+                measured = tf.math.log(x)  # BUG of worker 1
+            else:
+                measured = tf.math.sqrt(x - 1.0)  # BUG of worker 0
+            return tf.distribute.get_replica_context().all_reduce("sum", measured)
+
+        return strategy.run(replica, args=(x,))
+
+    for step in range(STEPS):
+        measure(batch(step + 2 * task, task))
+
+
 def overflow() -> None:
     """Each worker's number is finite, their sum is not."""
     strategy = tf.distribute.MultiWorkerMirroredStrategy()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.diagnosis.fleet.jobs import JOBS, Job
+from tests.diagnosis.fleet.jobs import JOBS, OTHER_JOBS, Job
 from tfdbg_tui.diagnosis import (
     WorkerSummary,
     fleet_to_text,
@@ -76,6 +76,17 @@ def check_coordinated(found: JobReport) -> None:
         assert root.finding["device"].startswith("/job:worker/replica:0/task:")
         assert "chief 0 of 4 processes" in made_by(found, root)
         assert ", which had worker " in made_by(found, root)
+
+
+@pytest.mark.parametrize("name", OTHER_JOBS)
+def test_two_bugs_reach_each_others_workers(name: str, recorded: Path) -> None:
+    (found,) = join(summaries_of(recorded / name)).jobs
+    told = [
+        (root.finding["op_type"], root.finding["step"], root.workers, root.reached, root.via[0].run)
+        for root in found.roots
+    ]
+    assert told == [("Log", 1, (1,), (0,), 1), ("Sqrt", 3, (0,), (1,), 3)]
+    assert all("# BUG" in root.finding["location"]["code"] for root in found.roots)
 
 
 def test_the_jobs_of_one_directory_are_told_apart(recorded: Path) -> None:
@@ -214,9 +225,7 @@ def test_joining_grows_with_the_number_of_processes_and_no_faster(recorded: Path
 
 def test_an_overflow_is_told_of_a_program_that_runs_other_collectives_too(recorded: Path) -> None:
     summaries = [
-        replace(
-            one, crossings=(*one.crossings, replace(one.crossings[0], key="other", bad_run=None))
-        )
+        replace(one, crossings=(*one.crossings, replace(one.crossings[0], key="other", bad=())))
         for one in summaries_of(recorded / "overflow")
     ]
     (found,) = join(summaries).jobs

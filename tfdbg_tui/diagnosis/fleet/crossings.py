@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import op_type_of
+from tfdbg_tui.diagnosis.fleet.bad_runs import BadRuns
 from tfdbg_tui.diagnosis.fleet.collectives import common_name, family_of
 from tfdbg_tui.diagnosis.fleet.summary import Crossing
 from tfdbg_tui.diagnosis.locations import location_of
-from tfdbg_tui.diagnosis.op_traits import value_inputs
-from tfdbg_tui.diagnosis.roots import Health
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfdbg_tui.diagnosis.events import Kind, TensorEvent
-    from tfdbg_tui.diagnosis.fleet.summary import Given
+    from tfdbg_tui.diagnosis.events import Kind
     from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
     from tfdbg_tui.diagnosis.roots import Root
     from tfdbg_tui.logdir import Run
@@ -48,26 +45,11 @@ def find_crossings(run: Run, diagnosis: Diagnosis, roots: Sequence[Root]) -> lis
         diagnosis: What is known of it.
         roots: Its roots, in the order of `WorkerSummary.roots`.
     """
-    first_bad: dict[tuple[Kind, int], tuple[int, TensorEvent]] = {}
-    for number, root in enumerate(roots):
-        for node in root.members:
-            event = node.site.first
-            first_bad.setdefault((event.kind, event.index), (number, event))
-    crossings = []
-    for op in (*_in_graphs(run), *_outside(run)):
-        crossing = _healthy_crossing(run, op)
-        bad = next((row for row in op.rows.tolist() if (op.kind, row) in first_bad), None)
-        if bad is not None:
-            number, event = first_bad[op.kind, bad]
-            crossing = replace(
-                crossing,
-                bad_run=int(op.rows.searchsorted(bad)),
-                given=_given(run, diagnosis, event),
-                root=number,
-                is_root=roots[number].event == event,
-            )
-        crossings.append(crossing)
-    return crossings
+    bad_runs = BadRuns(run, diagnosis, roots)
+    return [
+        replace(_healthy_crossing(run, op), bad=bad_runs.of(op.op_type, op.kind, op.rows))
+        for op in (*_in_graphs(run), *_outside(run))
+    ]
 
 
 def runs_before(crossings: Sequence[Crossing], wall_time: float) -> int:
@@ -149,13 +131,3 @@ def _healthy_crossing(run: Run, op: _Op) -> Crossing:
 def _apart(runs: int) -> int:
     """Return the least power of two that is so far apart that few enough runs are timed."""
     return 1 << max(0, (-(-runs // _TIMED) - 1).bit_length())
-
-
-def _given(run: Run, diagnosis: Diagnosis, event: TensorEvent) -> Given:
-    """Return what a process has put into a run of a collective op."""
-    producers = diagnosis.dataflow.producers(event)
-    slots = value_inputs(op_type_of(run, event), len(producers))
-    health = {diagnosis.causes.health(event, producers[slot]) for slot in slots}
-    if Health.BAD in health:
-        return "bad"
-    return "unknown" if Health.UNKNOWN in health else "finite"

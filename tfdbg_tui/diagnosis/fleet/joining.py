@@ -108,7 +108,8 @@ def _fleet_root(
     links = _consequences(group)
     places = {origin.place for origin in group} | {place for place, _ in links}
     found = [members[worker].roots[number].finding["alerts"] for worker, number in places]
-    reached = {worker for (worker, _), _ in links} - set(workers)
+    spreads = dict.fromkeys(spread for origin in group for spread in origin.spreads)
+    reached = [one for spread in spreads for one in spread.reached if one[0] not in workers]
     finding, card = explained(root, first, members)
     return FleetRoot(
         finding=finding,
@@ -116,8 +117,8 @@ def _fleet_root(
         workers=workers,
         alike=_all_have_it(members, able, workers),
         alone=_only_one_has_it(able, workers),
-        reached=tuple(sorted(reached)),
-        via=tuple(dict.fromkeys(via for (worker, _), via in links if worker in reached)),
+        reached=tuple(sorted({worker for worker, _ in reached})),
+        via=tuple(dict.fromkeys(via for _, via in reached)),
         alerts=sum(found),
         when=root.when,
         links=(

@@ -5,13 +5,40 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from tfdbg_tui.diagnosis.fleet.report import Via
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfdbg_tui.diagnosis.fleet.summary import Crossing, WorkerSummary
+    from tfdbg_tui.diagnosis.fleet.summary import BadRun, Crossing, WorkerSummary
 
 Place = tuple[int, int]
 """Position of a process in its job, and of a root among its roots."""
+
+
+class End(NamedTuple):
+    """The part of a process in a run of a collective."""
+
+    worker: int
+    crossing: Crossing
+    bad: BadRun
+
+    @property
+    def place(self) -> Place:
+        """The root that it is of."""
+        return self.worker, self.bad.root
+
+    @property
+    def gave(self) -> bool:
+        """Whether something bad went in."""
+        unknown = self.bad.given == "unknown" and not self.bad.is_root
+        return self.bad.given == "bad" or unknown
+
+    @property
+    def via(self) -> Via:
+        """How what came out of it got there."""
+        crossing = self.crossing
+        return Via(crossing.family, crossing.op_type, crossing.place, self.bad.run)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,10 +47,12 @@ class Meeting:
 
     Attributes:
         given: Roots that were put into it.
+        got: The parts of those that got something bad out of it and had put in nothing bad.
         finite: The processes that are known to have put in nothing bad, where no other did.
     """
 
     given: tuple[Place, ...]
+    got: tuple[End, ...] = ()
     finite: frozenset[int] = frozenset()
 
 
@@ -49,30 +78,19 @@ class _Identity(NamedTuple):
     left: int
 
 
-_End = tuple[int, "Crossing"]
-"""A process and its part in a meeting."""
-
-
-def find_meetings(members: Sequence[WorkerSummary]) -> dict[Place, tuple[Crossing, Meeting]]:
-    """Return, for each root that is the result of a collective, that and the run of it.
+def find_meetings(members: Sequence[WorkerSummary]) -> list[Meeting]:
+    """Return the runs of collectives out of which something bad came.
 
     Args:
         members: The processes of the job.
     """
-    ends: dict[_Identity, list[_End]] = {}
+    ends: dict[_Identity, list[End]] = {}
     for worker, member in enumerate(members):
         for crossing in member.crossings:
-            if crossing.bad_run is not None:
-                ends.setdefault(_identity(member, crossing, crossing.bad_run), []).append(
-                    (worker, crossing)
-                )
-    found: dict[Place, tuple[Crossing, Meeting]] = {}
-    for identity, its in ends.items():
-        meeting = _meeting(_same_run(identity, ends))
-        for worker, crossing in its:
-            if crossing.is_root and crossing.root is not None:
-                found.setdefault((worker, crossing.root), (crossing, meeting))
-    return found
+            for bad in crossing.bad:
+                identity = _identity(member, crossing, bad.run)
+                ends.setdefault(identity, []).append(End(worker, crossing, bad))
+    return [_meeting(its, _same_run(identity, ends)) for identity, its in ends.items()]
 
 
 def _identity(member: WorkerSummary, crossing: Crossing, run: int) -> _Identity:
@@ -83,7 +101,7 @@ def _identity(member: WorkerSummary, crossing: Crossing, run: int) -> _Identity:
     )
 
 
-def _same_run(identity: _Identity, ends: dict[_Identity, list[_End]]) -> list[_End]:
+def _same_run(identity: _Identity, ends: dict[_Identity, list[End]]) -> list[End]:
     return [end for other, its in ends.items() if _are_same(identity, other) for end in its]
 
 
@@ -102,12 +120,16 @@ def _are_same(one: _Identity, other: _Identity) -> bool:
     return one.left == other.left
 
 
-def _meeting(ends: Sequence[_End]) -> Meeting:
-    places = [(w, c.root, c.is_root) for w, c in ends if c.root is not None]
-    results = {(worker, root) for worker, root, is_result in places if is_result}
-    given = dict.fromkeys((worker, root) for worker, root, _ in places)
-    all_finite = all(crossing.given == "finite" for _, crossing in ends)
+def _meeting(its: Sequence[End], ends: Sequence[End]) -> Meeting:
+    """Return a run of a collective.
+
+    Args:
+        its: The parts of the processes that have the same names for it.
+        ends: Those of all.
+    """
+    all_finite = all(end.bad.given == "finite" for end in ends)
     return Meeting(
-        given=tuple(place for place in given if place not in results),
-        finite=frozenset(worker for worker, _ in ends if all_finite),
+        given=tuple(dict.fromkeys(end.place for end in ends if end.gave)),
+        got=tuple(end for end in its if end.bad.came_out and not end.gave),
+        finite=frozenset(end.worker for end in ends if all_finite),
     )

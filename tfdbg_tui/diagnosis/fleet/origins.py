@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.fleet.meetings import Meeting, Place, find_meetings
+from tfdbg_tui.diagnosis.fleet.meetings import Meeting, find_meetings
 from tfdbg_tui.diagnosis.fleet.members import able, are_complete
 from tfdbg_tui.diagnosis.fleet.report import Via
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from tfdbg_tui.diagnosis.fleet.meetings import End, Place
     from tfdbg_tui.diagnosis.fleet.summary import Crossing, LocalRoot, WorkerSummary
 
 _NO_RECORD = Via("", "", "", None)
@@ -23,9 +24,11 @@ class Spread:
 
     Attributes:
         consequences: Roots of other processes that go back to them, and how it got there.
+        reached: Processes that got it, and how, whether it was the first bad value there or not.
     """
 
     consequences: list[tuple[Place, Via]] = field(default_factory=list)
+    reached: list[tuple[int, Via]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -51,26 +54,41 @@ def find_origins(members: Sequence[WorkerSummary], skew: Sequence[float | None])
         members: The processes of the job.
         skew: Seconds by which the clock of each is ahead.
     """
-    met = find_meetings(members)
-    came = _came_in(members, skew, met)
+    meetings = find_meetings(members)
+    met = _first_met(meetings)
+    came = _came_in(members, skew, meetings, met)
     origins = {place: Origin(place) for place in _places(members) if place not in came}
     complete, together = are_complete(members), frozenset(able(members))
     for place in origins.keys() & met.keys():
-        crossing, meeting = met[place]
+        meeting, end = met[place]
         if members[place[0]].task is not None:
-            origins[place].unseen = crossing, complete and together <= meeting.finite
-    spreads: dict[Meeting, Spread] = {}
+            origins[place].unseen = end.crossing, complete and together <= meeting.finite
+    spreads = {meeting: _spread(meeting) for meeting in meetings if meeting.given}
     for place, (meeting, via) in came.items():
-        if meeting not in spreads:
-            before = _origins_before(meeting, came, origins)
-            if not before:  # They go round in a circle: nobody was first.
-                origins[place] = Origin(place)
-                continue
-            spreads[meeting] = Spread()
-            for origin in before:
-                origin.spreads.append(spreads[meeting])
-        spreads[meeting].consequences.append((place, via))
+        spread = spreads.setdefault(meeting, Spread())
+        spread.consequences.append((place, via))
+        spread.reached.append((place[0], via))
+    for meeting, spread in spreads.items():
+        before = _origins_before(meeting, came, origins)
+        for origin in before:
+            origin.spreads.append(spread)
+        if not before:  # They go round in a circle: nobody was first.
+            origins |= {place: Origin(place) for place, _ in spread.consequences}
     return list(origins.values())
+
+
+def _first_met(meetings: Sequence[Meeting]) -> dict[Place, tuple[Meeting, End]]:
+    """Return, for each root that is the result of a collective, the first run that gave it."""
+    found: dict[Place, tuple[Meeting, End]] = {}
+    for meeting in meetings:
+        for end in meeting.got:
+            if end.bad.is_root:
+                found.setdefault(end.place, (meeting, end))
+    return found
+
+
+def _spread(meeting: Meeting) -> Spread:
+    return Spread(reached=[(end.worker, end.via) for end in meeting.got])
 
 
 def _places(members: Sequence[WorkerSummary]) -> Iterator[Place]:
@@ -82,17 +100,17 @@ def _places(members: Sequence[WorkerSummary]) -> Iterator[Place]:
 def _came_in(
     members: Sequence[WorkerSummary],
     skew: Sequence[float | None],
-    met: Mapping[Place, tuple[Crossing, Meeting]],
+    meetings: Sequence[Meeting],
+    met: Mapping[Place, tuple[Meeting, End]],
 ) -> dict[Place, tuple[Meeting, Via]]:
     """Return the roots that other processes have brought in, and how."""
     came = {}
-    unrecorded = _Unrecorded(members, skew)
+    unrecorded = _Unrecorded(members, skew, meetings)
     for place in _places(members):
         if place in met:
-            crossing, meeting = met[place]
-            via = Via(crossing.family, crossing.op_type, crossing.place, crossing.bad_run)
+            meeting, end = met[place]
             if meeting.given:
-                came[place] = meeting, via
+                came[place] = meeting, end.via
         elif (earlier := unrecorded.meeting(place)) is not None:
             came[place] = earlier, _NO_RECORD
     return came
@@ -123,10 +141,22 @@ class _Unrecorded:
     Args:
         members: The processes of the job.
         skew: Seconds by which the clock of each is ahead.
+        recorded: The runs of collectives that are on record.
     """
 
-    def __init__(self, members: Sequence[WorkerSummary], skew: Sequence[float | None]) -> None:
+    def __init__(
+        self,
+        members: Sequence[WorkerSummary],
+        skew: Sequence[float | None],
+        recorded: Iterable[Meeting],
+    ) -> None:
         self._members = members
+        self._known = {
+            (place, end.worker)
+            for meeting in recorded
+            for place in meeting.given
+            for end in meeting.got
+        }
         self._skew = skew
         self._meetings: dict[Place, Meeting] = {}
         made_there = [
@@ -144,7 +174,8 @@ class _Unrecorded:
         if not member.roots[number].open or member.task is None:
             return None
         for candidate in self._candidates:
-            if candidate[0] != worker and self._is_before(candidate, place):
+            is_known = (candidate, worker) in self._known  # by which way it got there
+            if candidate[0] != worker and not is_known and self._is_before(candidate, place):
                 return self._meetings.setdefault(candidate, Meeting((candidate,)))
         return None
 

@@ -11,9 +11,29 @@ from tfdbg_tui.logdir import Task
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SUMMARY_VERSION = 3
+SUMMARY_VERSION = 4
 
 Given = Literal["bad", "finite", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class BadRun:
+    """A run of a collective op into which something bad went, or out of which it came.
+
+    Attributes:
+        run: Which run, from 0.
+        given: What the process itself had put in.
+        root: Position, among the roots of the process, of that which what it had put in goes back
+            to; where that was not bad, of that which the result goes back to.
+        came_out: Whether the result was bad.
+        is_root: Whether the result is that root itself: nothing bad before it is on record.
+    """
+
+    run: int
+    given: Given
+    root: int
+    came_out: bool
+    is_root: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +49,7 @@ class Crossing:
         times: Some of its runs, from 0, and when they were recorded: one in a power of two, so that
             processes that ran it more or less often have some in common.
         alerts: How many alerts of its list of events came before each of these, and after the last.
-        bad_run: The first run that gave NaN or ∞; None where none did.
-        given: What the process itself had put in then.
-        root: Position, among the roots of the process, of that which its first bad result goes back
-            to.
-        is_root: Whether it is that root itself: nothing bad before it is on record.
+        bad: The first of its runs in which something was bad, in each way.
         instance: Group and instance key, the same on all members; () where they are not recorded.
     """
 
@@ -44,11 +60,13 @@ class Crossing:
     runs: int
     times: tuple[tuple[int, float], ...]
     alerts: tuple[int, ...]
-    bad_run: int | None = None
-    given: Given = "unknown"
-    root: int | None = None
-    is_root: bool = False
+    bad: tuple[BadRun, ...] = ()
     instance: tuple[int, ...] = ()
+
+    @property
+    def bad_run(self) -> int | None:
+        """The first run that gave NaN or ∞; None where none did."""
+        return next((one.run for one in self.bad if one.came_out), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +185,7 @@ def _worker(fields: dict[str, Any]) -> WorkerSummary:
                 **crossing,
                 "times": tuple(map(tuple, crossing["times"])),
                 "alerts": tuple(crossing["alerts"]),
+                "bad": tuple(BadRun(**one) for one in crossing["bad"]),
                 "instance": tuple(crossing["instance"]),
             }
         )
