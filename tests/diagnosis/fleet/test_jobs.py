@@ -262,3 +262,44 @@ def test_an_evaluator_works_beside_the_others(recorded: Path) -> None:
     assert [str(member.task) for member in found.members][-1] == "evaluator 0"
     assert [root.alike for root in found.roots] == [True]
     assert not any("hangs behind" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("seconds", "first"), [(-60.0, "evaluator 0"), (60.0, "worker 1")])
+def test_an_evaluator_has_steps_of_its_own(seconds: float, first: str, recorded: Path) -> None:
+    summaries = summaries_of(recorded / "loop_1")
+    (guilty,) = (one for one in summaries if one.task is not None and one.task.index == 1)
+    finding = {**guilty.roots[0].finding, "step": 1, "graph": "evaluate"}
+    root = replace(guilty.roots[0], finding=finding)
+    evaluator = replace(guilty, name="", task=Task("evaluator", 0), crossings=(), roots=(root,))
+    (found,) = join([*summaries, later(evaluator, seconds)]).jobs
+    made_by = [str(found.members[root.workers[0]].task) for root in found.roots]
+    assert sorted(made_by) == ["evaluator 0", "worker 1"]
+    assert made_by[0] == first
+    assert any("evaluator 0 counts steps of its own" in note for note in found.notes)
+
+
+def test_members_that_run_other_code_are_told(recorded: Path) -> None:
+    first, second, third = summaries_of(recorded / "loop_healthy")
+    (alike,) = join([first, second, third]).jobs
+    assert alike.notes == ()
+    assert [path for path, _ in first.code] == ["programs.py"]
+    older = replace(second, code=(("programs.py", "older"), ("only_here.py", "1")))
+    (found,) = join([first, older, third]).jobs
+    (note,) = found.notes
+    assert note.startswith(f"{second.task} runs other code than the rest: programs.py; ")
+    (named,) = join([first, replace(second, program="/src/chief.py", code=()), third]).jobs
+    assert named.notes == (f"{second.task} runs another program: /src/chief.py",)
+
+
+def test_two_scripts_are_one_job_if_they_ran_collectives_as_often(recorded: Path) -> None:
+    """TensorFlow's writer does not tell of which cluster a process is."""
+    summaries = summaries_of(recorded / "loop_0_tf")
+    others = [
+        replace(one, crossings=tuple(replace(c, key=f"other {c.key}") for c in one.crossings))
+        for one in summaries
+    ]
+    (found,) = join([summaries[0], others[1]]).jobs
+    assert [root.reached for root in found.roots] == [(1,)]
+    assert len(join([*summaries, *others]).jobs) == 2, "two jobs at once are told apart"
+    rarely = [replace(crossing, runs=1, bad=()) for crossing in others[1].crossings]
+    assert len(join([summaries[0], replace(others[1], crossings=tuple(rarely))]).jobs) == 2

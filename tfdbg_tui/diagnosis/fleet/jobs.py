@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from itertools import chain, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
 
@@ -37,15 +37,9 @@ def group_jobs(summaries: Iterable[WorkerSummary]) -> list[Job]:
     groups: Iterable[_Group] = map(_Group, ordered)
     for slack in (0.0, _CLOCKS_DIFFER):  # First those that surely ran at the same time.
         groups = _merged(groups, slack)
+    groups = _merged(groups, 0.0, by_runs=True)
     jobs = [sorted(group.members, key=_place) for group in groups]
     return sorted(jobs, key=lambda job: min(map(_start, job)))
-
-
-def programs_differ(members: Sequence[WorkerSummary]) -> list[int]:
-    """Return the positions of the members that run another program than most."""
-    names = [os.path.basename(member.program) for member in members]
-    usual, times = Counter(filter(None, names)).most_common(1)[0] if any(names) else ("", 0)
-    return [i for i, name in enumerate(names) if name not in ("", usual)] if times > 1 else []
 
 
 class _Group:
@@ -62,10 +56,9 @@ class _Group:
 
     def __init__(self, process: WorkerSummary) -> None:
         task = process.task
-        keys = frozenset(crossing.key for crossing in process.crossings)
         self.members = [process]
         self._tasks = {(task.kind, task.index)} if task else set()
-        self._programs = {(task.cluster, keys)} if task else set()
+        self._programs = {_Program.of(process)} if task else set()
         self._run_ids = {process.run_id}
         self._has_others = task is None  # than tasks of clusters
         self._spans = [_span(process)]
@@ -85,7 +78,7 @@ class _Group:
         if self._tasks:
             yield _IN_CLUSTER
 
-    def fits(self, other: _Group, slack: float) -> bool:
+    def fits(self, other: _Group, slack: float, *, by_runs: bool) -> bool:
         """Whether each process of one group may be of one job with each of the other."""
         if self._tasks & other._tasks:
             return False
@@ -93,7 +86,7 @@ class _Group:
             if len(self._run_ids | other._run_ids) > 1:
                 return False
         elif not all(
-            _may_be_colleagues(*pair) for pair in product(self._programs, other._programs)
+            one.fits(its, by_runs=by_runs) for one, its in product(self._programs, other._programs)
         ):
             return False
         if any(_overlap(*pair, slack) for pair in product(self._spans, other._spans)):
@@ -107,15 +100,51 @@ class _Group:
         return same_program, -abs(_start(mine) - _start(its))
 
     def _clusters(self) -> set[str]:
-        return {cluster for cluster, _ in self._programs} - {""}
+        return {program.cluster for program in self._programs} - {""}
 
 
-def _merged(groups: Iterable[_Group], slack: float) -> list[_Group]:
+class _Program(NamedTuple):
+    """What a process tells of its job.
+
+    Attributes:
+        cluster: Name of its cluster; "" where unknown.
+        keys: Those of its collectives.
+        runs: How often each family of these has run.
+    """
+
+    cluster: str
+    keys: frozenset[str]
+    runs: frozenset[tuple[str, int]]
+
+    @classmethod
+    def of(cls, process: WorkerSummary) -> _Program:
+        """Return what a process of a cluster tells."""
+        runs: Counter[str] = Counter()
+        for crossing in process.crossings:
+            runs[crossing.family] += crossing.runs
+        keys = frozenset(crossing.key for crossing in process.crossings)
+        return cls(process.task.cluster if process.task else "", keys, frozenset(runs.items()))
+
+    def fits(self, other: _Program, *, by_runs: bool) -> bool:
+        """Whether two tasks may be of one cluster.
+
+        Args:
+            other: What the other one tells.
+            by_runs: Whether it is enough that they ran collectives as often, under whatever keys.
+        """
+        if self.cluster and other.cluster:
+            return self.cluster == other.cluster
+        if by_runs and self.runs == other.runs:
+            return True
+        return bool(self.keys & other.keys) or not (self.keys and other.keys)
+
+
+def _merged(groups: Iterable[_Group], slack: float, *, by_runs: bool = False) -> list[_Group]:
     merged: list[_Group] = []
     marked: dict[object, dict[_Group, None]] = {}
     for group in groups:
         candidates = chain.from_iterable(marked.get(mark, ()) for mark in group.marks())
-        fitting = [other for other in candidates if other.fits(group, slack)]
+        fitting = [other for other in candidates if other.fits(group, slack, by_runs=by_runs)]
         if fitting:
             place = max(fitting, key=group.likeness)
             place.add(group)
@@ -125,13 +154,6 @@ def _merged(groups: Iterable[_Group], slack: float) -> list[_Group]:
         for mark in group.marks():
             marked.setdefault(mark, {})[place] = None
     return merged
-
-
-def _may_be_colleagues(one: tuple[str, frozenset[str]], other: tuple[str, frozenset[str]]) -> bool:
-    """Whether two tasks may be of one cluster, by its name and the keys of their collectives."""
-    if one[0] and other[0]:
-        return one[0] == other[0]
-    return bool(one[1] & other[1]) or not (one[1] and other[1])
 
 
 def _span(process: WorkerSummary) -> _Span:

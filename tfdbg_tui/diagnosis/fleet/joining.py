@@ -9,6 +9,7 @@ from tfdbg_tui.diagnosis.fleet import members as about
 from tfdbg_tui.diagnosis.fleet.across import explained
 from tfdbg_tui.diagnosis.fleet.jobs import group_jobs
 from tfdbg_tui.diagnosis.fleet.origins import Origin, find_origins
+from tfdbg_tui.diagnosis.fleet.programs import differences
 from tfdbg_tui.diagnosis.fleet.report import FleetReport, FleetRoot, JobReport, Unread
 from tfdbg_tui.diagnosis.fleet.skew import clock_skew
 from tfdbg_tui.diagnosis.report.verdicts import verdict_of
@@ -34,7 +35,7 @@ def join(summaries: Iterable[WorkerSummary], unread: Iterable[Unread] = ()) -> F
 
 def _job(members: Sequence[WorkerSummary]) -> JobReport:
     skew = clock_skew(members)
-    origins = sorted(find_origins(members, skew), key=lambda origin: _order(members, skew, origin))
+    origins = _in_order(members, skew, find_origins(members, skew))
     alike: dict[Hashable, list[Origin]] = {}
     for origin in origins:
         alike.setdefault(_identity(_root(members, origin)), []).append(origin)
@@ -46,7 +47,7 @@ def _job(members: Sequence[WorkerSummary]) -> JobReport:
             suspects.setdefault(_identity(suspect), []).append((number, suspect))
     able = frozenset(about.able(members))
     gaps = _gaps(members)
-    notes = tuple(about.notes(members, skew))
+    notes = (*differences(members), *about.notes(members, skew))
     return JobReport(
         members=tuple(members),
         verdict=verdict_of(bad=bool(harmful), incomplete=bool(gaps), suspect=bool(suspects)),
@@ -64,13 +65,27 @@ def _root(members: Sequence[WorkerSummary], origin: Origin) -> LocalRoot:
     return members[worker].roots[number]
 
 
-def _order(
-    members: Sequence[WorkerSummary], skew: Sequence[float | None], origin: Origin
-) -> tuple[int, int, float]:
-    """Return a key by which origins sort in time: steps, then collectives, then clocks."""
-    root = _root(members, origin)
-    ahead = skew[origin.place[0]] or 0.0
-    return root.step or 0, root.crossings, root.wall_time - ahead
+def _in_order(
+    members: Sequence[WorkerSummary], skew: Sequence[float | None], origins: Iterable[Origin]
+) -> list[Origin]:
+    """Return origins in order of time: by steps, then collectives, then clocks.
+
+    Those of processes that count steps of their own stand where their clocks put them.
+    """
+
+    def time(origin: Origin) -> float:
+        return _root(members, origin).wall_time - (skew[origin.place[0]] or 0.0)
+
+    def order(origin: Origin) -> tuple[int, int, float]:
+        root = _root(members, origin)
+        return root.step or 0, root.crossings, time(origin)
+
+    beside = about.beside(members)
+    ordered = sorted((one for one in origins if one.place[0] not in beside), key=order)
+    for origin in sorted((one for one in origins if one.place[0] in beside), key=time):
+        later = (n for n, other in enumerate(ordered) if time(other) > time(origin))
+        ordered.insert(next(later, len(ordered)), origin)
+    return ordered
 
 
 def _identity(root: LocalRoot) -> Hashable:

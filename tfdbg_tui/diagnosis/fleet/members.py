@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.diagnosis.fleet.jobs import programs_differ
 from tfdbg_tui.logdir.processes import tasks_of
 
 if TYPE_CHECKING:
@@ -58,25 +57,32 @@ def served(members: Sequence[WorkerSummary]) -> frozenset[int]:
     return frozenset(idle) if coordinated else frozenset()
 
 
+def beside(members: Sequence[WorkerSummary]) -> frozenset[int]:
+    """Return which processes are beside those that run the program together, as evaluators."""
+    kinds = (member.task.kind if member.task else "" for member in members)
+    return frozenset(number for number, kind in enumerate(kinds) if kind in _BESIDE)
+
+
 def able(members: Sequence[WorkerSummary]) -> list[int]:
     """Return which processes run the program: what occurs on every worker occurs there."""
-    idle = served(members)
-    return [
-        number
-        for number, member in enumerate(members)
-        if number not in idle and (member.task is None or member.task.kind not in _BESIDE)
-    ]
+    others = served(members) | beside(members)
+    return [number for number in range(len(members)) if number not in others]
 
 
 def notes(members: Sequence[WorkerSummary], skew: Sequence[float | None]) -> Iterator[str]:
     """Yield what is remarkable about processes, a sentence each."""
-    for number in programs_differ(members):
-        yield f"{names(members, [number])} runs another program: {members[number].program}"
     idle = served(members)
     if idle:
         yield (
             f"{names(members, idle)} executed nothing of {'its' if len(idle) == 1 else 'their'} "
             "own: what a coordinator has others compute is on its own record"
+        )
+    apart = [number for number in beside(members) if members[number].roots]
+    if apart and any(members[number].roots for number in able(members)):
+        counts, clock = ("counts", "its clock puts") if len(apart) == 1 else ("count", "clocks put")
+        yield (
+            f"{names(members, apart)} {counts} steps of {'its' if len(apart) == 1 else 'their'} "
+            f"own: these roots stand among those of others where {clock} them"
         )
     yield from _behind(members)
     differing = [number for number, ahead in enumerate(skew) if abs(ahead or 0.0) >= _WORTH_A_WORD]

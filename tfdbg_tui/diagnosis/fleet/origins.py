@@ -151,6 +151,7 @@ class _Unrecorded:
         recorded: Iterable[Meeting],
     ) -> None:
         self._members = members
+        self._together = frozenset(able(members))
         self._known = {
             (place, end.worker)
             for meeting in recorded
@@ -163,7 +164,7 @@ class _Unrecorded:
             (root.step or 0, root.wall_time - (skew[worker] or 0.0), (worker, number))
             for worker, member in enumerate(members)
             for number, root in enumerate(member.roots)
-            if not root.open
+            if not root.open and worker in self._together
         ]
         self._candidates = [place for *_, place in sorted(made_there)]
 
@@ -171,7 +172,7 @@ class _Unrecorded:
         """Return that by which an earlier root of another process may have come in as this one."""
         worker, number = place
         member = self._members[worker]
-        if not member.roots[number].open or member.task is None:
+        if not member.roots[number].open or worker not in self._together or member.task is None:
             return None
         for candidate in self._candidates:
             is_known = (candidate, worker) in self._known  # by which way it got there

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import wall_time_of
 from tfdbg_tui.diagnosis.fleet.crossings import find_crossings, runs_before
+from tfdbg_tui.diagnosis.fleet.programs import code_of
 from tfdbg_tui.diagnosis.fleet.summary import LocalRoot, WorkerSummary
 from tfdbg_tui.diagnosis.report.advice import program_of
 from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
@@ -54,6 +55,7 @@ def _summary(run: Run) -> WorkerSummary:
         task=run.files.task or task_that_has("\n".join(run.devices)),
         host=next(iter(run.hosts), ""),
         program=program_of(run),
+        code=code_of(run),
         devices=run.devices,
         started_at=run.files.started_at,
         ended_at=max(run.newest_wall_time(), run.files.started_at or 0.0),

@@ -113,6 +113,7 @@ class WorkerSummary:
         task: Its place in a cluster; None outside of one.
         host: Host that it ran on; "" where unknown.
         program: Path of the program; "" where no frame of it is on record.
+        code: The user's files, from the program's directory, with a digest of each text.
         devices: Names of its devices.
         started_at: When the writer started, in seconds since the epoch.
         ended_at: When the last event was recorded, or the writer started.
@@ -135,6 +136,7 @@ class WorkerSummary:
     task: Task | None
     host: str
     program: str
+    code: tuple[tuple[str, str], ...]
     devices: tuple[str, ...]
     started_at: float | None
     ended_at: float
@@ -194,6 +196,7 @@ def _worker(fields: dict[str, Any]) -> WorkerSummary:
     plain: dict[str, Any] = {
         name: tuple(part) if isinstance(part, list) else part for name, part in fields.items()
     }
+    plain["code"] = tuple(map(tuple, fields["code"]))
     return WorkerSummary(
         **plain,
         task=Task(**task) if task else None,
