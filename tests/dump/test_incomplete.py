@@ -369,9 +369,12 @@ def test_a_fork_that_computes_and_an_uncaught_error(tmp_path: Path, preloaded: P
     assert "ValueError: not today" in result.stderr
     run = open_run(tmp_path)
     report = diagnose(run)
-    assert [gap.kind for gap in report.gaps] == ["failed", "forked"]  # one of two forks
+    assert [gap.kind for gap in report.gaps] == ["failed", "forked"], "one for all forks"
+    assert len(re.findall(r"process \d", gap_text(report))) == 2, (
+        "of three forks two compute something"
+    )
     assert "ValueError: not today" in gap_text(report)
-    assert "after 1 execution" in gap_text(report)
+    assert "the first after 1 execution" in gap_text(report)
     assert len(run.executions) == 2
 
 
@@ -410,7 +413,7 @@ _FORKS = """
 import os, sys, tensorflow as tf, tfdbg_tui
 tfdbg_tui.enable_dump_debug_info(sys.argv[1], "CONCISE_HEALTH", -1)
 tf.math.sin(1.0)
-for computes in (True, False):
+for computes in (True, False, True):
     pid = os.fork()
     if not pid:
         if computes:

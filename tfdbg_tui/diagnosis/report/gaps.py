@@ -29,6 +29,7 @@ _BLIND_MODES = (TensorDebugMode.NO_TENSOR, TensorDebugMode.SHAPE)
 _DEFAULT_BUFFER = 1000
 _FEW = 10
 _SHOWN = 20
+_NAMED = 4
 _CHECK_NUMERICS = "tf.debugging.enable_check_numerics()"
 _LOOK_AT_IT = "To look at it all the same, write at the top of the program:"
 
@@ -98,6 +99,20 @@ def _left_out(run: Run) -> Iterator[Gap]:
         for omission in run.omissions:
             if omission.kind == kind:
                 yield describe(run, omission)
+
+
+def _forked(run: Run) -> Iterator[Gap]:
+    """Yield one gap for all forks: a pool may have hundreds."""
+    forks = [omission for omission in run.omissions if omission.kind == omissions.FORKED]
+    if forks:
+        names = ", ".join(omission.what for omission in forks[:_NAMED])
+        more = f" and {len(forks) - _NAMED:,} more" if len(forks) > _NAMED else ""
+        yield Gap(
+            omissions.FORKED,
+            f"Not on record: what forks of the recorded process computed ({names}{more}), the "
+            f"first {_since(forks[0])}. {_LOOK_AT_IT}",
+            _CHECK_NUMERICS,
+        )
 
 
 def _unended(run: Run) -> Iterator[Gap]:
@@ -177,6 +192,7 @@ def _has_tensors(run: Run) -> bool:
 _FINDERS: tuple[Callable[[Run], Iterator[Gap]], ...] = (
     _empty,
     _left_out,
+    _forked,
     _unended,
     _damaged,
     _blind,
@@ -229,14 +245,6 @@ def _raised(run: Run, omission: Omission) -> Gap:
     return Gap(omission.kind, text, _command(run))
 
 
-def _forked(run: Run, omission: Omission) -> Gap:
-    text = (
-        f"Not on record: {omission.what} ({omission.reason}), forked {_since(omission)}. "
-        f"{_LOOK_AT_IT}"
-    )
-    return Gap(omission.kind, text, _CHECK_NUMERICS)
-
-
 def _exported(run: Run, omission: Omission) -> Gap:
     text = (
         f"What the program exported {_since(omission)} may hold ops that record "
@@ -257,7 +265,6 @@ _SENTENCES: dict[str, Callable[[Run, Omission], Gap]] = {
     omissions.PAUSED: _paused,
     omissions.LOST: _lost,
     omissions.SKIPPED: _skipped,
-    omissions.FORKED: _forked,
     omissions.EXPORTED: _exported,
 }
 
