@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -370,9 +371,7 @@ def test_a_fork_that_computes_and_an_uncaught_error(tmp_path: Path, preloaded: P
     run = open_run(tmp_path)
     report = diagnose(run)
     assert [gap.kind for gap in report.gaps] == ["failed", "forked"], "one for all forks"
-    assert len(re.findall(r"process \d", gap_text(report))) == 2, (
-        "of three forks two compute something"
-    )
+    assert len(re.findall(r"process \d", gap_text(report))) == 2, "of three, two"
     assert "ValueError: not today" in gap_text(report)
     assert "the first after 1 execution" in gap_text(report)
     assert len(run.executions) == 2
