@@ -70,9 +70,6 @@ NUMPY_NAMES: dict[int, str] = {
 
 BFLOAT16 = 14
 
-ITEM_SIZES: dict[int, int] = {14: 2, 24: 1, 25: 1, 26: 1, 27: 1, 28: 1}
-"""Bytes an element of the float types that numpy lacks."""
-
 MAX_FINITE: dict[str, float] = {
     "float16": 65504.0,
     "bfloat16": 3.3895313892515355e38,
