@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
-from tfdbg_tui.diagnosis.alerts import find_alerts
+from tfdbg_tui.diagnosis.alerts import AlertCounts, find_alerts
 from tfdbg_tui.diagnosis.events import name_of, op_type_of, summary_of, wall_time_of
 from tfdbg_tui.logdir import open_run
 
@@ -44,12 +46,31 @@ def test_alerts_of_a_run_that_grows_are_those_of_a_fresh_one(
     assert counts == find_alerts(run).count_kinds()
 
 
+@pytest.mark.parametrize("name", ["mnist", "curt_health", "control_flow"])
+def test_some_alerts_are_counted_by_what_their_records_say(
+    logdirs: RecordedLogdirs, name: str
+) -> None:
+    run = open_run(logdirs[name])
+    alerts = find_alerts(run)
+    some = np.arange(0, len(alerts), 3)
+    summaries = [summary_of(run, alerts[i]) for i in some.tolist()]
+    known = [summary for summary in summaries if summary and summary.nan is not None]
+    assert alerts.count_kinds(some) == AlertCounts(
+        nan=sum(bool(summary.nan) for summary in known),
+        neg_inf=sum(bool(summary.neg_inf) for summary in known),
+        pos_inf=sum(bool(summary.pos_inf) for summary in known),
+        unknown=len(some) - len(known),
+    )
+    op_types = Counter(op_type_of(run, alerts[i]) for i in some.tolist())
+    assert alerts.op_types_of(some) == op_types
+
+
 def test_first_alert_of_the_tutorial_is_the_log(logdirs: RecordedLogdirs) -> None:
     run = open_run(logdirs["mnist"])
     alerts = find_alerts(run)
     assert name_of(run, alerts.first) == "Log:0"
     assert op_type_of(run, alerts.first) == "Log"
-    assert alerts.count_kinds(1).neg_inf == 1
+    assert alerts.count_kinds(np.arange(1)).neg_inf == 1
 
 
 def test_a_run_without_values_has_no_alerts(logdirs: RecordedLogdirs) -> None:

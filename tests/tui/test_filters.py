@@ -140,7 +140,10 @@ async def test_alerts_are_filtered_below_what_caused_them(
         matmuls = [a for a in opened.snapshot.alerts if op_type_of(run, a) == "MatMul"]
         assert found == len(matmuls) > 1
         assert f"type=MatMul: {found}" in opened.screen()
-        await opened.press("g", "l", "j")
+        chips = opened.app.query_one("#alerts", Pane).head(60, 8)[0]
+        held = [s for m in matmuls if (s := opened.snapshot.summary(m)) and s.nan]
+        assert f" NaN {len(held)} " in [text for text, _ in chips], "of what is listed"
+        await opened.press("g", "j")
         assert opened.focus.alert == matmuls[0]
         await opened.press("r", "G")
         assert opened.focus.alert == matmuls[-1]

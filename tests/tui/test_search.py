@@ -82,6 +82,7 @@ async def test_a_search_in_alerts_finds_what_is_folded_below_a_root(
     open_app: Open, logdirs: dict[str, Path]
 ) -> None:
     async with open_app(logdirs["mnist"], at_root=True) as opened:
+        await opened.press("left")
         assert not opened.focus.open_causes
         await opened.press("slash", *"Softmax/smart_grad", "enter")
         await opened.press("escape", "slash", *"MatMul", "enter")

@@ -151,30 +151,67 @@ class Alerts(Sequence[TensorEvent]):
         run = self._run
         counts: Counter[str] = Counter()
         for site_id, tally in run.graph_executions.alert_sites():
-            site = run.graph_executions.site_by_id(site_id)
-            op = run.op(site.graph_id, site.op_name)
-            counts[op.op_type if op else _UNKNOWN_OP] += tally.alerts
+            counts[self._op_type(site_id)] += tally.alerts
         for place, tally in run.executions.bad_places():
             counts[run.executions.kind_by_id(place.kind).op_type] += tally.alerts
         return dict(counts.most_common())
 
-    def count_kinds(self, limit: int | None = None) -> AlertCounts:
-        """Count kinds of bad values over the first `limit` alerts; reads each one's record."""
-        return self._count(self if limit is None else self[:limit])
+    def op_types_of(self, positions: npt.NDArray[np.int64]) -> dict[str, int]:
+        """Return the same over some of them, by their positions."""
+        run = self._run
+        counts: Counter[str] = Counter()
+        rows, executed = self._rows_of(positions)
+        sites, numbers = np.unique(run.graph_executions.site_ids.take(rows), return_counts=True)
+        for site_id, number in zip(sites.tolist(), numbers.tolist(), strict=True):
+            counts[self._op_type(site_id)] += number
+        for event in executed:
+            counts[run.executions.kind(event.index).op_type] += 1
+        return dict(counts.most_common())
+
+    def _op_type(self, site_id: int) -> str:
+        site = self._run.graph_executions.site_by_id(site_id)
+        op = self._run.op(site.graph_id, site.op_name)
+        return op.op_type if op else _UNKNOWN_OP
+
+    def _rows_of(
+        self, positions: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], list[TensorEvent]]:
+        """Return (the rows of graph executions, the executions) of some of them."""
+        among = np.zeros(len(self), bool)
+        among[positions] = True
+        rows = self._run.graph_executions.alert_rows[:][among[self.positions("graph_execution")]]
+        executed = self.positions("execution")
+        return rows, [self[i] for i in executed[among[executed]].tolist()]
+
+    def count_kinds(self, positions: npt.NDArray[np.int64] | None = None) -> AlertCounts:
+        """Count kinds of bad values; reads the record of each alert.
+
+        Args:
+            positions: Positions of those to count; None for all.
+        """
+        return self._count(*self._rows_of(np.arange(len(self)) if positions is None else positions))
 
     def count_more_kinds(self, counts: AlertCounts, previous: Alerts) -> AlertCounts:
         """Add to the counts of all alerts that there were before those that have come since."""
-        fresh = (
+        fresh = [
             file.event(number)
             for file, before in zip(self._files, previous._files, strict=True)
             for number in range(len(before), len(file))
-        )
-        more = self._count(fresh)
+        ]
+        rows = [event.index for event in fresh if event.kind == "graph_execution"]
+        executed = [event for event in fresh if event.kind == "execution"]
+        more = self._count(np.array(rows, np.int64), executed)
         return AlertCounts(*(a + b for a, b in zip(astuple(counts), astuple(more), strict=True)))
 
-    def _count(self, events: Iterable[TensorEvent]) -> AlertCounts:
-        nan = neg_inf = pos_inf = unknown = 0
-        for event in events:
+    def _count(self, rows: npt.NDArray[np.int64], executed: Iterable[TensorEvent]) -> AlertCounts:
+        """Count kinds over the graph executions in some rows, and some executions."""
+        numbers = self._run.graph_executions.numbers(rows)
+        unknown = int(np.isnan(numbers["nan"]).sum())
+        nan, neg_inf, pos_inf = (
+            int(np.count_nonzero(np.nan_to_num(numbers[kind])))
+            for kind in ("nan", "neg_inf", "pos_inf")
+        )
+        for event in executed:
             summary = summary_of(self._run, event)
             if summary is None or summary.nan is None:
                 unknown += 1

@@ -33,12 +33,15 @@ def first_focus(snapshot: Snapshot) -> Focus:
 def open_on_root(snapshot: Snapshot, focus: Focus) -> Focus:
     """Return the focus on the first root or suspect, in the list of alerts.
 
-    It is as it was where there is none.
+    Where there is no other, its alerts are listed.  The focus is as it was where there is none.
     """
-    first = snapshot.explanation.first if snapshot.explanation else None
-    if first is None:
+    explanation = snapshot.explanation
+    if explanation is None or explanation.first is None:
         return focus
+    first = explanation.first
     focus = focus_first_alert(snapshot, focus)
+    if len(explanation.groups) == 1:
+        focus = replace(focus, open_causes=focus.open_causes | {first})
     return replace(focus, cause=first, pane=alerts.SPEC.name)
 
 

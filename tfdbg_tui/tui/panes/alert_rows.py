@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,7 @@ from tfdbg_tui.tui.panes.event_rows import row_of
 from tfdbg_tui.tui.panes.listing import pane_of_subject
 from tfdbg_tui.tui.panes.matching import Matches
 from tfdbg_tui.tui.panes.rows import Rows, ToSort
+from tfdbg_tui.tui.panes.selected_alerts import KINDS, select_alerts
 from tfdbg_tui.tui.panes.titles import field_of_title
 from tfdbg_tui.tui.session.focusing import (
     focus_alert,
@@ -22,7 +22,6 @@ from tfdbg_tui.tui.session.focusing import (
     focused_event,
 )
 from tfdbg_tui.tui.session.nowhere import NowhereError
-from tfdbg_tui.tui.session.snapshot import NOTHING_YET
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -32,12 +31,11 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis import Explanation, Group
     from tfdbg_tui.query import Kind, TextTerm
     from tfdbg_tui.tui.panes.matching import Flags
+    from tfdbg_tui.tui.panes.selected_alerts import SelectedAlerts
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
     Positions = npt.NDArray[np.int64]
-
-_KINDS: tuple[Kind, Kind] = ("graph_execution", "execution")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +81,9 @@ class AlertRows(Rows):
 
     def to_sort(self, snapshot: Snapshot, focus: Focus) -> ToSort | None:
         """See `Rows`."""
-        selected = self._selected(snapshot, focus)
+        selected = self.selected(snapshot, focus)
         ids, tensors = [], []
-        for kind in _KINDS:
+        for kind in KINDS:
             positions = snapshot.alerts.positions(kind)
             rows = snapshot.events(kind).alert_rows[:]
             slots = np.zeros(len(rows), np.int64)
@@ -101,7 +99,7 @@ class AlertRows(Rows):
         in_order = snapshot.sorted_in(self.PANE, focus)
         if in_order is not None:
             return in_order.rows
-        selected = self._selected(snapshot, focus)
+        selected = self.selected(snapshot, focus)
         return None if selected is None else selected.positions
 
     def count(self, snapshot: Snapshot, focus: Focus) -> int:
@@ -114,12 +112,12 @@ class AlertRows(Rows):
 
     def num_listed(self, snapshot: Snapshot, focus: Focus) -> int:
         """See `Rows`: causes do not count."""
-        selected = self._selected(snapshot, focus)
+        selected = self.selected(snapshot, focus)
         return len(snapshot.alerts) if selected is None else len(selected.positions)
 
     def groups(self, snapshot: Snapshot, focus: Focus) -> Sequence[Group] | None:
         """Return the causes that are listed: under a filter, those of alerts that it selects."""
-        explanation, selected = self.explanation(snapshot, focus), self._selected(snapshot, focus)
+        explanation, selected = self.explanation(snapshot, focus), self.selected(snapshot, focus)
         if explanation is None or selected is None:
             return explanation.groups if explanation else None
         return [group for group in explanation.groups if selected.of(group).size]
@@ -132,11 +130,11 @@ class AlertRows(Rows):
             focus: What is focused.
             group: The cause and its alerts.
         """
-        selected = self._selected(snapshot, focus)
+        selected = self.selected(snapshot, focus)
         return group.num_alerts if selected is None else selected.of(group).size
 
     def _alerts_of(self, snapshot: Snapshot, focus: Focus, group: Group) -> Positions:
-        selected = self._selected(snapshot, focus)
+        selected = self.selected(snapshot, focus)
         return group.alerts if selected is None else selected.of(group)
 
     def _unfolded(self, snapshot: Snapshot, focus: Focus, group: Group) -> int:
@@ -147,12 +145,17 @@ class AlertRows(Rows):
     def selections(self, focus: Focus) -> Sequence[tuple[Kind, str]]:
         """See `Rows`: of either list what is bad."""
         text = focus.filter_of(self.PANE)
-        return tuple((kind, f"{text} bad") for kind in _KINDS) if text else ()
+        return tuple((kind, f"{text} bad") for kind in KINDS) if text else ()
 
-    def _selected(self, snapshot: Snapshot, focus: Focus) -> _Selected | None:
-        """Return which alerts the filter selects; None where there is none."""
+    def selected(self, snapshot: Snapshot, focus: Focus) -> SelectedAlerts | None:
+        """Return which alerts the filter selects; None where there is none.
+
+        Args:
+            snapshot: What is shown.
+            focus: What is focused.
+        """
         keys = self.selections(focus)
-        return _select(snapshot, keys) if keys else None
+        return select_alerts(snapshot, keys) if keys else None
 
     def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
         """See `Rows`: of an alert that is folded away, the row of its cause."""
@@ -277,8 +280,8 @@ class AlertRows(Rows):
         if focus.cause is not None and explanation is not None:
             number = explanation.group_of(focus.cause)
             group = None if number is None else explanation.groups[number]
-        if group is not None and group.num_alerts:
-            return _unfold(snapshot, focus, group, unfolded=focus.cause not in focus.open_causes)
+        if group is not None and group.num_alerts and focus.cause not in focus.open_causes:
+            return _unfold(snapshot, focus, group, unfolded=True)
         focus = focus_event(snapshot, focus, focus.alert or snapshot.alerts[0])
         return replace(focus, pane=pane_of_subject(focus))
 
@@ -328,7 +331,7 @@ def _unfold(snapshot: Snapshot, focus: Focus, group: Group, *, unfolded: bool) -
 def _matching_alerts(snapshot: Snapshot, term: TextTerm) -> Flags:
     """Return which alerts match, in order of time."""
     found = np.zeros(len(snapshot.alerts), np.bool_)
-    for kind in _KINDS:
+    for kind in KINDS:
         positions = snapshot.alerts.positions(kind)
         if len(positions):
             (test,) = snapshot.row_tests(kind).of([term])
@@ -341,36 +344,3 @@ def _texts(snapshot: Snapshot, group: Group) -> tuple[str, ...]:
     finding = group.finding
     place = f"{finding.location.file}:{finding.location.line}" if finding.location else ""
     return name_of(snapshot.run, finding.event), finding.title, finding.graph or "", place
-
-
-class _Selected:
-    """The alerts that a filter selects.
-
-    Attributes:
-        flags: Which of all alerts.
-        positions: Their positions, ascending.
-    """
-
-    def __init__(self, flags: Flags) -> None:
-        self.flags = flags
-        self.positions = np.flatnonzero(flags)
-        self.of = lru_cache(maxsize=None)(self._of)
-
-    def _of(self, group: Group) -> Positions:
-        """Return the positions of those that go back to a cause."""
-        return group.alerts[self.flags[group.alerts]]
-
-
-@lru_cache(maxsize=2)
-def _select(snapshot: Snapshot, keys: tuple[tuple[Kind, str], ...]) -> _Selected:
-    """Return the alerts in rows that filters have selected so far."""
-    flags = np.zeros(len(snapshot.alerts), bool)
-    for kind, text in keys:
-        listed = snapshot.listed.get((kind, text), NOTHING_YET)
-        bad = snapshot.events(kind).alert_rows[:]
-        flags[snapshot.alerts.positions(kind)] = np.isin(bad, listed.rows)
-        for row, slot in listed.unfit:
-            position = snapshot.alerts.position(TensorEvent(kind, row, slot))
-            if position is not None:
-                flags[position] = False
-    return _Selected(flags)

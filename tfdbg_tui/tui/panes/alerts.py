@@ -109,15 +109,28 @@ class Alerts(Pane):
         count_width = max(_COUNT, len(behind) + 2)
         room = width - 2 - count_width
         cells: list[Cell] = [(f"{fold if count else ' '} ", "dim")]
-        if width >= _WIDE and finding.location is not None:
-            room -= _PLACE
-            cells.append((self.charset.fit(finding.title, room), style))
+        if self._is_named(group):
+            cells.append((self._name_before(group, room) + " ", style))
+            room -= cell_len(cells[-1][0])
+        place_width = _PLACE if width >= _WIDE and finding.location is not None else 0
+        cells.append((self.charset.fit(finding.title, max(0, room - place_width)), style))
+        if place_width and finding.location is not None:
             place = self.charset.fit_path(_short(finding.location), _PLACE - 1)
             cells.append((" " + self.charset.fit(place, _PLACE - 1), "dim"))
-        else:
-            cells.append((self.charset.fit(finding.title, room), style))
         bad = "bad" if group.kind == "root" else "dim"
         return (*cells, *flush_right(behind, count_width - 1, bad), (" ", ""))
+
+    def _is_named(self, group: Group) -> bool:
+        """Whether another cause has the same title, so that the name has to tell them apart."""
+        explanation = self.snapshot.explanation
+        groups = explanation.groups if explanation else ()
+        return sum(other.finding.title == group.finding.title for other in groups) > 1
+
+    def _name_before(self, group: Group, room: int) -> str:
+        """Return the name of a cause's tensor, as much of it as its title can do without."""
+        name = self.charset.safe(self.snapshot.tensor_name(group.finding.event))
+        tail = len(self.charset.ellipsis) + cell_len(last_parts(name))
+        return self.charset.fit_name(name, min(cell_len(name), max(room // 2, min(tail, room - 1))))
 
     def summary(self) -> str:
         """See `Pane`."""
@@ -137,45 +150,53 @@ class Alerts(Pane):
         snapshot = self.snapshot
         if not len(snapshot.alerts):
             return (((" " + self.charset.safe(self.EMPTY), "dim"),),)
-        kinds = self._kinds(snapshot)
         free = height - _MANY_LINES
         if free < _LEAST_OP_TYPES:
-            return (kinds,)
-        return (kinds, (), *self._op_types(snapshot, width, min(free, _OP_TYPES)), ())
+            return (self._kinds(snapshot),)
+        op_types = self._op_types(snapshot, width, min(free, _OP_TYPES))
+        return (self._kinds(snapshot), (), *op_types, ())
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: more of the chosen cause."""
         snapshot = self.session.snapshot
         if snapshot is None or self.cursor is None or height < _SOME_LINES:
             return ()
-        group = ALERTS.at(snapshot, self.session.focus, self.cursor).group
-        if group is None:
+        found = ALERTS.at(snapshot, self.session.focus, self.cursor)
+        if found.group is None:
             return ()
-        finding = group.finding
-        name = self.charset.safe(snapshot.tensor_name(finding.event))
-        name = self.charset.fit_name(name, min(cell_len(name), max(12, width // 2)))
-        place = _short(finding.location) if finding.location else ""
-        facts = joined(
-            [
-                (name, "strong"),
-                (self.charset.safe(place), "dim"),
-                (self.charset.safe(readable_function(finding.graph or "")), "dim"),
-            ],
-            f" {self.charset.dot} ",
-        )
+        finding = found.group.finding
         room = max(10, width - 2)
         fix = f"fix: {cards.fix(finding)}" if finding.fix else ""
         if height < _MANY_LINES:
-            free = height - 1 - min(self.row_count, _ROWS)
+            causes = ALERTS.groups(snapshot, self.session.focus) or ()
+            on_cause = found.alert is None
+            free = height - 1 - min(len(causes) if on_cause else self.row_count, _ROWS)
             evidence = self._text(finding.evidence, room, "", lines=min(1, free - 1))
+            named = self._is_named(found.group)
+            facts = self._facts(found.group, width, finding.title if named else "")
             return (((" ", ""), *facts), *evidence, *self._text(fix, room, "good", lines=free - 2))
         return (
             (),
             *self._text(finding.title, room, "strong"),
-            ((" ", ""), *facts),
+            ((" ", ""), *self._facts(found.group, width)),
             *self._text(finding.evidence, room, ""),
             *self._text(fix, room, "good"),
             ((" w", "key"), (" why", "dim")),
+        )
+
+    def _facts(self, group: Group, width: int, title: str = "") -> Line:
+        """Return which tensor a cause is about, or its title, and where it is."""
+        finding = group.finding
+        name = self.charset.safe(self.snapshot.tensor_name(finding.event))
+        name = self.charset.fit_name(name, min(cell_len(name), max(12, width // 2)))
+        place = _short(finding.location) if finding.location else ""
+        return joined(
+            [
+                (self.charset.sentence(title) or name, "strong"),
+                (self.charset.safe(place), "dim"),
+                (self.charset.safe(readable_function(finding.graph or "")), "dim"),
+            ],
+            f" {self.charset.dot} ",
         )
 
     def _text(
@@ -194,23 +215,30 @@ class Alerts(Pane):
         return tuple(((" " + line, style),) for line in wrapped)
 
     def _kinds(self, snapshot: Snapshot) -> Line:
-        counts = snapshot.alert_counts
+        """Return a chip for each kind of bad values, with the number of alerts that are listed."""
+        selected = ALERTS.selected(snapshot, self.session.focus)
+        counts, counted = snapshot.alert_counts, snapshot.counted_alerts
+        if selected is not None:
+            counts, counted = selected.counts, selected.num_counted
+        more = "+" if counted < ALERTS.num_listed(snapshot, self.session.focus) else ""
         inf, minus = self.charset.inf, self.charset.minus
-        more = "+" if snapshot.counted_alerts < len(snapshot.alerts) else ""
         cells: list[Cell] = [(" ", "")]
-        for label, count in (
-            ("NaN", counts.nan),
-            (f"{minus}{inf}", counts.neg_inf),
-            (f"+{inf}", counts.pos_inf),
-            (f"NaN or {inf}", counts.unknown),
+        for label, field in (
+            ("NaN", "nan"),
+            (f"{minus}{inf}", "neg_inf"),
+            (f"+{inf}", "pos_inf"),
+            (f"NaN or {inf}", "unknown"),
         ):
-            if count:
-                cells += [(f" {label} {compact(count)}{more} ", "chip-bad"), (" ", "")]
+            if getattr(snapshot.alert_counts, field):
+                text = f" {label} {compact(getattr(counts, field))}{more} "
+                cells += [(text, "chip-bad"), (" ", "")]
         return tuple(cells)
 
     def _op_types(self, snapshot: Snapshot, width: int, number: int) -> tuple[Line, ...]:
-        """Return the op types with most alerts, with bars, so many of them."""
-        types = sorted(snapshot.alerts_by_op_type.items(), key=lambda item: (-item[1], item[0]))
+        """Return the op types with most of the listed alerts, with bars, so many of them."""
+        selected = ALERTS.selected(snapshot, self.session.focus)
+        counts = selected.by_op_type if selected else snapshot.alerts_by_op_type
+        types = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         most = types[0][1]
         bar_width = max(3, width // 5)
         lines: list[Line] = []

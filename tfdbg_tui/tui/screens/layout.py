@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
+_FEW = 3  # suspects that a low pane shows all at once
+
 
 def layout_for(width: int, height: int) -> Layout:
     """Return the arrangement for a terminal of `width` columns and `height` rows."""
@@ -27,10 +29,10 @@ def layout_for(width: int, height: int) -> Layout:
 
 
 def has_no_alerts(snapshot: Snapshot | None) -> bool:
-    """Whether it is known that there is nothing to list in Alerts."""
+    """Whether it is known that Alerts has nothing to list but a few suspects."""
     if snapshot is None or snapshot.explanation is None:
         return False
-    return not len(snapshot.alerts) and not snapshot.explanation.groups
+    return not len(snapshot.alerts) and len(snapshot.explanation.groups) <= _FEW
 
 
 def shown_panes(

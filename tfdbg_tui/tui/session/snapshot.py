@@ -54,8 +54,10 @@ if TYPE_CHECKING:
 
     TreeKey = tuple[Node, frozenset[Path], bool]
 
+COUNTED_ALERTS = 5_000
+"""Of how many alerts the records are read to count kinds of bad values."""
+
 _RECORDS = 4096
-_COUNTED_ALERTS = 5_000
 _TREES = 16  # kept
 
 
@@ -128,7 +130,7 @@ class Snapshot:
     def __init__(self, run: Run, previous: Snapshot | None = None) -> None:
         self.run = run
         self.alerts: Alerts = find_alerts(run, previous.alerts if previous is not None else None)
-        self.counted_alerts = min(len(self.alerts), _COUNTED_ALERTS)
+        self.counted_alerts = min(len(self.alerts), COUNTED_ALERTS)
         self.alert_counts = self._count_alerts(previous)
         self.alerts_by_op_type = self.alerts.by_op_type
         self.is_blind = is_blind(run)
@@ -156,7 +158,7 @@ class Snapshot:
                 return previous.alert_counts
             if self.counted_alerts == len(self.alerts):
                 return self.alerts.count_more_kinds(previous.alert_counts, previous.alerts)
-        return self.alerts.count_kinds(self.counted_alerts)
+        return self.alerts.count_kinds(np.arange(self.counted_alerts))
 
     def events(self, kind: Kind) -> GraphExecutions | Executions:
         """Return a list of the run."""
