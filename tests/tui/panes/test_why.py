@@ -16,6 +16,7 @@ from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.background.diagnoser import _worth_it
 from tfdbg_tui.tui.navigation import NowhereError, first_focus
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
+from tfdbg_tui.tui.panes.chain_columns import choose_columns
 from tfdbg_tui.tui.panes.chain_pane import shown_chain
 from tfdbg_tui.tui.panes.chain_rows import ROWS, fold_copies, fold_name
 from tfdbg_tui.tui.session.focus import Focus
@@ -63,6 +64,18 @@ def test_a_cause_is_one_row_until_it_is_unfolded(explained: Snapshot) -> None:
     assert focused_name(explained, folded) == "Log:0"
 
 
+def test_an_only_cause_opens_with_its_alerts_below_it(
+    explained: Snapshot, two_roots: Snapshot
+) -> None:
+    focus = navigation.open_on_root(explained, first_focus(explained))
+    assert ALERTS.count(explained, focus) == 1 + 495
+    assert ALERTS.position(explained, focus) == 0, "it stands on the cause"
+    entered = navigation.enter(explained, focus)
+    assert (entered.pane, entered.graph_execution) == ("graph_execution", 141), "it is open already"
+    focus = navigation.open_on_root(two_roots, first_focus(two_roots))
+    assert ALERTS.count(two_roots, focus) == len(two_roots.explanation.groups)
+
+
 def test_an_alert_that_is_folded_away_is_shown_by_its_cause(two_roots: Snapshot) -> None:
     focus = first_focus(two_roots)
     causes = set()
@@ -108,6 +121,29 @@ def test_searching_finds_causes_by_their_titles(two_roots: Snapshot) -> None:
 
 
 # The chain to a tensor
+
+
+def test_of_a_root_one_sees_what_became_of_it(explained: Snapshot) -> None:
+    log = navigation.goto(explained, first_focus(explained), "trace:141")
+    focus = ask(explained, log)
+    assert names(explained, focus)[:3] == ["Softmax:0", "Log:0", "mul:0"]
+    assert focused_name(explained, focus) == "Log:0"
+
+
+def test_columns_of_a_chain_are_as_wide_as_it_needs() -> None:
+    names = ["Log:0", "a/long/scope/of/many/parts/Sum:0"]
+    facts = {
+        "function": ["loss", "loss"],
+        "came by": ["root", ""],
+        "op type": ["Log", "SparseSoftmaxCrossEntropyWithLogits"],
+    }
+    columns = choose_columns(names, facts, 200)
+    assert columns.name == len(names[1])
+    widths = dict(columns.facts)
+    assert widths["function"] == len(" function")
+    assert widths["op type"] == len(" SparseSoftmaxCrossEntropyWithLogits")
+    narrow = choose_columns(names, facts, 30)
+    assert narrow.name + sum(width for _, width in narrow.facts) <= 30
 
 
 def test_why_stands_on_the_root(explained: Snapshot) -> None:

@@ -20,6 +20,7 @@ from tfdbg_tui.tui.widgets.chips import chips
             "NaN×1   +×2   finite: 0.05 to 5.125",
         ),
         ({"neg": 2, "minimum": -1e-9, "maximum": -1e-9}, "−×2   finite: −1e−09"),
+        ({"minimum": -0.0, "maximum": -0.0}, "finite: 0"),
         ({"nan": 2, "minimum": math.nan, "maximum": math.nan}, "NaN×2"),
         ({"size": 3}, "finite"),
         ({"size": 0}, "empty"),

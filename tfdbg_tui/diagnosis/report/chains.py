@@ -31,7 +31,8 @@ class Chain:
     """How a tensor came about.
 
     Attributes:
-        links: Its tensors: inputs of the root first, and the tensor itself last.
+        links: Its tensors: inputs of the root first, and the tensor itself last; of a root what
+            became of it after it.
         kind: What became of the finding, where there is one.
         start: Which of them is the root; of a healthy chain, the tensor itself.
         finding: What was found to be its root; None where nothing bad leads to the tensor.
@@ -42,10 +43,11 @@ class Chain:
     finding: Finding | None
     kind: GroupKind = "root"
 
-    @property
-    def event(self) -> TensorEvent:
-        """The tensor that was asked about."""
-        return self.links[-1].event
+    def continued(self) -> Chain:
+        """Return the chain to a root with what became of it: as far as to where that shows."""
+        after = self.finding.chain if self.finding else ()
+        position = _position(after, self.links[self.start].event)
+        return self if position is None else replace(self, links=self.links + after[position + 1 :])
 
     def chosen(self, event: TensorEvent | None) -> int:
         """Return where a tensor is on the chain; where it is not on it, where the root is."""

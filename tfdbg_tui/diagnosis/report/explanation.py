@@ -169,7 +169,8 @@ class Explanation:
         if number is None:
             return chain_to(self._run, diagnosis, event)
         group = self.groups[number]
-        return chain_to(self._run, diagnosis, event, group.finding, group.kind)
+        chain = chain_to(self._run, diagnosis, event, group.finding, group.kind)
+        return chain.continued() if group.finding.event == event else chain
 
     def covers(self, event: TensorEvent) -> bool:
         """Whether a tensor had been recorded when the run was looked at last."""

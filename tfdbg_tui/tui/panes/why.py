@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tfdbg_tui.diagnosis import device_of, name_of, readable_function
+from tfdbg_tui.diagnosis import device_of, readable_function
 from tfdbg_tui.tui.panes.base import PaneSpec
+from tfdbg_tui.tui.panes.chain_columns import (
+    CAME_IN,
+    LEAST_NAME,
+    ChainColumns,
+    choose_columns,
+)
 from tfdbg_tui.tui.panes.chain_origin import chain_origin
 from tfdbg_tui.tui.panes.chain_pane import ChainPane
 from tfdbg_tui.tui.panes.chain_rows import ROWS, fold_name
@@ -22,13 +28,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.folding import FoldedRow
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
-_NAME_WIDTH = 16  # the least a tensor's name gets
 _BESIDE_NAME = 14  # cells of the frame, and of the title, beside the name
-_IN = chips.BRIEF + 3  # what came in, and an arrow
-# Optional columns, in the order in which they get room: title, width.
-_OPTIONAL = (("function", 12), ("came by", 11), ("in", _IN), ("op type", 14))
-_ORDER = ("op type", "function", "came by", "in")
 _TALL = 10
+_TEXTS = ("op type", "function", "came by")
 
 _CAME_BY = {
     "graph": "",
@@ -47,9 +49,11 @@ _CAME_BY = {
 class Why(ChainPane):
     """The Why pane."""
 
+    _columns = ChainColumns()
+
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        return self.session.focus.why, self._row(row), row == self.cursor
+        return self.session.focus.why, self._row(row), row == self.cursor, self._columns
 
     def _row(self, row: int) -> FoldedRow:
         return ROWS.rows(self.snapshot, self.session.focus)[row]
@@ -57,41 +61,49 @@ class Why(ChainPane):
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
         chain, here, focused = self.chain, self._row(row), row == self.cursor
-        link = chain.links[here.last]
+        name, link = self._row_name(here), chain.links[here.last]
         inferred = any(found.inferred for found in chain.links[here.first : here.last + 1])
-        name_width, optional = self._layout(width)
         cells: list[Cell] = [
             (self.charset.focus if focused else " ", ""),
             ("~ " if inferred else "  ", "match"),
         ]
-        if here.folded:
-            text = f"{self.charset.folded} {fold_name(chain.links, here)}"
-            cells.append((self.charset.fit(text, name_width), "dim"))
-        else:
-            style = "bad" if here.first == chain.start and chain.finding else ""
-            cells.append((self.charset.fit_name(link.name, name_width), style))
-        for title, column in optional:
+        style = "bad" if here.first == chain.start and chain.finding else ""
+        fitted = self.charset.fit_name(name, self._columns.name)
+        cells.append((fitted, "dim" if here.folded else style))
+        for title, column in self._columns.facts:
             cells += self._fact(title, column, here)
         return (*cells, *self._values(link, width)), "focus" if focused else ""
 
-    def _fact(self, title: str, width: int, here: FoldedRow) -> Line:
+    def _row_name(self, here: FoldedRow) -> str:
         links = self.chain.links
-        link = links[here.first]
-        before = links[here.first - 1] if here.first else None
+        if here.folded:
+            return f"{self.charset.folded} {fold_name(links, here)}"
+        return self.charset.safe(self.snapshot.tensor_name(links[here.last].event))
+
+    def _fact(self, title: str, width: int, here: FoldedRow) -> Line:
         if title == "in":
             return self._came_in(here)
-        text, style = "", "dim"
-        if title == "function":
-            eager = "eager" if link.event.kind == "execution" else "main graph"
-            text = readable_function(link.graph) if link.graph else eager
-            crossed = before is not None and before.graph != link.graph
-            style = "call" if crossed else "dim"
-        elif title == "came by":
-            text = self._came_by(here)
-            style = "bad" if text == "root" else "dim"
-        elif not here.folded:
-            text = link.op_type or ""
+        text, style = self._text(title, here), "dim"
+        if text == "root":
+            style = "bad"
+        if title == "function" and self._is_entered(here):
+            style = "call"
         return ((" " + self.charset.fit(text, width - 1), style),)
+
+    def _text(self, title: str, here: FoldedRow) -> str:
+        link = self.chain.links[here.first]
+        if title == "came by":
+            return self._came_by(here)
+        if title == "op type":
+            return "" if here.folded else self.charset.safe(readable_function(link.op_type or ""))
+        if link.graph:
+            return self.charset.safe(readable_function(link.graph))
+        return "eager" if link.event.kind == "execution" else "main graph"
+
+    def _is_entered(self, here: FoldedRow) -> bool:
+        """Whether the row before is in another function."""
+        links = self.chain.links
+        return here.first > 0 and links[here.first - 1].graph != links[here.first].graph
 
     def _came_by(self, here: FoldedRow) -> str:
         chain = self.chain
@@ -108,7 +120,7 @@ class Why(ChainPane):
         """Return what came in, short, and an arrow to what came out."""
         chain = self.chain
         if not self._has_input(here):
-            return ((" " * _IN, ""),)
+            return ((" " * CAME_IN, ""),)
         summary = chain.links[here.first - 1].summary
         arrow: Cell = (f" {self.charset.right:2}", "faint")
         if summary is None or summary.has_inf_or_nan is None:
@@ -131,27 +143,22 @@ class Why(ChainPane):
         return (*chips.flush_right(text, chips.BRIEF, "good"), (" ", ""))
 
     def _wide(self, width: int) -> bool:
-        return width >= 3 + _NAME_WIDTH + sum(chips.ALL_WIDTHS)
+        return width >= 3 + LEAST_NAME + sum(chips.ALL_WIDTHS)
 
-    def _layout(self, width: int) -> tuple[int, list[tuple[str, int]]]:
-        """Return the width of the name, and the optional columns that there is room for."""
+    def fit_columns(self, rows: range, width: int) -> None:
+        """See `VirtualList`: for the whole chain, so that scrolling changes nothing."""
+        found = ROWS.rows(self.snapshot, self.session.focus)
+        facts = {title: [self._text(title, row) for row in found] for title in _TEXTS}
         counts = sum(chips.ALL_WIDTHS) if self._wide(width) else chips.BRIEF + 1
-        room = width - 3 - counts - _NAME_WIDTH
-        chosen = []
-        for title, column in _OPTIONAL:
-            if room >= column:
-                chosen.append((title, column))
-                room -= column
-        chosen.sort(key=lambda column: _ORDER.index(column[0]))
-        return _NAME_WIDTH + max(0, room), chosen
+        self._columns = choose_columns(list(map(self._row_name, found)), facts, width - 3 - counts)
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`."""
-        name_width, optional = self._layout(width)
-        titles = "".join(f" {title:{w - 1}}" for title, w in optional if title != "in")
-        if any(title == "in" for title, _ in optional):
+        facts = self._columns.facts
+        titles = "".join(f" {title:{w - 1}}" for title, w in facts if title != "in")
+        if any(title == "in" for title, _ in facts):
             titles += f"{'in':>{chips.BRIEF}}   "
-        start: Cell = (f"   {'tensor':{name_width}}{titles}", "dim")
+        start: Cell = (f"   {'tensor':{self._columns.name}}{titles}", "dim")
         counts = chips.ALL_WIDTHS if self._wide(width) else ()
         titled = (start, *chips.column_titles(self.charset, counts))
         return (*self._elsewhere(width), titled)
@@ -174,8 +181,8 @@ class Why(ChainPane):
         link = self.chain.links[here.last]
         facts = joined(
             [
-                (self.charset.safe(name_of(run, link.event)), "strong"),
-                (self.charset.safe(link.op_type or ""), "dim"),
+                (self.charset.safe(self.snapshot.tensor_name(link.event)), "strong"),
+                (self.charset.safe(readable_function(link.op_type or "")), "dim"),
                 (self.charset.safe(chips.size_and_type(link.summary)), "dim"),
                 (self.charset.safe(short_device(device_of(run, link.event))), "dim"),
                 ("~ inferred" if any(k.inferred for k in self.chain.links) else "", "match"),
@@ -200,8 +207,8 @@ class Why(ChainPane):
         snapshot, event = self.session.snapshot, self.session.focus.why
         if snapshot is None or event is None:
             return ""
-        name = self.charset.safe(name_of(snapshot.run, event))
-        room = max(_NAME_WIDTH, self.size.width - _BESIDE_NAME)
+        name = self.charset.safe(snapshot.tensor_name(event))
+        room = max(LEAST_NAME, self.size.width - _BESIDE_NAME)
         return self.charset.fit_name(name, min(cell_len(name), room))
 
 

@@ -167,7 +167,7 @@ def _extent(summary: TensorSummary, charset: Charset) -> str:
 
 
 def _number(value: float, charset: Charset) -> str:
-    return f"{value:.4g}".replace("-", charset.minus)
+    return f"{value + 0.0:.4g}".replace("-", charset.minus)  # of -0.0 the sign tells nothing
 
 
 def brief(summary: TensorSummary | None, charset: Charset) -> Line:

@@ -1,0 +1,69 @@
+"""Which columns Why has, and how wide: as much as its chain needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from tfdbg_tui.tui.terminal.text import last_parts
+from tfdbg_tui.tui.widgets import chips
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LEAST_NAME = 16
+"""The least that a tensor's name gets."""
+
+CAME_IN = chips.BRIEF + 3
+"""Width of what came in, and an arrow."""
+
+_TAIL = 28  # the last two parts of most names; more of them pushes nothing away
+_ENOUGH = {"came by": 12, "function": 12, "in": CAME_IN, "op type": 14}  # the first ones first
+_WIDENED = ("op type", "function")
+_ORDER = ("op type", "function", "came by", "in")
+
+
+@dataclass(frozen=True, slots=True)
+class ChainColumns:
+    """The columns, in cells.
+
+    Attributes:
+        name: Width of the tensor's name.
+        facts: Title and width of each further column, the space in front of it included.
+    """
+
+    name: int = LEAST_NAME
+    facts: tuple[tuple[str, int], ...] = ()
+
+
+def choose_columns(
+    names: Sequence[str], facts: Mapping[str, Sequence[str]], room: int
+) -> ChainColumns:
+    """Return the columns for a chain.
+
+    Args:
+        names: The name in each row.
+        facts: What else may be shown of each, by the title of its column.
+        room: Cells for all of them.
+    """
+    full = max(map(cell_len, names))
+    tail = max(cell_len("…/" + last_parts(name)) for name in names)
+    needed = {title: 1 + max(map(cell_len, [title, *texts])) for title, texts in facts.items()}
+    name = max(LEAST_NAME, min(full, tail, _TAIL, room))
+    left = room - name
+    chosen: dict[str, int] = {}
+    for title, enough in _ENOUGH.items():
+        width = min(enough, needed.get(title, enough))
+        if width <= left:
+            chosen[title] = width
+            left -= width
+    more = max(0, min(left, full - name))
+    name, left = name + more, left - more
+    for title in _WIDENED:
+        if title in chosen:
+            more = min(left, needed[title] - chosen[title])
+            chosen[title] += more
+            left -= more
+    return ChainColumns(name, tuple((title, chosen[title]) for title in _ORDER if title in chosen))
