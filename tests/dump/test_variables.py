@@ -149,3 +149,25 @@ def test_variables_of_replicas_cost_nothing_else(tmp_path: Path) -> None:
     run = tfdbg_tui.open_run(tmp_path)
     assert not run.omissions
     assert run.gradient_requests
+
+
+@pytest.mark.parametrize("spike", [1e10, 1.0], ids=["after one enormous batch", "healthy"])
+def test_an_accumulator_beyond_all_gradients_is_told(tmp_path: Path, spike: float) -> None:
+    weights = tf.Variable(tf.ones([4, 1]))
+    optimizer = keras.optimizers.Adagrad(0.1)
+
+    @tf.function
+    def step(x: Any, y: Any) -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((tf.matmul(x, weights) - y) ** 2)
+        optimizer.apply_gradients([(tape.gradient(loss, weights), weights)])
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        for number in range(14):
+            step(tf.ones([8, 4]), tf.fill([8, 1], spike if number == 2 else 1.0 + number % 3))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    report = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path))
+    told = [finding.rule for finding in report.suspects]
+    assert told == (["optimizer-slot-exploded"] if spike > 1 else [])

@@ -35,7 +35,7 @@ RULES = {
     "near-overflow": {
         *("near-overflow", "half-precision-overflow", "grew-until-overflow", "softmax-by-hand")
     },
-    "exploding-slot": DIVERGED,
+    "exploding-slot": {"optimizer-slot-exploded", *DIVERGED},
     "loss-scale-stuck-or-falling": {"all-steps-skipped", "most-steps-skipped"},
     "most-steps-skipped": {"all-steps-skipped", "most-steps-skipped"},
     "bad-batch": {"bad-argument", "bad-array", "bad-pipeline-input", "mean-of-nothing", *DIVERGED},

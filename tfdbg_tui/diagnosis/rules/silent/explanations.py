@@ -41,7 +41,8 @@ SATURATED_SOFTMAX = Explanation(
     why="The logits lie more than 103 apart, so that all probabilities but one are rounded to 0: "
     "the gradient of the softmax is 0 as well, and its logarithm would be -∞.",
     fix="Scale the inputs (pictures from 0 to 1, not 255), lower the learning rate or the initial "
-    "weights; compute the loss from the logits.",
+    "weights; in attention divide the scores by the root of their size; compute the loss from the "
+    "logits.",
     example=Example("Softmax(BiasAdd(…) = [900, 0, -700, …]) → [1, 0, 0, …] in each computation"),
 )
 SILENT_BROADCAST = Explanation(
@@ -117,6 +118,15 @@ LAYER_NEVER_CHANGES = Explanation(
     example=Example("encoder: 4 variables, gradients of None in every step, others are trained"),
 )
 
+OPTIMIZER_SLOT_EXPLODED = Explanation(
+    id="optimizer-slot-exploded",
+    title="What the optimizer keeps is so large that its steps are next to nothing",
+    why="A batch with enormous gradients went into the sum of their squares that the optimizer "
+    "divides by: it never gets smaller again, or only slowly, and nothing learns meanwhile.",
+    fix="Clip gradients (clipnorm), look at the batch before it grew; begin with a new optimizer.",
+    example=Example("Adagrad's accumulator: 0.1 in step 0, 1e26 from step 4 on, gradients of 1"),
+)
+
 EXPLANATIONS = (
     DEAD_RELU,
     EXP_UNDERFLOW,
@@ -131,5 +141,6 @@ EXPLANATIONS = (
     SATURATED_ACTIVATION,
     VANISHING_GRADIENT,
     LAYER_NEVER_CHANGES,
+    OPTIMIZER_SLOT_EXPLODED,
 )
 """All kinds of silent defects."""

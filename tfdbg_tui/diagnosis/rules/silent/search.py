@@ -18,6 +18,7 @@ from tfdbg_tui.diagnosis.rules.silent import explanations
 from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow, near_overflow
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
+from tfdbg_tui.diagnosis.rules.silent.slots import find_exploded_slots
 from tfdbg_tui.diagnosis.rules.silent.stalled import RECTIFIERS, SOME_SIZE, find_stalled
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.rules.silent.unchanged import find_unchanged
@@ -60,6 +61,7 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *find_divergence(run, dataflow),
         *find_skipped_steps(run, dataflow, causes),
         *find_unchanged(run, dataflow),
+        *find_exploded_slots(run, dataflow),
     ]
     # Where zeros are counted as well as measured, both ways find a layer that is off.
     told = {(suspect.rule, place_of(run, suspect.event)) for suspect in found}

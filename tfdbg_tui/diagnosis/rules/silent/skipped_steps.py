@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 _STEPS = 16  # a loss scaler may well skip the first few steps
 _TRIED = 8  # bad tensors of a place: eagerly, one line makes several, and one of them is asked
-_MOST = 0.5  # share of the later half of the steps
+_MOST = 0.5  # share of the later half of the steps, or of all
+_TOO_MANY = 24  # in all: so often a scale has to be halved that begins far too large
 
 
 def find_skipped_steps(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]:
-    """Return the first bad gradient where most steps are skipped, and not only at the beginning.
+    """Return the first bad gradient where most steps are skipped, and not only the first few.
 
     Args:
         run: The run.
@@ -37,8 +38,11 @@ def find_skipped_steps(run: Run, dataflow: Dataflow, causes: Causes) -> list[Sus
     """
     for root in causes.roots:
         skipped = _skipped(run, dataflow, root)
+        if len(skipped) < _STEPS:
+            continue
         later = skipped[len(skipped) // 2 :]
-        if len(skipped) < _STEPS or later.mean() <= _MOST:
+        is_most = skipped.mean() > _MOST and skipped.sum() >= _TOO_MANY
+        if later.mean() <= _MOST and not is_most:
             continue
         rule = ALL_STEPS_SKIPPED if skipped.all() else MOST_STEPS_SKIPPED
         evidence = (

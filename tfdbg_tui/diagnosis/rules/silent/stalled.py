@@ -9,15 +9,15 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import by_step, magnitudes_of, measured_tensors
+from tfdbg_tui.diagnosis.history import by_step, measured_tensors
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import (
     DEAD_RELU,
     LAYER_NEVER_CHANGES,
-    SATURATED_ACTIVATION,
     VANISHING_GRADIENT,
 )
+from tfdbg_tui.diagnosis.rules.silent.saturation import find_saturated
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ SOME_SIZE = 32
 RECTIFIERS = frozenset({"Relu", "Relu6"})
 
 _OFF = {32: 5, 256: 3}  # elements: computations in which all of so many are 0
-_SLOPES = frozenset({"TanhGrad", "SigmoidGrad"})
-_FLAT = 1e-4  # of the gradient: so much comes through where the slope is that, 5 from the middle
 _OF_LAYERS = frozenset(
     {
         *("MatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2DBackpropFilter"),
@@ -61,7 +59,7 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
     gradients = _gradients_of_layers(run, measured)
     found = [
         *_off(run, measured),
-        *_saturated(run, dataflow, measured),
+        *find_saturated(run, dataflow, measured),
         *_vanishing(run, gradients),
     ]
     return found or list(_unreached(gradients))
@@ -85,23 +83,6 @@ def _off(run: Run, measured: list[tuple[TensorEvent, Magnitudes]]) -> Iterator[S
         if any(size >= least and times >= needed for least, needed in _OFF.items()):
             evidence = f"all {size:,} outputs are 0 in the last {times:,} computations measured"
             yield Suspect(event, DEAD_RELU, Match("likely", evidence), times)
-
-
-def _saturated(
-    run: Run, dataflow: Dataflow, measured: list[tuple[TensorEvent, Magnitudes]]
-) -> Iterator[Suspect]:
-    """Yield the gradients of tanh and sigmoid that let next to nothing back."""
-    for event, found in measured:
-        if op_type_of(run, event) not in _SLOPES or _size(run, event) < SOME_SIZE:
-            continue
-        given = next((p.event for p in dataflow.producers(event) if p.input_slot == 1), None)
-        before = magnitudes_of(run, dataflow, given) if given is not None else found
-        if len(before) != len(found):
-            continue
-        after, largest = found.largest[-_MANY:], before.largest[-_MANY:]
-        if largest.all() and (after <= _FLAT * largest).all():
-            evidence = f"of gradients up to {largest[-1]:.3g} come back at most {after[-1]:.3g}"
-            yield Suspect(event, SATURATED_ACTIVATION, Match("likely", evidence), len(found))
 
 
 def _vanishing(run: Run, gradients: list[_Gradient]) -> list[Suspect]:
