@@ -1,0 +1,37 @@
+import numpy as np
+import tensorflow as tf
+import keras
+
+keras.utils.set_random_seed(168)
+n = 120
+a = (np.random.rand(n, n) < 0.05).astype("float32") + np.eye(n, dtype="float32")
+a = a / a.sum(1, keepdims=True)
+features = np.random.randn(n, 16).astype("float32")
+labels = (features[:, 0] > 0).astype("int32")
+convs = [keras.layers.Dense(16, activation="relu", name=f"conv{i}") for i in range(3)]
+head = keras.layers.Dense(2, name="classes")
+opt = keras.optimizers.Adam(0.01)
+
+
+def forward():
+    h = features
+    for conv in convs:
+        h = conv(tf.matmul(a, h))
+    return head(h)
+
+
+forward()
+
+
+@tf.function
+def step():
+    v = [w for layer in (*convs, head) for w in layer.trainable_variables]
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, forward()))
+    opt.apply_gradients(zip(tape.gradient(loss, v), v))
+    return loss
+
+
+for epoch in range(60):
+    loss = step()
+print(float(loss))
