@@ -38,26 +38,43 @@ class Words(NamedTuple):
     these dimensions, and then the elements of all tensors.
 
     Attributes:
-        all: The words of these and maybe other executions.
-        starts: Where those of each begin.
+        parts: Arrays with the words of these and maybe other executions.
+        which: In which of them those of each execution are.
+        starts: Where these begin there.
         sizes: How many each has.
     """
 
-    all: Float32Array
+    parts: Sequence[Float32Array]
+    which: IntArray
     starts: IntArray
     sizes: IntArray
 
+    @classmethod
+    def in_order(cls, parts: Sequence[Float32Array], sizes: IntArray) -> Words:
+        """Return the words of executions that are one after the other in the arrays."""
+        lengths = np.array([len(part) for part in parts])
+        begins = np.cumsum(lengths) - lengths
+        ends = np.cumsum(sizes)
+        which = np.searchsorted(begins + lengths, ends)
+        return cls(parts, which, ends - sizes - begins[which], sizes)
+
     def of(self, places: IntArray) -> Words:
         """Return those of some of the executions."""
-        return Words(self.all, self.starts[places], self.sizes[places])
+        return Words(self.parts, self.which[places], self.starts[places], self.sizes[places])
 
     def block(self, places: IntArray) -> Float32Array:
         """Return the words of executions that have equally many, ``[executions, words]``."""
+        changes = np.flatnonzero(np.diff(self.which[places])) + 1
+        blocks = [self._block_of_part(some) for some in np.split(places, changes)]
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+    def _block_of_part(self, places: IntArray) -> Float32Array:
+        words: Float32Array = self.parts[self.which[places[0]]]
         starts, size = self.starts[places], int(self.sizes[places[0]])
         if (np.diff(starts) == size).all():
             begin = int(starts[0])
-            return self.all[begin : begin + len(places) * size].reshape(len(places), size)
-        block: Float32Array = self.all[starts[:, None] + np.arange(size)]
+            return words[begin : begin + len(places) * size].reshape(len(places), size)
+        block: Float32Array = words[starts[:, None] + np.arange(size)]
         return block
 
 

@@ -206,8 +206,7 @@ class _Queue:
         is_mark = rows[:, NUMBER] < 0
         moments = [self._moment(-number) for number in rows[is_mark, NUMBER].tolist()]
         when = np.cumsum(is_mark)[~is_mark]
-        sizes = items.sizes.astype(np.int64)
-        words = Words(items.words, np.cumsum(sizes) - sizes, sizes)
+        words = Words.in_order(items.words, items.sizes.astype(np.int64))
         words = words.of(which_item[is_head & ~is_mark])
         rows = rows[~is_mark]
         numbers, which = np.unique(rows[:, NUMBER], return_inverse=True)

@@ -35,10 +35,11 @@ _TYPE_NUMBERS = [dtype.as_datatype_enum for dtype in _TYPES]
 _CAPACITY = 1 << 16
 _TAKEN_AT_ONCE = (64, 8, 1)
 """So many are taken out by a function; its ops are unrolled, so that none takes other numbers."""
-_LARGE = 1024
-_LARGE_AT_ONCE = 8
-"""Of items with so many words not more are, for to ask for much memory takes long."""
-_MAX_WORDS = 1 << 18
+_FEW_WORDS = (1 << 10, 1 << 14)
+"""Only of items with at most so many words each are the most taken out at once, and only of those
+with at most so many more than one: their words are copied, and to ask for much memory takes long.
+"""
+_MAX_WORDS = 1 << 22
 """So many words of a part are enough."""
 
 
@@ -48,13 +49,13 @@ class Items(NamedTuple):
     Attributes:
         numbers: The rows of their matrices.
         iterations: The int32 number of each.
-        words: The words of all.
+        words: The words of all, one after the other, in several arrays.
         sizes: How many of them each has.
     """
 
     numbers: npt.NDArray[np.int64]
     iterations: npt.NDArray[np.int32]
-    words: npt.NDArray[np.float32]
+    words: list[npt.NDArray[np.float32]]
     sizes: npt.NDArray[np.int32]
 
 
@@ -87,28 +88,33 @@ def take_all(name: str) -> Iterator[Items]:
     (size,) = run_op("StageSize", [], _attributes(name))
     left = int(size.numpy())
     parts: list[Items] = []
-    most, words = _LARGE_AT_ONCE, 0
+    most, words = _TAKEN_AT_ONCE[1], 0
     while left:
         count = next(count for count in _TAKEN_AT_ONCE if count <= min(left, most))
         part = _take_many(name, count) if count > 1 else _take_one(name)
-        most = _TAKEN_AT_ONCE[0] if len(part.words) <= count * _LARGE else _LARGE_AT_ONCE
+        taken = sum(map(len, part.words))
+        most = _TAKEN_AT_ONCE[sum(taken > count * few for few in _FEW_WORDS)]
         parts.append(part)
-        left, words = left - count, words + len(part.words)
+        left, words = left - count, words + taken
         if not left or words > _MAX_WORDS:
             yield _joined(parts)
             parts, words = [], 0
 
 
 def _joined(parts: Sequence[Items]) -> Items:
-    if len(parts) == 1:
-        return parts[0]
-    return Items(*map(np.concatenate, zip(*parts, strict=True)))
+    numbers, iterations, words, sizes = zip(*parts, strict=True)
+    return Items(
+        np.concatenate(numbers),
+        np.concatenate(iterations),
+        [array for arrays in words for array in arrays],
+        np.concatenate(sizes),
+    )
 
 
 def _take_one(name: str) -> Items:
     taken = run_op("Unstage", [], _attributes(name), outputs=len(_TYPES))
     numbers, number, words = (tensor.numpy() for tensor in taken)
-    return Items(numbers, number[None], words.reshape(-1), np.array([words.size], np.int32))
+    return Items(numbers, number[None], [words.reshape(-1)], np.array([words.size], np.int32))
 
 
 def _take_many(name: str, count: int) -> Items:
@@ -118,7 +124,8 @@ def _take_many(name: str, count: int) -> Items:
     # It runs in the thread that calls it, if it is called by way of this op.
     executor = ("executor_type", "SINGLE_THREADED_EXECUTOR")
     taken = run_op("PartitionedCall", [], (*called, *executor), outputs=len(types))
-    return Items(*(tensor.numpy() for tensor in taken))
+    numbers, iterations, words, sizes = (tensor.numpy() for tensor in taken)
+    return Items(numbers, iterations, [words], sizes)
 
 
 def _attributes(name: str) -> tuple[Any, ...]:
