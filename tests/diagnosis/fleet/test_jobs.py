@@ -303,3 +303,14 @@ def test_two_scripts_are_one_job_if_they_ran_collectives_as_often(recorded: Path
     assert len(join([*summaries, *others]).jobs) == 2, "two jobs at once are told apart"
     rarely = [replace(crossing, runs=1, bad=()) for crossing in others[1].crossings]
     assert len(join([summaries[0], replace(others[1], crossings=tuple(rarely))]).jobs) == 2
+
+
+def test_of_a_damaged_file_one_sentence_is_told(recorded: Path) -> None:
+    first, *others = summaries_of(recorded / "loop_healthy")
+    traces = f"{first.logdir}/traces"
+    damaged = replace(first, problems=(f"{traces}: one", f"{traces}: two", "weak: a", "weak: b"))
+    text = fleet_to_text(join([damaged, *others]))
+    assert f"{traces}: one; 1 more of this file" in text.replace("\n             ", " ")
+    assert "two" not in text
+    assert "weak: a" in text
+    assert "weak: b" in text

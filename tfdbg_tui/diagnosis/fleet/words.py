@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Unread,
         Via,
     )
+    from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
 
 _CLOCK = 0.1  # seconds that a clock differs by, to be told
 
@@ -154,12 +155,22 @@ def _alone(root: FleetRoot) -> str:
 def _problems(job: JobReport) -> Iterator[str]:
     found: dict[str, list[int]] = {}
     for number, member in enumerate(job.members):
-        for problem in member.problems:
+        for problem in _one_of_each_file(member):
             found.setdefault(problem, []).append(number)
     for problem, workers in found.items():
         sentences, _, command = problem.partition("\n")
         who = f"{_whose(job, workers)}: " if _is_several(job) else ""
         yield paragraph("note", who + sentences) + _command(command)
+
+
+def _one_of_each_file(member: WorkerSummary) -> Iterator[str]:
+    """Yield what is wrong with a process's dump: of each file one thing, and how many more."""
+    files: dict[str, list[str]] = {}
+    for problem in member.problems:
+        path = problem.partition(": ")[0]
+        files.setdefault(path if path.startswith(member.logdir) else problem, []).append(problem)
+    for first, *more in files.values():
+        yield f"{first}; {len(more):,} more of this file" if more else first
 
 
 def _members(job: JobReport) -> Iterator[str]:
