@@ -314,3 +314,11 @@ def test_of_a_damaged_file_one_sentence_is_told(recorded: Path) -> None:
     assert "two" not in text
     assert "weak: a" in text
     assert "weak: b" in text
+
+
+def test_a_damaged_process_takes_none_out_of_its_job(recorded: Path) -> None:
+    summaries = summaries_of(recorded / "loop_1")
+    for one in summaries:
+        damaged = replace(one, name="damaged", run_id=None, started_at=None)
+        jobs = join([damaged, *summaries]).jobs
+        assert sorted(len(job.members) for job in jobs) == [1, 3]

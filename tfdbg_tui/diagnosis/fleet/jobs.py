@@ -32,7 +32,14 @@ def group_jobs(summaries: Iterable[WorkerSummary]) -> list[Job]:
     was started twice, the process that has run collectives is the one that the others know.
     """
     ordered = sorted(
-        summaries, key=lambda one: (not one.crossings, _start(one), one.logdir, one.name)
+        summaries,
+        key=lambda one: (
+            one.started_at is None,  # damaged: it may fit anywhere
+            not one.crossings,
+            _start(one),
+            one.logdir,
+            one.name,
+        ),
     )
     groups: Iterable[_Group] = map(_Group, ordered)
     for slack in (0.0, _CLOCKS_DIFFER):  # First those that surely ran at the same time.
