@@ -12,6 +12,8 @@ from tests.logdir.synthetic import content
 from tests.storage import places
 from tfdbg_tui.diagnosis.report.words import to_text
 from tfdbg_tui.logdir import EmptyLogdirError, LogdirError, RunReader, list_runs
+from tfdbg_tui.storage import remote_file
+from tfdbg_tui.storage.blocks import BLOCK
 from tfdbg_tui.wire import filesets, tfrecord
 
 if TYPE_CHECKING:
@@ -108,7 +110,10 @@ def starts_of(data: bytes) -> list[int]:
     return list(itertools.accumulate(sizes, initial=0))[:-1]
 
 
-def test_a_server_that_sends_whole_files_only(tmp_path: Path, logdirs: Mapping[str, Path]) -> None:
+def test_a_server_that_sends_whole_files_only(
+    tmp_path: Path, logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_file, "_LEAST_BYTES", BLOCK)  # of smaller files all is asked for
     with places.web(tmp_path, ranges=False) as place:
         place.fill(logdirs["mnist"])
         run = tfdbg_tui.open_run(place.url)

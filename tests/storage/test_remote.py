@@ -14,9 +14,10 @@ from tests.logdir.synthetic import content
 from tests.storage import places
 from tfdbg_tui.cli import main
 from tfdbg_tui.logdir import LogdirError, RunReader, list_runs
-from tfdbg_tui.storage import connection, remote, storage_of, urls
+from tfdbg_tui.storage import connection, remote, remote_file, storage_of, urls
 from tfdbg_tui.storage.blocks import BLOCK, Blocks
 from tfdbg_tui.tui.session.recording import Recording
+from tfdbg_tui.wire import filesets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -116,9 +117,10 @@ def test_an_outage_that_lasts_is_no_clean_report(
     place: places.Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(remote_file, "_LEAST_BYTES", BLOCK)
     (files,) = list_runs(place.url)
     reader = RunReader(files)
-    reader._look(patient=False)
+    reader._look(patient=False)  # which fetches the first block of each file
     monkeypatch.setattr(Unsteady, "failures", itertools.repeat(DROPPED))
     report = tfdbg_tui.diagnose(reader.read_all())
     assert report.verdict == "incomplete"
@@ -188,6 +190,8 @@ def test_what_is_fetched_is_bounded(place: places.Place) -> None:
     total = sum(file.size for file in run.graph_executions._files + run.executions._files)
     fetched = sum(Unsteady.reads)
     assert fetched < 3 * total
+    # One for each file, but that metadata is looked at before, and that one file is large.
+    assert len(Unsteady.reads) <= len(filesets.SUFFIXES) + 3
     for index in range(len(run.graph_executions)):
         run.graph_executions[index]
     assert sum(Unsteady.reads) == fetched

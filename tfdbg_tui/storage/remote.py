@@ -48,6 +48,7 @@ class RemoteStorage:
         self._connection = Connection(server)
         self._blocks = Blocks()
         self._listings: dict[str, dict[str, Mapping[str, Any]]] = {}
+        self._starts: dict[str, tuple[object, bytes]] = {}  # of files, with their versions
 
     @property
     def trouble(self) -> str:
@@ -86,8 +87,13 @@ class RemoteStorage:
 
     def read_start(self, path: str, size: int) -> bytes:
         """Return up to `size` bytes from the start of a file; raises OSError."""
-        size = min(size, self._status(path).size)
-        return self._connection.read(self._connection.path(path), [(0, size)])[0] if size else b""
+        status = self._status(path)
+        version, start = self._starts.get(path, (None, b""))
+        if version != status.version or len(start) < min(size, status.size):
+            there = self._connection.path(path)
+            start = self._connection.read(there, [(0, min(size, status.size))])[0]
+            self._starts[path] = status.version, start
+        return start[:size]
 
     def _status(self, path: str) -> Status:
         """Return how a file is.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES = 64
 _LEAST_BYTES = 1 << 20  # that are fetched at once: what is near is asked for soon
-_PIECE_BYTES = 32 << 20  # of one request; several are on their way at once
+_PIECE_BYTES = 16 << 20  # of one request; several are on their way at once
 _AHEAD_BYTES = 2 * _PIECE_BYTES
 
 
@@ -108,13 +108,18 @@ class RemoteFile:
         if status.version == self._status.version and len(self._head) == _HEAD_BYTES:
             self._status, self._fate = status, ""
             return
-        head = b""
-        if status.size:
-            head = self._connection.read(self._path, [(0, min(_HEAD_BYTES, status.size))])[0]
+        head = self._first_bytes(status) if status.size else b""
         shared = min(len(head), len(self._head))
         self._fate = "" if head[:shared] == self._head[:shared] else "replaced"
         if not self._fate:
             self._head, self._status = max(head, self._head, key=len), status
+
+    def _first_bytes(self, status: Status) -> bytes:
+        """Return what tells the file from others; the first time, with what is read next."""
+        if not self._head and status is self._status:
+            least = min(self._num_blocks(), _LEAST_BYTES // BLOCK)
+            return bytes(self.fetch(range(least))[0][:_HEAD_BYTES])
+        return self._connection.read(self._path, [(0, min(_HEAD_BYTES, status.size))])[0]
 
     def _is_held(self, start: int, end: int) -> bool:
         """Return whether some bytes, of two blocks at most, need not be fetched."""

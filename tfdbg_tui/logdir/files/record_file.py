@@ -214,7 +214,8 @@ class RecordFile:
     def _advance(self, chunk: Chunk) -> Chunk:
         self.position = chunk.base + int(chunk.bounds[-1])
         self._problems.discard(self.path, ("damage", chunk.base))  # it was on its way
-        self._problems.discard(self.path, "reading")
+        if not self._waiting:  # Some of what was asked for may be at hand, and the rest not.
+            self._problems.discard(self.path, "reading")
         return chunk
 
     def _next_length(self) -> int | None:
