@@ -58,6 +58,17 @@ async def test_a_filter_is_shown_as_it_is_typed_and_ended_by_escape(
         assert opened.focus.graph_execution == second
 
 
+async def test_what_the_dump_does_not_say_is_told_beside_what_fits(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["concise_health"]) as opened:
+        total = len(opened.snapshot.run.graph_executions)
+        await opened.press("3", "backslash", *"zero>0", "enter")
+        assert f"zero>0: 0 (not on record: {total})" in opened.screen()
+        await opened.press("backslash", *(["backspace"] * 6), *"step>=0", "enter")
+        assert "not on record" not in opened.screen(), "what is in no step is no gap"
+
+
 async def test_what_is_no_filter_is_told_and_changes_nothing(
     open_app: Open, logdirs: dict[str, Path]
 ) -> None:

@@ -2,6 +2,7 @@
 
     tfdbg-tui completion bash > ~/.local/share/bash-completion/completions/tfdbg-tui
     tfdbg-tui completion zsh > ~/.zfunc/_tfdbg-tui
+    tfdbg-tui completion fish > ~/.config/fish/completions/tfdbg-tui.fish
 
 Needs the library shtab: pip install 'tfdbg-tui[completion]'.
 """
@@ -17,7 +18,7 @@ from tfdbg_tui.logdir import LogdirError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("shell", metavar="SHELL", choices=["bash", "zsh", "tcsh"])
+    parser.add_argument("shell", metavar="SHELL", choices=["bash", "zsh", "fish", "tcsh"])
 
 
 def run(args: argparse.Namespace) -> int:

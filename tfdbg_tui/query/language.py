@@ -127,6 +127,11 @@ class NumberTerm:
         """Return which of some tensors fit, given their numbers by field; NaN for none at all."""
         return self._within(tensors) ^ self.negated
 
+    def known(self, tensors: Mapping[str, Floats]) -> Flags:
+        """Return of which of some tensors it is on record whether they fit."""
+        known: Flags = ~np.isnan(tensors[self.field])
+        return known
+
     def fits_one_of(self, tensors: Mapping[str, Floats], events: Ints, count: int) -> Flags:
         """Return of which events a tensor fits, or, where it is negated, none does without that.
 

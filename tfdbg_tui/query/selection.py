@@ -42,6 +42,7 @@ class Selection:
     Attributes:
         unfit: Of the rows found, the outputs of executions that do not fit
             themselves: each as its row and slot.
+        unknown: How many rows do not say, in their records, what a term asks for.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Selection:
         self._waiting = np.zeros(0, np.int64)  # rows whose records are still to be read
         self._covered = start
         self.unfit: set[tuple[int, int]] = set()
+        self.unknown = 0
         self._row_tests = tests or RowTests(run, kind)
         self._tests: list[Test] | None = None
         self._recorded = RecordedNumbers(run)
@@ -150,9 +152,15 @@ class Selection:
         events = tensors.events
         fits = np.ones(len(rows), bool)
         unfit = np.zeros(len(events), bool)
+        unknown = np.zeros(len(rows), bool)
         for term in self._numbers:
+            if term.field != "step":  # a tensor without one is in none
+                unknown |= (
+                    np.bincount(events[term.known(tensors.numbers)], minlength=len(rows)) == 0
+                )
             fits &= term.fits_one_of(tensors.numbers, events, len(rows))
             unfit |= ~term.fits(tensors.numbers)
+        self.unknown += int(unknown.sum())
         several = np.bincount(events, minlength=len(rows)) > 1
         told = unfit & (fits & several)[events]
         self.unfit.update(

@@ -110,6 +110,7 @@ class Filtering:
                 raise NowhereError(str(error)) from error
             selection = Selection(run, kind, query, before.rows, before.next_row)
             selection.unfit.update(before.unfit)
+            selection.unknown = before.unknown
             return selection
         return self._selections[key]
 
@@ -129,4 +130,10 @@ class Filtering:
 def _part(selection: Selection) -> Listed:
     selection.advance(_PART_SECONDS)
     complete, unfit = selection.complete, frozenset(selection.unfit)
-    return Listed(selection.rows, selection.next_row, complete=complete, unfit=unfit)
+    return Listed(
+        selection.rows,
+        selection.next_row,
+        complete=complete,
+        unfit=unfit,
+        unknown=selection.unknown,
+    )

@@ -14,13 +14,13 @@ from tfdbg_tui.tui.session.snapshot import NOTHING_YET
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tfdbg_tui.diagnosis import TensorEvent
     from tfdbg_tui.tui.panes.rows import Rows
     from tfdbg_tui.tui.session.searched import Searched
     from tfdbg_tui.tui.session.session import Session
-    from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.tui.session.snapshot import Listed, Snapshot
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Line
 
@@ -152,14 +152,27 @@ class Pane(VirtualList):
         text = session.focus.filter_of(self.spec.name)
         if not text or session.snapshot is None:
             return ""
-        keys = self.spec.rows.selections(session.focus)
-        found = [session.snapshot.listed.get(key, NOTHING_YET) for key in keys]
         count = self.spec.rows.num_listed(session.snapshot, session.focus)
-        more = "" if all(listed.complete for listed in found) else charset.ellipsis
-        found_words = f": {count:,}{more}"
+        more = "" if self._filtered_all else charset.ellipsis
+        unknown = sum(found.unknown for found in self._filtered)
+        not_told = f" (not on record: {unknown:,})" if unknown else ""
+        found_words = f": {count:,}{more}{not_told}"
         others = self.spec.title + beside + found_words + self.sort_words()
         text = charset.fit(text, min(len(text), max(1, self.size.width - len(others) - _FRAME)))
         return f" {charset.dot} {text}{found_words}"
+
+    @property
+    def _filtered(self) -> Sequence[Listed]:
+        """What the filter has selected so far, of each list."""
+        session = self.session
+        listed = session.snapshot.listed if session.snapshot else {}
+        keys = self.spec.rows.selections(session.focus)
+        return [listed.get(key, NOTHING_YET) for key in keys]
+
+    @property
+    def _filtered_all(self) -> bool:
+        """Whether it is known of all rows whether they fit the filter."""
+        return all(found.complete for found in self._filtered)
 
     def sort_words(self) -> str:
         """Return what the title says of the order of the list; "" where that is its own."""
@@ -235,7 +248,8 @@ class Pane(VirtualList):
         if self.session.recording.phase == "buffering":
             return BUFFERING
         if self.filter_words():
-            return "Nothing fits the filter. Esc ends it."
+            looking = f"Looking for what fits the filter{self.charset.ellipsis}"
+            return "Nothing fits the filter. Esc ends it." if self._filtered_all else looking
         if not snapshot.run.progress.complete:
             return f"Reading{self.charset.ellipsis}"
         return self.EMPTY

@@ -70,12 +70,14 @@ class Listed:
         next_row: The first row that has not been looked at.
         complete: Whether there are no more.
         unfit: Outputs of executions in `rows` that do not fit themselves, by row and slot.
+        unknown: How many rows do not say what the filter asks for.
     """
 
     rows: npt.NDArray[np.int64]
     next_row: int
     complete: bool
     unfit: frozenset[tuple[int, int]] = frozenset()
+    unknown: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
