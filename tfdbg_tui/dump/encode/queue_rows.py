@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from tfdbg_tui.dump.encode.causes import Cause
 
@@ -28,6 +28,9 @@ SIZES_IN_ROW = WIDTH - SIZES
 
 Rows = npt.NDArray[np.int64]
 """``[rows, WIDTH]``."""
+
+Told = tuple[npt.NDArray[np.int64], Rows]
+"""The numbers of some executions, and their rows, ``[executions, rows, WIDTH]``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +52,20 @@ class QueueRows:
     def __getitem__(self, part: slice) -> QueueRows:
         return QueueRows(self.which[part], self.causes, self.caused[part], self.rows[part])
 
-    def with_rows(self, told: Mapping[int, Rows]) -> QueueRows:
-        """Return the same executions, some with other rows.
-
-        Args:
-            told: These rows, by the number of the execution.
-        """
+    def with_rows(self, told: Sequence[Told]) -> QueueRows:
+        """Return the same executions, some with other rows."""
         if not told:
             return self
         heads = self.heads()
-        ends = np.append(heads[1:], len(self.rows))
-        sizes, parts, done = ends - heads, [], 0
-        for place in sorted(told):
-            parts += [self.rows[done : heads[place]], told[place]]
-            sizes[place], done = len(told[place]), ends[place]
-        rows = np.concatenate([*parts, self.rows[done:]])
+        before = np.diff(np.append(heads, len(self.rows)))
+        sizes, is_kept = before.copy(), np.ones(len(heads), bool)
+        for places, its_rows in told:
+            sizes[places], is_kept[places] = its_rows.shape[1], False
+        rows = np.empty((sizes.sum(), WIDTH), np.int64)
+        starts = np.cumsum(sizes) - sizes
+        for places, its_rows in told:
+            rows[starts[places, None] + np.arange(its_rows.shape[1])] = its_rows
+        rows[np.repeat(is_kept, sizes)] = self.rows[np.repeat(is_kept, before)]
         which, caused = (np.repeat(each[heads], sizes) for each in (self.which, self.caused))
         return QueueRows(which, self.causes, caused, rows)
 

@@ -150,7 +150,7 @@ class Group:
 
     def told_by_elements(
         self, rows: queue_rows.Rows, words: Words, measured: BoolArray
-    ) -> dict[int, queue_rows.Rows]:
+    ) -> list[queue_rows.Told]:
         """Return the rows of those executions of whose elements there is something to tell.
 
         Args:
@@ -160,38 +160,49 @@ class Group:
         """
         is_due = measured & magnitudes.is_measured(rows[:, 0, queue_rows.ITERATION])
         is_due &= self.plan.measured
-        told: dict[int, queue_rows.Rows] = {}
-        for layout, places, block in self._layouts.alike(words):
-            found = self._told_by_elements(layout, rows[places], block, is_due[places])
-            told.update((int(places[number]), its_rows) for number, its_rows in found)
-        return told
+        return [
+            (places[numbers], its_rows)
+            for layout, places, block in self._layouts.alike(words)
+            for numbers, its_rows in self._told_alike(layout, rows[places], block, is_due[places])
+        ]
 
-    def _told_by_elements(
+    def _told_alike(
         self, layout: Layout, rows: queue_rows.Rows, block: Any, is_due: BoolArray
-    ) -> Iterator[tuple[int, queue_rows.Rows]]:
-        """Yield the rows of executions of one layout, by their numbers.
+    ) -> Iterator[queue_rows.Told]:
+        """Yield the rows of executions of one layout.
 
         Of those that tell nothing new, no more is found out than the counts of all together.
         """
+
+        def looked_at(number: int) -> queue_rows.Rows:
+            arrays = layout.arrays(block[number])
+            return self._looked_at(rows[number], arrays, bool(is_due[number]))
+
         if not layout.is_countable:
-            for number, due in enumerate(is_due.tolist()):
-                yield number, self._looked_at(rows[number], layout.arrays(block[number]), due)
+            for number in range(len(rows)):
+                yield np.array([number]), looked_at(number)[None]
             return
         counts = layout.counts(block)
         inside = np.array(self.plan.counted) < len(self.plan.rows)
         some = np.flatnonzero(is_due | counts[:, inside, 1:].any(axis=(1, 2)))
-        counted = details.counted_rows(self.plan, rows[some, 0], counts[some])
         patterns = [kinds.tobytes() for kinds in counts[some, :, 1:] > 0]
-        for number, its_rows, pattern in zip(some.tolist(), counted, patterns, strict=True):
-            due = bool(is_due[number])
-            if not due and (pattern in self._patterns or not self.plan.adaptive):
-                yield number, its_rows
+        tells_more = is_due[some] | np.array([self._is_new(each) for each in patterns], bool)
+        for place in np.flatnonzero(tells_more).tolist():
+            number = int(some[place])
+            if not (is_due[number] or self._is_new(patterns[place])):
+                tells_more[place] = False  # An execution before it was the last to tell more.
                 continue
-            found = self._looked_at(rows[number], layout.arrays(block[number]), due)
+            found = looked_at(number)
             tells_all = found[0, queue_rows.KEY] == queue_rows.COUNTED
             if tells_all and len(self._patterns) < details.MAX_PATTERNS:
-                self._patterns.add(pattern)
-            yield number, found
+                self._patterns.add(patterns[place])
+            yield np.array([number]), found[None]
+        rest = some[~tells_more]
+        yield rest, details.counted_rows(self.plan, rows[rest, 0], counts[rest])
+
+    def _is_new(self, pattern: bytes) -> bool:
+        """Return whether more is to be told of tensors that are bad in some way than how many."""
+        return self.plan.adaptive and pattern not in self._patterns
 
     def _looked_at(
         self, rows: queue_rows.Rows, tensors: Sequence[Any], is_due: bool

@@ -32,6 +32,7 @@ from tfdbg_tui.dump.encode.queue_rows import (
     WIDTH,
     QueueRows,
     Rows,
+    Told,
     rows_for,
     without_details,
 )
@@ -261,9 +262,9 @@ def _hand_to(
     dump.rows_taken(own, taken.with_rows(_told_by_elements(own, taken, words)))
 
 
-def _told_by_elements(groups: Sequence[Group], taken: QueueRows, words: Words) -> dict[int, Rows]:
+def _told_by_elements(groups: Sequence[Group], taken: QueueRows, words: Words) -> list[Told]:
     """Return the rows of the executions of whose elements there is something to tell."""
-    told: dict[int, Rows] = {}
+    told: list[Told] = []
     heads = taken.heads()
     which = np.where(words.sizes > 0, taken.which[heads], -1)
     is_measured = np.array([cause.measured for cause in taken.causes])
@@ -274,8 +275,8 @@ def _told_by_elements(groups: Sequence[Group], taken: QueueRows, words: Words) -
         measured = is_measured[taken.caused[heads[places]]]
         found = group.guarded(group.told_by_elements, rows, words.of(places), measured)
         if found is None:
-            found = {place: without_details(some) for place, some in enumerate(rows)}
-        told.update((int(places[place]), some) for place, some in found.items())
+            found = [(np.arange(len(rows)), np.array([without_details(some) for some in rows]))]
+        told += [(places[numbers], some) for numbers, some in found]
     return told
 
 
