@@ -272,7 +272,6 @@ TRAITS: dict[str, Trait] = {
     "Softmax": T.FLOAT | T.OUT_OF_LOG,
     "Softplus": T.FLOAT,
     "Softsign": T.MOVES,
-    "Sort": T.MOVES,
     "SpaceToBatchND": T.MOVES,
     "SpaceToDepth": T.MOVES,
     "SparseReorder": T.MOVES,

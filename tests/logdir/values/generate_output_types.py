@@ -1,4 +1,7 @@
-"""Writes tfdbg_tui/logdir/values/op_outputs.py from the ops that the installed TensorFlow knows.
+"""Writes down which ops the installed TensorFlow knows, and the output types of some of them.
+
+In tfdbg_tui/logdir/values/op_outputs.py, and, with those of earlier versions,
+tests/diagnosis/tensorflow_ops.txt.
 
 python tests/logdir/values/generate_output_types.py
 """
@@ -11,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 TARGET = Path(__file__).parents[3] / "tfdbg_tui" / "logdir" / "values" / "op_outputs.py"
+KNOWN = Path(__file__).parents[2] / "diagnosis" / "tensorflow_ops.txt"
 
 HEADER = '''"""The output types of TensorFlow ops whose outputs are not all of one type.
 
@@ -32,19 +36,23 @@ def main() -> None:
     lines = output_types()
     TARGET.write_text(HEADER.format(version=tf.__version__, lines="\n".join(lines)))
     print(f"{TARGET}: {len(lines)} ops")
+    known = {*KNOWN.read_text().split(), *(op.name for op in all_ops())}
+    KNOWN.write_text("\n".join(sorted(known)) + "\n")
+    print(f"{KNOWN}: {len(known)} ops")
 
 
 def output_types() -> list[str]:
     """Returns a line for each op whose outputs are not all of one type."""
     lines = []
-    for op in sorted(_all_ops(), key=lambda op: op.name):
+    for op in sorted(all_ops(), key=lambda op: op.name):
         outputs = [_output(op, argument) for argument in op.output_arg]
         if len({output.rstrip("*") for output in outputs}) > 1 and "" not in outputs:
             lines.append(" ".join((op.name, *outputs)))
     return lines
 
 
-def _all_ops() -> Any:
+def all_ops() -> Any:
+    """Returns the definitions of the ops."""
     from tensorflow.core.framework import op_def_pb2
     from tensorflow.python.client import pywrap_tf_session
 

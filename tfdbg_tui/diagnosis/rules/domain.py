@@ -361,7 +361,7 @@ RULES = (
         op_types=ops(
             "Igamma", "Igammac", "IgammaGradA", "Betainc", "Zeta", "Polygamma", "BesselK0",
             "BesselK1", "BesselY0", "BesselY1", "BesselK0e", "BesselK1e", "Tan",
-            "Dawsn", "Expint", "Fresnel_cos", "Fresnel_sin", "Spence", "RandomGammaGrad",
+            "Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence", "RandomGammaGrad",
         ),
         test=downgraded(
             outside("outside of its domain, or too large", "nan", "pos_inf", "neg_inf"),
