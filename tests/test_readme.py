@@ -13,7 +13,7 @@ README = Path(__file__).parent.parent / "README.md"
 def test_the_key_table_is_that_of_the_registry() -> None:
     table = re.search(r"<!-- keys -->\n(.*?)\n<!-- /keys -->", README.read_text(), re.DOTALL)
     assert table is not None
-    assert table[1] == key_table().strip()
+    assert table[1] == key_table().strip(), "print(key_table()) prints it: see ARCHITECTURE.md"
 
 
 def test_its_test_command_is_the_one_that_ci_runs() -> None:

@@ -175,7 +175,7 @@ def test_every_module_of_rules_is_asked() -> None:
 
 def test_the_page_of_rules_is_up_to_date() -> None:
     page = Path(catalogue.__file__).with_name("README.md")
-    assert page.read_text() == catalogue.as_markdown()
+    assert page.read_text() == catalogue.as_markdown(), f"tfdbg-tui rules --markdown > {page}"
 
 
 @pytest.mark.parametrize(("before", "rule_id"), [(0, "product-overflow"), (3, "diverged")])

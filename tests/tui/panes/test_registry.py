@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.tui import panes
 from tfdbg_tui.tui.panes import PANES, pane_named
 
 if TYPE_CHECKING:
@@ -21,6 +24,12 @@ def test_panes_name_only_panes_that_there_are() -> None:
         assert not spec.companion or pane_named(spec.companion)
     assert len({spec.name for spec in PANES}) == len(PANES)
     assert not PANES[0].answers_why, "it has the keys at first"
+
+
+def test_every_pane_that_is_written_is_listed() -> None:
+    names = [module.name for module in pkgutil.iter_modules(panes.__path__, "tfdbg_tui.tui.panes.")]
+    specs = [getattr(importlib.import_module(name), "SPEC", None) for name in names]
+    assert {spec.name for spec in specs if spec} == {spec.name for spec in PANES}
 
 
 def test_a_made_up_pane_works_like_the_others(logdirs: RecordedLogdirs) -> None:

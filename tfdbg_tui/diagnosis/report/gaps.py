@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.report.advice import modes_of, names_of, rerun, script_of
@@ -98,7 +98,7 @@ def _left_out(run: Run) -> Iterator[Gap]:
     for kind, describe in _SENTENCES.items():
         for omission in run.omissions:
             if omission.kind == kind:
-                yield describe(run, omission)
+                yield describe(run, replace(omission, reason=omission.reason.rstrip(".")))
 
 
 def _forked(run: Run) -> Iterator[Gap]:
