@@ -26,7 +26,8 @@ _LONGEST_INTERVAL = 1.0  # between two snapshots, that this can ask for
 _SHORTEST_WAIT = 0.1
 _LONGEST_WAIT = 1.0  # between two looks at a run that does not grow any more
 _RUNS_SECONDS = 2.0  # between two looks for other runs
-_RUNS_SHARE = 200  # of the time, that may take at most one part in this many
+_RUNS_SHARE = 200  # of a processor, that may take at most one part in this many
+_RUNS_WAIT_SHARE = 4  # of the time, that may wait for a server at most one part in this many
 _WAIT_SECONDS = 2.0  # with a run whose first record is not written yet
 
 
@@ -247,13 +248,14 @@ class Loader(Worker):
 
     def _look_for_runs(self, files: RunFiles) -> None:
         """Tell, now and then, of a run that has begun; of a process that has joined its job."""
-        started = time.monotonic()
+        started, computed = time.monotonic(), time.thread_time()
         if started < self._next_runs:
             return
         runs, unlisted = list_runs_of(self._logdirs)
         self._tell_of_processes(runs, unlisted)
-        cost = time.monotonic() - started
-        self._next_runs = started + max(_RUNS_SECONDS, cost * _RUNS_SHARE)
+        taken, cost = time.monotonic() - started, time.thread_time() - computed
+        pauses = _RUNS_SECONDS, cost * _RUNS_SHARE, taken * _RUNS_WAIT_SHARE
+        self._next_runs = started + max(pauses)
         mine = {file_set for process in self._job_of(files) for file_set in process.file_sets}
         for found in runs:
             if found.run_id is None or found.identity in self._known:
