@@ -1,4 +1,4 @@
-"""A function that is called several times: each run is told from the others."""
+"""A function that is called several times, and a loop: each run is told from the others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tfdbg_tui
+from tfdbg_tui.diagnosis import Dataflow, TensorEvent
 from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
+from tfdbg_tui.logdir import open_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,3 +90,29 @@ def test_the_one_root_is_found_with_its_own_inputs(
     assert root.alerts == run.num_alerts
     names = [link.op_type for link in finding.chain]
     assert not any(link.inferred for link in finding.chain[: names.index(op_type)])
+
+
+def test_what_a_loop_makes_is_taken_by_its_next_iteration(tmp_path: Path) -> None:
+    """Of the last one, by what follows the loop; and going back leads to where one came from."""
+
+    @tf.function
+    def logs(x: Any) -> Any:
+        for _ in tf.range(4):
+            x = tf.math.log(x * 3.0)
+        return x + 1.0
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "FULL_HEALTH", -1)
+    logs(tf.constant([9.0, 4.0]))
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(tmp_path)
+    dataflow, traces = Dataflow(run), run.graph_executions
+    made = [trace for trace in traces if trace.op_type == "Log"]
+    assert [trace.iteration for trace in made] == [0, 1, 2, 3]
+    taken = []
+    for trace in made:
+        event = TensorEvent("graph_execution", trace.index, 0)
+        uses = [use.event for use in dataflow.consumers(event) if use.event is not None]
+        assert all(event in [p.event for p in dataflow.producers(use)] for use in uses)
+        (use,) = (traces[use.index] for use in uses)
+        taken.append((use.op_type, use.iteration))
+    assert taken == [("Placeholder", 1), ("Placeholder", 2), ("Placeholder", 3), ("AddV2", None)]

@@ -96,6 +96,8 @@ class Crossings:
         names = self._calls.arguments(graph_id)[slot : slot + 1]
         if not names or site is None or site.op is None or site.op.op_type not in LOOPS:
             return None
+        if at.iteration is not None:
+            at = replace(at, iteration=at.iteration + 1)
         return GraphTensor(graph_id, TensorRef(names[0], 0), at)
 
     def to_python(self, graph_id: str, ref: TensorRef, at: At) -> list[TensorEvent]:

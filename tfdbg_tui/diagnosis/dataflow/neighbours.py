@@ -294,8 +294,6 @@ class Neighbours:
 
     def _next_iteration(self, graph_id: str, number: int, at: At) -> Node | None:
         """Return the argument of a loop's body in the next iteration, if there was one."""
-        if at.iteration is not None:
-            at = replace(at, iteration=at.iteration + 1)
         again = self._crossings.next_iteration(graph_id, number, at)
         node = self._next(again, 0) if again is not None else None
         return node if node is not None and node.event is not None else None

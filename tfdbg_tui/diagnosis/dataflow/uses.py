@@ -73,12 +73,17 @@ class Uses:
         if ref not in outputs:
             return []
         slot = outputs.index(ref)
+        following = self._crossings.next_iteration(graph_id, slot, at)
+        again = [self._as_argument(following)] if following else []
+        if following and at.iteration is not None and self._timeline.is_traced(*following[:2]):
+            if again[0].event is not None:
+                return again
+            again = []  # This was the last one, whose results what follows the loop takes.
         outside = self._crossings.out_of(graph_id, slot, at)
         after = [use for tensor in outside for use in self.of_tensor(*tensor, depth - 1)]
         if site.op is None:
             return [replace(use, inferred=True) for use in after]
-        again = self._crossings.next_iteration(graph_id, slot, at) if after else None
-        return [*([self._as_argument(again)] if again else []), *after]
+        return [*again, *after] if after else []
 
     def _uses_by_python(self, graph_id: str, ref: TensorRef, at: At) -> list[Use]:
         """Return the output of a function, or the fetch of a session, that a tensor became."""
