@@ -1,10 +1,10 @@
 """How groups hand over what they saw without entering Python: rows of numbers in a queue.
 
-When a graph runs, each of its groups puts one row into a stage of TensorFlow's, which all graphs of
-the process share; several rows, where it has many sizes to tell; with them, maybe, the elements of
-its tensors (see `elements`).  When a call ends, Python puts a mark after its rows.  A thread takes
-all of them out together every `_INTERVAL_SECONDS`.  That goes on for as long as the process, as
-what was made to record may run for as long.
+The queue is a stage of TensorFlow's (see `stages`), which all graphs of the process share.  When a
+graph runs, each of its groups puts one row into it; several rows, where it has many sizes to tell;
+with them, maybe, the elements of its tensors (see `elements`).  When a call ends, Python puts a
+mark after its rows.  A thread takes all of them out together every `_INTERVAL_SECONDS`.  That goes
+on for as long as the process, as what was made to record may run for as long.
 
 The queue is bounded: graphs that are faster than the writer wait for it.
 """
