@@ -24,6 +24,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "goes-into-function": {"op_type": "PartitionedCall", "goes_into_function": True},
     "goes-into-list": {"op_type": "TensorListSetItem", "unseen": True, "goes_into_read_list": True},
     "comes-again": {"op_type": "TensorListPushBack", "unseen": True, "comes_again": True},
+    "discarded": {"op_type": "Identity", "unseen": True, "is_discarded": True},
     "unseen-number": {"op_type": "Mul", "unseen": True, "becomes_no_float": True},
     "ended-before": {"op_type": "Identity", "unseen": True, "ended_before": True},
     "becomes-no-float": {"op_type": "ArgMax", "unseen": True, "becomes_no_float": True},

@@ -46,6 +46,18 @@ def test_a_relu_is_dead_only_if_it_never_fires(
     assert suspects(recorded) == expected
 
 
+def test_a_hinge_may_be_zero_when_all_is_learned(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "Relu", "Relu", "x:0")
+    recorded.op("f", "Mean", "loss", "Relu:0", "axes:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "loss:0", outputs=0)
+    for call in range(CALLS):
+        recorded.trace("f", "Relu", some(0.0), serial=call + 1, extremes=True)
+        recorded.trace("f", "loss", np.zeros((), np.float32), serial=call + 1, extremes=True)
+        recorded.execution("f", [], {call: some(1)}, "f", serial=call + 1)
+    assert suspects(recorded) == []
+
+
 def test_a_dead_relu_that_is_counted_and_measured_is_told_once(tmp_path: Path) -> None:
     recorded = program(tmp_path)
     recorded.op("f", "Relu", "Relu", "x:0")
@@ -107,6 +119,8 @@ def test_a_layer_with_a_saturated_softmax(
         ("Tanh", "BiasAdd", (-900, 700), ["saturated-activation"]),
         ("Sigmoid", "AddV2", (-900, 700), ["saturated-activation"]),
         ("Softmax", "Einsum", (-300, 300), ["saturated-softmax"]),
+        ("Softmax", "RealDiv", (100, 900), ["saturated-softmax"]),  # by a temperature
+        ("Softmax", "Einsum", (100, 190), []),
         ("Softmax", "AddV2", (-1e9, 300), []),  # a mask
         ("Tanh", "BiasAdd", (-9, 700), []),  # some inputs are far off
         ("Tanh", "BiasAdd", (-40, 40), []),

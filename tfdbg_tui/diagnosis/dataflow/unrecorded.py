@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, LOOPS
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.op_traits import SOURCES, is_list_op
+from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.dataflow import Dataflow
@@ -68,6 +69,35 @@ class UnrecordedLinks:
         if site is None or site.op is None:
             return False
         return use.op_type == "Identity" and site.op.op_type in LOOPS | BRANCHES
+
+    def is_discarded(self, event: TensorEvent, use: Use) -> bool:
+        """Whether a use hands a tensor out of a loop or a branch, and nothing takes it there."""
+        graph_id = graph_id_of(self._run, event) or ""
+        calls = self._dataflow.calls
+        site = calls.call_site(graph_id)
+        if site is None or site.op is None or not self.goes_out(event, use):
+            return False
+        outputs = calls.outputs(graph_id)
+        slots = [slot for slot, made in enumerate(outputs) if made.op_name == use.name]
+        taken = (self._is_taken(site.caller_id, TensorRef(site.op.name, slot)) for slot in slots)
+        return bool(slots) and not any(taken)
+
+    def _is_taken(self, graph_id: str, tensor: TensorRef) -> bool:
+        """Whether a graph does more with a tensor than to pass it on to nobody."""
+        if tensor in self._dataflow.calls.outputs(graph_id):
+            return True
+        graph = self._run.graphs[graph_id]
+        users = [graph.ops.get(use.op_name) for use in graph.consumers(tensor.op_name)]
+        return any(
+            user is None
+            or (
+                tensor in user.inputs
+                and (
+                    user.op_type != "Identity" or self._is_taken(graph_id, TensorRef(user.name, 0))
+                )
+            )
+            for user in users
+        )
 
     def _leaves_loop(self, event: TensorEvent) -> bool:
         """Whether a tensor goes into a list, or into the next iteration of a loop or out of it."""

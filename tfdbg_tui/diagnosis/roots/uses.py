@@ -110,6 +110,11 @@ class BadUse:
         return self.unrecorded.goes_out(self.event, self.use)
 
     @property
+    def is_discarded(self) -> bool:
+        """Whether it is handed out of a loop or a branch, to nobody."""
+        return self.unrecorded.is_discarded(self.event, self.use)
+
+    @property
     def ended_before(self) -> bool:
         """Whether the op is recorded at other times, but the program ended before it ran.
 
@@ -243,6 +248,12 @@ USES = (
         lambda use: use.unseen and use.comes_again,
         _ALWAYS,
         "what comes of it outside, or in the gradient, is looked at by itself",
+    ),
+    Row(
+        "discarded",
+        lambda use: use.unseen and use.is_discarded,
+        _ALWAYS,
+        "what a loop or a branch gives there is taken by nobody",
     ),
     Row(
         "unseen-number",

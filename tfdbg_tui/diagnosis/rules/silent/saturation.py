@@ -34,7 +34,11 @@ _BOUNDED = frozenset({"Tanh", "Sigmoid"})
 _PRODUCTS = frozenset(
     {"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "BiasAdd", "Conv2D", "Conv1D", "AddV2"}
 )
-"""What layers compute before an activation: other ops make steps of tanh and softmax on purpose."""
+"""What layers compute before an activation: other ops make a step of a tanh on purpose."""
+
+_BEFORE = dict.fromkeys(_BOUNDED, _PRODUCTS) | {
+    "Softmax": _PRODUCTS | {"Mul", "RealDiv"}  # by a temperature
+}
 
 _SLOPES = frozenset({"TanhGrad", "SigmoidGrad"})
 _FLAT = 1e-4  # of the gradient: so much comes through where the slope is that, 5 from the middle
@@ -55,10 +59,10 @@ def _wide(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]
     """Yield activations of what has been far too large from the first computation on."""
     for event, _ in measured:
         op_type = op_type_of(run, event)
-        if op_type not in (*_BOUNDED, "Softmax") or is_backward(run, event):
+        if op_type not in _BEFORE or is_backward(run, event):
             continue
-        given = next((p for p in dataflow.producers(event)), None)
-        if given is None or given.event is None or given.op_type not in _PRODUCTS:
+        given = next(iter(dataflow.producers(event)), None)
+        if given is None or given.event is None or given.op_type not in _BEFORE[op_type]:
             continue
         before = magnitudes_of(run, dataflow, given.event)
         if len(before) < _MANY or before.largest.min() < _WIDE:
@@ -72,20 +76,26 @@ def _wide(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]
         if all(ends) and ends[-1]:
             low, high = ends[-1]
             evidence = (
-                f"what {op_type} takes has gone beyond ±{_WIDE:g} in each of {len(before):,} "
-                f"computations measured, at last from {low:.3g} to {high:.3g}"
+                f"what {op_type} takes was too wide in each of {len(before):,} computations "
+                f"measured: at last from {low:.3g} to {high:.3g}"
             )
             rule = SATURATED_SOFTMAX if op_type == "Softmax" else SATURATED_ACTIVATION
             yield Suspect(event, rule, Match("likely", evidence), len(before))
 
 
 def _ends(summary: TensorSummary | None, *, softmax: bool) -> tuple[float, float] | None:
-    """Return the extremes of a tensor, if it is that wide, and no mask."""
+    """Return the extremes of a tensor, if it is that wide, and no mask.
+
+    Of what a softmax takes only differences count.
+    """
     if summary is None or summary.minimum is None or summary.maximum is None:
         return None
     low, high = summary.minimum, summary.maximum
-    is_wide = low <= -_WIDE and high >= _WIDE and (summary.size or 0) >= _SOME_SIZE
-    return (low, high) if is_wide and not (softmax and low < -_MASKED) else None
+    if softmax:
+        is_wide = high - low >= 2 * _WIDE and low >= -_MASKED
+    else:
+        is_wide = low <= -_WIDE and high >= _WIDE
+    return (low, high) if is_wide and (summary.size or 0) >= _SOME_SIZE else None
 
 
 def _flat(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:

@@ -19,7 +19,7 @@ from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow, near_overflow
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
 from tfdbg_tui.diagnosis.rules.silent.slots import find_exploded_slots
-from tfdbg_tui.diagnosis.rules.silent.stalled import RECTIFIERS, SOME_SIZE, find_stalled
+from tfdbg_tui.diagnosis.rules.silent.stalled import RECTIFIERS, SOME_SIZE, find_stalled, is_hinge
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.rules.silent.unchanged import find_unchanged
 from tfdbg_tui.wire.modes import TensorDebugMode
@@ -110,6 +110,8 @@ class _Search:
         if len(known) < len(events):
             return None
         if op_type in RECTIFIERS and all(map(_all_zero, known)):
+            if is_hinge(self._run, self._dataflow, events[-1]):
+                return None
             return self._suspect(
                 explanations.DEAD_RELU,
                 events,

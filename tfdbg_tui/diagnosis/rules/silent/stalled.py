@@ -33,6 +33,7 @@ SOME_SIZE = 32
 """Elements of a tensor of which it means something that all are alike."""
 
 RECTIFIERS = frozenset({"Relu", "Relu6"})
+_REDUCTIONS = frozenset({"Mean", "Sum"})
 
 _OFF = {32: 5, 256: 3}  # elements: computations in which all of so many are 0
 _OF_LAYERS = frozenset(
@@ -58,7 +59,7 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
     measured = [(event, found) for event, found in measured_tensors(run) if len(found) >= _MANY]
     gradients = _gradients_of_layers(run, measured)
     found = [
-        *_off(run, measured),
+        *_off(run, dataflow, measured),
         *find_saturated(run, dataflow, measured),
         *_vanishing(run, gradients),
     ]
@@ -73,14 +74,29 @@ class _Gradient(NamedTuple):
     largest: Floats
 
 
-def _off(run: Run, measured: list[tuple[TensorEvent, Magnitudes]]) -> Iterator[Suspect]:
+def is_hinge(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+    """Whether the result of a rectifier goes into a single number alone: the loss, as a hinge does.
+
+    That is 0 when all have been learned.
+    """
+    uses = [use for use in dataflow.consumers(event) if use.event is not None]
+    forward = [use.event for use in uses if use.event and not is_backward(run, use.event)]
+    return bool(forward) and all(
+        op_type_of(run, made) in _REDUCTIONS and _size(run, made) == 1 for made in forward
+    )
+
+
+def _off(
+    run: Run, dataflow: Dataflow, measured: list[tuple[TensorEvent, Magnitudes]]
+) -> Iterator[Suspect]:
     """Yield the rectifiers that let nothing through."""
     for event, found in measured:
         if op_type_of(run, event) not in RECTIFIERS or found.largest[-1]:
             continue
         on, size = np.flatnonzero(found.largest), _size(run, event)
         times = len(found) - (int(on[-1]) + 1 if on.size else 0)
-        if any(size >= least and times >= needed for least, needed in _OFF.items()):
+        is_off = any(size >= least and times >= needed for least, needed in _OFF.items())
+        if is_off and not is_hinge(run, dataflow, event):
             evidence = f"all {size:,} outputs are 0 in the last {times:,} computations measured"
             yield Suspect(event, DEAD_RELU, Match("likely", evidence), times)
 
