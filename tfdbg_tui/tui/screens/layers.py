@@ -186,9 +186,14 @@ class HeatStrips(VirtualList):
             self._place = self._grid.first_bad() or self._place
 
     @property
+    def _is_read(self) -> bool:
+        """Whether what is on record has been looked at, as far as it was there."""
+        return self._snapshot is not None and self._snapshot.run.progress.complete
+
+    @property
     def counts(self) -> str:
         """How many rows and steps there are."""
-        if self._heat is None:
+        if self._heat is None or (self._grid is None and not self._is_read):
             return f"reading{self._charset.ellipsis}"
         steps = len(self._heat.steps)
         return f"{len(self._heat.rows):,} rows, {steps:,} step{'s' * (steps != 1)}"
@@ -310,7 +315,7 @@ class HeatStrips(VirtualList):
     def head(self, width: int, height: int) -> Sequence[Line]:
         """Return the titles of the strips; a sentence where there is nothing."""
         if self._grid is None:
-            return (((_NOTHING if self._heat is not None else "", "dim"),),)
+            return (((_NOTHING if self._is_read else "", "dim"),),)
         strip = self._grid.bins * self._cell_width
         titles = [SIDES[side][:strip].ljust(strip) for side in range(self._grid.sides)]
         gap = " " * _GAP
