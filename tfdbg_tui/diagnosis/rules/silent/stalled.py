@@ -78,6 +78,11 @@ def is_hinge(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
     """Whether the result of a rectifier goes into a single number alone: the loss, as a hinge does.
 
     That is 0 when all have been learned.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: The result.
     """
     uses = [use for use in dataflow.consumers(event) if use.event is not None]
     forward = [use.event for use in uses if use.event and not is_backward(run, use.event)]
