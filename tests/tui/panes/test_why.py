@@ -70,6 +70,8 @@ def test_an_only_cause_opens_with_its_alerts_below_it(
     focus = navigation.open_on_root(explained, first_focus(explained))
     assert ALERTS.count(explained, focus) == 1 + 495
     assert ALERTS.position(explained, focus) == 0, "it stands on the cause"
+    again = navigation.first_alert(explained, navigation.move(explained, focus, 3))
+    assert ALERTS.position(explained, again) == 0
     entered = navigation.enter(explained, focus)
     assert (entered.pane, entered.graph_execution) == ("graph_execution", 141), "it is open already"
     focus = navigation.open_on_root(two_roots, first_focus(two_roots))

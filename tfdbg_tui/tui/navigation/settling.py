@@ -38,11 +38,10 @@ def open_on_root(snapshot: Snapshot, focus: Focus) -> Focus:
     explanation = snapshot.explanation
     if explanation is None or explanation.first is None:
         return focus
-    first = explanation.first
     focus = focus_first_alert(snapshot, focus)
     if len(explanation.groups) == 1:
-        focus = replace(focus, open_causes=focus.open_causes | {first})
-    return replace(focus, cause=first, pane=alerts.SPEC.name)
+        focus = replace(focus, open_causes=focus.open_causes | {explanation.first})
+    return replace(focus, pane=alerts.SPEC.name)
 
 
 def settle(snapshot: Snapshot, focus: Focus) -> Focus:

@@ -32,6 +32,7 @@ _BESIDE_NAME = 14  # cells of the frame, and of the title, beside the name
 _TALL = 10
 _TEXTS = ("op type", "function", "came by")
 
+_KINDS = {"root": "root", "suspect": "suspect", "benign": "harmless"}
 _CAME_BY = {
     "graph": "",
     "argument": "argument",
@@ -111,7 +112,7 @@ class Why(ChainPane):
             if chain.finding.event != chain.links[chain.start].event:
                 return ""
             origin = chain_origin(self.snapshot, chain)
-            return origin.worker if origin else "root"
+            return origin.worker if origin else _KINDS[chain.kind]
         if here.first < chain.start and chain.finding is not None:
             return "input"
         return _CAME_BY.get(chain.links[here.first].via, "")

@@ -34,7 +34,8 @@ def focus_alert(snapshot: Snapshot, focus: Focus, position: int) -> Focus:
 def focus_first_alert(snapshot: Snapshot, focus: Focus) -> Focus:
     """Focus the first root, without any the first suspect, before the diagnosis the first alert.
 
-    Within one call of a function the order of time need not be the order of cause and effect.
+    In Alerts that is the row of the cause, not the same tensor among its alerts.  Within one call
+    of a function the order of time need not be the order of cause and effect.
 
     Raises:
         NowhereError: There is none of them.
@@ -43,12 +44,12 @@ def focus_first_alert(snapshot: Snapshot, focus: Focus) -> Focus:
     first = snapshot.explanation.first if snapshot.explanation else None
     position = alerts.position(first) if first else None
     if first is not None and position is None:
-        return focus_event(snapshot, focus, first)
+        return focus_event(snapshot, replace(focus, cause=first), first)
     if not len(alerts) and snapshot.is_blind:
         raise NowhereError("this dump says nothing about NaN and ∞: ! tells what to record")
     if not len(alerts):
         raise NowhereError("no tensor with NaN or ∞ has been recorded")
-    return focus_alert(snapshot, focus, position or 0)
+    return replace(focus_alert(snapshot, focus, position or 0), cause=first)
 
 
 def focus_event(snapshot: Snapshot, focus: Focus, event: TensorEvent) -> Focus:
