@@ -281,7 +281,7 @@ async def test_a_tensor_itself_is_shown_where_it_was_recorded(
         assert opened.active_pane() is not None
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a", "v")
-        assert "FULL_TENSOR does" in opened.app.query_one(KeyBar).message
+        assert "--tensor-debug-mode FULL_TENSOR" in opened.app.query_one(KeyBar).message
 
 
 async def test_devices_and_hosts_are_told_apart(open_app: Open, logdirs: RecordedLogdirs) -> None:
