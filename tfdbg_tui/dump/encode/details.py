@@ -72,9 +72,7 @@ def to_rows(plan: GroupPlan, healthy: queue_rows.Rows, found: Float64Array) -> q
         healthy: The rows of the same execution, were nothing bad.
         found: The details of the bad rows.
     """
-    rows = plan.rows_of_healthy.copy()
-    for column in (queue_rows.NUMBER, queue_rows.ITERATION):
-        rows[:, column] = healthy[0, column]
+    (rows,) = _rows_of_healthy(plan, healthy[:1])
     if plan.sizes_put:
         sizes = healthy[:, queue_rows.SIZES :].reshape(-1)[: plan.sizes_put]
         rows[np.searchsorted(plan.counted, plan.unsized), queue_rows.SIZES] = sizes
@@ -96,10 +94,16 @@ def counted_rows(
     Returns:
         ``[executions, rows of each, WIDTH]``.
     """
+    rows = _rows_of_healthy(plan, heads)
+    rows[..., queue_rows.SIZES :] = counts
+    return rows
+
+
+def _rows_of_healthy(plan: GroupPlan, heads: queue_rows.Rows) -> queue_rows.Rows:
+    """Return `GroupPlan.rows_of_healthy` for each of some executions."""
     rows = np.repeat(plan.rows_of_healthy[None], len(heads), axis=0)
     for column in (queue_rows.NUMBER, queue_rows.ITERATION):
         rows[..., column] = heads[:, None, column]
-    rows[..., queue_rows.SIZES :] = counts
     return rows
 
 
