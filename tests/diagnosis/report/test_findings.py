@@ -116,6 +116,20 @@ def test_what_a_circular_buffer_dropped_is_told(tmp_path: Path, first: int, told
     assert not any("does not count" in problem for problem in report.problems)
 
 
+def test_a_tensor_from_before_a_circular_buffer_is_no_array_of_pythons(tmp_path: Path) -> None:
+    """Its op may have been dropped; one that is younger than the buffer comes from Python."""
+    bad, fine = floats(np.nan, 1.0), floats(1.0, 2.0)
+    rules = []
+    for taken in (3, 100):
+        program = Program(tmp_path / str(taken))
+        for serial in range(8, 12):
+            program.execution("Sin", [5], {serial: fine}, given=(fine,), serial=serial)
+        program.execution("Neg", [taken], {200: bad}, given=(bad,), serial=12)
+        (root,) = diagnose(program.open()).roots
+        rules.append((root.rule, root.certainty))
+    assert rules == [("before-first-event", "observed"), ("bad-array", "proved")]
+
+
 @pytest.mark.parametrize(
     "logdir", ["curt_health", "concise_health", "full_health", "full_tensor", "session"]
 )

@@ -74,12 +74,21 @@ class CaseBuilder:
         )
 
     def _is_cut_off(self, event: TensorEvent) -> bool:
-        """Whether an event belongs to the first execution that a circular buffer has kept."""
+        """Whether a circular buffer has dropped what an event, or its execution, was made from."""
+        if not is_circular(self._run):
+            return False
+        timeline = self._dataflow.timeline
         if event.kind == "graph_execution":
-            return self._dataflow.timeline.execution_of(event.index) in (None, 0) and is_circular(
-                self._run
-            )
-        return event.index == 0 and is_circular(self._run)
+            return timeline.execution_of(event.index) in (None, 0)
+        first_made = min(timeline.execution(0).output_tensor_ids, default=0)
+        taken = zip(
+            timeline.execution(event.index).input_tensor_ids,
+            self._dataflow.producers(event),
+            strict=False,
+        )
+        return event.index == 0 or any(
+            tensor_id < first_made and producer.event is None for tensor_id, producer in taken
+        )
 
     def _input(self, event: TensorEvent, producer: Producer) -> Input:
         summary = self._causes.input_summary(producer)

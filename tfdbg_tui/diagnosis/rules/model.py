@@ -86,7 +86,7 @@ class Case:
         growth: How it grew before; None where it did not, or that is not on record.
         training: Whether the program changes variables.
         index: Position among the events of its kind.
-        cut_off: Whether a circular buffer has dropped what came right before.
+        cut_off: Whether a circular buffer may have dropped what it was made from.
         graph_name: Name of the op's graph; "" outside.
         limits: To what recording was limited, as the user gave it; "" where it was not.
     """

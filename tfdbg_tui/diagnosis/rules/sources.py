@@ -51,9 +51,10 @@ def _given_bad(case: Case) -> Match | None:
 def _given_as_bad(case: Case) -> Match | None:
     """Test for: the same, and the op has made nothing worse of it: no NaN of ∞.
 
-    Where recording was limited, an op that is not on record may have computed it.
+    Where recording was limited, or events were dropped, an op that is not on record may have
+    computed it.
     """
-    if case.limits:
+    if case.limits or case.cut_off:
         return None
     given = [i.summary for i in case.inputs if i.op_type is None and i.summary is not None]
     with_nan = any(summary.nan for summary in given)
@@ -124,9 +125,15 @@ BAD_ARRAY = Rule(
 
 
 def _before_first_event(case: Case) -> Match | None:
-    if not case.cut_off or not (case.open or case.function):
+    if not case.cut_off:
         return None
-    return Match("observed", f"{bad_out(case)} in the first execution that the buffer has kept")
+    if case.open or case.function:
+        return Match("observed", f"{bad_out(case)} in the first execution that the buffer has kept")
+    if _given_bad(case) is not None:
+        return Match(
+            "observed", f"{bad_out(case)}, of a tensor from before what the buffer has kept"
+        )
+    return None
 
 
 BEFORE_FIRST_EVENT = Rule(
