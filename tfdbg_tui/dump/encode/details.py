@@ -72,7 +72,7 @@ def to_rows(plan: GroupPlan, healthy: queue_rows.Rows, found: Float64Array) -> q
         healthy: The rows of the same execution, were nothing bad.
         found: The details of the bad rows.
     """
-    (rows,) = _rows_of_healthy(plan, healthy[:1])
+    rows: queue_rows.Rows = _rows_of_healthy(plan, healthy[:1])[0]
     if plan.sizes_put:
         sizes = healthy[:, queue_rows.SIZES :].reshape(-1)[: plan.sizes_put]
         rows[np.searchsorted(plan.counted, plan.unsized), queue_rows.SIZES] = sizes
