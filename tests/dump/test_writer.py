@@ -737,10 +737,13 @@ def test_missing_hooks_fall_back_to_tensorflow(
 ) -> None:
     monkeypatch.setattr(private, "missing", lambda: "from_func_graph is gone")
     with caplog.at_level(logging.WARNING, "tfdbg_tui"):
-        tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+        tfdbg_tui.enable_dump_debug_info(
+            str(tmp_path), "ADAPTIVE", -1, layers="encoder*", on_bad="raise"
+        )
     tf.add(1.0, 2.0)
     tfdbg_tui.disable_dump_debug_info()
     assert "from_func_graph is gone" in caplog.text
+    assert "is used instead, without layers, on_bad" in caplog.text
     assert [d.op_type for d in oracle.open_reader(str(tmp_path)).executions()] == ["AddV2"]
 
 

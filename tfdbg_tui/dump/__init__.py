@@ -256,11 +256,13 @@ def _fall_back(
         )
         return None
     _fell_back = True
+    without = ", ".join(wanted.unknown_to_tensorflow)
     _log.warning(
         "tfdbg-tui: this TensorFlow (%s) differs from what the dump writer knows (%s); "
-        "TensorFlow's own dump instrumentation is used instead",
+        "TensorFlow's own dump instrumentation is used instead%s",
         tf.__version__,
         missing,
+        f", without {without}" if without else "",
     )
     return tf.debugging.experimental.enable_dump_debug_info(
         wanted.dump_root,

@@ -71,6 +71,20 @@ class Options:
         """Whether something happens at the first bad tensor."""
         return self.on_bad == "raise" or self.keep_after_bad is not None
 
+    @property
+    def unknown_to_tensorflow(self) -> list[str]:
+        """The names of the given options that TensorFlow's own instrumentation has not."""
+        given = {
+            "every": self.every != 1,
+            "steps": self.steps is not None,
+            "layers": bool(self.scope.layers),
+            "functions": bool(self.scope.functions),
+            "lines": bool(self.scope.lines),
+            "keep_after_bad": self.keep_after_bad is not None,
+            "on_bad": self.on_bad != "continue",
+        }
+        return [name for name, is_given in given.items() if is_given]
+
     def records_step(self, number: int) -> bool:
         """Return whether a training step is recorded."""
         return number % self.every == 0 and (self.steps is None or number in self.steps)
