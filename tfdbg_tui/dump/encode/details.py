@@ -101,7 +101,7 @@ def counted_rows(
 
 def _rows_of_healthy(plan: GroupPlan, heads: queue_rows.Rows) -> queue_rows.Rows:
     """Return `GroupPlan.rows_of_healthy` for each of some executions."""
-    rows = np.repeat(plan.rows_of_healthy[None], len(heads), axis=0)
+    rows: queue_rows.Rows = np.repeat(plan.rows_of_healthy[None], len(heads), axis=0)
     for column in (queue_rows.NUMBER, queue_rows.ITERATION):
         rows[..., column] = heads[:, None, column]
     return rows
