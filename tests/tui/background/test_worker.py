@@ -9,6 +9,7 @@ import threading
 import numpy as np
 import pytest
 
+from tfdbg_tui.tui.background.tasks import Tasks
 from tfdbg_tui.tui.background.worker import Worker, end_workers
 
 _LEAVE_BUSY = """\
@@ -61,3 +62,14 @@ def test_leaving_does_not_abort_the_process() -> None:
     for _ in range(3):
         result = subprocess.run([sys.executable, "-c", _LEAVE_BUSY], check=False, timeout=60)
         assert result.returncode == 0
+
+
+def test_work_that_is_wanted_while_the_app_ends_is_left_undone() -> None:
+    tasks = Tasks(lambda _: None)
+    assert tasks.start_work(lambda: 1).done.wait(60)
+    tasks.stop()
+    tasks.join()
+    assert not tasks.start_work(lambda: 2).done.is_set()
+    never_started = Tasks(lambda _: None)
+    never_started.stop()
+    assert not never_started.start_work(lambda: 3).done.is_set()

@@ -76,8 +76,8 @@ class Tasks(Worker):
         self._stopped = False
 
     def start_work(self, work: Callable[[], T]) -> Task[T]:
-        """Start some work; return the task, which may be done already."""
-        if not self.is_alive():
+        """Start some work; return the task, which may be done already, or never once stopped."""
+        if self.ident is None and not self._stopped:
             self.start()
         task = Task(work)
         self._next = task
