@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tfdbg_tui.query import QueryError, parse
+from tfdbg_tui.query.language import searched
 
 
 @pytest.mark.parametrize(
@@ -90,3 +91,9 @@ def test_shares_are_of_all_elements() -> None:
     (term,) = parse("zero>90%").numbers
     zeros, sizes = np.array([91.0, 90, 0, 91]), np.array([100, 100, 0, np.nan])
     assert term.fits({"zero": zeros, "size": sizes}).tolist() == [True, False, False, False]
+
+
+def test_the_style_of_an_expression_is_not_commented_on() -> None:
+    """The tests end at a warning, which a terminal would show across the screen."""
+    assert searched("[[a]")
+    assert parse("/[[a]/").texts

@@ -17,6 +17,7 @@ import difflib
 import fnmatch
 import math
 import re
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -213,11 +214,18 @@ def parse(text: str, vocabulary: Vocabulary = OF_TENSORS) -> Query:
     return Query(tuple(texts), tuple(numbers), bad)
 
 
+def _expression(text: str, flags: int) -> re.Pattern[str]:
+    """Return a regular expression; what Python thinks of its style would disturb the screen."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return re.compile(text, flags)
+
+
 def searched(text: str) -> TextTerm:
     """Return the term that finds a text anywhere, or what it matches as a regular expression."""
     plain = re.escape(text)
     try:
-        pattern = re.compile(f"{plain}|(?:{text})", _case(text))
+        pattern = _expression(f"{plain}|(?:{text})", _case(text))
     except re.error:
         pattern = re.compile(plain, _case(text))
     return TextTerm(ANY, (pattern,))
@@ -266,7 +274,7 @@ def _word(word: str) -> re.Pattern[str]:
 
 def _regex(text: str) -> re.Pattern[str]:
     try:
-        return re.compile(text, _case(text))
+        return _expression(text, _case(text))
     except re.error as error:
         raise QueryError(f"{text} is no regular expression: {error}") from error
 
