@@ -30,7 +30,7 @@ from tfdbg_tui.diagnosis import (
 )
 from tfdbg_tui.logdir import UnreadableError
 from tfdbg_tui.query import RowTests
-from tfdbg_tui.tui.session.focus import Place
+from tfdbg_tui.tui.session.focus import OpName, Place
 from tfdbg_tui.tui.session.folding import FoldedRow, fold_library_frames
 from tfdbg_tui.tui.session.job import job_of
 from tfdbg_tui.tui.session.tree import Path, Tree
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.executions import Executions
     from tfdbg_tui.logdir.index.traces import GraphExecutions
     from tfdbg_tui.query import Kind
-    from tfdbg_tui.tui.session.focus import Focus, OpName, Sort
+    from tfdbg_tui.tui.session.focus import Focus, Sort
     from tfdbg_tui.tui.session.job import Job
 
     TreeKey = tuple[Node, frozenset[Path], bool]
@@ -124,6 +124,8 @@ class Snapshot:
     """
 
     explanation: Explanation | None = None
+    # Of roots in gradients: the stack traces of the ops that they are the gradients of.
+    _forward_stacks: Mapping[int | OpName | None, int] = MappingProxyType({})
     job: Job | None = None
     worker: int = 0
     listed: Mapping[tuple[Kind, str], Listed] = MappingProxyType({})
@@ -173,7 +175,19 @@ class Snapshot:
             return self
         twin = copy(self)
         twin.explanation = explanation
+        twin._forward_stacks = {
+            self._subject(root.event): root.forward_stack_id
+            for root in explanation.report.roots
+            if root.forward_stack_id is not None
+        }
         return twin
+
+    def _subject(self, event: TensorEvent) -> int | OpName:
+        """Return what is focused where a tensor is: its execution, or its op in a graph."""
+        if event.kind == "execution":
+            return event.index
+        site = self.run.graph_executions.site(event.index)
+        return OpName(site.graph_id, site.op_name)
 
     def within(self, jobs: Sequence[Job]) -> Snapshot:
         """Return the same snapshot with the one of some jobs that it is of."""
@@ -233,8 +247,9 @@ class Snapshot:
 
     def _stack_ids(self, focus: Focus) -> tuple[int, ...]:
         """Return the stack traces of what was focused last, the one to look at first."""
+        focused = focus.execution if focus.subject == "execution" else focus.op
+        forward = self._forward_stacks.get(focused)
         own = self._stack_id(focus)
-        forward = self._forward_stack_id(focus)
         return tuple(stack_id for stack_id in (forward, own) if stack_id is not None)
 
     def _stack_id(self, focus: Focus) -> int | None:
@@ -244,21 +259,6 @@ class Snapshot:
             op = self.run.op(focus.op.graph_id, focus.op.name)
             return op.stack_id if op else None
         return None
-
-    def _forward_stack_id(self, focus: Focus) -> int | None:
-        """Return the stack trace of the op that a focused root is the gradient of."""
-        for root in self.explanation.report.roots if self.explanation else ():
-            if root.forward_stack_id is not None and self._is_focused(root.event, focus):
-                return root.forward_stack_id
-        return None
-
-    def _is_focused(self, event: TensorEvent, focus: Focus) -> bool:
-        if focus.subject == "execution":
-            return event.kind == "execution" and event.index == focus.execution
-        if event.kind == "execution" or focus.op is None:
-            return False
-        site = self.run.graph_executions.site(event.index)
-        return (site.graph_id, site.op_name) == (focus.op.graph_id, focus.op.name)
 
     def place_of_user(self, focus: Focus) -> Place | None:
         """Return the user's line behind a stack trace that does not show it, where it is known."""
