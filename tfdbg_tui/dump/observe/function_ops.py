@@ -220,9 +220,11 @@ class FunctionOps:
                 caller=device,
             )
 
-        modes = self._options.mode, TensorDebugMode.FULL_TENSOR
-        in_modes = groups(rest, self._options), groups(whole, self._whole_options)
-        for items, mode in ((i, m) for some, m in zip(in_modes, modes, strict=True) for i in some):
+        in_modes = [(items, self._options.mode) for items in groups(rest, self._options)]
+        in_modes += [
+            (items, self._whole_options.mode) for items in groups(whole, self._whole_options)
+        ]
+        for items, mode in in_modes:
             plan = observed.plan_of(
                 items,
                 self._options,
