@@ -163,3 +163,13 @@ async def test_another_run_is_sorted_too(open_app: Open, logdirs: RecordedLogdir
         await opened.pilot.pause()
         sizes = [trace.summary.size or 0 for trace in listed(opened) if trace.summary]
         assert sizes == sorted(sizes, reverse=True)
+
+
+async def test_sorted_rows_may_lack_the_number(open_app: Open, logdirs: RecordedLogdirs) -> None:
+    async with open_app(logdirs["full_tensor"]) as opened:
+        await opened.press("3", "z", "s", *"max", "enter", "G")
+        titles = next(line for line in opened.screen().splitlines() if "op type" in line)
+        assert " max " in titles
+        highest = [trace.summary.maximum if trace.summary else None for trace in listed(opened)]
+        assert None in highest
+        assert max(number for number in highest if number is not None) == highest[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,12 @@ from tfdbg_tui.diagnosis import TensorEvent
 from tfdbg_tui.query import SORT_FIELDS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.event_rows import EventRows
-from tfdbg_tui.tui.panes.trace_columns import TraceColumns, TraceRow, choose_columns
+from tfdbg_tui.tui.panes.trace_columns import (
+    TraceColumns,
+    TraceRow,
+    choose_columns,
+    in_column,
+)
 from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
 from tfdbg_tui.tui.terminal.text import compact, short_device
 from tfdbg_tui.tui.widgets import chips
@@ -146,7 +152,7 @@ class GraphExecutionPane(Pane):
             reason = self.charset.safe(f" unreadable: {trace.unreadable}")
             return (*start, (name, ""), (reason, "dim")), behind
         facts = self._facts(snapshot, trace)
-        cells = [(" " + self.charset.fit(facts[title], w - 1), "dim") for title, w in columns.facts]
+        cells = [(in_column(t, facts[t], w, self.charset), "dim") for t, w in columns.facts]
         return (
             *start,
             (name, ""),
@@ -154,30 +160,28 @@ class GraphExecutionPane(Pane):
             *chips.columns(trace.summary, self.charset, columns.counts),
         ), behind
 
-    def _sorted_fact(self, snapshot: Snapshot, trace: GraphExecution) -> dict[str, str]:
-        """Return what is only shown of a tensor where the list is sorted by it."""
-        title, summary = self._sorted_title, trace.summary
-        if title == "line":
-            op = snapshot.run.op(trace.graph_id, trace.op_name)
-            return {title: self.charset.safe(snapshot.line(op.stack_id) if op else "")}
-        number = getattr(summary, {"min": "minimum", "max": "maximum"}.get(title, ""), None)
-        return {} if number is None else {title: f"{number:.4g}"}
-
     def _facts(self, snapshot: Snapshot, trace: GraphExecution) -> dict[str, str]:
         summary = trace.summary
         size = summary.size if summary else None
         rank = summary.rank if summary else None
+        op = snapshot.run.op(trace.graph_id, trace.op_name)
         return {
             "device": self.charset.safe(short_device(trace.device)),
             "function": self.charset.safe(snapshot.graph_name(trace.graph_id)),
             "op type": self.charset.safe(trace.op_type or ""),
-            "size": "" if size is None else f"{compact(size):>5}",
+            "size": "" if size is None else compact(size),
             "dtype": (summary.dtype or "") if summary else "",
             "rank": "" if rank is None else f"{rank}D",
+            "line": self.charset.safe(snapshot.line(op.stack_id) if op else ""),
+            "min": self._number(summary.minimum if summary else None),
+            "max": self._number(summary.maximum if summary else None),
             "step": "" if trace.step is None else str(trace.step),
             "iteration": "" if trace.iteration is None else str(trace.iteration),
-            **self._sorted_fact(snapshot, trace),
         }
+
+    def _number(self, value: float | None) -> str:
+        """Return an extreme; "" where it was not measured, or there is no finite element."""
+        return "" if value is None or math.isnan(value) else chips.number(value, self.charset)
 
     def _index_width(self, snapshot: Snapshot) -> int:
         return max(3, len(str(len(snapshot.run.graph_executions))))
@@ -187,7 +191,7 @@ class GraphExecutionPane(Pane):
         columns = self._columns
         chosen = self._sorted_title
         titles = [
-            (f" {title:{w - 1}}", "strong" if title == chosen else "dim")
+            (in_column(title, title, w, self.charset), "strong" if title == chosen else "dim")
             for title, w in columns.facts
         ]
         name = f"tensor in {columns.prefix}" if columns.prefix else "tensor"

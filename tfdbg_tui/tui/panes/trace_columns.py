@@ -21,11 +21,12 @@ _TAIL = 28  # the last two parts of most names; more of them does not push the o
 _STEP = 2  # widths are multiples of this, so that few rows more or less change nothing
 _SPARE = 8  # more than its names need a column does not get
 _BESIDE_NAME = 60  # cells from which on there is room for the op type
-_WIDEST = {"op type": 17, "function": 28}
+_WIDEST = {"op type": 17, "function": 28, "line": 24}
 _WIDEST_OTHER = 16
 _ZERO = 1  # place of the zeros among the counts of what is finite: −, 0, +
 _FIRST = ("device", "function")
-_LAST = ("size", "dtype", "rank", "step", "iteration", "line", "min", "max")
+_LAST = ("size", "dtype", "rank", "line", "min", "max", "step", "iteration")
+_FLUSH_RIGHT = frozenset({"size", "min", "max", "step", "iteration"})
 _FINITE = ("neg", "zero", "pos")
 
 
@@ -87,6 +88,20 @@ def choose_columns(
     prefix = _common_scopes(names)
     names = [name.removeprefix(prefix) for name in names]
     return replace(_share(names, facts, counts, room, sorted_by), prefix=prefix)
+
+
+def in_column(title: str, text: str, width: int, charset: Charset) -> str:
+    """Return a title, or what stands below it, in the width of its column; numbers flush right.
+
+    Args:
+        title: The title of the column.
+        text: What stands there.
+        width: Cells of the column, the space in front of it included.
+        charset: The characters to draw with.
+    """
+    room = width - 1
+    fitted = charset.fit(text, min(cell_len(text), room) if title in _FLUSH_RIGHT else room)
+    return f"{fitted:>{width}}" if title in _FLUSH_RIGHT else f" {fitted}"
 
 
 def _share(

@@ -162,11 +162,12 @@ def _extent(summary: TensorSummary, charset: Charset) -> str:
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return ""
     if low == high:
-        return f" finite: {_number(low, charset)}"
-    return f" finite: {_number(low, charset)} to {_number(high, charset)}"
+        return f" finite: {number(low, charset)}"
+    return f" finite: {number(low, charset)} to {number(high, charset)}"
 
 
-def _number(value: float, charset: Charset) -> str:
+def number(value: float, charset: Charset) -> str:
+    """Return a number in four digits."""
     return f"{value + 0.0:.4g}".replace("-", charset.minus)  # of -0.0 the sign tells nothing
 
 
