@@ -13,7 +13,6 @@ from tests.storage import places
 from tfdbg_tui.diagnosis.report.words import to_text
 from tfdbg_tui.logdir import EmptyLogdirError, LogdirError, RunReader, list_runs
 from tfdbg_tui.storage import remote_file
-from tfdbg_tui.storage.blocks import BLOCK
 from tfdbg_tui.wire import filesets, tfrecord
 
 if TYPE_CHECKING:
@@ -113,7 +112,8 @@ def starts_of(data: bytes) -> list[int]:
 def test_a_server_that_sends_whole_files_only(
     tmp_path: Path, logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_file, "_LEAST_BYTES", BLOCK)  # of smaller files all is asked for
+    monkeypatch.setattr(remote_file, "BLOCK", 1 << 16)  # of smaller files all is asked for
+    monkeypatch.setattr(remote_file, "_LEAST_BYTES", 1 << 16)
     with places.web(tmp_path, ranges=False) as place:
         place.fill(logdirs["mnist"])
         run = tfdbg_tui.open_run(place.url)

@@ -117,7 +117,8 @@ def test_an_outage_that_lasts_is_no_clean_report(
     place: places.Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "_PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr(remote_file, "_LEAST_BYTES", BLOCK)
+    monkeypatch.setattr(remote_file, "BLOCK", 1 << 16)
+    monkeypatch.setattr(remote_file, "_LEAST_BYTES", 1 << 16)
     (files,) = list_runs(place.url)
     reader = RunReader(files)
     reader._look(patient=False)  # which fetches the first block of each file
@@ -195,6 +196,25 @@ def test_what_is_fetched_is_bounded(place: places.Place) -> None:
     for index in range(len(run.graph_executions)):
         run.graph_executions[index]
     assert sum(Unsteady.reads) == fetched
+
+
+def test_what_follows_is_fetched_in_whole_pieces(
+    place: places.Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    piece = 4 * BLOCK
+    monkeypatch.setattr(remote_file, "_LEAST_BYTES", BLOCK)
+    monkeypatch.setattr(remote_file, "_PIECE_BYTES", piece)
+    monkeypatch.setattr(remote_file, "_AHEAD_BYTES", 3 * piece)
+    content = bytes(range(251)) * (40 * BLOCK // 251)
+    place.put("large", content)
+    path = urls.without_secrets(f"{place.url}/large")
+    file = storage_of(path).open(path)
+    read = bytearray(len(content))
+    for at in range(0, len(content), BLOCK + 7):
+        file.read_into(memoryview(read)[at : at + BLOCK + 7], at)
+    assert read == content
+    assert sum(Unsteady.reads) == len(content)
+    assert sorted(Unsteady.reads)[3:] == [piece] * (len(Unsteady.reads) - 3)
 
 
 def test_blocks_are_bounded_and_what_was_used_last_is_kept() -> None:

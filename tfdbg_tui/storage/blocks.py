@@ -12,9 +12,9 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-BLOCK = 1 << 16
+BLOCK = 1 << 18
 _SHARE = 2  # of the room where temporary files lie, one part in this many is taken at most
-_FILES_AHEAD = 2
+PIECES_AHEAD = 4
 
 
 class Blocks:
@@ -27,11 +27,11 @@ class Blocks:
         most_bytes: How much is kept; None for a share of the room that there is.
 
     Attributes:
-        ahead: What a file has to acquire before it fetches more than it was asked for.
+        ahead: What has to be acquired for each piece that is fetched before it is asked for.
     """
 
     def __init__(self, most_bytes: int | None = None) -> None:
-        self.ahead = threading.BoundedSemaphore(_FILES_AHEAD)
+        self.ahead = threading.BoundedSemaphore(PIECES_AHEAD)
         self._most_bytes = most_bytes
         self._kept: IO[bytes] | None = None
         self._held: OrderedDict[tuple[Hashable, int], tuple[int, int]] = OrderedDict()

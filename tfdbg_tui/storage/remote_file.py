@@ -6,7 +6,7 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfdbg_tui.storage.blocks import BLOCK
+from tfdbg_tui.storage.blocks import BLOCK, PIECES_AHEAD
 from tfdbg_tui.storage.interface import Fate, Look
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 64
 _LEAST_BYTES = 1 << 20  # that are fetched at once: what is near is asked for soon
 _PIECE_BYTES = 16 << 20  # of one request; several are on their way at once
-_AHEAD_BYTES = 2 * _PIECE_BYTES
+_AHEAD_BYTES = PIECES_AHEAD * _PIECE_BYTES
 
 
 class Status(NamedTuple):
@@ -55,7 +55,7 @@ class RemoteFile:
         self._status = ask()
         self._head = b""
         self._fate: Fate = ""
-        self._ahead: _Ahead | None = None
+        self._coming: list[_Ahead] = []
         self._lock = threading.Lock()
         self._take(self._status)
 
@@ -88,11 +88,8 @@ class RemoteFile:
 
     def read_into(self, view: memoryview, offset: int) -> int:
         """Fill a view with what is at `offset`, and fetch what follows; raises OSError."""
-        size = self._fill(view, offset)
-        end = offset + size
-        if end < self._status.size:
-            self._fetch_ahead(end)
-        return size
+        self._fetch_ahead(offset + len(view))
+        return self._fill(view, offset)
 
     def next_data(self, offset: int, size: int) -> int:
         """Return `offset`: holes of remote files are zeros like others."""
@@ -100,7 +97,8 @@ class RemoteFile:
 
     def close(self) -> None:
         """Give up what is held of the file."""
-        self._finish_ahead()
+        for piece in self._coming:
+            piece.join()
         self._held.drop(self)
 
     def _take(self, status: Status) -> None:
@@ -145,8 +143,9 @@ class RemoteFile:
 
     def _fetch_missing(self, numbers: range) -> dict[int, memoryview]:
         """Fetch those of some blocks that are not held, and some more; return them by number."""
-        if self._ahead is not None and numbers[-1] >= self._ahead.numbers.start:
-            self._finish_ahead()
+        for piece in self._coming:
+            if piece.numbers.start < numbers.stop and numbers.start < piece.numbers.stop:
+                piece.join()
         if self._fate == "replaced":
             raise FileNotFoundError("another file has its name now")
         if not any(self._lacks(number) for number in numbers):
@@ -177,31 +176,30 @@ class RemoteFile:
         return found
 
     def _fetch_ahead(self, start: int) -> None:
-        """Fetch what is missing soon after `start`, unless that is done for too many files."""
-        stop = min(start + _AHEAD_BYTES, self._status.size)
-        soon = range(start // BLOCK, -(-stop // BLOCK))
-        first = next((number for number in soon if self._lacks(number)), None)
-        if first is None:
-            return
+        """Fetch what is missing soon after `start`, as far as not too much is on its way."""
+        stop = min((start + _AHEAD_BYTES) // BLOCK, self._num_blocks())
         with self._lock:
-            if self._ahead is None and self._held.ahead.acquire(blocking=False):
-                stop = min(first + _AHEAD_BYTES // BLOCK, self._num_blocks())
-                self._ahead = _Ahead(self, range(first, stop))
-
-    def _finish_ahead(self) -> None:
-        with self._lock:
-            if self._ahead is not None:
-                self._ahead.join()
-                self._ahead = None
-                self._held.ahead.release()
+            self._coming = [piece for piece in self._coming if piece.is_alive()]
+            soon = set(range(start // BLOCK, stop)).difference(*(p.numbers for p in self._coming))
+            for run in _runs(sorted(number for number in soon if self._lacks(number))):
+                whole = len(run) == _PIECE_BYTES // BLOCK or run.stop == self._num_blocks()
+                if whole and self._held.ahead.acquire(blocking=False):
+                    self._coming.append(_Ahead(self, run, self._held.ahead))
 
 
 class _Ahead(threading.Thread):
-    """Fetches blocks that are likely to be asked for next; what fails is fetched when it is."""
+    """Fetches blocks that are likely to be asked for next; what fails is fetched when it is.
 
-    def __init__(self, file: RemoteFile, numbers: range) -> None:
+    Args:
+        file: The file.
+        numbers: Which blocks.
+        turn: What has been acquired for that; it is released at the end.
+    """
+
+    def __init__(self, file: RemoteFile, numbers: range, turn: threading.Semaphore) -> None:
         super().__init__(name="read-ahead", daemon=True)
         self._file = file
+        self._turn = turn
         self.numbers = numbers
         self.start()
 
@@ -209,6 +207,7 @@ class _Ahead(threading.Thread):
         """Do the work; called by `start`."""
         with contextlib.suppress(OSError):
             self._file.fetch(self.numbers)
+        self._turn.release()
 
 
 def _runs(numbers: Iterable[int]) -> list[range]:
