@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.layers import LayersOfOps as LayersOfOps
     from tfdbg_tui.diagnosis.layers import breadcrumb as breadcrumb
     from tfdbg_tui.diagnosis.layers import output_of as output_of
+    from tfdbg_tui.diagnosis.line_ops import LineOps as LineOps
+    from tfdbg_tui.diagnosis.line_ops import find_line_ops as find_line_ops
     from tfdbg_tui.diagnosis.locations import Location as Location
     from tfdbg_tui.diagnosis.locations import is_library_frame as is_library_frame
     from tfdbg_tui.diagnosis.locations import location_of as location_of
@@ -123,6 +125,7 @@ _NAMES = {
         "tensors_of_line",
     ),
     "tfdbg_tui.diagnosis.layers": ("LayersOfOps", "breadcrumb", "output_of"),
+    "tfdbg_tui.diagnosis.line_ops": ("LineOps", "find_line_ops"),
     "tfdbg_tui.diagnosis.locations": ("Location", "is_library_frame", "location_of", "user_frame"),
     "tfdbg_tui.diagnosis.recording": (
         "BUFFERING",

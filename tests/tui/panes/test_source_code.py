@@ -14,10 +14,16 @@ if TYPE_CHECKING:
 async def test_marks_and_counts(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a", "5", "z")
+        await opened.app.workers.wait_for_complete()
+        await opened.pilot.pause()
         lines = opened.screen().splitlines()
         root = next(line for line in lines if "tf.math.log(probs)" in line)
         assert "183█" in root
         assert root.rstrip(" │").endswith("root, 10 bad")
+        assert "  Neg, Log, Mul  " in root, "what the line runs, where there is room"
+        assert [line for line in lines if "  ReadVariableOp, MatMul, AddV2, Relu" in line] == [
+            line for line in lines if "return activation(tf.matmul" in line
+        ]
         assert next(line for line in lines if "tf.reduce_mean(diff)" in line).count("▌") == 1
         assert next(line for line in lines if "def loss(" in line).count("▌") == 0
 

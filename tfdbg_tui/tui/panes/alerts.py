@@ -13,12 +13,12 @@ from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.terminal.text import compact, last_parts
 from tfdbg_tui.tui.widgets.cells import joined
-from tfdbg_tui.tui.widgets.chips import BRIEF, brief, flush_right
+from tfdbg_tui.tui.widgets.chips import BRIEF, brief, flush_right, in_brief
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
-    from tfdbg_tui.diagnosis import Group, Location
+    from tfdbg_tui.diagnosis import Finding, Group, Link, Location
     from tfdbg_tui.tui.panes.alert_rows import AlertRow
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
@@ -28,6 +28,7 @@ _SOME_LINES = 5  # a pane this tall has room for a line about the chosen cause
 _TEXT_LINES = 4  # of evidence, and of a fix
 _ROWS = 3  # of causes that a low pane shows before it tells more of one
 _OP_TYPES, _LEAST_OP_TYPES = 10, 3
+_LEAST_CHAIN = 6  # lines that are left, for the chain of a cause to be shown
 _COUNT = 7  # width of a cause's number of alerts
 _PLACE = 24  # width of a cause's line, where there is room
 _WIDE = 70
@@ -40,6 +41,7 @@ class Alerts(Pane):
     """The Alerts pane."""
 
     EMPTY = "No NaN and no ∞ recorded."
+    _name_width = 0
 
     @property
     def reason_when_empty(self) -> str:
@@ -56,7 +58,7 @@ class Alerts(Pane):
         event = found.group.finding.event if found.group else None
         focus = self.session.focus
         filtered = focus.filter_of(ALERTS.PANE), ALERTS.num_listed(self.snapshot, focus)
-        return found, event in focus.open_causes, row == self.cursor, filtered
+        return found, event in focus.open_causes, row == self.cursor, filtered, self._name_width
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
@@ -80,7 +82,7 @@ class Alerts(Pane):
         number_width = len(str(len(snapshot.alerts)))
         room = width - len(indent) - number_width - BRIEF - 3
         name = self.charset.safe(snapshot.tensor_name(event))
-        name_width = self._name_width(name, room)
+        name_width = min(self._name_width or room, room)
         cells: list[Cell] = [
             (f"{indent}{found.alert + 1:>{number_width}} ", "dim"),
             (self.charset.fit_name(name, name_width), ""),
@@ -89,12 +91,21 @@ class Alerts(Pane):
             cells.append((" " + self.charset.fit(where, room - name_width - 1), "dim"))
         return (*cells, *brief(snapshot.summary(event), self.charset), (" ", ""))
 
-    def _name_width(self, name: str, room: int) -> int:
-        """Return the width of an alert's name: its graph gets what the last parts leave."""
-        if room < _NARROW:
-            return room
-        wide = max(room * 3 // 5, cell_len(last_parts(name)) + len(self.charset.ellipsis) + 1)
-        return wide if room - wide >= _LEAST_GRAPH else room
+    def fit_columns(self, rows: range, width: int) -> None:
+        """See `VirtualList`: the graphs of alerts get what the names in view leave."""
+        snapshot, focus = self.snapshot, self.session.focus
+        found = [ALERTS.at(snapshot, focus, row) for row in rows]
+        alerts = [ALERTS.event(snapshot, row) for row in found if row.alert is not None]
+        names = [self.charset.safe(snapshot.tensor_name(event)) for event in alerts]
+        room = width - len(str(len(snapshot.alerts))) - BRIEF - 6
+        self._name_width = self._width_of_names(names, room)
+
+    def _width_of_names(self, names: Sequence[str], room: int) -> int:
+        """Return how wide the column of names is; 0 where nothing has room beside it."""
+        tails = (cell_len(last_parts(name)) + len(self.charset.ellipsis) + 1 for name in names)
+        longest = max(map(cell_len, names), default=0)
+        wide = min(longest, max(room * 3 // 5, *tails, 0))
+        return wide if room >= _NARROW and room - wide >= _LEAST_GRAPH else 0
 
     def _cause(self, group: Group, width: int) -> Line:
         """Return the row of a cause: what happened, where, and how many alerts go back to it."""
@@ -157,11 +168,11 @@ class Alerts(Pane):
         return (self._kinds(snapshot), (), *op_types, ())
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
-        """See `VirtualList`: more of the chosen cause."""
+        """See `VirtualList`: more of the chosen cause, of the first one where none is chosen."""
         snapshot = self.session.snapshot
-        if snapshot is None or self.cursor is None or height < _SOME_LINES:
+        if snapshot is None or not self.row_count or height < _SOME_LINES:
             return ()
-        found = ALERTS.at(snapshot, self.session.focus, self.cursor)
+        found = ALERTS.at(snapshot, self.session.focus, self.cursor or 0)
         if found.group is None:
             return ()
         finding = found.group.finding
@@ -175,14 +186,37 @@ class Alerts(Pane):
             named = self._is_named(found.group)
             facts = self._facts(found.group, width, finding.title if named else "")
             return (((" ", ""), *facts), *evidence, *self._text(fix, room, "good", lines=free - 2))
-        return (
+        card = (
             (),
             *self._text(finding.title, room, "strong"),
             ((" ", ""), *self._facts(found.group, width)),
             *self._text(finding.evidence, room, ""),
             *self._text(fix, room, "good"),
-            ((" w", "key"), (" why", "dim")),
+            *(() if self.cursor is None else (((" w", "key"), (" why", "dim")),)),
         )
+        free = height - len(self._head) - self.row_count - len(card)
+        why = self._text(finding.why, room, "dim", lines=free)
+        return (*card, *why, *self._chain(finding, width, free - len(why)))
+
+    def _chain(self, finding: Finding, width: int, lines: int) -> tuple[Line, ...]:
+        """Return the tensors of a cause's chain, one a line, as far as lines are left.
+
+        Args:
+            finding: The cause.
+            width: Cells of a line.
+            lines: How many lines may be filled.
+        """
+        if lines < _LEAST_CHAIN:
+            return ()
+        shown = finding.chain[: lines - 3]  # without what stands around them
+        more = len(finding.chain) - len(shown)
+        cut = (((f" {self.charset.ellipsis} {more:,} more", "faint"),),) if more else ()
+        return ((), ((" chain", "dim"),), *(self._link(k, width) for k in shown), *cut)
+
+    def _link(self, link: Link, width: int) -> Line:
+        name = self.charset.safe(self.snapshot.tensor_name(link.event))
+        name = self.charset.fit_name(name, width - BRIEF - 4)
+        return ("  " + name, ""), *in_brief(link.summary, self.charset), ("  ", "")
 
     def _facts(self, group: Group, width: int, title: str = "") -> Line:
         """Return which tensor a cause is about, or its title, and where it is."""

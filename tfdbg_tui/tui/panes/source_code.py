@@ -1,4 +1,7 @@
-"""Source Code: the focused file as it was when the program ran, on the focused line."""
+"""Source Code: the focused file as it was when the program ran, on the focused line.
+
+Where there is room, the ops that a line runs stand beside it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 from textual.message import Message
 
+from tfdbg_tui.diagnosis import find_line_ops
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focus import Place
@@ -17,7 +21,7 @@ from tfdbg_tui.tui.widgets.cells import width_of
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from tfdbg_tui.diagnosis import BadLine
+    from tfdbg_tui.diagnosis import BadLine, LineOps
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -28,6 +32,10 @@ _TAB = 4
 _FILES = 16
 _LONGEST = 1_000_000  # characters of a file that are coloured; more takes seconds
 _ROOT = "root"
+_WIDE = 90  # cells of a line from which on there is room for op types
+_OPS = 48  # cells that long lines leave to op types; their own begin further right
+_LEAST_OPS = 20  # less of op types that do not fit tells nothing
+_STEP = 8  # they begin at a multiple of this, so that scrolling seldom moves them
 
 
 class SourceRows(Rows):
@@ -104,15 +112,22 @@ class SourceCode(Pane):
     class Coloured(Message):
         """The colours of a file have been found."""
 
+    class OpsFound(Message):
+        """The ops of all lines have been found."""
+
     def __init__(self, spec: PaneSpec, key: str, session: Session, charset: Charset) -> None:
         super().__init__(spec, key, session, charset)
         self._coloured: dict[tuple[str, str], Sequence[Line]] = {}
         self._wanted: tuple[str, str] | None = None
         self._column = 0
+        self._ops: LineOps = {}
+        self._ops_of: Hashable = None
+        self._ops_at: int | None = None
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        return self._file, self._file in self._coloured, self._column, row == self.cursor
+        beside = self._ops_at, self._ops_of_line(row + 1)
+        return self._file, self._file in self._coloured, self._column, row == self.cursor, beside
 
     @property
     def _file(self) -> tuple[str, str] | None:
@@ -131,8 +146,40 @@ class SourceCode(Pane):
         text, room = self._text(row), width - digits - 3
         if bad is not None and bad.is_root:
             text = _cut(text, room - len(_ROOT) - 3, self.charset.ellipsis)
-        told = self._told(bad, room - width_of(text))
+        chip = self._chip(bad, room - width_of(text))
+        text = (*text, *self._ops_beside(row + 1, width_of(text), room - len(chip)))
+        gap = " " * max(0, room - width_of(text) - len(chip))
+        told = ((gap, ""), (chip, "chip-bad")) if chip else ()
         return (number, margin, *text, *told), "focus" if focused else ""
+
+    def fit_columns(self, rows: range, width: int) -> None:
+        """See `VirtualList`: op types begin behind the lines of text, if there is room."""
+        self._ops_at = None
+        if width >= _WIDE:
+            longest = max(width_of(self._text(row)) for row in rows)
+            self._ops_at = -(-(min(longest, width - _OPS) + 2) // _STEP) * _STEP
+
+    def _ops_of_line(self, number: int) -> tuple[str, ...]:
+        place = self.session.focus.place
+        return self._ops.get(place.path, {}).get(number, ()) if place else ()
+
+    def _ops_beside(self, number: int, start: int, end: int) -> Line:
+        """Return the types of the ops that a line runs, where they have room.
+
+        Args:
+            number: The line.
+            start: Where its text ends.
+            end: Where something else begins.
+        """
+        op_types = self._ops_of_line(number)
+        if self._ops_at is None or not op_types:
+            return ()
+        begin = max(self._ops_at, start + 2)
+        words, room = self.charset.safe(", ".join(op_types)), end - begin - 1
+        if room < min(cell_len(words), _LEAST_OPS):
+            return ()
+        words = self.charset.fit(words, min(cell_len(words), room))
+        return (" " * (begin - start), ""), (words, "faint")
 
     def _bad_line(self, number: int) -> BadLine | None:
         snapshot, place = self.session.snapshot, self.session.focus.place
@@ -140,17 +187,17 @@ class SourceCode(Pane):
             return None
         return snapshot.explanation.report.bad_lines.get(place.path, {}).get(number)
 
-    def _told(self, bad: BadLine | None, room: int) -> Line:
+    def _chip(self, bad: BadLine | None, room: int) -> str:
         """Return what stands at the end of a line whose ops made bad tensors, if it fits."""
         if bad is None:
-            return ()
+            return ""
         root = _ROOT if bad.is_root else ""
         count = f"{compact(bad.tensors)} bad" if bad.tensors else ""
         for words in ((root, count), (root or count,)):
             text = f" {', '.join(filter(None, words))} "
             if len(text) < room:
-                return ((" " * (room - len(text)), ""), (text, "chip-bad"))
-        return ()
+                return text
+        return ""
 
     def _text(self, row: int) -> Line:
         file = self._file
@@ -174,6 +221,8 @@ class SourceCode(Pane):
             self._wanted = self._file
             self._column = 0
             self._colour()
+        if self.line_width >= _WIDE:
+            self._find_ops()
         super().update()
 
     def reveal(self, row: int, *, centre: bool = True) -> None:
@@ -199,6 +248,27 @@ class SourceCode(Pane):
             self.post_message(self.Coloured())
 
         self.run_worker(work, thread=True, exit_on_error=False, group="syntax")
+
+    def _find_ops(self) -> None:
+        """Find the ops of all lines in a thread, again when there are new ones."""
+        snapshot = self.session.snapshot
+        if snapshot is None:
+            return
+        run = snapshot.run
+        known = run.files.label, run.graph_executions.num_sites, run.executions.num_kinds
+        if known == self._ops_of:
+            return
+        self._ops_of = known
+
+        def work() -> None:
+            self._ops = find_line_ops(run)
+            self.post_message(self.OpsFound())
+
+        self.run_worker(work, thread=True, exit_on_error=False, group="ops")
+
+    def on_source_code_ops_found(self) -> None:
+        """Draw the lines again, now with their ops."""
+        self.update()
 
     def on_source_code_coloured(self) -> None:
         """Draw the lines again, now in colour."""

@@ -124,11 +124,7 @@ class Why(ChainPane):
             return ((" " * CAME_IN, ""),)
         summary = chain.links[here.first - 1].summary
         arrow: Cell = (f" {self.charset.right:2}", "faint")
-        if summary is None or summary.has_inf_or_nan is None:
-            return (*chips.flush_right("", chips.BRIEF, ""), arrow)
-        if summary.bad:
-            return (*chips.brief(summary, self.charset), arrow)
-        return (*chips.flush_right("finite", chips.BRIEF, "good"), arrow)
+        return (*chips.in_brief(summary, self.charset), arrow)
 
     def _has_input(self, here: FoldedRow) -> bool:
         """Whether the row before is what went into this one."""
@@ -137,11 +133,7 @@ class Why(ChainPane):
     def _values(self, link: Link, width: int) -> Line:
         if self._wide(width):
             return chips.columns(link.summary, self.charset, chips.ALL_WIDTHS)
-        summary = link.summary
-        if summary is not None and summary.bad:
-            return (*chips.brief(summary, self.charset), (" ", ""))
-        text = "finite" if summary is not None and summary.has_inf_or_nan is False else ""
-        return (*chips.flush_right(text, chips.BRIEF, "good"), (" ", ""))
+        return (*chips.in_brief(link.summary, self.charset), (" ", ""))
 
     def _wide(self, width: int) -> bool:
         return width >= 3 + LEAST_NAME + sum(chips.ALL_WIDTHS)

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     Step = Callable[[Node], tuple[Node, ...]]
 
 _UNFOLDED = 16
-"""Rows on either side that are there before the user unfolds any: a high pane is full then."""
+"""Rows on either side that are there before the user unfolds any, and what the other side has not.
+
+A high pane is full then.
+"""
 
 Path = tuple[int, ...]
 """Where a row is: -1 above or 1 below the middle, then which branch at each fork."""
@@ -76,12 +79,14 @@ class Tree:
         toggled: frozenset[Path] = frozenset(),
         only_bad: bool = False,
     ) -> None:
-        self._neighbours = neighbours
         self._is_bad = is_bad
-        self._toggled = toggled
         self._only_bad = only_bad
-        above = self._side(middle, ABOVE)
-        below = self._side(replace(middle, slot=None), BELOW)
+        inputs = _Branches(neighbours.inputs, middle, ABOVE, toggled)
+        uses = _Branches(neighbours.uses, replace(middle, slot=None), BELOW, toggled)
+        inputs.unfold(_UNFOLDED)
+        uses.unfold(2 * _UNFOLDED - inputs.num_unfolded)
+        inputs.unfold(2 * _UNFOLDED - uses.num_unfolded)
+        above, below = self._side(inputs), self._side(uses)
         self.centre = len(above)
         centre = TreeRow((), middle, state="open", bad=self._bad(middle))
         self.rows = (*above, centre, *below)
@@ -96,11 +101,9 @@ class Tree:
     def _bad(self, node: Node) -> bool:
         return node.event is not None and self._is_bad(node.event)
 
-    def _side(self, middle: Node, side: int) -> list[TreeRow]:
-        step = self._neighbours.inputs if side == ABOVE else self._neighbours.uses
-        branches = _Branches(step, middle, side, self._toggled)
-        found = list(self._forks(branches, middle, (side,), ()))
-        return found[::-1] if side == ABOVE else found
+    def _side(self, branches: _Branches) -> list[TreeRow]:
+        found = list(self._forks(branches, branches.middle, (branches.side,), ()))
+        return found[::-1] if branches.side == ABOVE else found
 
     def _forks(
         self, branches: _Branches, node: Node, path: Path, guides: tuple[bool, ...]
@@ -135,14 +138,30 @@ class Tree:
 
 
 class _Branches:
-    """The branches on one side that are unfolded: at first the nearest, as far as they go."""
+    """The branches on one side that are unfolded: the nearest first, as far as they go.
+
+    Args:
+        step: Finds the branches of a node.
+        middle: Where they begin.
+        side: Which side it is.
+        toggled: Paths that the user has folded or unfolded.
+
+    Attributes:
+        middle: Where they begin.
+        side: Which side it is.
+        num_unfolded: How many rows `unfold` has found.
+    """
 
     def __init__(self, step: Step, middle: Node, side: int, toggled: frozenset[Path]) -> None:
+        self.middle = middle
+        self.side = side
+        self.num_unfolded = 0
         self._step = step
         self._toggled = toggled
         self._open: set[Path] = {(side,)}
         self._again: set[Path] = set()
-        self._unfold(middle, (side,))
+        self._folded: deque[tuple[Node, Path]] = deque([(middle, (side,))])
+        self._seen = {_identity(middle)}
 
     def of(self, path: Path, node: Node) -> tuple[Node, ...]:
         """Return the branches of a node that are shown."""
@@ -165,15 +184,14 @@ class _Branches:
     def _is_open(self, path: Path) -> bool:
         return (path in self._open) != (path in self._toggled)
 
-    def _unfold(self, middle: Node, root: Path) -> None:
-        queue = deque([(middle, root)])
-        seen = {_identity(middle)}
-        rows = 0
-        while queue and rows < _UNFOLDED:
-            node, path = queue.popleft()
+    def unfold(self, limit: int) -> None:
+        """Unfold the nearest branches until so many rows are there."""
+        folded, seen = self._folded, self._seen
+        while folded and self.num_unfolded < limit:
+            node, path = folded.popleft()
             self._open.add(path)
             for i, branch in enumerate(self._step(node)):
-                rows += 1
+                self.num_unfolded += 1
                 here = (*path, i)
                 if _identity(branch) in seen:
                     self._again.add(here)
@@ -182,9 +200,9 @@ class _Branches:
                 if branch.kind == "variable":
                     continue  # what lies behind is an earlier step, or a later one
                 if branch.is_boundary:
-                    queue.appendleft((branch, here))
+                    folded.appendleft((branch, here))
                 else:
-                    queue.append((branch, here))
+                    folded.append((branch, here))
 
 
 def _identity(node: Node) -> Hashable:

@@ -186,6 +186,15 @@ def brief(summary: TensorSummary | None, charset: Charset) -> Line:
     return flush_right(text, BRIEF, "bad")
 
 
+def in_brief(summary: TensorSummary | None, charset: Charset) -> Line:
+    """Return the bad kinds, or that there are none, or nothing; `BRIEF` cells wide."""
+    if summary is None or summary.has_inf_or_nan is None:
+        return flush_right("", BRIEF, "")
+    if summary.bad:
+        return brief(summary, charset)
+    return flush_right("finite", BRIEF, "good")
+
+
 def shape_and_type(summary: TensorSummary | None) -> str:
     """Return dtype and shape in few words: ``float32[2, 3]``; what of it is recorded."""
     if summary is None:
