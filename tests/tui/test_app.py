@@ -177,6 +177,16 @@ async def test_stack_frames_move_the_source(open_app: Open, logdirs: RecordedLog
         assert opened.focus.library_frames
 
 
+async def test_the_footer_says_how_to_get_all_branches_back(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("a", "4")
+        assert " b only what leads to NaN" in opened.screen().splitlines()[-1]
+        await opened.press("b")
+        assert " b all branches " in opened.screen().splitlines()[-1]
+
+
 async def test_filter_help_and_copy(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a", "f")

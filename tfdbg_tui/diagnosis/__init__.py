@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.explanation import Explanation as Explanation
     from tfdbg_tui.diagnosis.report.findings import Finding as Finding
     from tfdbg_tui.diagnosis.report.findings import Report as Report
+    from tfdbg_tui.diagnosis.report.gaps import EMPTY as EMPTY
     from tfdbg_tui.diagnosis.report.gaps import RUNNING as RUNNING
     from tfdbg_tui.diagnosis.report.gaps import find_gaps as find_gaps
     from tfdbg_tui.diagnosis.report.gaps import is_blind as is_blind
@@ -140,7 +141,7 @@ _NAMES = {
     "tfdbg_tui.diagnosis.report.diagnosis": ("diagnose",),
     "tfdbg_tui.diagnosis.report.explanation": ("Explanation",),
     "tfdbg_tui.diagnosis.report.findings": ("Finding", "Report"),
-    "tfdbg_tui.diagnosis.report.gaps": ("RUNNING", "find_gaps", "is_blind"),
+    "tfdbg_tui.diagnosis.report.gaps": ("EMPTY", "RUNNING", "find_gaps", "is_blind"),
     "tfdbg_tui.diagnosis.report.groups": ("Group",),
     "tfdbg_tui.diagnosis.report.links": ("Link",),
     "tfdbg_tui.diagnosis.report.schemas": ("SCHEMA_VERSION",),

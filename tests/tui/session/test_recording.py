@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tfdbg_tui.diagnosis import EMPTY
 from tfdbg_tui.logdir import open_run
+from tfdbg_tui.logdir.events import Progress
 from tfdbg_tui.tui.session.recording import Recording
+from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import RecordedLogdirs
 
 
@@ -23,3 +28,15 @@ def test_how_a_program_has_ended(logdirs: RecordedLogdirs, killed: bool, words: 
     live.note(replace(run, state=replace(run.state, writing=False, killed=killed)))
     ((said, _),) = live.facts(following=True, shown=None)
     assert said.startswith(words)
+
+
+def test_what_has_not_been_read_yet_is_not_called_missing(
+    logdirs: RecordedLogdirs, tmp_path: Path
+) -> None:
+    for file in logdirs["mnist"].iterdir():
+        kept = file.read_bytes() if file.suffix == ".metadata" else b""
+        (tmp_path / file.name).write_bytes(kept)
+    run = open_run(tmp_path)
+    assert EMPTY in {gap.kind for gap in Snapshot(run).gaps}
+    half = replace(run, progress=Progress(bytes_read=0, bytes_total=1))
+    assert EMPTY not in {gap.kind for gap in Snapshot(half).gaps}

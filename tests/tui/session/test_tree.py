@@ -45,6 +45,13 @@ def test_inputs_stand_above_and_uses_below_across_functions(mnist: Snapshot) -> 
     assert any("call dense_layer(" in row for row in rows[:middle])
 
 
+def test_one_side_gets_the_rows_that_the_other_has_not(mnist: Snapshot) -> None:
+    tree = mnist.tree(at(mnist, "trace:141"))
+    assert tree is not None
+    above, below = tree.centre, len(tree.rows) - 1 - tree.centre
+    assert below < 8 < 24 < above, "nothing but the end of the function is below"
+
+
 def test_variables_lead_to_the_step_before(mnist: Snapshot) -> None:
     focus = at(mnist, "trace:137")
     read = mnist.tree(focus)

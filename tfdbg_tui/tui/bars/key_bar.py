@@ -108,7 +108,7 @@ class KeyBar(SessionBar):
     def _actions(self) -> list[Action]:
         focus = self.session.focus
         actions = [
-            replace(action, label="first suspect") if self._is_of_suspects(action) else action
+            self._labelled(action)
             for action in footer_actions(focus.pane)
             if self._does_something(action)
         ]
@@ -117,6 +117,14 @@ class KeyBar(SessionBar):
         elif focus.filter_of(focus.pane):
             actions.insert(0, replace(BY_ID["close_why"], label="all rows"))
         return [replace(BY_ID["zoom"], label="all panes"), *actions] if self.zoomed else actions
+
+    def _labelled(self, action: Action) -> Action:
+        """Return an action with what it does now as its label."""
+        if self._is_of_suspects(action):
+            return replace(action, label="first suspect")
+        if action.id == "bad_branches" and self.session.focus.bad_branches:
+            return replace(action, label="all branches")
+        return action
 
     def _does_something(self, action: Action) -> bool:
         """Whether an action does something in the run that is shown."""

@@ -58,6 +58,8 @@ class StatusLine(SessionBar):
             right = self._right(snapshot, with_step=False)  # which process it is tells more
         while left and not _fit(left, right, width):
             left.pop()
+        if not _fit(left, right, width):
+            right = self._right(snapshot, with_batch=False)
         facts = joined(left, f" {self.charset.dot} ")
         room = width - width_of(facts) - width_of(right) - 16  # " tfdbg-tui ", gaps, the edge
         path = self.charset.fit_path(self._logdir, max(8, room))
@@ -74,7 +76,9 @@ class StatusLine(SessionBar):
         number = len(snapshot.notes)
         return "" if not number else f"{number} note{'s' if number > 1 else ''}: !"
 
-    def _right(self, snapshot: Snapshot | None, *, with_step: bool = True) -> Line:
+    def _right(
+        self, snapshot: Snapshot | None, *, with_step: bool = True, with_batch: bool = True
+    ) -> Line:
         """Return what is going on: reading, paused, following; and the number of alerts."""
         if snapshot is None:
             return (("no data yet", "dim"),)
@@ -98,10 +102,12 @@ class StatusLine(SessionBar):
             cells.append(("no alerts", "dim" if snapshot.gaps else "good"))
         if snapshot.gaps:
             cells.append(("incomplete", "match"))
-        return (*joined(cells, " "), *self._causes(snapshot, with_step=with_step))
+        first_bad = snapshot.explanation.report.first_bad if snapshot.explanation else ""
+        when = first_bad if with_batch else first_bad.partition(", ")[0]
+        return (*joined(cells, " "), *self._causes(snapshot, when if with_step else ""))
 
-    def _causes(self, snapshot: Snapshot, *, with_step: bool) -> Line:
-        """Return how many causes there are, and in which step the first, once that is known."""
+    def _causes(self, snapshot: Snapshot, when: str) -> Line:
+        """Return how many causes there are, and when the first was bad, once that is known."""
         report = snapshot.explanation.report if snapshot.explanation else None
         if report is None:
             return ()
@@ -110,7 +116,7 @@ class StatusLine(SessionBar):
         number, word = len(report.roots), "root"
         if not number:
             number, word = len(report.suspects), "suspect"
-        first = f", {report.first_bad}" if report.first_bad and with_step else ""
+        first = f", {when}" if when else ""
         return ((f" {number:,} {word}{'s' if number > 1 else ''}{first}", "match"),)
 
 

@@ -170,7 +170,8 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         report = self._reports[files]
         if report is None:
             return "open to see", "", ""
-        alerts = f"{compact(report.alerts)} alerts" if report.alerts else ""
+        word = "alerts" if report.roots else "harmless"
+        alerts = f"{compact(report.alerts)} {word}" if report.alerts else ""
         return report.verdict, alerts, f"{compact(report.events)} events"
 
     def action_list(self, action: str) -> None:

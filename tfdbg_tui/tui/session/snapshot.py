@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfdbg_tui.diagnosis import (
+    EMPTY,
     RUNNING,
     Dataflow,
     LayersOfOps,
@@ -114,7 +115,8 @@ class Snapshot:
         counted_alerts: How many alerts `alert_counts` covers.
         alerts_by_op_type: Number of alerts of each op type, most first.
         is_blind: Whether it says nothing about NaN and ∞, having been recorded so.
-        gaps: What is not on record; that the program still runs is shown elsewhere.
+        gaps: What is not on record; that the program still runs, or that nothing has been read
+            yet, is shown elsewhere.
         dataflow: Where its tensors come from and go to.
         listed: What filters have selected so far, by the list and the filter.
         sorted: What has been sorted, by the name of the pane.
@@ -138,7 +140,8 @@ class Snapshot:
         self.alert_counts = self._count_alerts(previous)
         self.alerts_by_op_type = self.alerts.by_op_type
         self.is_blind = is_blind(run)
-        self.gaps = tuple(gap for gap in find_gaps(run) if gap.kind != RUNNING)
+        told_elsewhere = {RUNNING} if run.progress.complete else {RUNNING, EMPTY}
+        self.gaps = tuple(gap for gap in find_gaps(run) if gap.kind not in told_elsewhere)
         self.dataflow = Dataflow(run)
         self.graph_execution = lru_cache(_RECORDS)(run.graph_executions.__getitem__)
         self.execution = lru_cache(_RECORDS)(run.executions.__getitem__)
