@@ -51,3 +51,12 @@ def test_the_op_type_is_there_with_a_long_name_beside_it() -> None:
         assert columns.name >= len("…/value_1/MatMul:0")
         widths = [width for _, width in columns.facts]
         assert columns.name + sum(widths) + sum(columns.counts) <= room
+
+
+def test_the_smallest_number_does_not_stand_without_the_largest() -> None:
+    extremes = {"min": "-0.0002143", "max": "1.234e+05"}
+    rows = [row("a:0")]
+    rows[0] = TraceRow("a:0", {**rows[0].facts, **extremes}, rows[0].summary)
+    shown = [{title for title, _ in choose(rows, room).facts} for room in range(40, 120)]
+    assert all(("min" in titles) == ("max" in titles) for titles in shown)
+    assert "min" in shown[-1]

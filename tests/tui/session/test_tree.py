@@ -49,7 +49,7 @@ def test_one_side_gets_the_rows_that_the_other_has_not(mnist: Snapshot) -> None:
     tree = mnist.tree(at(mnist, "trace:141"))
     assert tree is not None
     above, below = tree.centre, len(tree.rows) - 1 - tree.centre
-    assert below < 8 < 24 < above, "nothing but the end of the function is below"
+    assert below < 8 < 20 < above, "nothing but the end of the function is below"
 
 
 def test_variables_lead_to_the_step_before(mnist: Snapshot) -> None:

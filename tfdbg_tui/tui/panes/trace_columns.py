@@ -25,7 +25,9 @@ _WIDEST = {"op type": 17, "function": 28, "line": 24}
 _WIDEST_OTHER = 16
 _ZERO = 1  # place of the zeros among the counts of what is finite: −, 0, +
 _FIRST = ("device", "function")
-_LAST = ("size", "dtype", "rank", "line", "min", "max", "step", "iteration")
+_LAST = ("size", "dtype", "rank", "line")
+_EXTREMES = ("min", "max")  # both or none
+_BESIDES = ("step", "iteration")
 _FLUSH_RIGHT = frozenset({"size", "min", "max", "step", "iteration"})
 _FINITE = ("neg", "zero", "pos")
 
@@ -145,7 +147,10 @@ def _share(
     take(*_FIRST)
     widen(full)
     take("op type", *_LAST)
-    titles = ("op type", *_FIRST, *_LAST)
+    if sum(facts.get(title, 0) for title in _EXTREMES if title not in chosen) <= left:
+        take(*_EXTREMES)
+    take(*_BESIDES)
+    titles = ("op type", *_FIRST, *_LAST, *_EXTREMES, *_BESIDES)
     ordered = tuple((title, chosen[title]) for title in titles if title in chosen)
     return TraceColumns(name + min(left, _SPARE), "", ordered, kinds)
 
