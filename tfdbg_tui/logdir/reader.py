@@ -75,9 +75,10 @@ class RunReader:
         self._ended = False
         self._suspended = False
         self._killed = False
-        if files.run_id is None:
+        metadata = files.file_sets[0].path(filesets.METADATA)
+        if files.run_id is None and self._storage.exists(metadata):
             self._shared.problems.add(
-                files.file_sets[0].path(filesets.METADATA),
+                metadata,
                 "holds no readable record; the run's id and TensorFlow's version are unknown",
             )
 

@@ -99,6 +99,20 @@ def test_the_jobs_of_one_directory_are_told_apart(recorded: Path) -> None:
     assert sorted(map(sorted, found)) == sorted([name] for name in wanted)
 
 
+def test_those_that_recorded_nothing_are_of_the_job_that_they_serve(recorded: Path) -> None:
+    """TensorFlow's writer names devices of the server alone, in what the coordinator records."""
+    chief, *others = sorted(summaries_of(recorded / "server_0"), key=lambda one: -one.events)
+    chief = replace(chief, task=Task("ps", 0))
+    silent = [
+        replace(one, task=None, devices=(), run_id=f"another {number}")
+        for number, one in enumerate(others)
+    ]
+    (job,) = join([chief, *silent]).jobs
+    assert len(job.members) == 4
+    alone = replace(silent[0], started_at=(chief.started_at or 0.0) - 1000.0)
+    assert [len(job.members) for job in join([chief, alone, *silent[1:]]).jobs] == [1, 3]
+
+
 def test_a_summary_survives_its_file_and_is_small(recorded: Path) -> None:
     summaries = summaries_of(recorded / "steps_1")
     text = summaries_to_json(summaries)

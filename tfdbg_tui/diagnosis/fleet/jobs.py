@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 _CLOCKS_DIFFER = 300.0
 """Seconds that clocks of one job may differ by, or that its start may take."""
 
-_ORDER = ("chief", "master", "worker", "evaluator", "ps")
+_SERVER = "ps"
+_ORDER = ("chief", "master", "worker", "evaluator", _SERVER)
 
 _IN_CLUSTER = object()
 
@@ -44,7 +45,7 @@ def group_jobs(summaries: Iterable[WorkerSummary]) -> list[Job]:
     groups: Iterable[_Group] = map(_Group, ordered)
     for slack in (0.0, _CLOCKS_DIFFER):  # First those that surely ran at the same time.
         groups = _merged(groups, slack)
-    groups = _merged(groups, 0.0, by_runs=True)
+    groups = _with_silent(_merged(groups, 0.0, by_runs=True))
     jobs = [sorted(group.members, key=_place) for group in groups]
     return sorted(jobs, key=lambda job: min(map(_start, job)))
 
@@ -106,6 +107,21 @@ class _Group:
         same_program = os.path.basename(mine.program) == os.path.basename(its.program)
         return same_program, -abs(_start(mine) - _start(its))
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing was recorded, not even where."""
+        return not any(one.task or one.events or one.devices for one in self.members)
+
+    @property
+    def has_server(self) -> bool:
+        """Whether variables are on a server, which a coordinator's records name."""
+        return any(kind == _SERVER for kind, _ in self._tasks)
+
+    def began_with(self, other: _Group) -> bool:
+        """Whether it may have started together with another group."""
+        starts = [_start(group.members[0]) for group in (self, other)]
+        return abs(starts[0] - starts[1]) <= _CLOCKS_DIFFER
+
     def _clusters(self) -> set[str]:
         return {program.cluster for program in self._programs} - {""}
 
@@ -161,6 +177,25 @@ def _merged(groups: Iterable[_Group], slack: float, *, by_runs: bool = False) ->
         for mark in group.marks():
             marked.setdefault(mark, {})[place] = None
     return merged
+
+
+def _with_silent(groups: Iterable[_Group]) -> list[_Group]:
+    """Return groups, with processes that recorded nothing in the job that they served.
+
+    TensorFlow's writer leaves no record of what workers compute for a coordinator: nothing but
+    when they started tells that they are of its job.
+    """
+    groups = list(groups)
+    silent = [group for group in groups if group.is_silent]
+    found = [group for group in groups if not group.is_silent]
+    coordinated = [group for group in found if group.has_server]
+    for group in silent:
+        places = [place for place in coordinated if place.began_with(group)]
+        if len(places) == 1:
+            places[0].add(group)
+        else:
+            found.append(group)
+    return found
 
 
 def _span(process: WorkerSummary) -> _Span:
