@@ -34,6 +34,9 @@ async def main():
         refused = await session.call_tool("query", {"terms": "typ=Log"})
         assert refused.is_error
         print(json.dumps(refused.content[0].text))
+        unknown = await session.call_tool("query", {"filter": "nan"})
+        assert unknown.is_error
+        print(json.dumps(unknown.content[0].text))
 
 asyncio.run(main())
 """
@@ -79,7 +82,8 @@ def test_a_client_of_the_protocol_gets_answers(logdirs: RecordedLogdirs) -> None
     pytest.importorskip("mcp")
     client = [sys.executable, "-c", CLIENT, str(logdirs["mnist"])]
     told = subprocess.run(client, capture_output=True, text=True, timeout=120, check=True).stdout
-    names, answer, refused = map(json.loads, told.splitlines())
+    names, answer, refused, unknown = map(json.loads, told.splitlines())
     assert set(names) == {"runs", "diagnose", "query", "explain", "source"}
     assert json.loads(answer)["name"] == "Log:0"
     assert "did you mean type" in refused
+    assert unknown == "query has no argument 'filter'; it has terms, limit, run_id"

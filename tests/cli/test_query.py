@@ -50,6 +50,16 @@ def test_people_are_shown_a_table_and_told_what_is_left_out(
     values = "3 -∞, 968 negative, 29 zero"
     assert " ".join(line.split()) == f"graph 141 Log:0 Log loss {values} debug_mnist.py:183"
     assert "--limit" in err
+    assert "does not say" not in err
+
+
+def test_what_the_dump_does_not_tell_is_counted(
+    logdirs: RecordedLogdirs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["query", str(logdirs["shape"]), "--filter", "zero>0", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert not out
+    assert "events the dump does not say whether they fit" in err
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ Needs the protocol's library: pip install 'tfdbg-tui[mcp]'.
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ from tfdbg_tui.query import Kind, parse, tensor_rows
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
+
+    from mcp.server import MCPServer
 
     from tfdbg_tui.logdir import Run
 
@@ -44,14 +47,33 @@ def run(args: argparse.Namespace) -> int:
     tools = Tools(args.logdir)
     tools.runs()  # An unusable logdir is told now, to whoever has set this up.
     try:
-        from mcp.server import MCPServer
+        server = _server(tools.runs, tools.diagnose, tools.query, tools.explain, tools.source)
     except ImportError as error:
         raise LogdirError("mcp needs the library: pip install 'tfdbg-tui[mcp]'") from error
-    server = MCPServer("tfdbg-tui", instructions="Where NaN and infinity in a program come from.")
-    for tool in (tools.runs, tools.diagnose, tools.query, tools.explain, tools.source):
-        server.add_tool(_telling(tool))
     server.run()
     return 0
+
+
+def _server(*tools: Callable[..., Any]) -> MCPServer[Any]:
+    """Return a server that offers tools, and says no to arguments that they do not have."""
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    takes = {tool.__name__: list(inspect.signature(tool).parameters) for tool in tools}
+
+    class Server(MCPServer[Any]):
+        async def call_tool(self, name: str, arguments: dict[str, Any], *rest: Any) -> Any:
+            """See `MCPServer`, which ignores such arguments."""
+            for argument in arguments:
+                if argument not in takes.get(name, arguments):
+                    known = ", ".join(takes[name]) or "none"
+                    raise ToolError(f"{name} has no argument {argument!r}; it has {known}")
+            return await super().call_tool(name, arguments, *rest)
+
+    server = Server("tfdbg-tui", instructions="Where NaN and infinity in a program come from.")
+    for tool in tools:
+        server.add_tool(_telling(tool))
+    return server
 
 
 def _telling(tool: Callable[..., Any]) -> Callable[..., Any]:

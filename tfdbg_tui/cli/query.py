@@ -75,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
         _write_parquet(itertools.islice(rows, args.limit), args.parquet)
     else:
         _write_table(rows, _SHOWN if args.limit is None else args.limit)
+    if rows.unknown:
+        tell(f"of {rows.unknown:,} events the dump does not say whether they fit")
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from tfdbg_tui.query.numbers import RecordedNumbers
 from tfdbg_tui.query.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from tfdbg_tui.diagnosis.events import Kind
     from tfdbg_tui.logdir import Layer, Run, TensorSummary
@@ -126,19 +127,41 @@ class TensorRow:
         }
 
 
-def tensor_rows(
-    run: Run, query: Query, kinds: Iterable[Kind] = ("execution", "graph_execution")
-) -> Iterator[TensorRow]:
-    """Yield the tensors that a filter selects, in order of time, as they are found.
+class TensorRows(Iterator[TensorRow]):
+    """The tensors that a filter selects, in order of time, as they are found.
 
     Args:
         run: The run.
         query: The filter.
         kinds: Which events' tensors.
     """
-    makers = _row_makers(run)
-    found = [_selected(run, kind, query, makers[kind]) for kind in kinds]
-    return heapq.merge(*found, key=lambda row: row.wall_time)
+
+    def __init__(self, run: Run, query: Query, kinds: Iterable[Kind]) -> None:
+        makers = _row_makers(run)
+        self._selections = {kind: Selection(run, kind, query) for kind in kinds}
+        found = (_selected(run, query, s, makers[k]) for k, s in self._selections.items())
+        self._rows = heapq.merge(*found, key=lambda row: row.wall_time)
+
+    def __next__(self) -> TensorRow:
+        return next(self._rows)
+
+    @property
+    def unknown(self) -> int:
+        """How many events, of those looked at, do not say in their records whether they fit."""
+        return sum(selection.unknown for selection in self._selections.values())
+
+
+def tensor_rows(
+    run: Run, query: Query, kinds: Iterable[Kind] = ("execution", "graph_execution")
+) -> TensorRows:
+    """Return the tensors that a filter selects.
+
+    Args:
+        run: The run.
+        query: The filter.
+        kinds: Which events' tensors.
+    """
+    return TensorRows(run, query, kinds)
 
 
 def row_maker(run: Run) -> Callable[[TensorEvent], TensorRow]:
@@ -154,9 +177,8 @@ def _row_makers(run: Run) -> dict[Kind, Callable[[int], Iterator[TensorRow]]]:
 
 
 def _selected(
-    run: Run, kind: Kind, query: Query, rows_of: Callable[[int], Iterator[TensorRow]]
+    run: Run, query: Query, selection: Selection, rows_of: Callable[[int], Iterator[TensorRow]]
 ) -> Iterator[TensorRow]:
-    selection = Selection(run, kind, query)
     handed_out = 0
     while not selection.complete:
         selection.advance(_SECONDS)
