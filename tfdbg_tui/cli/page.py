@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.syntax import Syntax
 from rich.table import Table
+from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 from tfdbg_tui.cli import colours, info, query
@@ -28,13 +29,16 @@ _TENSORS = 200  # bad ones that are listed
 
 _FORMAT = """\
 <!DOCTYPE html>
-<html>
+<html lang="en">
 <head>
 <meta charset="UTF-8">
+<meta name="viewport" content="width=device-width">
 <title>{title}</title>
 <style>
-body {{{{ color: {{foreground}}; background-color: {{background}}; margin: 2em; }}}}
-pre {{{{ font-family: Menlo, "DejaVu Sans Mono", Consolas, monospace; line-height: 1.3; }}}}
+body {{{{ color: {{foreground}}; background-color: {{background}}; margin: 1em; }}}}
+pre {{{{ font: clamp(9px, 1.1vw, 14px)/1.3 Menlo, "DejaVu Sans Mono", Consolas, monospace; }}}}
+pre {{{{ overflow-x: auto; }}}}
+code {{{{ font: inherit; }}}}
 {{stylesheet}}
 </style>
 </head>
@@ -43,7 +47,24 @@ pre {{{{ font-family: Menlo, "DejaVu Sans Mono", Consolas, monospace; line-heigh
 </body>
 </html>
 """
-"""Of a page; `Console.export_html` fills in what is in double braces after the title is."""
+"""Of a page; `Console.export_html` fills in what is in double braces after the title is.
+
+All columns fit into a window of 800 pixels; narrower ones scroll sideways.
+"""
+
+_COLOURS = TerminalTheme(
+    background=(255, 255, 255),
+    foreground=(32, 36, 44),
+    normal=[
+        (0, 0, 0), (194, 24, 91), (27, 127, 75), (140, 90, 0),
+        (26, 86, 196), (139, 0, 139), (0, 110, 125), (99, 107, 121),
+    ],
+    bright=[
+        (99, 107, 121), (194, 24, 91), (27, 127, 75), (140, 90, 0),
+        (26, 86, 196), (139, 0, 139), (0, 110, 125), (64, 70, 80),
+    ],
+)  # fmt: skip
+"""The terminal's sixteen, each legible on white: of Rich's own some are not."""
 
 
 def page_of(run: Run, report: Report) -> str:
@@ -61,7 +82,7 @@ def page_of(run: Run, report: Report) -> str:
     console.rule("The run")
     console.print(Text(info.as_text(info.describe(run))))
     title = escape(f"{report.verdict}: {printable(report.run_id or report.logdir)}")
-    return console.export_html(code_format=_FORMAT.format(title=title))
+    return console.export_html(theme=_COLOURS, code_format=_FORMAT.format(title=title))
 
 
 def _print_source(console: Console, run: Run, finding: Finding) -> None:
