@@ -57,6 +57,15 @@ def test_of_an_eager_op_only_the_bad_output_is_bad(run: Run) -> None:
     assert bad == [[False] * 4, [False, False, False, True]]
 
 
+def test_the_dtype_of_an_eager_tensor_is_where_it_was_bad_first(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    for number, value in enumerate((floats(1.0), BAD, BAD)):
+        mode = TensorDebugMode.FULL_HEALTH if number == 1 else TensorDebugMode.CONCISE_HEALTH
+        made.execution("Mul", [], {number: value}, mode=mode, line=4)
+    run = made.open()
+    assert history_of(run, Dataflow(run), TensorEvent("execution", 0, 0)).dtype == "float32"
+
+
 def test_the_outputs_of_an_op(run: Run) -> None:
     for event, expected in (
         (TensorEvent("graph_execution", 0, 0), [(4, 0), (5, 1)]),

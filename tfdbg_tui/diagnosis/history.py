@@ -70,8 +70,11 @@ def history_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> History:
     measured = magnitudes_of(run, dataflow, event)
     largest = np.full(len(rows), np.nan)
     largest[np.searchsorted(rows, measured.rows)] = measured.largest
+    bad = np.isin(rows, alerts)
     latest = replace(event, index=int(rows[-1]))
-    return History(latest, rows, largest, np.isin(rows, alerts), dtype_of(run, latest))
+    # Of an eager tensor the dtype is where details are: in the record of what was bad first.
+    dtype = dtype_of(run, latest) or dtype_of(run, replace(event, index=int(rows[bad.argmax()])))
+    return History(latest, rows, largest, bad, dtype)
 
 
 def magnitudes_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Magnitudes:

@@ -195,10 +195,13 @@ class HistoryTable(VirtualList):
     def title(self) -> str:
         """Return what stands on the box behind the name."""
         history = self.history
-        which = f"  {self._chosen + 1:,} of {len(self._tensors):,} tensors"
-        return f"{history.dtype or ''}  {self.position + 1:,} of {len(history):,} computations" + (
-            which if len(self._tensors) > 1 else ""
+        which = f"{self._chosen + 1:,} of {len(self._tensors):,} tensors"
+        facts = (
+            history.dtype,
+            f"{self.position + 1:,} of {len(history):,} computations",
+            which if len(self._tensors) > 1 else "",
         )
+        return "  ".join(filter(None, facts))
 
     def to(self, position: int) -> None:
         """Look at another computation."""

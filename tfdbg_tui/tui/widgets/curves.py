@@ -114,15 +114,21 @@ def draw(
         if number != chosen:
             others |= _cells(curve, scale, width)
     own = _cells(curves[chosen], scale, width)
-    power = math.inf if limit is None else math.log10(limit)
-    ruled = scale.line(power) if power <= scale.high else -1
+    empty = _limit(limit, scale, charset)
     return [
-        (
-            (f"{label:>{_MARGIN - 1}} ", "dim"),
-            *_line(own[row], others[row], row == ruled, charset),
-        )
+        ((f"{label:>{_MARGIN - 1}} ", "dim"), *_line(own[row], others[row], empty[row], charset))
         for row, label in enumerate(scale.labels())
     ]
+
+
+def _limit(limit: float | None, scale: Scale, charset: Charset) -> list[str]:
+    """Return what each line shows where there is no curve: at the limit the dots of its height."""
+    lines = [" "] * scale.height
+    if limit is not None and math.log10(limit) <= scale.high:
+        dots = int(scale.dots(np.array([limit]))[0])
+        across = chr(_BRAILLE | int(_DOTS[dots % _DOWN].sum()))
+        lines[dots // _DOWN] = charset.tree.across if charset.ascii_only else across
+    return lines
 
 
 def marks(places: Floats, marked: Flags, width: int) -> Flags:
@@ -166,13 +172,13 @@ def _cells(curve: Curve, scale: Scale, width: int) -> npt.NDArray[np.int64]:
 
 
 def _line(
-    own: npt.NDArray[np.int64], others: npt.NDArray[np.int64], ruled: bool, charset: Charset
+    own: npt.NDArray[np.int64], others: npt.NDArray[np.int64], empty: str, charset: Charset
 ) -> list[Cell]:
     cells: list[Cell] = []
     for mine, theirs in zip(own.tolist(), others.tolist(), strict=True):
         style = "call" if mine else "faint"
         if not (mine or theirs):
-            cells.append((charset.tree.across if ruled else " ", "bad"))
+            cells.append((empty, "bad"))
         elif charset.ascii_only:
             cells.append(("*" if mine else ".", style))
         else:
