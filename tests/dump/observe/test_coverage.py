@@ -66,6 +66,20 @@ CASES: dict[str, tuple[Callable[..., Any], list[list[int]]]] = {
     ),
 }  # fmt: skip
 
+NAN_CASES: dict[str, tuple[Callable[..., Any], list[list[int]]]] = {
+    **CASES,
+    **{
+        name: (lambda x, name=name: getattr(raw, name)(x=x), [[2, 3]])
+        for name in ("Rsqrt", "Exp", "Expm1", "Tanh", "Sigmoid")
+    },
+    "Softmax": (lambda x: raw.Softmax(logits=x), [[2, 3]]),
+    "Slice": (lambda x: raw.Slice(input=x, begin=[0, 1], size=[2, 2]), [[2, 3]]),
+    "StridedSlice": (lambda x: x[:, 1], [[2, 3]]),
+    "Tile": (lambda x: raw.Tile(input=x, multiples=[2, 1]), [[2, 3]]),
+    "BroadcastTo": (lambda x: raw.BroadcastTo(input=x, shape=[2, 3]), [[3]]),
+    "Split": (lambda x: raw.Split(axis=1, value=x, num_split=3)[2], [[2, 3]]),
+}
+
 
 def function_and_op(make: Callable[..., Any], shapes: list[Any]) -> tuple[Any, Any]:
     """Return a function of more than one op, which TensorFlow's graph optimizer works on."""
@@ -103,6 +117,29 @@ def test_every_entry_of_the_tables_is_tried() -> None:
         *(coverage._BROADCASTING, coverage._CONTRACTIONS),
     )
     assert {op for table in tables for op in table} == {name.split()[0] for name in CASES}
+
+
+def nan_tables() -> frozenset[str]:
+    return coverage._NAN_OF_FIRST | coverage._NAN_OF_ANY | coverage._NAN_OF_ALL | {"Split"}
+
+
+def test_every_op_that_passes_nan_on_is_tried() -> None:
+    assert nan_tables() <= {name.split()[0] for name in NAN_CASES}
+
+
+@pytest.mark.parametrize("name", [n for n in NAN_CASES if n.split()[0] in nan_tables()])
+def test_what_nan_is_said_to_make_is_nan_all_over(name: str) -> None:
+    make, shapes = NAN_CASES[name]
+    function, op = function_and_op(make, shapes)
+    makers, is_all = coverage.makers_of_nan(op)
+    slots = [slot for slot, x in enumerate(op.graph.inputs) if any(x is maker for maker in makers)]
+    assert slots
+    for some in [slots] if is_all else [[slot] for slot in slots]:
+        for other in (0.0, 1.0, np.inf):
+            inputs = [np.full(shape, other, np.float32) for shape in shapes]
+            for slot in some:
+                inputs[slot][...] = np.nan
+            assert np.isnan(function(*inputs).numpy().astype(np.float64)).all(), (some, other)
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,19 @@ def from_rows(plan: GroupPlan, counts: npt.NDArray[np.int64]) -> Float64Array:
     return _bad_details(rows[is_bad], counts[is_bad])
 
 
+def from_settled(plan: GroupPlan, key: int, numbers: npt.NDArray[np.int64]) -> Float64Array:
+    """Return the details of the bad rows of an execution that has a settled pattern.
+
+    Args:
+        plan: The group's.
+        key: The pattern's.
+        numbers: The sizes that its rows in the queue tell.
+    """
+    assert plan.settled is not None
+    sizes = _with_sizes(plan, plan.rows_of_healthy, numbers)[:, queue_rows.SIZES]
+    return from_rows(plan, plan.settled.counts(key, sizes))
+
+
 def to_rows(plan: GroupPlan, healthy: queue_rows.Rows, found: Float64Array) -> queue_rows.Rows:
     """Return rows for the queue that count the bad rows of an execution; see `from_rows`.
 
@@ -72,10 +85,8 @@ def to_rows(plan: GroupPlan, healthy: queue_rows.Rows, found: Float64Array) -> q
         healthy: The rows of the same execution, were nothing bad.
         found: The details of the bad rows.
     """
-    rows: queue_rows.Rows = _rows_of_healthy(plan, healthy[:1])[0]
-    if plan.sizes_put:
-        sizes = healthy[:, queue_rows.SIZES :].reshape(-1)[: plan.sizes_put]
-        rows[np.searchsorted(plan.counted, plan.unsized), queue_rows.SIZES] = sizes
+    rows = _rows_of_healthy(plan, healthy[:1])[0]
+    rows = _with_sizes(plan, rows, healthy[:, queue_rows.SIZES :])
     places = np.searchsorted(plan.counted, found[:, ROW])
     rows[places, queue_rows.SIZES :] = found[:, SIZE_TO_NAN]
     return rows
@@ -104,6 +115,15 @@ def _rows_of_healthy(plan: GroupPlan, heads: queue_rows.Rows) -> queue_rows.Rows
     rows: queue_rows.Rows = np.repeat(plan.rows_of_healthy[None], len(heads), axis=0)
     for column in (queue_rows.NUMBER, queue_rows.ITERATION):
         rows[..., column] = heads[:, None, column]
+    return rows
+
+
+def _with_sizes(plan: GroupPlan, rows: queue_rows.Rows, numbers: Any) -> queue_rows.Rows:
+    """Return rows of an execution with the sizes that others tell."""
+    rows = rows.copy()
+    if plan.sizes_put:
+        places = np.searchsorted(plan.counted, plan.unsized)
+        rows[places, queue_rows.SIZES] = numbers.reshape(-1)[: plan.sizes_put]
     return rows
 
 

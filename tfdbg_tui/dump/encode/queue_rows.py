@@ -23,6 +23,9 @@ NO_KEY = -1
 COUNTED = -2
 """The key of an execution that has told all by counting what is bad: it has a row for each
 tensor in `GroupPlan.counted`, with its size, -∞, +∞ and NaN in place of `SIZES`."""
+FIRST_SETTLED = -3
+"""The key of an execution that has the first settled pattern of its group (see `settled`); those of
+others are below."""
 
 SIZES_IN_ROW = WIDTH - SIZES
 

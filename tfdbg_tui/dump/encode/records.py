@@ -86,10 +86,12 @@ class GroupRecords:
     def values_in(self, rows: queue_rows.Rows) -> Values:
         """Return what the rows of an execution in the queue tell of its tensors."""
         values: Values = {}
-        numbers = rows[:, queue_rows.SIZES :]
-        if rows[0, queue_rows.KEY] == queue_rows.COUNTED:
+        numbers, key = rows[:, queue_rows.SIZES :], int(rows[0, queue_rows.KEY])
+        if key == queue_rows.COUNTED:
             values["details"] = [details.from_rows(self.plan, numbers)]
             numbers = numbers[np.searchsorted(self.plan.counted, self.plan.unsized), 0]
+        elif key <= queue_rows.FIRST_SETTLED:
+            values["details"] = [details.from_settled(self.plan, key, numbers)]
         if self.plan.sizes_put:
             values["size"] = [numbers.reshape(-1)[: self.plan.sizes_put]]
         return values

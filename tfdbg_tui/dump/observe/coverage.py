@@ -65,6 +65,26 @@ _BROADCASTING = {
 _CONTRACTIONS = frozenset(("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Conv2D"))
 """Sums of products: ∞ · 0 is NaN, and nothing takes NaN out of a sum."""
 
+_NAN_OF_FIRST = frozenset(
+    (
+        *("Abs", "Neg", "Square", "Sqrt", "Rsqrt", "Log", "Log1p", "Exp", "Expm1", "Cast"),
+        *("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "Sigmoid", "Softmax", "LogSoftmax"),
+        *("Sum", "Mean", "L2Loss", "BiasAddGrad", "Slice", "StridedSlice", "Tile", "BroadcastTo"),
+    )
+)
+"""Ops whose outputs are NaN all over where the first input is, if they have elements."""
+
+_NAN_OF_ANY = frozenset(
+    (
+        *("Add", "AddV2", "Sub", "Mul", "RealDiv", "SquaredDifference", "AddN", "BiasAdd"),
+        *("SigmoidGrad", "TanhGrad", "MatMul", "BatchMatMul", "BatchMatMulV2"),
+    )
+)
+"""The same where any input is."""
+
+_NAN_OF_ALL = frozenset(("ConcatV2", "Pack"))
+"""The same where all inputs are."""
+
 
 def note_known(items: Sequence[Observed], plan: GroupPlan) -> dict[str, int]:
     """Note in a plan which of its rows are constants, and which have the elements of others.
@@ -125,6 +145,25 @@ def _counts_of_fill(item: Observed, *, detailed: bool) -> summaries.HealthCounts
         return None
     one = np.array([value], item.tensor.dtype.base_dtype.as_numpy_dtype)
     return summaries.counts_of_equal(one, shape, detailed=detailed) if np.isfinite(one) else None
+
+
+def makers_of_nan(op: Any) -> tuple[Sequence[Any], bool]:
+    """Return what makes the outputs of an op NaN all over, if they have elements.
+
+    Returns:
+        Tensors, and whether all of them have to be NaN all over, or else one.
+    """
+    if op.outputs[0].dtype.base_dtype not in _FLOATS:
+        return [], False
+    inputs = op.inputs[:1]
+    if op.type == "Split":
+        inputs = op.inputs[1:]
+    elif op.type in _NAN_OF_ANY | _NAN_OF_ALL:
+        inputs = op.inputs
+    elif op.type not in _NAN_OF_FIRST:
+        inputs = []
+    floats = [tensor for tensor in inputs if tensor.dtype.base_dtype in _FLOATS]
+    return floats, op.type in _NAN_OF_ALL
 
 
 def covered_inputs(op: Any) -> Iterable[int]:

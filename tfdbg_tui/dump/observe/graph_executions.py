@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tfdbg_tui.dump.encode import batches
 from tfdbg_tui.dump.encode.batches import RowsBatch
-from tfdbg_tui.dump.encode.queue_rows import COUNTED, KEY, QueueRows
+from tfdbg_tui.dump.encode.queue_rows import COUNTED, FIRST_SETTLED, KEY, QueueRows
 from tfdbg_tui.dump.encode.records import Batch
 from tfdbg_tui.dump.errors import bad_tensor_message
 from tfdbg_tui.wire import omissions
@@ -75,7 +75,8 @@ class GraphExecutions:
         alone = self._are_queued_alone(groups, np.where(keys > 0, -1, taken.which[heads]))
         is_bad = keys != 0
         taken = _set_apart(taken, heads[is_bad | alone])
-        single = alone | (is_bad & ((keys != COUNTED) | self._watches_bad))
+        tells_all = (keys == COUNTED) | (keys <= FIRST_SETTLED)
+        single = alone | (is_bad & (~tells_all | self._watches_bad))
         done = 0
         for head, end in zip(heads[single].tolist(), ends[single].tolist(), strict=True):
             self._add_together(taken[done:head], records)

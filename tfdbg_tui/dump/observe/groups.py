@@ -10,7 +10,7 @@ import numpy as np
 from tfdbg_tui.dump.encode import details, queue_rows, summaries
 from tfdbg_tui.dump.encode.elements import Layouts
 from tfdbg_tui.dump.encode.records import GroupRecords
-from tfdbg_tui.dump.observe import magnitudes
+from tfdbg_tui.dump.observe import magnitudes, settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -198,7 +198,17 @@ class Group:
                 self._patterns.add(patterns[place])
             yield np.array([number]), found[None]
         rest = some[~tells_more]
+        self._settle(counts[rest])
         yield rest, details.counted_rows(self.plan, rows[rest, 0], counts[rest])
+
+    def _settle(self, counts: npt.NDArray[np.int64]) -> None:
+        """Let the graph know executions that tell nothing new, given the counts of each."""
+        patterns = self.plan.settled
+        if patterns is None or patterns.is_full:
+            return
+        for found in map(patterns.settle, counts):
+            if found is not None:
+                settled.settle(patterns, *found)
 
     def _is_new(self, pattern: bytes) -> bool:
         """Return whether more is to be told of tensors that are bad in some way than how many."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode.summaries import EXACT_FLOAT32
-from tfdbg_tui.dump.observe import callbacks, elements, magnitudes, row_queue
+from tfdbg_tui.dump.observe import callbacks, elements, magnitudes, row_queue, settled
 from tfdbg_tui.dump.observe.looks import Looks
 from tfdbg_tui.dump.tensorflow import devices, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
@@ -174,26 +174,62 @@ class _GroupBuilder:
     def _put_bad_elements(
         self, looks: Looks, arguments: Sequence[elements.Argument], after: Sequence[Any]
     ) -> Any:
-        """Hand over the elements where one is bad, and call Python only where they are too many."""
+        """Hand over the elements where one is bad, and call Python only where they are too many.
+
+        Where nothing about that is new, hand over the key of the pattern instead.
+        """
         self._plan.handed_over = tuple(argument.handed_over for argument in arguments)
+        if self._place.settles:
+            self._plan.settled = looks.patterns(self._number)
         curt = looks.curt()
         condition = self._is_worth_a_look(curt, looks.sizes)
+        if elements.are_few(arguments):
+            return self._put_few_bad_elements(looks, arguments, condition, after)
         ops = self._host
         none = elements.none(ops)
-        if elements.are_few(arguments):
-            row = row_queue.row_tensor(ops, self._number, None, looks.sizes)
-            healthy, bad = ops.op("Switch", none, condition).outputs
-            words = elements.words_if(self._ops, bad, arguments)
-            return self._put(row, ops.tensor("Merge", [healthy, words]), after)
         row = row_queue.row_tensor(ops, self._number, self._counter(), looks.sizes)
         healthy, bad = ops.op("Switch", row, condition).outputs
+        branches = [(healthy, none)]
+        if self._plan.settled is not None:
+            bad, is_settled = self._looked_up(looks, bad)
+            bad, known = ops.op("Switch", bad, is_settled).outputs
+            branches.append((known, none))
         words = elements.words_if(self._ops, bad, arguments)
         too_many = elements.are_too_many(self._ops, words)
         few, many = ops.op("Switch", bad, too_many).outputs
         detailed = callbacks.detailed(ops, too_many, many, [curt, *looks.tensors])
-        branches = (healthy, none), (few, words), (detailed, none)
+        branches += (few, words), (detailed, none)
         ends = [self._put_branch(row, words, after) for row, words in branches]
         return ops.op("Merge", ends)
+
+    def _put_few_bad_elements(
+        self,
+        looks: Looks,
+        arguments: Sequence[elements.Argument],
+        condition: Any,
+        after: Sequence[Any],
+    ) -> Any:
+        """Do so where the elements are surely not too many: a healthy execution costs less."""
+        ops = self._host
+        row = row_queue.row_tensor(ops, self._number, None, looks.sizes)
+        healthy, bad = ops.op("Switch", elements.none(ops), condition).outputs
+        ends = [healthy]
+        if self._plan.settled is not None:
+            row_of_healthy, row = ops.op("Switch", row, condition).outputs
+            row, is_settled = self._looked_up(looks, row)
+            row = ops.tensor("Merge", [row_of_healthy, row])
+            bad, known = ops.op("Switch", bad, is_settled).outputs
+            ends.append(known)
+        words = elements.words_if(self._ops, bad, arguments)
+        return self._put(row, ops.tensor("Merge", [*ends, words]), after)
+
+    def _looked_up(self, looks: Looks, row: Any) -> tuple[Any, Any]:
+        """Return the rows of an execution by what is settled, and whether it is."""
+        assert self._plan.settled is not None
+        iteration = self._number_of_iteration() if self._plan.measured else None
+        return settled.looked_up(
+            self._host, row, self._plan.settled, looks.counted(), looks.sizes, iteration
+        )
 
     def _put_branch(self, row: Any, words: Any, after: Sequence[Any]) -> Any:
         """Put an execution into the queue; return a tensor that is there afterwards."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.observe import coverage, elements
+from tfdbg_tui.dump.observe import coverage, elements, settled
 from tfdbg_tui.dump.tensorflow import tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row
+    from tfdbg_tui.dump.encode.settled import SettledPatterns
     from tfdbg_tui.dump.observe.observed import Observed
     from tfdbg_tui.dump.observe.places import Place
     from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
@@ -93,6 +94,22 @@ class Looks:
                 shape = (len(plan.seen[index]), *shape)
             shapes[index] = shape
         return [elements.Argument(t, shapes[index]) for index, t in enumerate(self.tensors)]
+
+    def patterns(self, number: int) -> SettledPatterns | None:
+        """Return the settled patterns of the group, given its number; see `settled.patterns_of`."""
+        return settled.patterns_of(
+            self._plan, self._items, self._row_numbers, self.counted(), number
+        )
+
+    def counted(self) -> dict[int, Any]:
+        """Return what the graph has of each row in `GroupPlan.counted`."""
+        places = ((row, *self._plan.places[row]) for row in self._plan.counted)
+        return {
+            row: self.tensors[index]
+            if place is None
+            else self._widened(self._here(self._items[row]))
+            for row, index, place in places
+        }
 
     def _here(self, item: Observed) -> Any:
         """Return what stands for a tensor where the ops are made."""

@@ -29,12 +29,15 @@ class Place(Protocol):
         drained: Whether `row_queue` gets what they put into the queue.
         measured: What says in `graph` whether what runs is measured, once a group has asked.
         repeated: Whether the ops may run many times in a call.
+        settles: Whether those ops may ask for what is settled (see `settled`): they may have a
+            state for TensorFlow, and all tensors are on the CPU.
     """
 
     graph: Any
     drained: bool
     measured: Any
     repeated: bool
+    settles: bool
 
     def tensor(self, tensor: Any) -> Any:
         """Return what stands in `graph` for a tensor of the program, or None."""
@@ -52,6 +55,7 @@ class V1Graph:
     drained = False
     measured = None
     repeated = False
+    settles = False
 
     iteration = None
 
@@ -113,6 +117,8 @@ class AddedGraph:
         self.usage = usage
         self.drained = not usage.in_session
         self.repeated = (usage.in_loop or usage.stateless) and not usage.device
+        is_loop = usage.in_loop and not (usage.stateless or usage.device or usage.in_session)
+        self.settles = is_loop and not devices.has_accelerator()
         self.measured: Any = None
         self.graph = own.new_graph()
         self.ops: AddedOps | None = None

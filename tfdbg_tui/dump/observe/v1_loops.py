@@ -117,6 +117,7 @@ class InV1Loop:
     drained = False
     measured = None
     repeated = False
+    settles = False
 
     def __init__(self, around: Any, iteration: Any, serial: Any, after: Sequence[Any]) -> None:
         self.graph = own.new_graph()

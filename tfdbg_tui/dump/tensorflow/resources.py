@@ -1,6 +1,6 @@
-"""Sets that all graphs know by their names, and eager ops, run without anybody's op callbacks.
+"""Tables that all graphs know by their names, and eager ops, run without anybody's op callbacks.
 
-A set of numbers is a table of TensorFlow's, which comes into being with whoever asks for it first.
+A table of TensorFlow's comes into being with whoever asks for it first.  A set of numbers is one.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 _INT32 = tf.int32.as_datatype_enum
+_INT64 = tf.int64.as_datatype_enum
 _FLOAT64 = tf.float64.as_datatype_enum
 
 _handle = attribute(Context, "_handle")
@@ -54,6 +55,37 @@ def add_to_set(name: str, numbers: Sequence[int]) -> None:
 def remove_from_set(name: str, numbers: Sequence[int]) -> None:
     """Take numbers out of a set, if they are in it."""
     run_op("LookupTableRemoveV2", [_set(name), _keys(numbers)], ("Tin", _INT32), outputs=0)
+
+
+def numbers_in_graph(ops: OpMaker, name: str) -> Any:
+    """Return what stands in a graph for a table of int64 numbers by int64 numbers."""
+    types = {"key_dtype": tf.int64, "value_dtype": tf.int64}
+    return ops.tensor("MutableHashTableV2", **types, shared_name=name.encode())
+
+
+def number_or_zero(ops: OpMaker, numbers: Any, key: Any) -> Any:
+    """Return a number of a table; 0 where there is none.
+
+    Args:
+        ops: Makes the op, on the CPU.
+        numbers: What stands for the table.
+        key: The number's key.
+    """
+    return ops.tensor("LookupTableFindV2", numbers, key, ops.constant(0, tf.int64))
+
+
+def put_number(name: str, key: int, number: int) -> None:
+    """Put a number into a table.
+
+    Args:
+        name: The table's.
+        key: The number's key.
+        number: The number.
+    """
+    types = ("key_dtype", _INT64, "value_dtype", _INT64, "shared_name", name)
+    (table,) = run_op("MutableHashTableV2", [], types)
+    values = [EagerTensor(np.array([n]), "/device:CPU:0", _INT64) for n in (key, number)]
+    run_op("LookupTableInsertV2", [table, *values], ("Tin", _INT64, "Tout", _INT64), outputs=0)
 
 
 def _set(name: str) -> Any:

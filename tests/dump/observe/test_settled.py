@@ -1,0 +1,81 @@
+"""Bad executions of which a graph hands over no more than their pattern are recorded as others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui.dump.observe.groups import Group  # noqa: E402
+from tfdbg_tui.dump.observe.looks import Looks  # noqa: E402
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STEPS = 60
+SIZE = 100
+"""More elements in a group than are handed over in any case."""
+
+
+@tf.function(input_signature=[tf.TensorSpec([SIZE, None]), tf.TensorSpec([SIZE, SIZE])])
+def function(x: Any, w: Any) -> Any:
+    """A loop of tensors of known size, and one of tensors of unknown size."""
+    y = x
+    for _ in tf.range(4):
+        w = tf.tanh(w @ w) * 2.0 + tf.reduce_sum(w)
+    for _ in tf.range(4):
+        y = tf.nn.relu(tf.sqrt(tf.square(w @ y)) / 2.0)
+    return y, w
+
+
+def inputs(step: int) -> tuple[Any, Any]:
+    """Return what a step computes with: mostly NaN, but some of it healthy or infinite in turn."""
+    x = np.full((SIZE, 60 if step % 9 == 4 else 70), np.nan, np.float32)
+    w = np.full((SIZE, SIZE), np.nan, np.float32)
+    if step % 7 == 6:
+        x[7:] = 1.0
+    if step % 5 == 3:
+        w[...] = 0.001
+    if step % 11 == 10:
+        x[0, 0], w[0, 0] = np.inf, -np.inf
+    return tf.constant(x), tf.constant(w)
+
+
+def recorded(root: Path, mode: str) -> list[tuple[Any, ...]]:
+    """Return what is on record of all tensors, in the order of the file."""
+    writer = tfdbg_tui.enable_dump_debug_info(str(root), mode, -1)
+    for step in range(STEPS):
+        with tfdbg_tui.step(step):
+            function(*inputs(step))
+        writer.FlushExecutionFiles()  # What has been told so far is settled from now on.
+    tfdbg_tui.disable_dump_debug_info()
+    run = tfdbg_tui.open_run(root)
+    return [
+        (trace.tensor_name, trace.iteration, trace.step, repr(trace.summary))
+        for trace in run.graph_executions
+    ]
+
+
+@pytest.mark.parametrize("mode", ["ADAPTIVE", "CONCISE_HEALTH"])
+def test_what_is_settled_is_recorded_as_before(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[int] = []
+    told_by_elements = Group.told_by_elements
+
+    def noting(group: Group, rows: Any, *args: Any) -> Any:
+        taken.append(len(rows))
+        return told_by_elements(group, rows, *args)
+
+    monkeypatch.setattr(Group, "told_by_elements", noting)
+    settled = recorded(tmp_path / "settled", mode)
+    executions = sum(taken)
+    taken.clear()
+    monkeypatch.setattr(Looks, "patterns", lambda *_: None)
+    assert recorded(tmp_path / "plain", mode) == settled
+    assert 3 * executions < 2 * sum(taken)

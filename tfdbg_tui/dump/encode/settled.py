@@ -1,0 +1,163 @@
+"""Patterns of bad tensors in loops of which all has been told, so that a graph hands over a key.
+
+In a training that has turned to NaN one iteration is like the other, and most tensors are NaN all
+over because others are.  The *sources* are those of which that cannot be said beforehand.  Once
+the counts of all tensors have been found to follow from those of the sources, and tell nothing
+new, the pattern is *settled*: a graph that counts the same in the sources hands over its key alone,
+where else it would hand over the elements of all tensors, or call Python.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tfdbg_tui.dump.encode.queue_rows import FIRST_SETTLED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+_MAX_PATTERNS = 64
+_MAX_SIZE = 1 << 24
+"""Up to here graphs count exactly."""
+
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+
+
+class Makers(NamedTuple):
+    """What makes a tensor NaN all over.
+
+    Attributes:
+        rows: Rows of tensors that it is computed from.
+        all: Whether all of these must be NaN all over, or else one.
+    """
+
+    rows: Sequence[int]
+    all: bool
+
+
+class Source(NamedTuple):
+    """Sources of one shape and type, in which a graph counts together.
+
+    Attributes:
+        rows: Their rows.
+        tests: The types of the ops that tell which elements are counted.
+    """
+
+    rows: Sequence[int]
+    tests: Sequence[str]
+
+
+def sources(rows: Sequence[int], *, sized: bool) -> Source:
+    """Return sources of one shape and type, whose sizes are known while tracing or are not."""
+    return Source(rows, ("IsNan", "IsFinite") if sized else ("IsNan", "IsFinite", "IsInf"))
+
+
+_COUNTED: dict[str, Callable[[IntArray], IntArray]] = {
+    "IsNan": lambda counts: counts[:, 3],
+    "IsFinite": lambda counts: counts[:, 0] - counts[:, 1:].sum(axis=1),
+    "IsInf": lambda counts: counts[:, 1] + counts[:, 2],
+}
+"""What each test finds, given size, -∞, +∞ and NaN."""
+
+
+class SettledPatterns:
+    """The settled patterns of a group.
+
+    Args:
+        counted: See `GroupPlan.counted`.
+        sources: All sources.
+        makers: What makes each of the other rows NaN all over; earlier ones come first.
+        unsized: How many rows have sizes that are not known while tracing.
+        number: The number of the group.
+
+    Attributes:
+        number: The number of the group.
+        sources: The sources.
+        weights: The graph adds up, so weighted, what it counts in the sources, one for each unsized
+            row that is not empty, and one where what runs is measured: no other execution gives
+            the sum of a settled pattern, but for one in 2⁶⁴.
+    """
+
+    def __init__(
+        self,
+        counted: Sequence[int],
+        sources: Sequence[Source],
+        makers: Mapping[int, Makers],
+        unsized: int,
+        number: int,
+    ) -> None:
+        self.number = number
+        self.sources = sources
+        self._rows = counted
+        self._index = {row: index for index, row in enumerate(counted)}
+        self._makers = makers
+        self._unsized = unsized
+        counts = sum(len(alike.rows) * len(alike.tests) for alike in sources)
+        whole = np.iinfo(np.int64)
+        self.weights = np.random.default_rng(number).integers(
+            whole.min, whole.max, counts + unsized + 1, np.int64
+        )
+        self._tried: set[bytes] = set()
+        self._nan: list[tuple[IntArray, BoolArray]] = []
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it takes no more."""
+        return len(self._tried) >= _MAX_PATTERNS
+
+    def settle(self, counts: IntArray) -> tuple[int, int] | None:
+        """Note an execution that tells nothing new.
+
+        Args:
+            counts: Size, -∞, +∞ and NaN of each counted row, ``[rows, 4]``.
+
+        Returns:
+            The sum that the graph finds, and the key of the pattern; None where the pattern is
+            known, or the sources do not tell all.
+        """
+        if self.is_full or counts.tobytes() in self._tried:
+            return None
+        self._tried.add(counts.tobytes())
+        sizes, nan = counts[:, 0], counts[:, 3].copy()
+        # A graph counts infinity of both signs together.
+        is_exact = (sizes > 0) & (sizes <= _MAX_SIZE) & ~counts[:, 1:3].any(axis=1)
+        is_whole = nan == sizes
+        if not (is_exact.all() and self._follow(is_whole)):
+            return None
+        self._nan.append((nan, is_whole))
+        return self._sum(counts), FIRST_SETTLED - len(self._nan) + 1
+
+    def counts(self, key: int, sizes: IntArray) -> IntArray:
+        """Return size, -∞, +∞ and NaN of each counted row by the key of the pattern.
+
+        Args:
+            key: The key.
+            sizes: The sizes of the rows.
+        """
+        counts = np.zeros((len(sizes), 4), np.int64)
+        counts[:, 0] = sizes
+        nan, is_whole = self._nan[FIRST_SETTLED - key]
+        counts[:, 3] = np.where(is_whole, sizes, nan)
+        return counts
+
+    def _follow(self, is_whole: BoolArray) -> bool:
+        """Return whether all rows but the sources are NaN all over because others are."""
+        for row, makers in self._makers.items():
+            are_whole = [is_whole[self._index[maker]] for maker in makers.rows]
+            if not (is_whole[self._index[row]] and (all if makers.all else any)(are_whole)):
+                return False
+        return True
+
+    def _sum(self, counts: IntArray) -> int:
+        found = [
+            _COUNTED[test](counts[[self._index[row] for row in alike.rows]])
+            for alike in self.sources
+            for test in alike.tests
+        ]
+        numbers = [*itertools.chain(*found), *[1] * self._unsized, 0]
+        return int((np.array(numbers, np.int64) * self.weights).sum())

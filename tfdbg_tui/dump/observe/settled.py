@@ -1,0 +1,185 @@
+"""How a graph knows that an execution has a settled pattern; see `encode.settled`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+
+from tfdbg_tui.dump.encode.queue_rows import KEY, WIDTH
+from tfdbg_tui.dump.encode.settled import Makers, SettledPatterns, sources
+from tfdbg_tui.dump.observe import coverage, magnitudes
+from tfdbg_tui.dump.tensorflow import functions, graph_ops, own, resources
+from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tfdbg_tui.dump.encode.group_plan import GroupPlan
+    from tfdbg_tui.dump.observe.observed import Observed
+
+_NAME = "tfdbg_tui_settled"
+_FEW = 16
+"""To count in so many elements, together with those of other tensors, is almost for nothing."""
+_FLOATS = frozenset((tf.float16, tf.bfloat16, tf.float32, tf.float64))
+
+
+def patterns_of(
+    plan: GroupPlan,
+    items: Sequence[Observed],
+    row_numbers: Mapping[str, int],
+    tensors: Mapping[int, Any],
+    number: int,
+) -> SettledPatterns | None:
+    """Return the settled patterns of a group, none so far; None where its graph cannot know them.
+
+    Args:
+        plan: The group's.
+        items: Its tensors.
+        row_numbers: The rows with the elements of tensors, by the tensors' names.
+        tensors: What the graph has of each counted row.
+        number: The group's.
+    """
+    if len(plan.unsized) > plan.sizes_put:
+        return None
+    if not {tensor.dtype.base_dtype for tensor in tensors.values()} <= _FLOATS:
+        return None
+    makers: dict[int, Makers] = {}
+    alike: dict[Any, list[int]] = {}
+    for row, tensor in tensors.items():
+        shape, size = plan.all_rows[row].shape, plan.all_rows[row].size
+        is_few = row >= len(items) or (size is not None and size <= _FEW)
+        found = None if is_few else _makers(items[row].tensor.op, row_numbers, tensors)
+        if found is not None:
+            makers[row] = found
+            continue
+        alike.setdefault((tensor.dtype, row if shape is None else shape), []).append(row)
+    found_sources = [
+        sources(rows, sized=plan.all_rows[rows[0]].shape is not None) for rows in alike.values()
+    ]
+    return SettledPatterns(plan.counted, found_sources, makers, len(plan.unsized), number)
+
+
+def _makers(op: Any, row_numbers: Mapping[str, int], tensors: Mapping[int, Any]) -> Makers | None:
+    made_of, is_all = coverage.makers_of_nan(op)
+    rows = [coverage.row_of(tensor, row_numbers) for tensor in made_of]
+    known = [row for row in rows if row is not None and row in tensors]
+    if not known or (is_all and len(known) < len(rows)):
+        return None
+    return Makers(known, is_all)
+
+
+def looked_up(
+    ops: OpMaker,
+    rows: Any,
+    patterns: SettledPatterns,
+    tensors: Mapping[int, Any],
+    sizes: Sequence[Any],
+    iteration: Any,
+) -> tuple[Any, Any]:
+    """Return the rows of an execution with the key of its pattern, and whether that is settled.
+
+    Args:
+        ops: Makes the op that computes them, on the host.
+        rows: See `row_queue.row_tensor`; they are there only where something may be bad.
+        patterns: Those of the group.
+        tensors: What the graph has of each counted row.
+        sizes: The sizes of the rows that are not known while tracing.
+        iteration: The int32 number of the iteration where the group is measured; else None.
+    """
+    flat = [tensors[row] for alike in patterns.sources for row in alike.rows]
+    taken = [rows, *flat, *sizes, *([] if iteration is None else [iteration])]
+    graph = _graph_of(taken)
+    inner = OpMaker(graph)
+    table = resources.numbers_in_graph(inner, _NAME)
+    number = inner.constant(patterns.number, tf.int64)
+    any_settled = inner.tensor("Cast", resources.number_or_zero(inner, table, number), DstT=tf.bool)
+    rows, others = graph.inputs[0], graph.inputs[1:]
+    none, some = inner.op("Switch", rows, any_settled).outputs
+    counting = _graph_that_counts([some, *others], patterns, len(sizes))
+    rows = inner.tensor("Merge", [none, *functions.call(inner, counting, [some, *others])])
+    key = inner.tensor(
+        "Sum", inner.tensor("Mul", rows, _unit(inner)), inner.constant([0, 1], tf.int32)
+    )
+    graph.outputs = [rows, inner.tensor("Cast", key, DstT=tf.bool)]
+    rows, is_settled = functions.call(ops, graph, taken)
+    return rows, is_settled
+
+
+def _graph_that_counts(taken: Sequence[Any], patterns: SettledPatterns, unsized: int) -> Any:
+    """Return a graph that returns rows with the key of the pattern, if that is settled.
+
+    Args:
+        taken: What it takes; see `looked_up`.
+        patterns: Those of the group.
+        unsized: How many sizes it takes.
+    """
+    graph = _graph_of(taken)
+    ops = OpMaker(graph)
+    given = iter(graph.inputs)
+    rows = next(given)
+    numbers = [
+        number
+        for alike in patterns.sources
+        for number in _counted(ops, [next(given) for _ in alike.rows], alike.tests)
+    ]
+    if unsized:
+        packed = ops.tensor("Pack", [next(given) for _ in range(unsized)])
+        is_there = ops.tensor("Greater", packed, ops.constant(0, tf.int64))
+        numbers.append(ops.tensor("Cast", is_there, DstT=tf.float32))
+    numbers.append(_measured(ops, next(given, None)))
+    together = ops.tensor("ConcatV2", numbers, ops.constant(0, tf.int32))
+    exact = ops.tensor("Cast", together, DstT=tf.int64)
+    weighted = ops.tensor("Mul", exact, ops.constant(patterns.weights, tf.int64))
+    total = ops.tensor("Sum", weighted, ops.constant([0], tf.int32))
+    key = resources.number_or_zero(ops, resources.numbers_in_graph(ops, _NAME), total)
+    graph.outputs = [ops.tensor("AddV2", rows, ops.tensor("Mul", _unit(ops), key))]
+    return graph
+
+
+def _graph_of(taken: Sequence[Any]) -> Any:
+    """Return a graph that takes what stands for some tensors, and is not finished."""
+    graph = own.new_graph()
+    graph.inputs = [
+        graph_ops.new_input(graph, f"input_{place}", tensor.dtype, tensor.shape, tensor.device)
+        for place, tensor in enumerate(taken)
+    ]
+    return graph
+
+
+def _unit(ops: OpMaker) -> Any:
+    """Return a row with 1 in the column of the key, and 0 elsewhere."""
+    return ops.constant(np.arange(WIDTH)[None] == KEY, tf.int64)
+
+
+def _counted(ops: OpMaker, tensors: Sequence[Any], tests: Sequence[str]) -> list[Any]:
+    """Return what each test finds in each of some tensors of one shape and type."""
+    packed = ops.tensor("Pack", list(tensors)) if len(tensors) > 1 else tensors[0]
+    each = ops.tensor("Reshape", packed, ops.constant([len(tensors), -1], tf.int32))
+    axis = ops.constant([1], tf.int32)
+    found = (ops.tensor("Cast", ops.tensor(test, each), DstT=tf.float32) for test in tests)
+    return [ops.tensor("Sum", ones, axis) for ones in found]
+
+
+def _measured(ops: OpMaker, iteration: Any) -> Any:
+    """Return 1 in a vector where what runs is measured, else 0."""
+    if iteration is None:
+        return ops.constant([0], tf.float32)
+    found = magnitudes.or_measured(
+        ops, magnitudes.in_graph(ops, iteration), ops.constant(0, tf.float64)
+    )
+    flat = ops.tensor("Reshape", found, ops.constant([1], tf.int32))
+    return ops.tensor("Cast", flat, DstT=tf.float32)
+
+
+def settle(patterns: SettledPatterns, total: int, key: int) -> None:
+    """Let graphs know a settled pattern.
+
+    Args:
+        patterns: Those of the group.
+        total: What the graph finds; see `SettledPatterns.weights`.
+        key: The key of the pattern.
+    """
+    resources.put_number(_NAME, total, key)
+    resources.put_number(_NAME, patterns.number, key)
