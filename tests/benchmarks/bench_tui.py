@@ -5,7 +5,8 @@
 makes the large logdir of bench_reader.py, opens it, waits until it is read, and presses keys one
 at a time. A key is done when its last byte has arrived (nothing more for 150 ms). Then it types
 filters and columns to sort by, character by character, and tells how long a character waited at
-most, when after Enter the first rows were there, and when all were. Start is timed on
+most, when after Enter the first rows were there, and when all were; and once more with Esc half a
+second behind Enter, how long Esc took, and what ran on for two seconds after it. Start is timed on
 the small recorded logdir, from the process' start until all six panes show data; compile the
 packages first (python -m compileall) or it is Python's compiler that is timed. Prints a table.
 """
@@ -40,6 +41,7 @@ KEYS = {  # one key, or two in turn
 QUIET = 0.15
 TYPED = (b"\\bad", b"\\type=Relu", b"\\step=3", b"\\zero>90%", b"sname", b"szero")  # a key, a text
 TYPING = 0.12  # seconds from one typed character to the next
+UNDER_WAY = 0.5  # seconds that a filter or an order is under way before Esc ends it
 
 
 class Terminal:
@@ -109,6 +111,24 @@ class Terminal:
                     last = time.perf_counter() - entered
                     first = first or last
         return first, last
+
+    def cancel(self, text: bytes) -> tuple[float, float]:
+        """Type a text and Enter, and Esc a little later.
+
+        Returns:
+            Milliseconds to the last byte of what Esc does, and seconds of processor time in the two
+            seconds after that.
+        """
+        self.type(text)
+        os.write(self.fd, b"\r")
+        end = time.perf_counter() + UNDER_WAY
+        while time.perf_counter() < end:
+            self.read(0.01)
+        wait, _ = self.press(b"\x1b")
+        before, end = self.cpu(), time.perf_counter() + 2.0
+        while time.perf_counter() < end:
+            self.read(0.1)
+        return wait, self.cpu() - before
 
     def settle(self) -> None:
         while self.read(1.5):
@@ -196,12 +216,14 @@ def time_typed(logdir: Path, size: tuple[int, int]) -> list[str]:
         before, longest = terminal.cpu(), terminal.type(text[1:])
         first, last = terminal.enter()
         cpu = terminal.cpu() - before
+        terminal.press(b"\x1b")
+        terminal.press(text[:1])
+        wait, after = terminal.cancel(text[1:])
         what = "filter" if text[:1] == b"\\" else "sort"
         rows.append(
             f"| {what} `{text[1:].decode()}` | {longest:.0f} ms | {first:.2f} s | {last:.1f} s "
-            f"| {cpu:.1f} s |"
+            f"| {cpu:.1f} s | {wait:.0f} ms | {after:.2f} s |"
         )
-        terminal.press(b"\x1b")
     terminal.close()
     return rows
 
@@ -232,7 +254,8 @@ def main() -> None:
         print("|---|---|---|---|---|---|---|")
         for size in sizes:
             print("\n".join(time_keys(large, size, args.repeats)), flush=True)
-        print("\n| typed | longest wait | first rows | all rows | CPU |\n|---|--:|--:|--:|--:|")
+        print("\n| typed | longest wait | first rows | all rows | CPU | Esc | CPU after Esc |")
+        print("|---|--:|--:|--:|--:|--:|--:|")
         print("\n".join(time_typed(large, sizes[-1])), flush=True)
 
 
