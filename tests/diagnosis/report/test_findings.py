@@ -104,6 +104,25 @@ def test_a_dump_without_values_says_so_and_how_to_get_one(
     assert "--tensor-debug-mode FULL_HEALTH" in " ".join(text.split())
 
 
+@pytest.mark.parametrize(
+    ("op_type", "told"),
+    [("Sqrt", ""), ("Log", "Ops left no record"), ("RFFT", "Complex numbers were computed")],
+)
+def test_what_tensorflows_writer_left_out_is_not_clean(
+    tmp_path: Path, op_type: str, told: str
+) -> None:
+    """It does not say what filters left out, and it never looks at complex numbers."""
+    program = Program(tmp_path)
+    program.graph("f", "f")
+    program.op("f", "Sqrt", "Sqrt", "x:0")
+    program.op("f", op_type, op_type, "Sqrt:0")
+    program.trace("f", "Sqrt", floats(1))
+    report = diagnose(program.open())
+    assert report.verdict == ("incomplete" if told else "clean")
+    assert "".join(gap.text for gap in report.gaps).startswith(told)
+    assert "Not looked at: complex tensors" in report.looked_for
+
+
 @pytest.mark.parametrize(("first", "told"), [(1, False), (8, True)])
 def test_what_a_circular_buffer_dropped_is_told(tmp_path: Path, first: int, told: bool) -> None:
     program = Program(tmp_path)

@@ -6,7 +6,6 @@ import shlex
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.locations import is_library_frame
-from tfdbg_tui.diagnosis.op_traits import FLOAT_OPS
 from tfdbg_tui.wire.modes import TensorDebugMode, mode_name
 
 if TYPE_CHECKING:
@@ -37,44 +36,19 @@ def advice(run: Run, unproved: Sequence[Case]) -> list[str]:
         run: The run.
         unproved: The roots that no rule could prove.
     """
-    sentences = []
+    uncounted = {case.out.mode for case in unproved if case.out.mode in _COUNTLESS}
+    if not uncounted:
+        return []
     command = "\n".join(rerun(run))
-    uncounted = [case for case in unproved if case.out.mode in _COUNTLESS]
-    if uncounted:
-        mode = names_of({case.out.mode for case in uncounted})
-        sentences.append(
-            f"This was recorded in {mode}, which does not count zeros and negative numbers: the "
-            f"cause is not proved. {command}"
-        )
-    if (unproved or not run.num_alerts) and _looks_filtered(run):
-        sentences.append(
-            "The dump was filtered (op_regex or tensor_dtypes, it seems): what other ops made is "
-            f"not on record, and the first bad tensor may be among it. {command}"
-        )
-    return sentences
+    return [
+        f"This was recorded in {names_of(uncounted)}, which does not count zeros and negative "
+        f"numbers: the cause is not proved. {command}"
+    ]
 
 
 def names_of(modes: Iterable[int]) -> str:
     """Return the names of tensor debug modes, as in a sentence."""
     return " and ".join(mode_name(mode) for mode in sorted(modes))
-
-
-def _looks_filtered(run: Run) -> bool:
-    """Whether ops of a graph left no record although others did, as all do without filters.
-
-    Only of a dump by TensorFlow's writer: ours says what was filtered.
-    """
-    if run.files.is_of_our_writer or len(modes_of(run)) != 1:
-        return False
-    recorded: dict[str, set[str]] = {}
-    for site in list(run.site_numbers):
-        recorded.setdefault(site.graph_id, set()).add(site.op_name)
-    return any(
-        op.op_type in FLOAT_OPS and op.name not in names
-        for graph_id, names in recorded.items()
-        if graph_id in run.graphs
-        for op in list(run.graphs[graph_id].ops.values())
-    )
 
 
 def script_of(run: Run) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.report.advice import modes_of, names_of
-from tfdbg_tui.diagnosis.report.gaps import is_blind
+from tfdbg_tui.diagnosis.report.gaps import is_blind, looks_at_complex
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -24,9 +24,11 @@ def looked_for(run: Run) -> str:
     silent = " and numbers that grow towards them" if measured else ""
     if modes and modes <= _WITH_SIGNS:
         silent = " and values that only lead there"
-    is_ours = bool(run.files.mode_name)
-    unseen = "tensors that nothing uses, " if is_ours else ""
+    has_complex = looks_at_complex(run)
+    types = "floating-point and complex" if has_complex else "floating-point"
+    unseen = "tensors that nothing uses, " if run.files.mode_name else ""
+    unseen += "" if has_complex else "complex tensors, "
     return (
-        f"NaN and ∞{silent} in the floating-point and complex tensors that TensorFlow "
+        f"NaN and ∞{silent} in the {types} tensors that TensorFlow "
         f"computed, in {mode}. Not looked at: {unseen}numbers of NumPy and Python."
     )

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.diagnosis.op_traits import COMPLEX, FLOAT_OPS
 from tfdbg_tui.diagnosis.report.advice import modes_of, names_of, rerun, script_of
 from tfdbg_tui.wire import filesets, omissions
 from tfdbg_tui.wire.modes import TensorDebugMode
@@ -14,7 +15,7 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tfdbg_tui.logdir import Omission, Run
+    from tfdbg_tui.logdir import GraphOp, Omission, Run
 
 RUNNING = "running"
 FILTERED = "filtered"
@@ -26,6 +27,11 @@ ON_PURPOSE = (FILTERED, CIRCULAR_BUFFER, omissions.PAUSED)
 """Gaps that the user has asked for."""
 
 _BLIND_MODES = (TensorDebugMode.NO_TENSOR, TensorDebugMode.SHAPE)
+_LOOK_AT_FLOATS = {
+    TensorDebugMode.CURT_HEALTH,
+    TensorDebugMode.CONCISE_HEALTH,
+    TensorDebugMode.FULL_HEALTH,
+}
 _DEFAULT_BUFFER = 1000
 _FEW = 10
 _SHOWN = 20
@@ -189,6 +195,53 @@ def _has_tensors(run: Run) -> bool:
     return len(run.graph_executions) > 0 or not all(kind.is_function for kind in kinds)
 
 
+def _left_no_record(run: Run) -> Iterator[Gap]:
+    """Yield what TensorFlow's writer has left out, as far as that shows: it does not say so."""
+    if run.files.is_of_our_writer or len(modes_of(run)) != 1 or is_circular(run):
+        return
+    unseen = next(_ops_without_record(run), None)
+    if unseen is not None:
+        yield Gap(
+            FILTERED,
+            f"Ops left no record although others of their graph did, {unseen.name} "
+            f"({unseen.op_type}) for one: op_regex or tensor_dtypes left them out, or they did "
+            "not run, or were imported, or computed complex numbers. The first bad tensor may be "
+            f"among them. {rerun(run)[0]}",
+            rerun(run)[1],
+        )
+    elif not looks_at_complex(run) and _computes_complex(run):
+        yield Gap(
+            FILTERED,
+            "Complex numbers were computed, at which TensorFlow's writer does not look in "
+            f"{names_of(modes_of(run))}. {rerun(run)[0]}",
+            rerun(run)[1],
+        )
+
+
+def looks_at_complex(run: Run) -> bool:
+    """Whether a dump tells of NaN and ∞ in complex tensors."""
+    return run.files.is_of_our_writer or not modes_of(run) & _LOOK_AT_FLOATS
+
+
+def _ops_without_record(run: Run) -> Iterator[GraphOp]:
+    """Yield ops that make floating-point tensors and left no record, although others did."""
+    recorded: dict[str, set[str]] = {}
+    for site in list(run.site_numbers):
+        recorded.setdefault(site.graph_id, set()).add(site.op_name)
+    for graph_id, names in recorded.items():
+        if graph_id in run.graphs:
+            ops = list(run.graphs[graph_id].ops.values())
+            yield from (op for op in ops if op.op_type in FLOAT_OPS and op.name not in names)
+
+
+def _computes_complex(run: Run) -> bool:
+    executed = map(run.executions.kind_by_id, range(run.executions.num_kinds))
+    if any(kind.op_type in COMPLEX for kind in executed):
+        return True
+    graphs = list(run.graphs.values())
+    return any(op.op_type in COMPLEX for graph in graphs for op in list(graph.ops.values()))
+
+
 _FINDERS: tuple[Callable[[Run], Iterator[Gap]], ...] = (
     _empty,
     _left_out,
@@ -198,6 +251,7 @@ _FINDERS: tuple[Callable[[Run], Iterator[Gap]], ...] = (
     _blind,
     _circular,
     _filtered,
+    _left_no_record,
 )
 
 

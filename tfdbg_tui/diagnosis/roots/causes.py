@@ -19,7 +19,7 @@ from tfdbg_tui.diagnosis.events import (
 )
 from tfdbg_tui.diagnosis.op_traits import (
     COMPARES_AND_ADDS,
-    COMPLEX_INPUT,
+    COMPLEX,
     MOVES,
     ONE_TYPE,
     SOURCES,
@@ -96,7 +96,7 @@ class Causes:
             return Health.UNKNOWN
         if op_type in ONE_TYPE and producer.op_type != "Const":
             return Health.UNKNOWN  # a filter has left it out
-        if op_type in COMPLEX_INPUT:
+        if op_type in COMPLEX:
             return Health.UNKNOWN
         if self._run.limits:
             return Health.UNKNOWN
