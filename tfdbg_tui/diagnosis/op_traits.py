@@ -113,6 +113,12 @@ A mean is none: a geometric mean that is 0 because of one number is rarely meant
 
 SUMS = REDUCES | {"Mean"}
 
+JOINS = frozenset({"Concat", "ConcatV2", "Pack"})
+"""Ops that put tensors together: each element of an input is one of the result."""
+
+KEEPS_INFINITY = ADDS | {"AddN", "Mul"} | JOINS
+"""Ops of several inputs whose result is bad where one of these is, whatever the others are."""
+
 COMPARES_AND_ADDS = having(Trait.MOVES | Trait.BOUNDS | Trait.ADDS | Trait.SELECTS)
 """Ops of algorithms in which ∞ is a number like any other: shortest paths, best scores so far."""
 

@@ -65,7 +65,7 @@ class Containment:
         """
         if len(sites) > _SPREAD:
             return False
-        made = Infinity(self._run, self._dataflow, self._summaries, root, sites, given)
+        made = self._infinity(root, sites, given=given)
         if made.grows_in_loop:
             return True
         tolerance = tolerance_of(made)
@@ -79,6 +79,18 @@ class Containment:
             for site in ordered
             for event in dict.fromkeys((site.first, site.last))
         )
+
+    def is_from_outside(self, root: TensorEvent, *, given: bool) -> bool:
+        """Whether no op has computed a bad tensor, as far as is recorded; see `Infinity`.
+
+        Args:
+            root: The first bad tensor.
+            given: Whether an input of it left no record.
+        """
+        return self._infinity(root, [], given=given).is_from_outside
+
+    def _infinity(self, root: TensorEvent, sites: list[AlertSite], *, given: bool) -> Infinity:
+        return Infinity(self._run, self._dataflow, self._summaries, root, sites, given)
 
     def _is_asked(self, event: TensorEvent) -> bool:
         return any(use.op_type in ASKS for use in self._dataflow.consumers(event))

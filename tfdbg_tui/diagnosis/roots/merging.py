@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.op_traits import is_list_op
+from tfdbg_tui.diagnosis.op_traits import JOINS, KEEPS_INFINITY, is_list_op
 from tfdbg_tui.diagnosis.roots.containment import Containment
 from tfdbg_tui.diagnosis.roots.same_bug import SameBug
+from tfdbg_tui.diagnosis.values import bad_kinds, total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
     from tfdbg_tui.logdir import Run
 
+_BAD = ("nan", "neg_inf", "pos_inf")
 _ANCESTORS = 400  # tensors: so many that a root was made from are looked at
 
 
@@ -106,10 +108,12 @@ class Merging:
         self._unrecorded = UnrecordedLinks(run, dataflow)
         self._same = SameBug(run, dataflow, summaries, finite)
         self._roots: dict[Node, Root] = {}
+        self._groups: dict[Node, Root] = {}
 
     def merge(self, groups: list[Root]) -> list[Root]:
         """Count consequences with the alerts that led to them, and join what is one bug."""
         kept: list[Root] = []
+        self._groups = {group.node: group for group in groups}
         for group in groups:
             spread = next((root for root in kept if not root.contained), None)
             if group.node.open and spread is not None:
@@ -170,8 +174,89 @@ class Merging:
         return any(is_list_op(op_type_of(self._run, node.site.first)) for node in root.members)
 
     def _contained(self, group: Root) -> bool:
-        sites = [member.site for member in group.members]
+        """Whether what a group made bad does no harm, also where other bad values came in."""
+        if not self._is_contained(group, group.members):
+            return False
+        spreads = [self._spreads(group, *joint) for joint in self._joints(group)]
+        return not any(spreads)
+
+    def _is_contained(self, group: Root, members: list[Node]) -> bool:
+        sites = [member.site for member in members]
         return self._containment.contained(group.event, sites, given=group.node.open)
+
+    def _joints(self, group: Root) -> Iterator[tuple[Node, Node]]:
+        """Yield places whose bad values went into one of another group, and that one."""
+        for node in group.members:
+            for event in dict.fromkeys((node.site.first, node.site.last)):
+                for use in self._dataflow.consumers(event):
+                    if use.event is None or use.op_type not in KEEPS_INFINITY:
+                        continue
+                    joint = self._bad(use.event)
+                    if joint is not None and self._came_through(group, use.event, joint):
+                        yield node, joint
+
+    def _came_through(self, group: Root, made: TensorEvent, joint: Node) -> bool:
+        """Whether a bad tensor shows more than what comes from inputs that others made bad.
+
+        That is, it has more bad elements than those; or they are fine this time, and it is bad in
+        a way in which it was not before.
+        """
+        bad, of_others = total(self._summaries(made), *_BAD), self._bad_of_others(group, made)
+        if bad is None or of_others is None:
+            return False
+        if not of_others:
+            return not bad_kinds(self._summaries(made)) <= joint.site.kinds
+        return bad > of_others
+
+    def _bad_of_others(self, group: Root, made: TensorEvent) -> int | None:
+        """Return how many bad elements come from others than a group; None if that is not known."""
+        summary, number = self._summaries(made), 0
+        size = (summary.size if summary else None) or 0
+        for producer in self._dataflow.producers(made):
+            if producer.event is not None and self._born(producer.event) is group.node:
+                continue
+            given = producer.given or (self._summaries(producer.event) if producer.event else None)
+            count = total(given, *_BAD)
+            if count is None or given is None or not given.size:
+                return None
+            joined = op_type_of(self._run, made) in JOINS
+            number += count * (1 if joined else size // given.size)
+        return number
+
+    def _spreads(self, group: Root, source: Node, joint: Node) -> bool:
+        """Whether bad values of a group do harm where they met those of one that does none.
+
+        What was bad because of both is counted with it then, not with the mask of -∞, say.
+        """
+        other = self._groups[top_of(joint)]
+        met = [node for node in other.members if joint in _line(node)]
+        rest = [node for node in other.members if node not in met]
+        if other is group or not self._does_no_harm(other, rest, group):
+            return False
+        if self._is_contained(group, [*group.members, *met]):
+            return False
+        joint.parent = source
+        other.members, other.contained = rest, True
+        group.members += met
+        return True
+
+    def _does_no_harm(self, group: Root, rest: list[Node], met: Root) -> bool:
+        """Whether a group does no harm, or only together with another one, which has to answer.
+
+        Of two, the bug is where ∞ was computed, not where it is written down.
+
+        Args:
+            group: The group.
+            rest: Its members that are not bad because of the other one as well.
+            met: The other one.
+        """
+        if self._is_contained(group, group.members):
+            return True
+        is_written = self._is_from_outside(group) and not self._is_from_outside(met)
+        return is_written and bool(rest) and self._is_contained(group, rest)
+
+    def _is_from_outside(self, group: Root) -> bool:
+        return self._containment.is_from_outside(group.event, given=group.node.open)
 
     def _note(self, group: Root, number: int) -> None:
         """Note the first tensors of a group as those of a root, given by its number."""
@@ -229,16 +314,28 @@ class Merging:
 
     def _born(self, event: TensorEvent) -> Node | None:
         """Return the place that made a tensor bad; None for a finite one."""
-        summary = self._summaries(event)
-        node = self._node_of(event) if summary is not None and summary.has_inf_or_nan else None
+        node = self._bad(event)
         return top_of(node) if node is not None else None
+
+    def _bad(self, event: TensorEvent) -> Node | None:
+        """Return the place that a bad tensor belongs to; None for a finite one."""
+        summary = self._summaries(event)
+        return self._node_of(event) if summary is not None and summary.has_inf_or_nan else None
 
 
 def top_of(node: Node) -> Node:
     """Return the place that made another one bad."""
-    while node.parent is not None:
+    *_, top = _line(node)
+    return top
+
+
+def _line(node: Node) -> Iterator[Node]:
+    """Yield a place, the one that made it bad, and so on."""
+    while True:
+        yield node
+        if node.parent is None:
+            return
         node = node.parent
-    return node
 
 
 def tops_of(nodes: Iterable[Node]) -> dict[Node, Node]:
