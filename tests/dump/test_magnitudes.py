@@ -76,6 +76,16 @@ def test_outside_of_steps_calls_and_eager_lines_are_counted(tmp_path: Path) -> N
     assert [n for n, high in enumerate(traces) if high is not None] == [*range(16), 20]
 
 
+def test_the_longer_a_program_runs_the_fewer_are_measured() -> None:
+    def due(measured: magnitudes.MeasuredSteps) -> list[int]:
+        return [number for number in range(1000) if measured.next("a line")]
+
+    later = [*range(20, 160, 10), *range(160, 320, 20), *range(320, 640, 40), *range(640, 1000, 80)]
+    assert due(magnitudes.MeasuredSteps(None)) == [*range(magnitudes._FIRST), *later]
+    assert due(magnitudes.MeasuredSteps(10)) == [*range(magnitudes._FIRST), *range(20, 1000, 10)]
+    assert not due(magnitudes.MeasuredSteps(0))
+
+
 @pytest.mark.parametrize(
     "name", ["float16", "bfloat16", "float32", "float64", "float8_e4m3fn", "float8_e5m2"]
 )

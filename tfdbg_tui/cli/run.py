@@ -99,7 +99,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--magnitudes-every",
         type=int,
         metavar="K",
-        help="record the smallest and largest elements in one step in K (default: 10; 0: never)",
+        help="record the smallest and largest elements in one step in K (0: never; default: 10 to 80, "
+        "more the longer it runs)",
     )
     add_live_arguments(parser)
     add_app_arguments(parser)

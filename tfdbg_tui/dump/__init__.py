@@ -72,7 +72,7 @@ def enable_dump_debug_info(
     layers: str | None = None,
     functions: str | None = None,
     lines: str | None = None,
-    magnitudes_every: int = _options.DEFAULT_MAGNITUDES_EVERY,
+    magnitudes_every: int | None = None,
     keep_after_bad: int | None = None,
     on_bad: str = "continue",
     run_id: str | None = None,
@@ -108,7 +108,8 @@ def enable_dump_debug_info(
         magnitudes_every: In ADAPTIVE and FULL_HEALTH, record of every tensor the smallest and
             largest finite element in steps divisible by it, and in the first 16; outside of steps,
             in one call of a function, or execution of an eager line, in so many.  Of a loop's
-            iterations, 0, 1, 2, 4, 8 and so on are measured then.  0 for never.
+            iterations, 0, 1, 2, 4, 8 and so on are measured then.  0 for never; by default 10, from
+            the 160th on 20, from the 320th on 40, from the 640th on 80.
         keep_after_bad: Flight recorder: so many events after the first NaN or infinity the
             circular buffer is frozen, with what came before.
         on_bad: "continue", or "raise" a `BadTensorError` from the call that made the first NaN or

@@ -20,9 +20,6 @@ RUN_ID_VARIABLE = "TFDBG_RUN_ID"
 
 ON_BAD = ("continue", "raise")
 
-DEFAULT_MAGNITUDES_EVERY = 10
-"""Steps between those whose largest and smallest elements are recorded."""
-
 _STEPS = re.compile(r"(\d{1,18})\.\.(\d{1,18})")
 
 TensorDtypes = Sequence[Any] | Callable[[Any], bool] | None
@@ -41,7 +38,7 @@ class Options:
     every: int
     steps: range | None
     scope: Scope
-    magnitudes_every: int
+    magnitudes_every: int | None
     keep_after_bad: int | None
     on_bad: str
     run_id: str | None
@@ -64,7 +61,7 @@ class Options:
     def measures(self) -> bool:
         """Whether now and then the smallest and largest elements of all tensors are recorded."""
         measuring = self.adaptive or self.mode is TensorDebugMode.FULL_HEALTH
-        return measuring and self.magnitudes_every > 0
+        return measuring and self.magnitudes_every != 0
 
     @property
     def watches_bad(self) -> bool:
@@ -108,7 +105,7 @@ def validated(
     layers: str | None = None,
     functions: str | None = None,
     lines: str | None = None,
-    magnitudes_every: int = DEFAULT_MAGNITUDES_EVERY,
+    magnitudes_every: int | None = None,
     keep_after_bad: int | None = None,
     on_bad: str = "continue",
     run_id: str | None = None,
@@ -124,7 +121,9 @@ def validated(
     mode = TensorDebugMode.CONCISE_HEALTH if adaptive else _mode(tensor_debug_mode)
     if not isinstance(every, int) or every < 1:
         raise ValueError(f"every is a number of steps, 1 or more, but received {every!r}")
-    if not isinstance(magnitudes_every, int) or magnitudes_every < 0:
+    if magnitudes_every is not None and (
+        not isinstance(magnitudes_every, int) or magnitudes_every < 0
+    ):
         raise ValueError(
             "magnitudes_every is a number of steps, or 0 for none, but received "
             f"{magnitudes_every!r}"
