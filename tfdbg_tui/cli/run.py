@@ -99,8 +99,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--magnitudes-every",
         type=int,
         metavar="K",
-        help="record the smallest and largest elements in one step in K (0: never; default: 10 to 80, "
-        "more the longer it runs)",
+        help="record the smallest and largest elements in one step in K (0: never; by default 10, "
+        "later up to 80)",
     )
     add_live_arguments(parser)
     add_app_arguments(parser)
