@@ -61,6 +61,22 @@ def nested_loops() -> Any:
     return outer(tf.constant([0.0, 3.0]))
 
 
+def branches_in_loops_without_ops_between() -> Any:
+    """An iteration ends before what its last loop records, and nothing stands behind its branch."""
+
+    @tf.function
+    def outer(x: Any) -> Any:
+        rows = tf.TensorArray(tf.float32, size=3)
+        for i in tf.range(3):
+            y = tf.exp(x) if i % 2 == 0 else tf.math.log(x)
+            for _ in tf.range(2):
+                y = tf.linalg.matmul(y, y) if i > 0 else y * 2.0
+            rows = rows.write(i, y)
+        return rows.stack() - 1.0
+
+    return outer(tf.zeros([50, 50]))
+
+
 def backward_functions() -> Any:
     weights = tf.Variable([2.0, 1.0])
     norm = tf.function(lambda x: tf.sqrt(tf.reduce_sum(tf.square(x))))
@@ -119,6 +135,7 @@ PROGRAMS = (
     calls_branches_loops,
     calls_without_ops_between,
     nested_loops,
+    branches_in_loops_without_ops_between,
     backward_functions,
     backward_loop,
     called_by_an_eager_tape,

@@ -72,11 +72,18 @@ class FunctionOps:
         if added.usage.in_session and not added.usage.stateless:
             self._add_by_outputs(added, graph, body, ops)
             return
-        sinks = self._add_groups(added, graph, ops)
+        sinks, last = self._add_groups(added, graph, ops)
         if sinks and (added.usage.stateless or functions.is_loop_condition(graph)):
             # Nothing else makes them run.
             outputs = added.outputs()
             added.graph.outputs = instrument.add_waiting(added.graph, outputs, sinks)
+        elif functions.is_loop_graph(graph) and any(recorded.calls for recorded in ops):
+            # The next iteration may begin while what this one calls still runs: the records of the
+            # inner graphs, which have no iteration, would mix.
+            added.graph.outputs = [
+                given if _is_same(graph, number) else _waiting(added.graph, given, last)
+                for number, given in enumerate(added.outputs())
+            ]
         # A backward graph has no automatic control dependencies: once TensorFlow has inlined
         # the calls in it, nothing would make the sinks of the called functions run.  Those of a
         # loop run with it; to require it would be to require all of its variables.
@@ -94,7 +101,9 @@ class FunctionOps:
         ops_by_uses: dict[Uses, list[RecordedOp]] = {}
         for recorded in ops:
             ops_by_uses.setdefault(body.uses_of(recorded.op), []).append(recorded)
-        sinks = {uses: self._add_groups(added, graph, some) for uses, some in ops_by_uses.items()}
+        sinks = {
+            uses: self._add_groups(added, graph, some)[0] for uses, some in ops_by_uses.items()
+        }
 
         def sinks_for(number: int) -> list[Any]:
             return [sink for uses, some in sinks.items() if number in uses for sink in some]
@@ -135,16 +144,22 @@ class FunctionOps:
             buffer = CompiledBuffer(added, items, group, counter)
             self._buffers[next(self._buffer_numbers)] = buffer
             self._graphs.keep(graph, buffer)
+            self._graphs.record_compiled(graph)
             added.finish([buffer.op], [])
 
-    def _add_groups(self, added: AddedGraph, graph: Any, ops: list[RecordedOp]) -> list[Any]:
-        """Add the ops that record the outputs of some ops; return the sinks.
+    def _add_groups(
+        self, added: AddedGraph, graph: Any, ops: list[RecordedOp]
+    ) -> tuple[list[Any], list[Any]]:
+        """Add the ops that record the outputs of some ops.
 
         An op that may stop the graph waits for the sinks of what was created before it, so that
         the tensors that made it raise are on record; one that calls a graph does, so that records
-        follow the flow of data into that graph, and the sinks after it wait for it, so that they
+        follow the flow of data into that graph, and what comes after it waits for it, so that they
         follow it out again.  It also waits for earlier ones that run a graph which it runs too:
         the records of its runs then come in the order of the calls.
+
+        Returns:
+            The sinks, and what ends last: the last sink, or the calls after it.
         """
         sinks: list[Any] = []
         start = 0
@@ -160,13 +175,14 @@ class FunctionOps:
                 end_of_call = self._end_of(added, recorded.op)
                 last_calls.update(dict.fromkeys(runs, end_of_call))
             if recorded.may_raise or recorded.calls:
-                before = self._add_segment(added, graph, ops[start:end], after)
-                added.wait(recorded.op, before)
-                sinks += before
-                after = before[-1:] or after
-                after = [*after, added.op(end_of_call)] if recorded.calls else after
+                between = self._add_segment(added, graph, ops[start:end], after)
+                added.wait(recorded.op, between or after)
+                sinks += between
+                after = between[-1:] or after
+                after = [*after, end_of_call] if recorded.calls else after
                 start = end
-        return sinks + self._add_segment(added, graph, ops[start:], after)
+        between = self._add_segment(added, graph, ops[start:], after)
+        return sinks + between, between[-1:] or [added.op(op) for op in after]
 
     def _is_whole(self, recorded: RecordedOp) -> bool:
         """Return whether the elements of what an op makes are recorded."""
@@ -205,6 +221,7 @@ class FunctionOps:
             return observed.groups_of([item for item in found if added.has(item.tensor)])
 
         counter = _loop_counter(graph)
+        earlier = [added.op(op) for op in previous]
         sinks: list[Any] = []
 
         def input_row(tensor: Any) -> Row | None:
@@ -236,7 +253,7 @@ class FunctionOps:
             group = Group(plan, self._dump)
             self._graphs.keep(graph, row_queue.KeepAlive(group))
             # The sinks wait for each other: records come in order of creation.
-            after = sinks[-1:] or previous
+            after = sinks[-1:] or earlier
             sinks.append(instrument.add_group(added, items, group, counter, input_row, after))
         return sinks
 
@@ -246,6 +263,14 @@ def _waiting(graph: Any, output: Any, sinks: list[Any]) -> Any:
     if not sinks or output.dtype == tf.resource:
         return output
     return instrument.add_waiting(graph, [output], sinks)[0]
+
+
+def _is_same(body: Any, number: int) -> bool:
+    """Return whether a loop's body hands an argument on as it is."""
+    made = body.outputs[number].op
+    while made.type == "Identity":
+        made = made.inputs[0].op
+    return made is body.inputs[number].op
 
 
 def _loop_counter(graph: Any) -> Any:
