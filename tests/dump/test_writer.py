@@ -481,6 +481,29 @@ def test_xla_counts_tensors_of_one_shape_together_and_copies_once(
     }
 
 
+def test_the_first_bad_run_of_what_xla_compiles_is_on_record(tmp_path: Path) -> None:
+    """The loop runs more often than there is room for, and its function three times in a call."""
+
+    @tf.function(jit_compile=True)
+    def compiled(x: Any) -> Any:
+        for j in tf.range(150):
+            x = tf.sqrt(x + 5.0 - tf.where(tf.equal(j, 100), 50.0, 0.0))
+        return x
+
+    @tf.function
+    def outer(x: Any) -> Any:
+        for _ in tf.range(3):
+            x = compiled(x) + 1.0
+        return x
+
+    with dumping(tmp_path, "ADAPTIVE"):
+        outer(tf.constant([1.0, 2.0]))
+    found = [t.iteration for _, t in traces(tmp_path) if t.op_name == "while/Sqrt"]
+    assert sorted(found) == list(range(86, 150))
+    (root,) = tfdbg_tui.diagnose(tfdbg_tui.open_run(str(tmp_path))).roots
+    assert (root.op_type, root.certainty) == ("Sqrt", "proved")
+
+
 def test_xla_compiles_what_computes_nothing_but_constants(tmp_path: Path) -> None:
     with dumping(tmp_path, "CONCISE_HEALTH"):
         tf.function(lambda: tf.reshape(tf.constant([1.0, np.nan]), [2, 1]), jit_compile=True)()

@@ -178,6 +178,8 @@ class GraphSignature(Message):
     captured_tensor_ids: list[int] = pb(6, Kind.INTS)
     # Graph of the forward function, for a backward function.
     forward_graph_id: str = pb(7, Kind.STRING)
+    # 1: nothing but that XLA compiles the graph, which is recorded when its call has ended.
+    compiled: int = pb(8, Kind.INT)
 
 
 @dataclass(slots=True)

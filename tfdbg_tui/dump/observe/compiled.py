@@ -1,8 +1,8 @@
 """Functions that XLA compiles: no Python can run inside them, so values leave through a variable.
 
 Every compiled graph gets one buffer, a captured `tf.Variable`, that its counts are assigned to; it
-is read when the outermost call has returned.  So of a graph that runs several times in one call
-the last run is seen; of a loop, the last `_LOOP_RUNS` iterations.
+is read when the outermost call has returned.  Of a graph that runs several times in one call the
+first run that makes NaN or ∞ is kept, and else the last one; of a loop, `_LOOP_RUNS` iterations.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.places import Place
 
 _LOOP_RUNS = 64
+_BEFORE = 4  # iterations that are kept before the first one that makes NaN or ∞
 
 
 class CompiledBuffer:
@@ -63,22 +64,49 @@ class CompiledBuffer:
             number = tf.constant(0, tf.int64)
             if iteration is not None:
                 number = tf.cast(place.tensor(iteration), tf.int64)
-            values = tf.concat([tf.reshape(number + 1, [1]), *rows], axis=0)
+            counted_rows = tf.concat(rows, axis=0)
+            values = tf.concat([tf.reshape(number + 1, [1]), counted_rows], axis=0)
             with tf.init_scope(), own.work():
                 # Kept: where nothing else refers to the memory of a variable, XLA takes it over for
                 # the update, and TensorFlow frees it once more if the function then fails.
-                self._zeros = tf.zeros([self._runs, int(values.shape[0])], tf.int64)
+                self._zeros = tf.zeros([self._runs + 2, int(values.shape[0])], tf.int64)
                 # Not `tf.Variable`: functions forbid that one after their first trace.
                 self._variable = graph_ops.ResourceVariable(self._zeros, trainable=False)
-            self.op = tf.raw_ops.ResourceScatterUpdate(
-                resource=self._variable.handle,
-                indices=tf.reshape(number % self._runs, [1]),
-                updates=tf.reshape(values, [1, -1]),
-            )
+            bad = counts.number_of_bad(tf.reshape(counted_rows, [self._rows, -1]))
+            self.op = self._add_update(values, number, bad)
+
+    def _add_update(self, values: Any, number: Any, bad: Any) -> Any:
+        """Add the op that keeps the values of a run, if no bad ones before it have to be kept.
+
+        Args:
+            values: The row for the run.
+            number: Its iteration; 0 where the graph is no loop's body.
+            bad: How many elements are NaN or ∞; None where that is not counted.
+        """
+        handle = self._variable.handle
+        values = tf.reshape(values, [1, -1])
+        slot = tf.reshape(number % self._runs, [1])
+        if bad is None:
+            return tf.raw_ops.ResourceScatterUpdate(resource=handle, indices=slot, updates=values)
+        # Behind the rows of runs there is one that says of which iteration the first bad values
+        # are, from 1, and whether they are to be kept; and one for what is not kept.
+        state_row, unused_row = ([self._runs + more] for more in (0, 1))
+        state = tf.raw_ops.ResourceGather(resource=handle, indices=state_row, dtype=tf.int64)
+        first, kept, rest = tf.split(state, [1, 1, state.shape[1] - 2], axis=1)
+        begins_or_is_far = tf.equal(number, 0) | (number - first >= self._runs - _BEFORE)
+        keeps = (kept > 0) | ((first > 0) & begins_or_is_far)
+        first = tf.where((first > 0) | tf.equal(bad, 0), first, number + 1)
+        state = tf.concat([first, tf.cast(keeps, tf.int64), rest], axis=1)
+        slot = tf.where(keeps[0], tf.constant(unused_row, tf.int64), slot)
+        return tf.raw_ops.ResourceScatterUpdate(
+            resource=handle,
+            indices=tf.concat([slot, state_row], axis=0),
+            updates=tf.concat([values, state], axis=0),
+        )
 
     def take(self) -> list[Values]:
         """Return the values of the runs since the last time, and forget them."""
-        buffer = self._variable.numpy()
+        buffer = self._variable.numpy()[: self._runs]
         written = buffer[buffer[:, 0] > 0]
         if len(written):
             self._variable.assign(self._zeros)

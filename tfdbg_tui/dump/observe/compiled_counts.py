@@ -60,6 +60,17 @@ class CompiledCounts:
             return tf.tile(self._shape_row(tensors[0]), [len(tensors), 1])
         return self._health(tensors)
 
+    def number_of_bad(self, rows: Any) -> Any:
+        """Return how many elements are NaN or ∞, of all tensors; None where that is not counted.
+
+        Args:
+            rows: What `of` has returned, of one tensor or more.
+        """
+        if self._mode in (TensorDebugMode.NO_TENSOR, TensorDebugMode.SHAPE):
+            return None
+        start = 2 if self._mode is TensorDebugMode.FULL_HEALTH else 1
+        return tf.reduce_sum(rows[:, start : start + 3])
+
     def _shape_row(self, tensor: Any) -> Any:
         shape = tf.shape(tensor, tf.int64)[-6:]
         padded = tf.concat([shape, tf.zeros([6], tf.int64)], axis=0)[:6]

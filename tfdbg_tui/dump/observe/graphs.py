@@ -274,6 +274,11 @@ class GraphDefinitions:
         signature = events.GraphSignature(state.graph_id, name, output_names=output_names)
         self._define(graph_signature=signature.encode())
 
+    def record_compiled(self, graph: Any) -> None:
+        """Record that XLA compiles a function's graph."""
+        signature = events.GraphSignature(self._state(graph).graph_id, "", compiled=1)
+        self._define(graph_signature=signature.encode())
+
     def _forward_graph_id(self, graph: Any, attrs: Any) -> str:
         if functions.forward_function_name(attrs) is None:
             return ""

@@ -263,8 +263,12 @@ class Definitions:
     def _add_signature(self, record: events.GraphSignature) -> None:
         record.graph_id = self.graph_id(record.graph_id)
         record.forward_graph_id = self.graph_id(record.forward_graph_id)
-        self.functions[record.function_name] = record.graph_id
         graph = self._graphs.get(record.graph_id)
+        if record.compiled:
+            if graph is not None:
+                graph.compiled = True
+            return
+        self.functions[record.function_name] = record.graph_id
         if graph is not None:
             graph.signatures.append(record)
 

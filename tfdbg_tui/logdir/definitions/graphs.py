@@ -83,6 +83,8 @@ class Graph:
         ops: Its ops by name, in order of creation.
         inner_ids: Graphs built inside it, in order.
         signatures: Its arguments and outputs as a function, where recorded.
+        compiled: Whether XLA compiles it, where recorded: the tensors of such graphs are recorded
+            when their call has ended, graph by graph.
     """
 
     graph_id: str
@@ -92,6 +94,7 @@ class Graph:
     ops: dict[str, GraphOp] = field(default_factory=dict)
     inner_ids: dict[str, None] = field(default_factory=dict)
     signatures: list[GraphSignature] = field(default_factory=list)
+    compiled: bool = False
     _consumers: dict[str, list[Consumer]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
