@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.dataflow.calls import CALLS
+from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, CALLS
 from tfdbg_tui.diagnosis.dataflow.graph_runs import CallOrder, RunNumber, sites_of_block
+from tfdbg_tui.diagnosis.dataflow.inner_runs import InnerRun, InnerRuns
 from tfdbg_tui.diagnosis.dataflow.trace_rows import NEAR
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class At:
         device: Its device.
         execution: The execution that caused it, where recorded.
         iteration: Its loop iteration, where recorded.
-        number: Which run of the graph in that execution, where it runs repeatedly.
+        number: Which run of the graph in that execution, or in `run`, where it runs repeatedly.
+        run: The run of the innermost loop or branch around it, where that is told.
     """
 
     row: int
@@ -41,6 +43,7 @@ class At:
     execution: int | None = None
     iteration: int | None = None
     number: RunNumber | None = None
+    run: InnerRun | None = None
 
 
 class CallRows:
@@ -61,6 +64,7 @@ class CallRows:
         self._rows = rows
         self.recorded = any(graph.signatures for graph in list(run.graphs.values()))
         self.call_of = lru_cache(maxsize=1 << 16)(self._read_call)
+        self._inner = InnerRuns(run, calls, rows, self.call_of)
         self._order = CallOrder(run, calls)
         self._repeats = self.recorded and any(map(self._order.is_repeated, list(run.graphs)))
         self._number_of = lru_cache(maxsize=1 << 14)(self._find_number)
@@ -73,24 +77,102 @@ class CallRows:
         if not self.recorded:
             return At(row, device)
         number = self._number_of(row) if self._repeats else None
-        return At(row, device, *self.call_of(row), number)
+        graph_id = self._run.graph_executions.site(row).graph_id
+        return At(row, device, *self.call_of(row), number, self._run_around(graph_id, row))
 
-    def enter(self, at: At, op: GraphOp, graph_id: str) -> At:
+    def enter(self, at: At, op: GraphOp, graph_id: str, *, first: bool) -> At:
         """Return the place in time of a graph that an op calls.
 
         Args:
             at: Where in time, in the graph with the op.
             op: The call, If or While.
             graph_id: The graph that it calls.
+            first: Of several runs of a loop, whether the first one is meant, rather than the last.
         """
-        called = at.number is not None and op.op_type in CALLS
-        number = self._order.entered(at.number, op, graph_id) if called and at.number else None
-        return replace(at, number=number)
+        if op.op_type in CALLS:
+            number = self._order.entered(at.number, op, graph_id) if at.number else None
+            return replace(at, number=number)
+        run = None
+        if at.run is not None:
+            run = self._inner.inside(at.run, graph_id, at.row, first=first)
+        elif self._is_outermost(op.graph_id) and self._is_in_order(op.graph_id):
+            run = self._inner.inside_execution(at.execution, graph_id, at.row, first=first)
+        return self._in_run(at, run) if run is not None else self._untold(at, op)
+
+    def _untold(self, at: At, op: GraphOp) -> At:
+        """Return the place in time inside of an op, as far as it is known without its run."""
+        iteration = at.iteration if op.op_type in BRANCHES else None
+        return replace(at, number=None, iteration=iteration)
 
     def leave(self, at: At, graph_id: str) -> tuple[GraphOp, At] | None:
-        """Return the op that calls a graph, of several, and the place in time of its graph."""
+        """Return the op that calls a graph, and the place in time there; None if not told."""
         left = self._order.left(at.number, graph_id) if at.number is not None else None
-        return (left[0], replace(at, number=left[1])) if left is not None else None
+        if left is not None:
+            return left[0], replace(at, number=left[1])
+        site = self._calls.call_site(graph_id)
+        start = self._inner.start(at.run) if at.run is not None else None
+        if at.run is None or at.run.graph_id != graph_id or start is None:
+            return None
+        if site is None or site.op is None:
+            return None
+        if self._is_outermost(site.caller_id):
+            return site.op, replace(at, number=None, iteration=None, run=None)
+        run = self._run_around(site.caller_id, start)
+        return (site.op, self._in_run(at, run)) if run is not None else None
+
+    def other_iteration(self, at: At, body: str, step: int) -> At | None:
+        """Return the place in time of a loop's body in another iteration; None if there is none.
+
+        Args:
+            at: Where in time, in the loop's body or condition.
+            body: The body.
+            step: -1 for the iteration before, 1 for the one after.
+        """
+        number = None if at.iteration is None else at.iteration + step
+        if at.run is None or at.run.number is None:
+            return replace(at, iteration=number) if number is None or number >= 0 else None
+        run = self._inner.beside(at.run, body, step)
+        if run is not None and not self._are_of_one_loop(at.run, run):
+            run = None
+        if run is not None and self._iteration_of(run) == number:
+            return self._in_run(at, run)
+        was_before = step < 0 and number is not None and number >= 0
+        lost = run is not None or was_before
+        return (
+            replace(at, number=None, iteration=number, run=InnerRun(body, None)) if lost else None
+        )
+
+    def _are_of_one_loop(self, run: InnerRun, other: InnerRun) -> bool:
+        """Whether two runs of a loop's body or condition, in one execution, are of one loop."""
+        site = self._calls.call_site(run.graph_id)
+        if site is None or self._is_outermost(site.caller_id):
+            return True
+        starts = [self._inner.start(run) or 0, self._inner.start(other) or 0]
+        one, two = (self._run_around(site.caller_id, start) for start in starts)
+        return one == two
+
+    def _in_run(self, at: At, run: InnerRun) -> At:
+        return replace(at, number=None, iteration=self._iteration_of(run), run=run)
+
+    def _iteration_of(self, run: InnerRun) -> int | None:
+        start = self._inner.start(run)
+        return self.call_of(start)[1] if start is not None else None
+
+    def _is_outermost(self, graph_id: str) -> bool:
+        """Whether a graph runs in no loop and no branch."""
+        frame = self._order.frame(graph_id)
+        return frame is not None and self._calls.call_site(frame.graph_id) is None
+
+    def _is_in_order(self, graph_id: str) -> bool:
+        """Whether a graph is part of a function: what a session runs is recorded in any order."""
+        return bool(self._run.graphs[self._calls.outermost(graph_id)].name)
+
+    def _run_around(self, graph_id: str, row: int) -> InnerRun | None:
+        """Return the run of the innermost loop or branch around a graph in which a row was made."""
+        frame = self._order.frame(graph_id)
+        if frame is None or self._is_outermost(graph_id) or not self._is_in_order(graph_id):
+            return None
+        return self._inner.of_row(frame.graph_id, row)
 
     def row_in_call(self, site_id: int, at: At, *, after: bool = False) -> int | None:
         """Return a site's row of the same call, and of the same iteration of a loop.
@@ -100,13 +182,11 @@ class CallRows:
             at: Where in time.
             after: Whether a row after it is wanted, of several: a use and not an input.
         """
-        nearest = self._rows.nearest(site_id, at.row)
-        if not nearest:
-            return None
-        if at.execution is None:
-            when = self.time(at.row)
-            return int(min(nearest, key=lambda row: abs(self.time(row) - when)))
-        mine = self._of_execution(nearest, at.execution)
+        inside = self._inner.rows(at.run, site_id) if at.run is not None else None
+        if inside is not None:
+            mine = self._of_execution(inside.tolist(), at.execution)
+            return self._of_same_run(mine, at, after=after)
+        mine = self._of_execution(self._rows.nearest(site_id, at.row), at.execution)
         if at.iteration is None:
             return self._of_same_run(mine, at, after=after)
         same = [row for row in mine if self.call_of(row)[1] == at.iteration]
@@ -143,7 +223,7 @@ class CallRows:
             rows = self._of_call(site_id, other, execution, iteration)
             if len(rows) % len(frame.paths) == 0 and len(rows) < NEAR:
                 found.append(RunNumber(rows.index(other), len(rows)))
-        if iteration is not None:
+        if iteration is not None and self._run_around(frame.graph_id, row) is None:
             return RunNumber(iteration, None) if RunNumber(0, 1) in found else None
         if once:
             found = [number for number in found if number.total == len(frame.paths)]
@@ -177,7 +257,9 @@ class CallRows:
         if len(own) == len(rows) < NEAR:
             return rows[own.index(at.row)]
         there = [row for row in rows if (row > at.row) == after]
-        return min(there or rows, key=lambda row: abs(row - at.row))
+        if not there:
+            return rows[0] if after else rows[-1]
+        return there[0] if after else there[-1]
 
     def _rows_like(self, at: At) -> list[int]:
         """Return the rows of the same tensor as a row in the same execution and iteration."""
@@ -190,10 +272,14 @@ class CallRows:
 
     def _of_call(self, site_id: int, row: int, execution: int, iteration: int | None) -> list[int]:
         """Return the rows of a site near to a row that are of one execution and iteration."""
+        run = self._run_around(self._run.graph_executions.site(row).graph_id, row)
+        inside = self._inner.rows(run, site_id) if run is not None else None
+        if inside is not None:
+            return self._of_execution(inside.tolist(), execution)
         rows = self._of_execution(self._rows.nearest(site_id, row), execution)
         return [other for other in rows if self.call_of(other)[1] == iteration]
 
-    def _of_execution(self, rows: list[int], execution: int) -> list[int]:
+    def _of_execution(self, rows: list[int], execution: int | None) -> list[int]:
         """Return those of some rows, given the nearest first, that belong to an execution."""
         found: list[int] = []
         others = 0

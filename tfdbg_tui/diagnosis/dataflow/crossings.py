@@ -43,7 +43,7 @@ class Crossings:
         """
         found = []
         for graph_id in self._calls.called_graphs(op):
-            inside = self._timeline.enter(at, op, graph_id)
+            inside = self._timeline.enter(at, op, graph_id, first=True)
             given = self._arguments_by_input(op.graph_id, op.name, graph_id)
             names = given.get(op.inputs[input_slot], ())
             found += [GraphTensor(graph_id, TensorRef(name, 0), inside) for name in names]
@@ -96,9 +96,8 @@ class Crossings:
         names = self._calls.arguments(graph_id)[slot : slot + 1]
         if not names or site is None or site.op is None or site.op.op_type not in LOOPS:
             return None
-        if at.iteration is not None:
-            at = replace(at, iteration=at.iteration + 1)
-        return GraphTensor(graph_id, TensorRef(names[0], 0), at)
+        later = self._timeline.other_iteration(at, graph_id, 1)
+        return GraphTensor(graph_id, TensorRef(names[0], 0), later) if later is not None else None
 
     def to_python(self, graph_id: str, ref: TensorRef, at: At) -> list[TensorEvent]:
         """Return the outputs of a function, or fetches of a session, that a tensor became.

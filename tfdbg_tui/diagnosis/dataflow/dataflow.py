@@ -151,20 +151,33 @@ class Dataflow:
     def _function_output(self, event: TensorEvent) -> Producer | None:
         """Return the tensor inside a function that an output of its execution is."""
         kind = self._run.executions.kind(event.index)
-        grouped = self.timeline.grouped
-        at = At(self.timeline.row_after(event.index), "", event.index if grouped else None)
         for graph_id in reversed(self.calls.executed_graphs(kind)):
             if graph_id not in self._run.graphs:
                 continue
             outputs = self.calls.outputs(graph_id, kind.op_type)
+            found = None
             if event.slot < len(outputs):
-                found = self._resolver.resolve(graph_id, outputs[event.slot], at, MAX_DEPTH)
-                if (
-                    found.event is not None
-                    and found.event.kind == "graph_execution"
-                    and self.timeline.execution_of(found.event.index) == event.index
-                ):
-                    return replace(found, via="output")
+                found = self._inside_execution(event, graph_id, outputs[event.slot])
+            if found is not None:
+                return replace(found, via="output")
+        return None
+
+    def _inside_execution(
+        self, event: TensorEvent, graph_id: str, ref: TensorRef
+    ) -> Producer | None:
+        """Return what made a tensor of a function that an output of its execution is."""
+        grouped = self.timeline.grouped
+        at = At(self.timeline.row_after(event.index), "", event.index if grouped else None)
+        found = self._resolver.resolve(graph_id, ref, at, MAX_DEPTH)
+        if found.event is not None and found.event.kind == "graph_execution":
+            if self.timeline.execution_of(found.event.index) == event.index:
+                return found
+        elif grouped:
+            # Of calls that ran side by side the writer cannot say which one made what.
+            found = self._resolver.resolve(graph_id, ref, replace(at, execution=None), MAX_DEPTH)
+            made = found.event
+            if made is not None and summary_of(self._run, made) == summary_of(self._run, event):
+                return replace(found, inferred=True)
         return None
 
     def _kept_value(self, event: TensorEvent) -> Producer | None:

@@ -270,14 +270,21 @@ class Neighbours:
         for number, ref in enumerate(self._calls.outputs(graph_id)):
             if ref.op_name != op_name or slot not in (None, ref.slot):
                 continue
-            again = self._next_iteration(graph_id, number, at)
-            if again is not None:
+            following = self._crossings.next_iteration(graph_id, number, at)
+            again = self._next(following, 0) if following is not None else None
+            if again is not None and self._is_told(again):
                 yield again
                 continue
             for outside in self._crossings.out_of(graph_id, number, at):
                 yield self._node(outside, self._timeline.find(*outside), 0)
             for event in self._crossings.to_python(graph_id, ref, at):
                 yield self.of_event(event)
+
+    def _is_told(self, argument: Node) -> bool:
+        """Whether it is certain that a loop had the iteration that an argument belongs to."""
+        return argument.event is not None or (
+            argument.at is not None and argument.at.run is not None
+        )
 
     def _into_unrecorded_calls(
         self, graph_id: str, op_name: str, slot: int | None, at: At
@@ -291,12 +298,6 @@ class Neighbours:
                     continue
                 if slot in (None, given.ref.slot):
                     yield self._next(argument, 0)
-
-    def _next_iteration(self, graph_id: str, number: int, at: At) -> Node | None:
-        """Return the argument of a loop's body in the next iteration, if there was one."""
-        again = self._crossings.next_iteration(graph_id, number, at)
-        node = self._next(again, 0) if again is not None else None
-        return node if node is not None and node.event is not None else None
 
     def _uses_by_python(self, node: Node) -> Iterator[Node]:
         """Yield what takes an eager tensor: eager ops, and arguments of functions."""

@@ -132,7 +132,7 @@ class Resolver:
             ends = [self.resolve(graph_id, ref, at, depth - 1) for ref in op.inputs]
             return replace(_taken(ends, at, lambda p: p.via != "branch") or unknown, via="branch")
         if op.op_type in LIST_VALUES and len(op.inputs) > LIST_VALUES[op.op_type]:
-            anywhere = replace(at, iteration=None)
+            anywhere = replace(at, iteration=None, run=None)
             value = op.inputs[LIST_VALUES[op.op_type]]
             found = self.resolve(graph_id, value, anywhere, depth - 1)
             return replace(found, inferred=True, op_type=op.op_type)
@@ -160,16 +160,18 @@ class Resolver:
             like: Row of the output itself, where it is recorded.
         """
         called = self._calls.called_graphs(op)
-        outside, at = at, self._timeline.enter(at, op, called[0])
         if op.op_type in BRANCHES:
-            return self._branch_output(called, slot, at, depth, unknown, like)
+            return self._branch_output(op, slot, at, depth, unknown, like)
         if op.op_type not in LOOPS:
-            return self._output(called[0], slot, at, depth, unknown, "call", inferred=False)
+            inside = self._timeline.enter(at, op, called[0])
+            return self._output(called[0], slot, inside, depth, unknown, "call", inferred=False)
         after = unknown
         if len(called) == 2:
-            after = self._output(called[1], slot, at, depth, unknown, "loop", inferred=False)
+            inside = self._timeline.enter(at, op, called[1])
+            after = self._output(called[1], slot, inside, depth, unknown, "loop", inferred=False)
             if after.event is None and slot < len(op.inputs):
-                return self.resolve(op.graph_id, op.inputs[slot], outside, depth - 1)
+                given = self.resolve(op.graph_id, op.inputs[slot], at, depth - 1)
+                return replace(given, inferred=True)  # Its iterations may have left no record.
         return after
 
     def _output(
@@ -193,18 +195,14 @@ class Resolver:
         return replace(found, inferred=found.inferred or inferred, via=via)
 
     def _branch_output(
-        self,
-        called: tuple[str, ...],
-        slot: int,
-        at: At,
-        depth: int,
-        unknown: Producer,
-        like: int | None,
+        self, op: GraphOp, slot: int, at: At, depth: int, unknown: Producer, like: int | None
     ) -> Producer:
         """Return the tensor behind an output of the branch that was taken last."""
+        called = self._calls.called_graphs(op)
+        inside = [self._timeline.enter(at, op, graph_id) for graph_id in called]
         found = [
-            self._output(graph_id, slot, at, depth, unknown, "branch", inferred=False)
-            for graph_id in called
+            self._output(graph_id, slot, branch, depth, unknown, "branch", inferred=False)
+            for graph_id, branch in zip(called, inside, strict=True)
         ]
         if like is None or not self._timeline.grouped:
             return _taken(found, at, lambda p: self._is_in(p.event, called)) or unknown
@@ -258,12 +256,13 @@ class Resolver:
         slot = self._calls.argument_slot(op.graph_id, op.name)
         if len(called) != 2 or slot is None:
             return None
-        if at.iteration is not None:
-            if at.iteration == 0:
-                return None
-            at = replace(at, iteration=at.iteration - 1)
-        found = self._output(called[1], slot, at, depth - 1, unknown, "loop", inferred=False)
-        if at.iteration is not None:
+        if self._is_same(called[1], slot):
+            return None  # Every iteration has what the loop was given.
+        before = self._timeline.other_iteration(at, called[1], -1)
+        if before is None:
+            return None
+        found = self._output(called[1], slot, before, depth - 1, unknown, "loop", inferred=False)
+        if before.iteration is not None or before.run is not None:
             return found
         if found.event is None or slot >= len(loop.inputs):
             return None
@@ -279,6 +278,17 @@ class Resolver:
         if self._callers_differ(at.row, found.event):
             return None
         return found
+
+    def _is_same(self, body: str, slot: int) -> bool:
+        """Whether an argument of a loop's body is the same in each iteration."""
+        outputs = self._calls.outputs(body)
+        ref = outputs[slot] if slot < len(outputs) else None
+        while ref is not None:
+            op = self._run.op(body, ref.op_name)
+            if op is None or op.op_type == "Placeholder":
+                return op is not None and self._calls.argument_slot(body, op.name) == slot
+            ref = copied_input(op, ref.slot)
+        return False
 
     def _callers_differ(self, row: int, event: TensorEvent) -> bool:
         """Whether a row and another event belong to different executions."""
@@ -358,6 +368,7 @@ def _taken(
     """
     recorded = _recorded(found)
     once = at.execution is not None and at.iteration is None and at.number is None
+    once = once or at.run is not None
     inside = [p for p in recorded if is_inside(p)] if once else []
     return max(inside or recorded, key=lambda p: _nearness(p.event, at), default=None)
 

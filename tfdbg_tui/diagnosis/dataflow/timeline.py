@@ -64,19 +64,30 @@ class Timeline:
         """Return the place in time of a row."""
         return self._calls_of.at(row)
 
-    def enter(self, at: At, op: GraphOp, graph_id: str) -> At:
+    def enter(self, at: At, op: GraphOp, graph_id: str, *, first: bool = False) -> At:
         """Return the place in time of a graph that an op calls.
 
         Args:
             at: Where in time, in the graph with the op.
             op: The call, If or While.
             graph_id: The graph that it calls.
+            first: Of several runs of a loop, whether the first one is meant, rather than the last.
         """
-        return self._calls_of.enter(at, op, graph_id)
+        return self._calls_of.enter(at, op, graph_id, first=first)
 
     def leave(self, at: At, graph_id: str) -> tuple[GraphOp, At] | None:
-        """Return the op that calls a graph, of several, and the place in time of its graph."""
+        """Return the op that calls a graph, and the place in time there; None if not told."""
         return self._calls_of.leave(at, graph_id)
+
+    def other_iteration(self, at: At, body: str, step: int) -> At | None:
+        """Return the place in time of a loop's body in another iteration; None if there is none.
+
+        Args:
+            at: Where in time, in the loop's body or condition.
+            body: The body.
+            step: -1 for the iteration before, 1 for the one after.
+        """
+        return self._calls_of.other_iteration(at, body, step)
 
     def time(self, row: int) -> float:
         """Return when a graph execution was recorded."""

@@ -25,6 +25,7 @@ class TraceRows:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        self._counts: Int64Array | None = None
         self._sites: dict[tuple[str, str], list[tuple[Site, int]]] = {}
         self._alike: dict[int, list[int]] = {}
         by_tensor: dict[Site, list[int]] = {}
@@ -64,6 +65,15 @@ class TraceRows:
         column = self._run.graph_executions.site_ids
         rows = [column.rows_equal(alike, start, stop) for alike in self._alike[site_id]]
         return rows[0] if len(rows) == 1 else np.sort(np.concatenate(rows))
+
+    def count(self, site_id: int) -> int:
+        """Return how often a tensor is on record, in whatever mode."""
+        if self._counts is None:
+            counts = np.zeros(max(self._alike, default=0) + 1, np.int64)
+            for _, values in self._run.graph_executions.site_ids.blocks():
+                counts += np.bincount(values, minlength=len(counts))[: len(counts)]
+            self._counts = counts
+        return int(self._counts[self._alike[site_id]].sum())
 
     def last_before(self, site_id: int, row: int) -> int | None:
         """Return the last computation of a tensor before a row, or None."""

@@ -74,7 +74,9 @@ class Uses:
             return []
         slot = outputs.index(ref)
         following = self._crossings.next_iteration(graph_id, slot, at)
-        again = [self._as_argument(following)] if following else []
+        again = [self._as_argument(following)] if following is not None else []
+        if following is not None and following.at.run is not None:
+            return again if again[0].event is not None else self.of_tensor(*following, depth - 1)
         if following and at.iteration is not None and self._timeline.is_traced(*following[:2]):
             if again[0].event is not None:
                 return again

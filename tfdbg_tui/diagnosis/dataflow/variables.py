@@ -262,8 +262,9 @@ class Variables:
             yield from self._all_at(later, at, execution)
         elif read.repeated and at.iteration:
             yield from self._all_at([c for c in earlier if c.repeated], at, execution)
-            before = replace(at, iteration=at.iteration - 1)
-            yield from self._all_at([c for c in later if c.repeated], before, execution)
+            before = self._timeline.other_iteration(at, read.op.graph_id, -1)
+            if before is not None:
+                yield from self._all_at([c for c in later if c.repeated], before, execution)
             earlier = [captured for captured in earlier if not captured.repeated]
         yield from self._all_at(earlier, at, execution)
 

@@ -1,0 +1,89 @@
+"""What belongs to one run of a loop's body or a branch, of many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfdbg_tui.diagnosis.dataflow import Dataflow
+from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
+from tfdbg_tui.logdir import Run, open_run
+
+if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
+
+
+@pytest.fixture(scope="module")
+def run(logdirs: RecordedLogdirs) -> Run:
+    return open_run(logdirs["nested_loops"])
+
+
+@pytest.fixture(scope="module")
+def dataflow(run: Run) -> Dataflow:
+    return Dataflow(run)
+
+
+def events_of(run: Run, op_name: str) -> list[TensorEvent]:
+    return [
+        event for event in events(run) if op_name == run.graph_executions.site(event.index).op_name
+    ]
+
+
+def events(run: Run) -> list[TensorEvent]:
+    traces = run.graph_executions
+    return [
+        TensorEvent("graph_execution", row, traces.site(row).output_slot)
+        for row in range(len(traces))
+    ]
+
+
+def test_a_use_of_a_tensor_is_computed_from_it(run: Run, dataflow: Dataflow) -> None:
+    links = 0
+    for event in events(run):
+        for use in dataflow.consumers(event):
+            if use.event is not None and use.event.kind == "graph_execution":
+                links += 1
+                assert event in [producer.event for producer in dataflow.producers(use.event)]
+    assert links > 250
+
+
+def test_what_a_tensor_was_computed_from_came_before_it_in_the_same_iteration(
+    run: Run, dataflow: Dataflow
+) -> None:
+    for event in events(run):
+        for producer in dataflow.producers(event):
+            source = producer.event
+            if source is None:
+                continue  # integers, and what Python gives the functions
+            assert source.index < event.index
+            made, taken = (run.graph_executions[i] for i in (source.index, event.index))
+            if made.graph_id == taken.graph_id and taken.op_type != "Placeholder":
+                assert made.iteration == taken.iteration
+
+
+def test_a_loop_inside_of_another_begins_with_what_its_own_iteration_gives_it(
+    run: Run, dataflow: Dataflow
+) -> None:
+    """The inner loop of `powers` begins with x, which is another one in each iteration."""
+    arguments = [
+        event
+        for event in events_of(run, "while/while/Placeholder_1")
+        if run.graphs[run.graph_executions.site(event.index).graph_id].name.startswith(
+            "while_while_body"
+        )
+        and run.graph_executions[event.index].iteration == 0
+        and dataflow.producers(event)[0].op_type == "Placeholder"
+    ]
+    sources = [dataflow.producers(event)[0].event for event in arguments]
+    assert len(sources) == len(set(sources)) == 3
+    given = [run.graph_executions[source.index].iteration for source in sources if source]
+    assert given == [0, 1, 2]
+
+
+def test_the_root_is_in_the_branch_that_was_taken(run: Run) -> None:
+    (root,) = Diagnosis(run).report().roots
+    assert (root.op_type, root.certainty) == ("Sqrt", "proved")
+    assert root.location is not None
+    assert root.location.line == 15

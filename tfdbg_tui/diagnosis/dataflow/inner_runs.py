@@ -1,0 +1,224 @@
+"""Which run of a loop's body or condition, or of a branch, a row belongs to.
+
+This project's writer records what an execution computes in the order of the program: what a graph
+computes before it calls another one stands before what that computes, and what it computes
+afterwards stands behind that.  So the rows of one tensor of a graph tell its runs apart, however
+loops and branches are nested in each other: whatever else is computed in a run, also by graphs that
+are called in it, lies between two of them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
+    from tfdbg_tui.diagnosis.dataflow.trace_rows import TraceRows
+    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.index.columns import Int64Array
+
+    CallOf = Callable[[int], tuple[int | None, int | None]]
+
+_TRIED = 64  # runs: how far from a row one of the same execution is looked for
+
+
+class InnerRun(NamedTuple):
+    """A run of a loop's body or condition, or of a branch.
+
+    Attributes:
+        graph_id: Its graph.
+        number: Which of all the runs of the graph on record; None for one that is not on record: a
+            branch that was not taken, for example.
+    """
+
+    graph_id: str
+    number: int | None
+
+
+class Starts(NamedTuple):
+    """The tensor that tells the runs of a graph apart.
+
+    Attributes:
+        site_id: The number of its site.
+        place: Which op of the graph makes it, in order of creation.
+        rows: One row for each run.
+    """
+
+    site_id: int
+    place: int
+    rows: Int64Array
+
+
+class InnerRuns:
+    """Finds the runs of the graphs of loops and branches.
+
+    Args:
+        run: The run of the program.
+        calls: Which graph calls which.
+        rows: The rows of each tensor.
+        call_of: Returns the execution that a row belongs to, and the iteration of its loop.
+    """
+
+    def __init__(self, run: Run, calls: Calls, rows: TraceRows, call_of: CallOf) -> None:
+        self._run = run
+        self._calls = calls
+        self._rows = rows
+        self._call_of = call_of
+        self.starts = cache(self._find_starts)
+        self._place = cache(self._find_place)
+
+    def of_row(self, graph_id: str, row: int) -> InnerRun | None:
+        """Return the run of a graph in which a row was computed; None where that is not told.
+
+        Args:
+            graph_id: The graph.
+            row: A row of the graph itself, or of one that it calls.
+        """
+        starts = self.starts(graph_id)
+        site = self._run.graph_executions.site(row)
+        place = self._place(graph_id, site.graph_id, site.op_name)
+        if starts is None or place is None:
+            return None
+        number = int(np.searchsorted(starts.rows, row, "right")) - (place >= starts.place)
+        if not 0 <= number < len(starts.rows):
+            return None
+        execution, iteration = self._call_of(int(starts.rows[number]))
+        own_execution, own_iteration = self._call_of(row)
+        if execution != own_execution:
+            return None
+        if site.graph_id == graph_id and iteration != own_iteration:
+            return None  # rows are lost, or in another order, as of what XLA has compiled
+        return InnerRun(graph_id, number)
+
+    def rows(self, run: InnerRun, site_id: int) -> Int64Array | None:
+        """Return the computations of a tensor in a run; None where that is not told.
+
+        Args:
+            run: The run.
+            site_id: The number of the tensor's site: of the run's graph, or of one that it calls.
+        """
+        starts = self.starts(run.graph_id)
+        site = self._run.graph_executions.site_by_id(site_id)
+        place = self._place(run.graph_id, site.graph_id, site.op_name)
+        if starts is None or place is None:
+            return None
+        if run.number is None:
+            return np.zeros(0, np.int64)
+        first = run.number if place >= starts.place else run.number - 1
+        begin = int(starts.rows[first]) if first >= 0 else 0
+        more = first + 1 < len(starts.rows)
+        return self._rows.of_site(site_id, begin, int(starts.rows[first + 1]) if more else None)
+
+    def start(self, run: InnerRun) -> int | None:
+        """Return the row that stands for a run; None for one that is not on record."""
+        starts = self.starts(run.graph_id)
+        return None if starts is None or run.number is None else int(starts.rows[run.number])
+
+    def inside(self, around: InnerRun, graph_id: str, row: int, *, first: bool) -> InnerRun | None:
+        """Return the run of a graph inside of another run; None where that is not told.
+
+        Args:
+            around: The other run.
+            graph_id: The graph.
+            row: Where in time: of several the last one before it is meant, or the first one after.
+            first: Whether it is the first one after it.
+        """
+        starts = self.starts(graph_id)
+        rows = self.rows(around, starts.site_id) if starts is not None else None
+        if starts is None or rows is None:
+            return None
+        if not len(rows):
+            return InnerRun(graph_id, None)
+        place = int(np.searchsorted(rows, row)) - (not first)
+        chosen = rows[min(max(place, 0), len(rows) - 1)]
+        return InnerRun(graph_id, int(np.searchsorted(starts.rows, chosen)))
+
+    def inside_execution(
+        self, execution: int | None, graph_id: str, row: int, *, first: bool
+    ) -> InnerRun | None:
+        """Return the run of a graph inside of an execution, as `inside` does.
+
+        Args:
+            execution: The execution.
+            graph_id: The graph.
+            row: Where in time.
+            first: As above.
+        """
+        if self.starts(graph_id) is None:
+            return None
+        nearest = self._near(graph_id, row, 1 if first else -1)
+        found = next(self._of_execution(nearest, execution), None)
+        if found is None:
+            # What XLA has compiled is recorded when its call has ended.
+            farther = self._near(graph_id, row, -1 if first else 1)
+            found = next(reversed(list(self._of_execution(farther, execution))), None)
+        return found or InnerRun(graph_id, None)
+
+    def beside(self, run: InnerRun, graph_id: str, step: int) -> InnerRun | None:
+        """Return the last run of a graph before the start of a run, or the first one after it.
+
+        Args:
+            run: The run.
+            graph_id: The graph.
+            step: -1 for before, 1 for after.
+        """
+        start = self.start(run)
+        if start is None:
+            return None
+        nearest = self._near(graph_id, start + (step > 0), step)
+        return next(self._of_execution(nearest, self._call_of(start)[0]), None)
+
+    def _near(self, graph_id: str, row: int, step: int) -> Iterator[InnerRun]:
+        """Yield the runs of a graph that start before a row (-1), or at it and after it (1)."""
+        starts = self.starts(graph_id)
+        if starts is None:
+            return
+        middle = int(np.searchsorted(starts.rows, row))
+        end = min(len(starts.rows), middle + _TRIED)
+        numbers = range(middle, end) if step > 0 else range(middle)[::-1][:_TRIED]
+        yield from (InnerRun(graph_id, number) for number in numbers)
+
+    def _of_execution(self, runs: Iterable[InnerRun], execution: int | None) -> Iterator[InnerRun]:
+        for run in runs:
+            start = self.start(run)
+            if start is not None and self._call_of(start)[0] == execution:
+                yield run
+
+    def _find_starts(self, graph_id: str) -> Starts | None:
+        """Return the first tensor of a graph of those that are recorded most often."""
+        graph = self._run.graphs.get(graph_id)
+        found: tuple[int, int, int] | None = None
+        for place, name in enumerate(list(graph.ops) if graph is not None else ()):
+            for _, site_id in self._rows.sites(graph_id, name)[:1]:
+                count = self._rows.count(site_id)
+                if found is None or count > found[0]:
+                    found = count, place, site_id
+        if found is None:
+            return None
+        _, place, site_id = found
+        return Starts(site_id, place, self._rows.of_site(site_id))
+
+    def _find_place(self, graph_id: str, inner_id: str, op_name: str) -> int | None:
+        """Return by which of its ops a graph makes a tensor, itself or by what it calls.
+
+        None where it does not, or where what it calls is compiled, and so not recorded in order.
+        """
+        seen: set[str] = set()
+        while inner_id != graph_id:
+            site = self._calls.call_site(inner_id)
+            if site is None or site.op is None or inner_id in seen:
+                return None
+            if self._run.graphs[inner_id].compiled:
+                return None
+            seen.add(inner_id)
+            inner_id, op_name = site.caller_id, site.op.name
+        return self._places(graph_id).get(op_name)
+
+    def _places(self, graph_id: str) -> dict[str, int]:
+        graph = self._run.graphs.get(graph_id)
+        return {name: place for place, name in enumerate(graph.ops)} if graph is not None else {}
