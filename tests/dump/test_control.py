@@ -12,6 +12,8 @@ import pytest
 tf = pytest.importorskip("tensorflow")
 np = pytest.importorskip("numpy")
 
+from tensorflow.python.eager import context  # noqa: E402
+
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
 from tfdbg_tui.dump.record.control_file import ControlFile  # noqa: E402
@@ -97,23 +99,26 @@ def test_what_was_off_is_told(tmp_path: Path) -> None:
 def test_tensors_are_recorded_whole_without_tracing_again(tmp_path: Path) -> None:
     enable(tmp_path)
     program = Program()
-    for step in range(4):
-        if step == 1:
-            line = Program.run.__code__.co_firstlineno + 2
+    line = Program.run.__code__.co_firstlineno + 2
+    copies = []
+    for step in range(6):
+        if step in (1, 4):
             tfdbg_tui.record_values("wave:0", "*/Exp", f"test_control.py:{line}")
-        if step == 3:
+        if step in (3, 5):
             tfdbg_tui.record_values()
         program.run(step)
+        copies.append(len(context.context().list_function_names()))
     tfdbg_tui.disable_dump_debug_info()
+    assert copies[1:] == [copies[1]] * 5  # The same choice has the same functions.
     run = open_run(tmp_path)
     found = [(name, step) for name, step, _ in whole(run)]
     per_step = [("wave:0", 1), ("while/Exp:0", 1), ("while/Exp:0", 1)]
-    assert sorted(found) == sorted([*per_step, *((name, 2) for name, _ in per_step)])
+    assert sorted(found) == sorted((name, step) for name, _ in per_step for step in (1, 2, 4))
     values = next(tensor for name, step, tensor in whole(run) if (name, step) == ("wave:0", 2))
     np.testing.assert_allclose(values, np.sin([2.0, 2.0]), rtol=1e-6)
     fills = [e for e in run.executions if e.op_type == "Fill"]
     is_whole = [e.outputs[0].mode == TensorDebugMode.FULL_TENSOR for e in fills]
-    assert is_whole == [False, True, True, False]
+    assert is_whole == [False, True, True, False, True, False]
     assert program.traced == 1
     assert not run.problems
     assert diagnose(run).verdict == "clean"

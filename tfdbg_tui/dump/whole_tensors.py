@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Sequence
 
 _LINE = re.compile(r".*\.py:\d+")
 _SLOT = re.compile(r":\d+$")
@@ -19,21 +19,22 @@ class WholeTensors:
     Attributes:
         names: Names of ops or tensors of graphs, or types of eager ops, with ``*`` for anything;
             or source lines, as "train.py:40".
-        version: How often another choice was made.
+        choice: The number of this choice, the same one each time; 0 for none.
     """
 
     def __init__(self) -> None:
         self.names: tuple[str, ...] = ()
-        self.version = 0
+        self.choice = 0
+        self._choices: dict[frozenset[str], int] = {frozenset(): 0}
         self._ops: tuple[str, ...] = ()
         self._lines: tuple[str, ...] = ()
 
-    def choose(self, names: Iterable[str]) -> None:
+    def choose(self, names: Sequence[str]) -> None:
         """Choose these, and no others."""
         self.names = tuple(names)
         self._lines = tuple(name for name in self.names if _LINE.fullmatch(name))
         self._ops = tuple(_SLOT.sub("", name) for name in self.names if not _LINE.fullmatch(name))
-        self.version += 1
+        self.choice = self._choices.setdefault(frozenset(names), len(self._choices))
 
     def has(self, op_name: str, line: Callable[[], str]) -> bool:
         """Return whether an op is chosen.

@@ -335,8 +335,8 @@ class DumpWriter:
         if elsewhere is not None and stateless:
             self.function_left_out(name, f"it runs on {elsewhere}, which is another process")
             return name, []
-        whole_tensors = self._whole_tensors.version
-        usage = Usage(stateless=stateless, device=elsewhere or "", whole_tensors=whole_tensors)
+        choice = self._whole_tensors.choice
+        usage = Usage(stateless=stateless, device=elsewhere or "", whole_tensors=choice)
         copy = self._copies.of(name, usage)
         if copy is not None and stateless and copy.captures:
             self.function_left_out(name, CANNOT_TAKE_VALUES)

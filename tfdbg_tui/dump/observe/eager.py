@@ -211,7 +211,7 @@ class EagerExecutions:
     def _is_whole(self, op_type: Any, location: bytes) -> bool:
         """Return whether the elements of what an op makes in a place are recorded."""
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
-        key = self._whole_tensors.version, name, location
+        key = self._whole_tensors.choice, name, location
         if key not in self._are_whole:
             self._are_whole[key] = self._whole_tensors.has(
                 name, lambda: self._locations.user_line(location)
