@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import panes
 from tfdbg_tui.tui.panes import PANES, pane_named
+from tfdbg_tui.tui.panes.rows import Rows
+from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     from tests.conftest import RecordedLogdirs
@@ -30,6 +32,19 @@ def test_every_pane_that_is_written_is_listed() -> None:
     names = [module.name for module in pkgutil.iter_modules(panes.__path__, "tfdbg_tui.tui.panes.")]
     specs = [getattr(importlib.import_module(name), "SPEC", None) for name in names]
     assert {spec.name for spec in specs if spec} == {spec.name for spec in PANES}
+
+
+def test_each_pane_says_what_tells_rows_apart_what_is_searched_and_what_it_is_without_rows() -> (
+    None
+):
+    """The defaults would leave a row as it was drawn first, and find nothing."""
+    for spec in PANES:
+        assert spec.view.row_state is not VirtualList.row_state, spec.name
+        assert getattr(spec.view, "EMPTY", ""), spec.name
+        searched = {"texts", "matches"} & {
+            name for kind in type(spec.rows).__mro__ if kind is not Rows for name in vars(kind)
+        }
+        assert searched, spec.name
 
 
 def test_a_made_up_pane_works_like_the_others(logdirs: RecordedLogdirs) -> None:
