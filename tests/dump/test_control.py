@@ -89,6 +89,9 @@ def test_what_was_off_is_told(tmp_path: Path) -> None:
     assert sorted({e.step for e in run.graph_executions}) == [0, 1, 4, 5]
     assert program.traced == 1
     assert run.is_paused
+    again, end = run.pauses
+    assert [run.executions[at].step for at in (again - 1, again)] == [1, 4]
+    assert end == len(run.executions)
     report = diagnose(run)
     first, second = (gap.text for gap in report.gaps)
     assert report.verdict == "incomplete"

@@ -101,6 +101,17 @@ class Run:
         return kinds.count(omissions.PAUSED) > kinds.count(omissions.RESUMED)
 
     @property
+    def pauses(self) -> tuple[int, ...]:
+        """How many executions were on record each time that the user switched recording off.
+
+        None where that tells no place among them: of several processes, and where a circular
+        buffer keeps the last ones.
+        """
+        if len(self.files.file_sets) > 1 or self.files.circular_buffer_size:
+            return ()
+        return tuple(o.executions for o in self.omissions if o.kind == omissions.PAUSED)
+
+    @property
     def limits(self) -> tuple[str, ...]:
         """Where recording was limited so that executions are missing, as a user would put it."""
         is_paused = any(omission.kind == omissions.PAUSED for omission in self.omissions)

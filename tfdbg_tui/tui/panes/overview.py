@@ -31,11 +31,14 @@ def overview(snapshot: Snapshot, focused: int | None, width: int, charset: Chars
     bars = charset.bars
     events = len(snapshot.run.executions) or len(snapshot.run.graph_executions)
     here = None if focused is None or not events else min(width - 1, focused * width // events)
+    pauses = {min(width - 1, at * width // events) for at in snapshot.run.pauses if events}
     cells: list[Cell] = []
     for number, share in enumerate(_shares(snapshot, width)):
         level = min(len(bars) - 1, 1 + int(share * (len(bars) - 1))) if share else 0
         text = bars[level] if level else charset.dot
         style = "bad" if level else "faint"
+        if number in pauses and not level:
+            text, style = charset.pause, "match"
         if number == here:
             text, style = charset.focus[:1], "focus"
         cells.append((text, style))

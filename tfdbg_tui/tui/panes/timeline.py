@@ -129,7 +129,8 @@ class Timeline(Pane):
         boxes = self._boxes(row)
         focused = self.session.focus.execution
         inputs = tuple(i for i in self._inputs if i in boxes)
-        return tuple(boxes[:1]), len(boxes), focused if focused in boxes else None, inputs
+        pauses = tuple(at for at in self.snapshot.run.pauses if at - 1 in boxes)
+        return tuple(boxes[:1]), len(boxes), focused if focused in boxes else None, inputs, pauses
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
@@ -140,7 +141,8 @@ class Timeline(Pane):
             return (), ""
         low, high = executions.alert_rows.searchsorted([boxes[0], boxes[-1] + 1])
         bad = set(executions.alert_rows[low:high].tolist())
-        ends = self._ends_of_steps(boxes)
+        ends = dict.fromkeys(self._ends_of_steps(boxes), (self._border, "faint"))
+        ends |= {at - 1: (self.charset.pause, "match") for at in snapshot.run.pauses}
         cells: list[Cell] = [(f"{boxes[0]:>{self._label_width}} ", "faint")]
         for index in boxes:
             kind = executions.kind(index)
@@ -155,7 +157,7 @@ class Timeline(Pane):
             if index == self.session.focus.execution:
                 cells += [(letter, "focus bold underline"), (self._pointer, "focus")]
             else:
-                cells += [(letter, style), (self._border if index in ends else " ", "faint")]
+                cells += [(letter, style), ends.get(index, (" ", "faint"))]
         return tuple(cells), ""
 
     def _ends_of_steps(self, boxes: Sequence[int]) -> frozenset[int]:
@@ -225,6 +227,7 @@ class Timeline(Pane):
             [
                 (f"{count_in} in {self.charset.right} {count_out} out", "dim"),
                 ("" if execution.step is None else f"step {execution.step}", "dim"),
+                ("after a pause" if execution.index in snapshot.run.pauses else "", "match"),
                 (self.charset.fit(host, min(len(host), _HOST_WIDTH)), "dim"),
                 (self.charset.safe(short_device(device)), "dim"),
                 ("" if execution.unreadable or first.unreadable else f"{since:+.3f} s", "dim"),

@@ -60,6 +60,7 @@ class Charset:
         branch: From an op down to those that use its output.
         bad: Marks a source line whose ops made NaN or ∞.
         root: Marks such a line that made a root.
+        pause: Where recording was off for a while.
         sticky: The frame follows the innermost one of its file.
         bars: From low to high, for overviews.
         tree: The lines of a tree.
@@ -80,6 +81,7 @@ class Charset:
     branch: str
     bad: str
     root: str
+    pause: str
     sticky: str
     bars: str
     tree: TreeLines
@@ -155,6 +157,7 @@ UNICODE = Charset(
     branch="╰",
     bad="▌",
     root="█",
+    pause="┊",
     sticky="⤓",
     bars=" ▁▂▃▄▅▆▇█",
     tree=TreeLines("│", "├", "╭", "╰", "┼", "─"),
@@ -176,6 +179,7 @@ ASCII = Charset(
     branch="`",
     bad="!",
     root="#",
+    pause="=",
     sticky="v",
     bars=" .:-=+*%#",
     tree=TreeLines("|", "|", ".", "`", "+", "-"),

@@ -1,0 +1,33 @@
+"""The boxes of the timeline, and what stands between them."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.tui.terminal.text import UNICODE
+from tfdbg_tui.wire import events, omissions, tfrecord
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open
+
+
+async def test_pauses_of_recording_are_shown(
+    open_app: Open, logdirs: RecordedLogdirs, tmp_path: Path
+) -> None:
+    logdir = shutil.copytree(logdirs["mnist"], tmp_path / "logdir")
+    pause = events.Omission(omissions.PAUSED, "pause 1", "the user has asked for it", executions=5)
+    (metadata,) = logdir.glob("*.metadata")
+    with metadata.open("ab") as file:
+        file.write(tfrecord.frame(events.DebugEvent(1.0, omission=pause.encode()).encode()))
+    async with open_app(logdir) as opened:
+        await opened.press("2", "g")
+        assert opened.screen().count(UNICODE.pause) == 2  # among the boxes, and in the overview
+        await opened.press("l", "l", "l", "l")
+        assert "after a pause" not in opened.screen()
+        await opened.press("l")
+        assert opened.focus.execution == 5
+        assert "after a pause" in opened.screen()
