@@ -19,15 +19,15 @@ async def test_pauses_of_recording_are_shown(
     open_app: Open, logdirs: RecordedLogdirs, tmp_path: Path
 ) -> None:
     logdir = shutil.copytree(logdirs["mnist"], tmp_path / "logdir")
-    pause = events.Omission(omissions.PAUSED, "pause 1", "the user has asked for it", executions=5)
+    pause = events.Omission(omissions.PAUSED, "pause 1", "the user has asked for it", executions=30)
     (metadata,) = logdir.glob("*.metadata")
     with metadata.open("ab") as file:
         file.write(tfrecord.frame(events.DebugEvent(1.0, omission=pause.encode()).encode()))
     async with open_app(logdir) as opened:
         await opened.press("2", "g")
         assert opened.screen().count(UNICODE.pause) == 2  # among the boxes, and in the overview
-        await opened.press("l", "l", "l", "l")
+        await opened.press(*"l" * 29)
         assert "after a pause" not in opened.screen()
         await opened.press("l")
-        assert opened.focus.execution == 5
+        assert opened.focus.execution == 30
         assert "after a pause" in opened.screen()
