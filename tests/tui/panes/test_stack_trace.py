@@ -15,6 +15,7 @@ from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from tests.conftest import RecordedLogdirs
+    from tests.tui.conftest import Open
 
 
 @pytest.fixture(scope="module")
@@ -45,3 +46,19 @@ def test_other_ops_have_their_own_stack_trace_alone(explained: Snapshot) -> None
     root = next(r for r in explained.explanation.report.roots if not r.differentiated_at)
     focus = focus_event(explained, Focus("stack_trace"), root.event)
     assert not explained.own_frames(focus)
+
+
+async def test_code_stands_below_its_frame_where_it_has_no_room_beside(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("a", "6")
+        lines = [line.rpartition("││")[2] for line in opened.screen().splitlines()]
+        (frame,) = (i for i, line in enumerate(lines) if line.startswith("▶ loss "))
+        assert lines[frame + 1].startswith("      diff = -labels * tf.math.log(probs)")
+        await opened.press("u", "u")
+        assert opened.focus.place is not None
+        assert opened.focus.place.line != 183
+        top = next(i for i, line in enumerate(lines) if "Stack Trace" in line)
+        await opened.pilot.click("#stack_trace", offset=(10, frame + 1 - top))
+        assert opened.focus.place.line == 183, "a click on the code is one on its frame"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os.path
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -76,31 +76,87 @@ class FrameRows(Rows):
 FRAMES = FrameRows()
 
 
+@dataclass(frozen=True, slots=True)
+class StackLine:
+    """A line of the pane.
+
+    Attributes:
+        row: Which row it is, or is below.
+        code: The code of that row's frame, where that stands below it; "" for the row itself.
+    """
+
+    row: int
+    code: str = ""
+
+
 class StackTrace(Pane):
     """The Stack Trace pane."""
 
     EMPTY = "Choose an execution or a graph op to see where the program made it."
     _columns = (8, 8)  # widths of the function and of the place, with the space in front
+    _lines: Sequence[StackLine] = ()
+
+    def count_rows(self) -> int:
+        """See `VirtualList`: where code has no room beside its frame, it stands below."""
+        snapshot, focus = self.session.snapshot, self.session.focus
+        rows = FRAMES.rows(snapshot, focus) if snapshot else ()
+        below = self._told_below(rows)
+        self._lines = []
+        for number in range(len(rows)):
+            self._lines.append(StackLine(number))
+            if number in below:
+                self._lines.append(StackLine(number, below[number]))
+        return len(self._lines)
+
+    def _told_below(self, rows: Sequence[FoldedRow]) -> dict[int, str]:
+        """Return the code to show below frames, by their rows.
+
+        It stands beside them where all of it fits there; below where it fits there; else some of
+        it, cut beside them, or of the innermost below.
+        """
+        height = self.size.height
+        lines = height - (height >= _TALL) - len(rows)
+        codes = [(number, code) for number, row in enumerate(rows) if (code := self._code(row))]
+        if lines <= 0 or not codes:
+            return {}
+        self._fit(rows, self.line_width)
+        beside = self._room_for_code(self.line_width)
+        if all(cell_len(code) <= beside for _, code in codes):
+            return {}
+        return dict(codes[-lines:]) if len(codes) <= lines or beside < _LEAST_CODE else {}
+
+    def find_cursor(self) -> int | None:
+        """See `VirtualList`."""
+        chosen = super().find_cursor()
+        return next((i for i, line in enumerate(self._lines) if line.row == chosen), None)
+
+    def row_clicked(self, row: int) -> int:
+        """See `VirtualList`."""
+        return self._lines[row].row
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
         focus = self.session.focus
         frames = focus.library_frames, focus.sticky, self.snapshot.own_frames(focus)
-        state = focus.subject, focus.execution, focus.op, *frames
+        state = focus.subject, focus.execution, focus.op, *frames, self._lines[row]
         return *state, row == self.cursor, self._file_of_focus(), self._columns
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
-        snapshot = self.snapshot
-        frames = snapshot.frames(self.session.focus)
-        frame_row = FRAMES.rows(snapshot, self.session.focus)[row]
+        line = self._lines[row]
+        if line.code:
+            return (("      " + self.charset.safe(line.code), "dim"),), ""
+        frame_row = self._rows[line.row]
         selected = row == self.cursor
         mark = self.charset.focus if selected else " "
         behind = "focus" if selected else ""
         if frame_row.folded:
             return ((mark + " ", ""), *self._folded(frame_row)), behind
-        frame = frames[frame_row.first]
-        return self._frame(frame, mark, selected=selected, width=width), behind
+        return self._frame(frame_row, mark, selected=selected, width=width), behind
+
+    @property
+    def _rows(self) -> Sequence[FoldedRow]:
+        return FRAMES.rows(self.snapshot, self.session.focus)
 
     def _folded(self, row: FoldedRow) -> Line:
         snapshot, focus = self.snapshot, self.session.focus
@@ -111,7 +167,8 @@ class StackTrace(Pane):
         text = f"{self.charset.folded} {row.folded} {what}"
         return (text, "dim"), (self.charset.safe(f" {where}"), "faint")
 
-    def _frame(self, frame: StackFrame, mark: str, *, selected: bool, width: int) -> Line:
+    def _frame(self, row: FoldedRow, mark: str, *, selected: bool, width: int) -> Line:
+        frame = self.snapshot.frames(self.session.focus)[row.first]
         style = "dim" if is_library_frame(frame) else ""
         if (frame.host, frame.path) == self._file_of_focus():
             style = "bold"
@@ -123,23 +180,34 @@ class StackTrace(Pane):
             (self.charset.fit(frame.function, function_width), style or "call"),
             (" " + self.charset.fit(place, place_width - 1), style),
         ]
-        if width - 3 - function_width - place_width >= _LEAST_CODE:
-            cells.append((" " + self.charset.safe(self._code(frame)), "dim"))
+        below = any(line.code for line in self._lines)
+        if not below and self._room_for_code(width) >= _LEAST_CODE:
+            cells.append((" " + self.charset.safe(self._code(row)), "dim"))
         return tuple(cells)
 
+    def _room_for_code(self, width: int) -> int:
+        return width - 3 - sum(self._columns)
+
     def fit_columns(self, rows: range, width: int) -> None:
-        """See `VirtualList`: functions and places are as wide as they need, code gets the rest."""
-        frames = self.snapshot.frames(self.session.focus)
-        listed = [FRAMES.rows(self.snapshot, self.session.focus)[row] for row in rows]
-        alone = [frames[row.first] for row in listed if not row.folded]
+        """See `VirtualList`."""
+        listed = {self._lines[line].row for line in rows}
+        self._fit([self._rows[row] for row in listed], width)
+
+    def _fit(self, rows: Sequence[FoldedRow], width: int) -> None:
+        """Make functions and places as wide as they need; code gets the rest."""
+        frames = self.snapshot.frames(self.session.focus) if rows else ()
+        alone = [frames[row.first] for row in rows if not row.folded]
         room = width - 2
         place = max((cell_len(self.charset.safe(_place(frame))) + 3 for frame in alone), default=8)
         place = min(place, room * 3 // 5)
         functions = (cell_len(self.charset.safe(frame.function)) for frame in alone)
         self._columns = min(max(functions, default=8), max(8, room - place)), place
 
-    def _code(self, frame: StackFrame) -> str:
-        """Return the text of a frame's line, where the dump holds it."""
+    def _code(self, row: FoldedRow) -> str:
+        """Return the text of a frame's line, where the dump holds it; "" of several frames."""
+        if row.folded:
+            return ""
+        frame = self.snapshot.frames(self.session.focus)[row.first]
         source = self.snapshot.source(frame.host, frame.path) if frame.path else None
         lines = source.lines if source else ()
         return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
