@@ -33,9 +33,19 @@ def test_one_bad_element_is_enough(dtype: Any, size: int) -> None:
         assert not summaries.all_finite(array)
 
 
+@pytest.mark.parametrize("dtype", TYPES, ids=lambda dtype: np.dtype(dtype).name)
+def test_one_other_element_is_not_nan_all_over(dtype: Any) -> None:
+    array = np.full([10, 10], np.nan, dtype)
+    assert summaries.all_nan(array)
+    for other in (1.0, np.inf):
+        array[3, 3] = other
+        assert summaries.all_nan(array) == np.isnan(array).all()
+
+
 def test_an_array_without_elements_has_no_bad_one() -> None:
     for dtype in TYPES:
         assert summaries.all_finite(np.ones([0, 3], dtype))
+        assert not summaries.all_nan(np.ones([0, 3], dtype))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

@@ -32,8 +32,8 @@ _VECTOR_HEADS = {
     mode: traces.tensor_proto_head(len(columns)) for mode, columns in VALUE_VECTORS.items()
 }
 
-_MAX_HEALTHY = 4096
-"""Of so many sizes what is recorded of a healthy tensor is kept."""
+_MAX_KEPT = 4096
+"""Of so many sizes what is recorded of a tensor is kept that is healthy, or all NaN."""
 
 _MAX_NOTED = 1 << 16
 """Of so many tensors it is kept whether they are bad: of the outputs and inputs of bad ops."""
@@ -60,6 +60,7 @@ class EagerTensors:
         self._vector_field = _TENSOR_PROTO_TAG + size + head
         self._ignored = EagerValues(options.mode, _NO_PROTO)
         self._healthy: dict[int, EagerValues] = {}
+        self._all_nan: dict[int, EagerValues] = {}
         self._are_bad: dict[int, bool] = {}
 
     @cached_property
@@ -164,22 +165,24 @@ class EagerTensors:
         if self._is_full:
             counts = summaries.health_counts(array)
             return self._seen(summaries.full_vector(-1, number, rank(tensor), counts), counts)
+        size = array.size
         if summaries.all_finite(array):
-            return self._healthy.get(array.size) or self._seen_healthy(array.size)
-        counts = summaries.count_bad(array)
+            return self._healthy.get(size) or self._seen_often(self._healthy, 0, size)
+        if summaries.all_nan(array):
+            return self._all_nan.get(size) or self._seen_often(self._all_nan, size, size)
+        return self._seen_counts(summaries.count_bad(array))
+
+    def _seen_often(self, known: dict[int, EagerValues], nan: int, size: int) -> EagerValues:
+        """Return what to record of a tensor that is healthy or all NaN, and keep it by its size."""
+        found = self._seen_counts(summaries.HealthCounts(size, nan=nan))
+        if len(known) < _MAX_KEPT:
+            known[size] = found
+        return found
+
+    def _seen_counts(self, counts: summaries.HealthCounts) -> EagerValues:
         if self._mode is TensorDebugMode.CURT_HEALTH:
             return self._seen(summaries.curt_vector(-1, bad=counts.bad > 0), counts)
         return self._seen(summaries.concise_vector(-1, counts), counts)
-
-    def _seen_healthy(self, size: int) -> EagerValues:
-        counts = summaries.HealthCounts(size)
-        if self._mode is TensorDebugMode.CURT_HEALTH:
-            found = self._seen(summaries.curt_vector(-1, bad=False), counts)
-        else:
-            found = self._seen(summaries.concise_vector(-1, counts), counts)
-        if len(self._healthy) < _MAX_HEALTHY:
-            self._healthy[size] = found
-        return found
 
     def _seen(self, vector: bytes, counts: summaries.HealthCounts) -> EagerValues:
         field = self._vector_field + vector
@@ -228,23 +231,30 @@ class EagerTensors:
         looks: Sequence[EagerValues],
     ) -> EagerValues:
         """Return what to record of outputs, each of which was looked at."""
-        mode, protos = self._mode, b"".join([look.protos for look in looks])
-        slot = next((slot for slot, look in enumerate(looks) if look.counts is not None), None)
-        if slot is None:
-            return EagerValues(mode, protos)
-        counts = looks[slot].counts
-        assert counts is not None
+        seen = looks[0] if len(looks) == 1 else self._together(looks)
+        counts = seen.counts
+        if counts is None:
+            return seen
         self._note_bad(outputs, looks)
         kinds = counts.kinds, *map(self._is_bad, inputs)
-        if not self._novelty.is_new((location, op_type, slot, kinds)):
-            return EagerValues(mode, protos, b"", slot, counts)
+        if not self._novelty.is_new((location, op_type, seen.bad_slot, kinds)):
+            return seen
+        mode, protos = self._mode, seen.protos
         details = _details_of_inputs(inputs)
         if self._options.adaptive:
             mode = TensorDebugMode.FULL_HEALTH
             whole, counted = _details(outputs)
             details.minima, details.maxima, details.bad_elements = _extensions(counted)
             protos = events.Execution.field("tensor_protos", whole)
-        return EagerValues(mode, protos, details.encode(), slot, counts)
+        return EagerValues(mode, protos, details.encode(), seen.bad_slot, counts)
+
+    def _together(self, looks: Sequence[EagerValues]) -> EagerValues:
+        """Return what to record of several outputs, or of none."""
+        protos = b"".join([look.protos for look in looks])
+        for slot, look in enumerate(looks):
+            if look.counts is not None:
+                return EagerValues(self._mode, protos, bad_slot=slot, counts=look.counts)
+        return EagerValues(self._mode, protos)
 
     def _note_bad(self, outputs: Sequence[Any], looks: Sequence[EagerValues]) -> None:
         if len(self._are_bad) >= _MAX_NOTED:

@@ -128,8 +128,8 @@ class Novelty:
         Args:
             pattern: Which tensor, with what kinds of bad elements, from which inputs bad or not.
         """
-        self._times[pattern] += 1
-        return self._times[pattern] <= TIMES_DETAILED
+        times = self._times[pattern] = self._times[pattern] + 1
+        return times <= TIMES_DETAILED
 
 
 def all_finite(array: Any) -> bool:
@@ -147,6 +147,11 @@ def all_finite(array: Any) -> bool:
         return bool(np.count_nonzero(np.isfinite(array)) == array.size)
     bits = array.reshape(-1).view(layout.unsigned)
     return int((bits & layout.magnitude).max()) < layout.infinity
+
+
+def all_nan(array: Any) -> bool:
+    """Return whether a floating or complex array that is not too large is NaN all over."""
+    return 0 < array.size <= _CHUNK and bool(np.count_nonzero(array != array) == array.size)
 
 
 def count_bad(array: Any) -> HealthCounts:
