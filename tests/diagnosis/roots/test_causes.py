@@ -58,29 +58,36 @@ def test_a_mask_of_minus_infinity_is_harmless(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "taken_by", "verdict", "roots"),
+    ("made", "meets_in", "taken_by", "verdict", "roots"),
     [
-        ("RealDiv", "Max", "bad", [("RealDiv", 3)]),
-        ("RealDiv", "Mul", "bad", [("RealDiv", 3)]),
-        ("Log", "Softmax", "clean", []),
+        ("RealDiv", "AddV2", "Max", "bad", [("RealDiv", 3)]),
+        ("RealDiv", "AddV2", "Mul", "bad", [("RealDiv", 3)]),
+        ("RealDiv", "TensorScatterUpdate", "Max", "bad", [("RealDiv", 3)]),
+        ("Log", "AddV2", "Softmax", "clean", []),
     ],
 )
 def test_infinity_that_meets_a_mask_is_judged_by_itself(
-    tmp_path: Path, made: str, taken_by: str, verdict: str, roots: list[tuple[str, int]]
+    tmp_path: Path,
+    made: str,
+    meets_in: str,
+    taken_by: str,
+    verdict: str,
+    roots: list[tuple[str, int]],
 ) -> None:
-    """The sum of both is counted with the mask, which is older, unless the other one does harm."""
+    """What both make bad is counted with the mask, the older one, unless the other does harm."""
     bad = INF if made == "RealDiv" else -INF
     program = Program(tmp_path)
     function(program)
     program.op("f", "Const", "mask")
     program.op("f", "Placeholder", "x")
     program.op("f", made, made, "x:0", "x:0")
-    program.op("f", "AddV2", "add", f"{made}:0", "mask:0")
-    program.op("f", taken_by, taken_by, "add:0")
+    program.op("f", meets_in, "met", "mask:0", "at:0", f"{made}:0")
+    program.op("f", taken_by, taken_by, "met:0")
     program.trace("f", "mask", floats(0, -INF))
+    program.trace("f", "at", floats(0, 1))
     program.trace("f", "x", floats(0, 1))
     program.trace("f", made, floats(bad, 1))
-    program.trace("f", "add", floats(bad, -INF))
+    program.trace("f", "met", floats(bad, -INF))
     program.trace("f", taken_by, floats(0, 1) if taken_by == "Softmax" else floats(INF))
     report = diagnose(program.open())
     assert (report.verdict, [(root.op_type, root.alerts) for root in report.roots]) == (

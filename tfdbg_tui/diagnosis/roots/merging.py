@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.op_traits import JOINS, KEEPS_INFINITY, is_list_op
+from tfdbg_tui.diagnosis.op_traits import JOINS, KEEPS_INFINITY, MOVES, is_list_op, value_inputs
 from tfdbg_tui.diagnosis.roots.containment import Containment
 from tfdbg_tui.diagnosis.roots.same_bug import SameBug
 from tfdbg_tui.diagnosis.values import bad_kinds, total
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
-    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir import Run, TensorSummary
 
 _BAD = ("nan", "neg_inf", "pos_inf")
 _ANCESTORS = 400  # tensors: so many that a root was made from are looked at
@@ -189,7 +189,7 @@ class Merging:
         for node in group.members:
             for event in dict.fromkeys((node.site.first, node.site.last)):
                 for use in self._dataflow.consumers(event):
-                    if use.event is None or use.op_type not in KEEPS_INFINITY:
+                    if use.event is None or use.op_type not in KEEPS_INFINITY | MOVES:
                         continue
                     joint = self._bad(use.event)
                     if joint is not None and self._came_through(group, use.event, joint):
@@ -198,30 +198,32 @@ class Merging:
     def _came_through(self, group: Root, made: TensorEvent, joint: Node) -> bool:
         """Whether a bad tensor shows more than what comes from inputs that others made bad.
 
-        That is, it has more bad elements than those; or they are fine this time, and it is bad in
-        a way in which it was not before.
+        That is, it is bad in another way than those, or has more bad elements; or they are fine
+        this time, and it is bad in a way in which it was not before.
         """
-        bad, of_others = total(self._summaries(made), *_BAD), self._bad_of_others(group, made)
-        if bad is None or of_others is None:
+        summary, others = self._summaries(made), self._inputs_of_others(group, made)
+        if summary is None or others is None:
             return False
-        if not of_others:
-            return not bad_kinds(self._summaries(made)) <= joint.site.kinds
-        return bad > of_others
+        kinds, known = bad_kinds(summary), frozenset().union(*map(bad_kinds, others))
+        if not kinds <= (known or joint.site.kinds):
+            return True
+        op_type = op_type_of(self._run, made)
+        return bool(known) and op_type in KEEPS_INFINITY and _has_more(summary, others, op_type)
 
-    def _bad_of_others(self, group: Root, made: TensorEvent) -> int | None:
-        """Return how many bad elements come from others than a group; None if that is not known."""
-        summary, number = self._summaries(made), 0
-        size = (summary.size if summary else None) or 0
+    def _inputs_of_others(self, group: Root, made: TensorEvent) -> list[TensorSummary] | None:
+        """Return the inputs of a tensor that a group has not made bad; None if one is not known."""
+        op_type, found = op_type_of(self._run, made), []
         for producer in self._dataflow.producers(made):
-            if producer.event is not None and self._born(producer.event) is group.node:
+            event, slot = producer.event, producer.input_slot
+            if not producer.is_number or slot not in value_inputs(op_type, slot + 1):
                 continue
-            given = producer.given or (self._summaries(producer.event) if producer.event else None)
-            count = total(given, *_BAD)
-            if count is None or given is None or not given.size:
+            if event is not None and self._born(event) is group.node:
+                continue
+            given = producer.given or (self._summaries(event) if event is not None else None)
+            if given is None:
                 return None
-            joined = op_type_of(self._run, made) in JOINS
-            number += count * (1 if joined else size // given.size)
-        return number
+            found.append(given)
+        return found
 
     def _spreads(self, group: Root, source: Node, joint: Node) -> bool:
         """Whether bad values of a group do harm where they met those of one that does none.
@@ -321,6 +323,17 @@ class Merging:
         """Return the place that a bad tensor belongs to; None for a finite one."""
         summary = self._summaries(event)
         return self._node_of(event) if summary is not None and summary.has_inf_or_nan else None
+
+
+def _has_more(made: TensorSummary, inputs: list[TensorSummary], op_type: str | None) -> bool:
+    """Whether a tensor has more bad elements than inputs that were broadcast, or put together."""
+    bad, number = total(made, *_BAD), 0
+    for given in inputs:
+        count = total(given, *_BAD)
+        if count is None or not given.size:
+            return False
+        number += count if op_type in JOINS else count * ((made.size or 0) // given.size)
+    return bad is not None and bad > number
 
 
 def top_of(node: Node) -> Node:
