@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tfdbg_tui.diagnosis.dataflow import Dataflow
+from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
 from tfdbg_tui.logdir import Run, open_run
@@ -87,3 +88,25 @@ def test_the_root_is_in_the_branch_that_was_taken(run: Run) -> None:
     assert (root.op_type, root.certainty) == ("Sqrt", "proved")
     assert root.location is not None
     assert root.location.line == 15
+
+
+def test_a_step_forth_is_a_step_back(run: Run, dataflow: Dataflow) -> None:
+    steps = dataflow.neighbours
+    seen = 0
+    for event in events(run):
+        node = steps.of_event(event)
+        if node.op_type in PASS_THROUGH:
+            continue  # Backwards it is passed by.
+        for use in steps.uses(node):
+            if node.kind == "argument" and use.kind != "op":
+                continue  # Backwards, what every iteration has alike comes from around the loop.
+            seen += 1
+            assert event in [given.event for given in steps.inputs(use)], (node, use)
+    assert seen > 250
+
+
+def test_what_a_graph_is_given_and_does_not_use_is_no_use(run: Run, dataflow: Dataflow) -> None:
+    steps = dataflow.neighbours
+    names = {use.name for event in events(run) for use in steps.uses(steps.of_event(event))}
+    assert names
+    assert not [name for name in names if "redundant_placeholder" in name]

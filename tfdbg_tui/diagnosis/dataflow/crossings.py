@@ -52,17 +52,24 @@ class Crossings:
     def _find_arguments_by_input(
         self, caller_id: str, op_name: str, graph_id: str
     ) -> dict[TensorRef, list[str]]:
-        """Return which arguments of a called graph each tensor becomes that its call takes."""
+        """Return which arguments of a called graph each tensor becomes that its call takes.
+
+        Without those that it does not use: a loop's condition has all variables of the loop.
+        """
         found: dict[TensorRef, list[str]] = {}
         call = self._run.op(caller_id, op_name)
         for name in self._calls.arguments(graph_id) if graph_id in self._run.graphs else ():
             argument = self._run.op(graph_id, name)
-            if call is None or argument is None:
+            if call is None or argument is None or not self._is_used(graph_id, name):
                 continue
             ref = self._calls.given(argument, call)
             if ref is not None:
                 found.setdefault(ref, []).append(name)
         return found
+
+    def _is_used(self, graph_id: str, argument: str) -> bool:
+        outputs = (ref.op_name for ref in self._calls.outputs(graph_id))
+        return bool(self._run.graphs[graph_id].consumers(argument)) or argument in outputs
 
     def out_of(self, graph_id: str, slot: int, at: At) -> list[GraphTensor]:
         """Return the outputs of the op that calls a graph which an output of the graph becomes.
