@@ -110,3 +110,18 @@ def test_what_a_graph_is_given_and_does_not_use_is_no_use(run: Run, dataflow: Da
     names = {use.name for event in events(run) for use in steps.uses(steps.of_event(event))}
     assert names
     assert not [name for name in names if "redundant_placeholder" in name]
+
+
+def test_what_every_iteration_has_alike_comes_from_around_the_loop(
+    run: Run, dataflow: Dataflow
+) -> None:
+    (given,) = events_of(run, "targets")
+    arguments = events_of(run, "while/strided_slice/targets")
+    assert [run.graph_executions[event.index].iteration for event in arguments] == [0, 1, 2, 3]
+    assert [dataflow.producers(event)[0].event for event in arguments] == [given] * 4
+
+
+def test_uses_of_a_copy_are_those_of_the_tensor(run: Run, dataflow: Dataflow) -> None:
+    steps = dataflow.neighbours
+    for event in events(run):
+        assert not {use.op_type for use in steps.uses(steps.of_event(event))} & PASS_THROUGH
