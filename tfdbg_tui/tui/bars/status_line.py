@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
+_AROUND = 16  # cells for " tfdbg-tui ", gaps, the edge
+_PATH = 8  # cells of the logdir's name, at least
 _OTHERS = 34  # cells for the program's name, some of the logdir's, and gaps
 
 
@@ -41,7 +43,8 @@ class StatusLine(SessionBar):
     def line(self, width: int) -> Line:
         """See `Bar`."""
         snapshot = self.session.snapshot
-        right = self._right(snapshot)
+        whens = _when_first_bad(snapshot)
+        right = self._right(snapshot, whens[0])
         left: list[Cell] = []
         if snapshot is not None:
             run = snapshot.run
@@ -55,14 +58,16 @@ class StatusLine(SessionBar):
                 (self.charset.safe(f"TensorFlow {version}") if version else "", "faint"),
             ]
         if snapshot is not None and snapshot.job and not _fit(left[:1], right, width):
-            right = self._right(snapshot, with_step=False)  # which process it is tells more
+            whens = ("",)  # which process it is tells more
+            right = self._right(snapshot, "")
         while left and not _fit(left, right, width):
             left.pop()
-        if not _fit(left, right, width):
-            right = self._right(snapshot, with_batch=False)
+        for when in whens[1:]:
+            if width - width_of(right) - _AROUND < min(_PATH, len(self._logdir)):
+                right = self._right(snapshot, when)
         facts = joined(left, f" {self.charset.dot} ")
-        room = width - width_of(facts) - width_of(right) - 16  # " tfdbg-tui ", gaps, the edge
-        path = self.charset.fit_path(self._logdir, max(8, room))
+        room = width - width_of(facts) - width_of(right) - _AROUND
+        path = self.charset.fit_path(self._logdir, max(_PATH, room))
         start: Line = ((" tfdbg-tui ", "key"), (f" {path}  ", "strong"), *facts)
         gap = max(1, width - width_of(start) - width_of(right) - 1)
         return (*start, (" " * gap, ""), *right)
@@ -76,10 +81,13 @@ class StatusLine(SessionBar):
         number = len(snapshot.notes)
         return "" if not number else f"{number} note{'s' if number > 1 else ''}: !"
 
-    def _right(
-        self, snapshot: Snapshot | None, *, with_step: bool = True, with_batch: bool = True
-    ) -> Line:
-        """Return what is going on: reading, paused, following; and the number of alerts."""
+    def _right(self, snapshot: Snapshot | None, when: str) -> Line:
+        """Return what is going on: reading, paused, following; and the number of alerts.
+
+        Args:
+            snapshot: What is shown.
+            when: When the first was bad.
+        """
         if snapshot is None:
             return (("no data yet", "dim"),)
         progress = snapshot.run.progress
@@ -102,9 +110,7 @@ class StatusLine(SessionBar):
             cells.append(("no alerts", "dim" if snapshot.gaps else "good"))
         if snapshot.gaps:
             cells.append(("incomplete", "match"))
-        first_bad = snapshot.explanation.report.first_bad if snapshot.explanation else ""
-        when = first_bad if with_batch else first_bad.partition(", ")[0]
-        return (*joined(cells, " "), *self._causes(snapshot, when if with_step else ""))
+        return (*joined(cells, " "), *self._causes(snapshot, when))
 
     def _causes(self, snapshot: Snapshot, when: str) -> Line:
         """Return how many causes there are, and when the first was bad, once that is known."""
@@ -118,6 +124,13 @@ class StatusLine(SessionBar):
             number, word = len(report.suspects), "suspect"
         first = f", {when}" if when else ""
         return ((f" {number:,} {word}{'s' if number > 1 else ''}{first}", "match"),)
+
+
+def _when_first_bad(snapshot: Snapshot | None) -> tuple[str, ...]:
+    """Return when the first was bad, in more and in fewer words."""
+    explanation = snapshot.explanation if snapshot else None
+    when = explanation.report.first_bad if explanation else ""
+    return when, when.partition(", ")[0], when.partition(" of ")[0]
 
 
 def _fit(facts: list[Cell], right: Line, width: int) -> bool:

@@ -182,10 +182,12 @@ class Alerts(Pane):
             causes = ALERTS.groups(snapshot, self.session.focus) or ()
             on_cause = found.alert is None
             free = height - 1 - min(len(causes) if on_cause else self.row_count, _ROWS)
-            evidence = self._text(finding.evidence, room, "", lines=min(1, free - 1))
+            told = self._text(fix, room, "good", lines=free - 2)
+            left = max(1, free - 1 - len(told))
+            evidence = self._text(finding.evidence, room, "", lines=min(left, free - 1))
             named = self._is_named(found.group)
             facts = self._facts(found.group, width, finding.title if named else "")
-            return (((" ", ""), *facts), *evidence, *self._text(fix, room, "good", lines=free - 2))
+            return (((" ", ""), *facts), *evidence, *told)
         card = (
             (),
             *self._text(finding.title, room, "strong"),
