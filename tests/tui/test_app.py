@@ -331,6 +331,10 @@ async def test_runs_are_filtered_by_what_is_typed(logdirs: RecordedLogdirs, tmp_
         (line,) = [line for line in lines if "mnist/dump" in line]
         assert "495 alerts" in line
         assert any("session/dump" in line for line in lines)
+        await pilot.press("down")
+        marked = [line for line in screen_lines(app) if "▶" in line]
+        await pilot.press("up")
+        assert marked != [line for line in screen_lines(app) if "▶" in line] != []
         await pilot.press(*"mnist bad")
         assert not any("session/dump" in line for line in screen_lines(app))
         await pilot.press("enter")

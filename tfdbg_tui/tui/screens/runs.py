@@ -95,6 +95,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         self._surveyor = Surveyor(runs, self.post_message)
         self._filter = Input(placeholder="filter: path, verdict, id", compact=True)
         self._options = Options()
+        self._marked: int | None = None
 
     def compose(self) -> ComposeResult:
         """See Textual."""
@@ -126,8 +127,20 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         options.clear_options()
         for files in self._shown:
             options.add_option(Option(self._line(files), id=str(self._runs.index(files))))
+        self._marked = None
         if self._shown:
             options.highlighted = self._shown.index(chosen) if chosen in self._shown else 0
+        self._mark()
+
+    @on(Options.OptionHighlighted)
+    def _mark(self) -> None:
+        """Mark the chosen run, which 16 colours and none do not tell."""
+        row = self._options.highlighted
+        for number in (self._marked, row):
+            if number is not None:
+                line = self._line(self._shown[number], chosen=number == row)
+                self._options.replace_option_prompt_at_index(number, line)
+        self._marked = row
 
     def on_resize(self) -> None:
         """Make the columns fit."""
@@ -147,14 +160,15 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         report = self._reports.get(files)
         return f"{self._where(files)} {_label(files)} {report.verdict if report else ''}".lower()
 
-    def _line(self, files: RunFiles) -> Content:
-        fit = self._charset.fit
+    def _line(self, files: RunFiles, *, chosen: bool = False) -> Content:
+        fit, mark = self._charset.fit, self._charset.focus if chosen else " "
         room = min(_WIDEST, self.app.size.width - 2) - _SCROLLBAR
         label = _LABEL if room > 100 else 10
-        path = room - label - _VERDICT - _ALERTS - _AGE - (_EVENTS if room > 90 else 0)
+        path = room - len(mark) - label - _VERDICT - _ALERTS - _AGE - (_EVENTS if room > 90 else 0)
         verdict, alerts, events = self._found(files)
         where = self._charset.fit_path(self._where(files), path - 1)
         return Content.assemble(
+            mark,
             (where + " " * (path - cell_len(where)), "bold"),
             (fit(verdict, _VERDICT), _STYLES.get(verdict, "$dim")),
             fit(alerts, _ALERTS),
