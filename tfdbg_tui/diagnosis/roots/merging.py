@@ -19,7 +19,7 @@ from tfdbg_tui.diagnosis.roots.same_bug import SameBug
 from tfdbg_tui.diagnosis.values import bad_kinds, total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
@@ -177,7 +177,8 @@ class Merging:
         """Whether what a group made bad does no harm, also where other bad values came in."""
         if not self._is_contained(group, group.members):
             return False
-        spreads = [self._spreads(group, *joint) for joint in self._joints(group)]
+        joints = {joint: source for source, joint in self._joints(group)}
+        spreads = [self._spreads(group, source, joint) for joint, source in joints.items()]
         return not any(spreads)
 
     def _is_contained(self, group: Root, members: list[Node]) -> bool:
@@ -231,7 +232,7 @@ class Merging:
         What was bad because of both is counted with it then, not with the mask of -∞, say.
         """
         other = self._groups[top_of(joint)]
-        met = [node for node in other.members if joint in _line(node)]
+        met = _made_bad_by(joint, other.members)
         rest = [node for node in other.members if node not in met]
         if other is group or not self._does_no_harm(other, rest, group):
             return False
@@ -338,17 +339,9 @@ def _has_more(made: TensorSummary, inputs: list[TensorSummary], op_type: str | N
 
 def top_of(node: Node) -> Node:
     """Return the place that made another one bad."""
-    *_, top = _line(node)
-    return top
-
-
-def _line(node: Node) -> Iterator[Node]:
-    """Yield a place, the one that made it bad, and so on."""
-    while True:
-        yield node
-        if node.parent is None:
-            return
+    while node.parent is not None:
         node = node.parent
+    return node
 
 
 def tops_of(nodes: Iterable[Node]) -> dict[Node, Node]:
@@ -362,6 +355,18 @@ def tops_of(nodes: Iterable[Node]) -> dict[Node, Node]:
         top = tops.setdefault(node, node)
         tops.update(dict.fromkeys(path, top))
     return tops
+
+
+def _made_bad_by(source: Node, nodes: Sequence[Node]) -> dict[Node, None]:
+    """Return those of many places that are one, or bad because of it; a link is followed once."""
+    known = {source: True}
+    for node in nodes:
+        path, above = [], node
+        while above not in known and above.parent is not None:
+            path.append(above)
+            above = above.parent
+        known.update(dict.fromkeys(path, known.get(above, False)))
+    return {node: None for node in nodes if known.get(node)}
 
 
 def _blame(group: Root, root: Root) -> None:
