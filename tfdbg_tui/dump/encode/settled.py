@@ -71,7 +71,7 @@ class SettledPatterns:
     Args:
         counted: See `GroupPlan.counted`.
         sources: All sources.
-        makers: What makes each of the other rows NaN all over; earlier ones come first.
+        makers: What makes each of the other rows NaN all over.
         unsized: How many rows have sizes that are not known while tracing.
         number: The number of the group.
 
@@ -93,7 +93,6 @@ class SettledPatterns:
     ) -> None:
         self.number = number
         self.sources = sources
-        self._rows = counted
         self._index = {row: index for index, row in enumerate(counted)}
         self._makers = makers
         self._unsized = unsized
