@@ -28,7 +28,10 @@ from tfdbg_tui.logdir import open_run
 HERE = Path(__file__).parent
 LABELS: dict[str, Any] = json.loads((HERE / "labels.json").read_text())
 TOLD = ("bad", "suspect")
-DIVERGED = {"training-diverges", "grew-until-overflow", "diverged-until-overflow"}
+DIVERGED = {
+    *("training-diverges", "grew-until-overflow", "diverged-until-overflow"),
+    "diverged-until-exp-overflow",
+}
 RULES = {
     "dead-relu": {"dead-relu"},
     "diverges": DIVERGED,

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -190,3 +190,25 @@ def test_what_grew_in_a_training_is_laid_to_the_learning_rate_first(
     if before:
         assert rule.fix.startswith("Lower the learning rate")
         assert match.evidence.endswith("; finite in the 3 computations before")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"training": False},
+        {"healthy_before": 1},
+        {"users": (("Minimum", ()),)},
+        {
+            "inputs": (
+                Input(summary(np.array([1000.0, 1.0], np.float32)), True, False, "data", None),
+            )
+        },
+    ],
+    ids=["no training", "at once", "bounded too late", "of data"],
+)
+def test_an_exponential_is_laid_to_the_training_only_where_a_layer_grew(
+    change: dict[str, Any],
+) -> None:
+    (rule,) = (rule for rule in RULES if rule.id == "diverged-until-exp-overflow")
+    explained, match = explain(replace(rule.example.case, **change))
+    assert (explained.id, match.certainty) == ("exp-overflow", "proved")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.roots import Causes, Root
     from tfdbg_tui.logdir import Run
 
-_PATTERN_DEPTH = 2
+_PATTERN_DEPTH = 3
 
 
 class CaseBuilder:

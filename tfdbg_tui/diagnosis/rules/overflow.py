@@ -57,10 +57,26 @@ _SHIFT_EXP = Edit("exp(X)", "{F}({X} - tf.reduce_max({X}, axis=-1, keepdims=True
 
 
 _GROWN = 2  # computations that were finite before: what grew 10⁶ times a step overflows soon
+_FROM_LAYER = 3  # ops between a layer's product and an exponential of it: slices, signs, factors
 
 
 def _diverged(case: Case) -> Match | None:
-    match = overflow(nan=True)(case)
+    return _doubted_by_training(case, overflow(nan=True)(case))
+
+
+def _diverged_to_exp(case: Case) -> Match | None:
+    if not behind(*_MATMULS, "ReadVariableOp", depth=_FROM_LAYER)(case) or _bounded_late(case):
+        return None
+    return _doubted_by_training(case, _EXP_OVERFLOW(case))
+
+
+def _bounded_late(case: Case) -> bool:
+    """Whether large exponentials were expected, and are left out again."""
+    bounds = "SelectV2", "Select", "Minimum", "ClipByValue"
+    return any(case.used_by(op) or case.used_by("Sub", op) for op in bounds)
+
+
+def _doubted_by_training(case: Case, match: Match | None) -> Match | None:
     if match is None or not case.training or case.healthy_before < _GROWN:
         return None
     grown = f"{match.evidence}; finite in the {case.healthy_before:,} computations before"
@@ -149,6 +165,21 @@ RULES = (
         fix="tf.reduce_logsumexp subtracts the maximum first.",
         example=example("Exp", given(1000, 1), out=[INF, 2.7], users=(("Sum", ("Log",)),)),
         edits=_SAFE_EXP,
+    ),
+    Rule(
+        id="diverged-until-exp-overflow",
+        title="Training diverged until an exponential overflowed",
+        op_types=ops("Exp", "Expm1"),
+        test=_diverged_to_exp,
+        why="What a layer gives was small enough in the steps before: a step that was too long "
+        "made it larger, and exp overflows for arguments above 88.7 (float32) or 11.1 (float16). "
+        "A batch with outliers does the same.",
+        fix="Lower the learning rate, clip gradients (clipnorm), scale inputs and targets; bound "
+        "the argument.",
+        example=example(
+            "Exp", given(1000, 1, by="MatMul"), out=[INF, 2.7], training=True, healthy_before=10,
+        ),
+        edits=(*_SAFE_EXP, _CLIP_EXP),
     ),
     Rule(
         id="exp-in-a-sum",
