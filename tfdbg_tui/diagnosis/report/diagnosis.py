@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.roots import Root
     from tfdbg_tui.diagnosis.rules.model import Case, Explanation, Match
+    from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
     from tfdbg_tui.logdir import Run
 
 
@@ -72,8 +74,7 @@ class Diagnosis:
             if not root.contained and finding.certainty != "proved"
         ]
         suspects = tuple(
-            self._finding(suspect.event, suspect.rule, suspect.match, suspect.times, ())
-            for suspect in find_suspects(run, self.dataflow, self.causes)
+            self._suspected(suspect) for suspect in find_suspects(run, self.dataflow, self.causes)
         )
         # Last: some records turn out to be unreadable only when they are asked for.
         return Report.on(
@@ -98,6 +99,10 @@ class Diagnosis:
         updated = producer.updated_by is not None
         changed_by = op_type_of(self._run, producer.event) if updated else producer.op_type
         return producer.event if assigns(changed_by or "") else event
+
+    def _suspected(self, suspect: Suspect) -> Finding:
+        finding = self._finding(suspect.event, suspect.rule, suspect.match, suspect.times, ())
+        return replace(finding, layer=suspect.layer or finding.layer)
 
     def _finding(
         self,

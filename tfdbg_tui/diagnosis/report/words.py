@@ -66,7 +66,7 @@ def verdict_text(report: Report) -> str:
     if report.verdict == "incomplete":
         return f"incomplete: {alerts}{harmless}, but not everything is on record"
     if report.suspects:
-        return f"suspect: {alerts} that matter{'s' * (report.alerts == 1)}, but silent defects"
+        return f"suspect: {alerts}{harmless}, but silent defects"
     return f"clean: {alerts}{harmless}" + (", as far as this dump tells" if report.problems else "")
 
 

@@ -17,7 +17,7 @@ from tfdbg_tui.diagnosis.variable_values import VariableValues
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Run, Variable
+    from tfdbg_tui.logdir import Layer, Run, Variable
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _HUGE = 1e15
@@ -47,7 +47,7 @@ def find_exploded_slots(run: Run, dataflow: Dataflow) -> list[Suspect]:
         default=0.0,
     )
     values = VariableValues(run, Calls(run))
-    for event, found in huge:
+    for event, found in sorted(huge, key=lambda one: -one[1].largest[-1]):
         slot = _slot(run, values, event, found)
         size = float(found.largest[-1])
         if slot is not None and gradient and np.sqrt(size) >= _BESIDE * gradient:
@@ -56,8 +56,15 @@ def find_exploded_slots(run: Run, dataflow: Dataflow) -> list[Suspect]:
                 f"{np.sqrt(size):.3g}, while gradients are at most {gradient:.3g}"
             )
             match = Match("likely", evidence)
-            return [Suspect(event, OPTIMIZER_SLOT_EXPLODED, match, len(found))]
+            layer = _layer_of(run, slot)
+            return [Suspect(event, OPTIMIZER_SLOT_EXPLODED, match, len(found), layer)]
     return []
+
+
+def _layer_of(run: Run, slot: Variable) -> Layer | None:
+    """Return the layer of the variable that an optimizer keeps something of."""
+    of = (slot.file_set, slot.slot_of)
+    return next((variable.layer for variable in run.variables if variable.key == of), None)
 
 
 def _slot(

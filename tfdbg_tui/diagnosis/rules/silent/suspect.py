@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.rules.model import Explanation, Match
+    from tfdbg_tui.logdir import Layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +20,11 @@ class Suspect:
         rule: The rule that describes it.
         match: Certainty and evidence.
         times: How many tensors show it, as far as looked at.
+        layer: The layer that it is about; None for that of the op.
     """
 
     event: TensorEvent
     rule: Explanation
     match: Match
     times: int
+    layer: Layer | None = None
