@@ -71,6 +71,18 @@ async def test_a_key_that_does_nothing_says_so(open_app: Open, logdirs: Recorded
                 await opened.pilot.press("escape")
 
 
+async def test_keys_that_come_as_the_app_ends_do_nothing(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        before = opened.focus
+        opened.app.exit(0)
+        for action in ACTIONS:
+            opened.app.action_act(action.id)
+        assert opened.focus == before
+        assert len(opened.app.screen_stack) == 1
+
+
 async def test_moving_in_lists(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("3", "j", "down", "k")

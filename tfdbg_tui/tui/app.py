@@ -285,8 +285,9 @@ class TfdbgApp(PacedApp):
     # ---- Actions
 
     def action_act(self, action_id: str) -> None:
-        """Do an action of the registry."""
-        self._actor.act(action_id)
+        """Do an action of the registry; keys that still come as the app ends do nothing."""
+        if self.parts.main.is_attached:
+            self._actor.act(action_id)
 
     def pop_screen(self) -> AwaitComplete:
         """See Textual; a second key or click that reaches a screen as it closes does nothing."""
