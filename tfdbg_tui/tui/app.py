@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import SystemCommand
 from textual.await_complete import AwaitComplete
+from textual.events import Key
 from textual.filter import ANSIToTruecolor
 
 from tfdbg_tui.logdir.several import common_path
@@ -51,6 +52,7 @@ from tfdbg_tui.tui.terminal.text import UNICODE, Charset
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from textual.events import Event
     from textual.filter import LineFilter
     from textual.screen import Screen
 
@@ -212,6 +214,22 @@ class TfdbgApp(PacedApp):
         self._close_messages_no_wait()
 
     # ---- Messages
+
+    async def on_event(self, event: Event) -> None:
+        """See Textual; what a key of the panes does is done before the next one is looked at.
+
+        That one may be for the line to type into, or the box, that this one opens.
+        """
+        if isinstance(event, Key) and not event.is_forwarded and self._is_for_panes():
+            if not self.parts.main.takes(event):
+                await self._check_bindings(event.key, priority=True)
+                await self._check_bindings(event.key)
+        else:
+            await super().on_event(event)
+
+    def _is_for_panes(self) -> bool:
+        main = self.parts.main
+        return main.is_mounted and self.screen_stack[-1:] == [main] and main.focused is None
 
     def on_loaded(self, message: Loaded) -> None:
         """See `Arrivals`."""

@@ -138,7 +138,7 @@ class Commands:
             known = self._navigator.answers[purpose]
             prompt = Prompt(purpose, text, known, partial(self._suggest, purpose), candidates)
             self._parts.main.mount(candidates, prompt)
-            prompt.focus()
+            self._parts.main.set_focus(prompt)  # at once: what is typed behind the key is for it
 
     def _suggest(self, purpose: Purpose, text: str) -> Sequence[Candidate]:
         """Return what a text that is being typed may become."""

@@ -43,7 +43,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     """The screen with the panes.
 
     Which pane has the focus is the session's to say, so none ever has Textual's: all keys come
-    here.
+    from the app, one after the other.
 
     Args:
         session: What is shown.
@@ -163,13 +163,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Remember what the user has chosen."""
         self._grid.keep_sizes()
 
-    def on_key(self, event: events.Key) -> None:
-        """Take in the digits of a number; say so where a key does nothing."""
-        if self.focused is None and self.digit_typed(event.key):
-            event.stop()
-            return
-        if self.focused is None and self._known_keys.isdisjoint(event.aliases):
+    def takes(self, event: events.Key) -> bool:
+        """Take in the digits of a number; return whether it was one. Say so of unknown keys."""
+        if self.digit_typed(event.key):
+            return True
+        if self._known_keys.isdisjoint(event.aliases):
             self.keys.say(f"no action has the key {shown_key(event.key)}: ? shows all keys")
+        return False
 
     def on_resize(self, event: events.Resize) -> None:
         """Choose the arrangement that fits."""
