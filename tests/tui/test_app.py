@@ -12,7 +12,9 @@ from textual import events
 from tfdbg_tui.logdir.index.steps import Steps
 from tfdbg_tui.tui.actions.registry import ACTIONS
 from tfdbg_tui.tui.app import TfdbgApp
+from tfdbg_tui.tui.background.diagnoser import Diagnosed
 from tfdbg_tui.tui.bars.key_bar import KeyBar
+from tfdbg_tui.tui.navigation import first_focus
 from tfdbg_tui.tui.panes import numbered_panes
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.panes.timeline import Timeline
@@ -365,9 +367,18 @@ async def test_opens_on_the_first_root_and_stays_where_the_user_goes(
         assert (opened.focus.pane, opened.focus.graph_execution) == ("alerts", 141)
         assert "183" in opened.screen()
         assert "fix: " in opened.screen()
-        await opened.press("3", "g")
-        opened.app.parts.diagnoser.explain(opened.snapshot)
-        await opened.pilot.pause(0.1)
+        opened.app.session.focus = first_focus(opened.snapshot)
+        await opened.press("5")
+        opened.app.post_message(Diagnosed(opened.snapshot.explanation))
+        await opened.pilot.pause()
+        assert opened.focus.graph_execution == 141, "another pane is no other tensor"
+        await opened.press("3")
+        opened.app.post_message(Diagnosed(opened.snapshot.explanation))
+        await opened.pilot.pause()
+        assert opened.focus.pane == "graph_execution", "it is on the root already"
+        await opened.press("g")
+        opened.app.post_message(Diagnosed(opened.snapshot.explanation))
+        await opened.pilot.pause()
         assert opened.focus.graph_execution == 0
 
 

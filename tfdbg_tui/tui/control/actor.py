@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.actions.registry import BY_ID
 from tfdbg_tui.tui.control.counts import Counts
+from tfdbg_tui.tui.panes import PANES
 
 if TYPE_CHECKING:
     from tfdbg_tui.tui.actions.registry import Action
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.control.parts import Parts
 
 _SEARCHES = ("search_next", "search_previous")
+_STAY = frozenset({"quit", "next_pane", "previous_pane", "zoom", "help", "redraw"}) | {
+    f"pane_{spec.name}" for spec in PANES
+}  # they lead to no other event
 _SHOW_THE_BAD = ("first_alert", "next_alert", "previous_alert", "why")
 
 
@@ -53,7 +57,7 @@ class Actor:
     def _act(self, action: Action, number: int | None) -> None:
         parts, action_id = self._parts, action.id
         parts.main.keys.hush()
-        if action_id != "quit":
+        if action_id not in _STAY:
             self._navigator.drop_target()
         if action_id in _SHOW_THE_BAD:
             parts.session.recording.announcement = ""

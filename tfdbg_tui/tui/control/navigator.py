@@ -141,7 +141,6 @@ class Navigator:
 
     def show_pane(self, pane: str) -> None:
         """Go to a pane."""
-        self.drop_target()
         with self.acting():
             self.go(partial(navigation.show_pane, pane=pane), jump=False)
 
@@ -158,6 +157,7 @@ class Navigator:
 
     def click_title(self, pane: str, title: str) -> None:
         """Do what a click on a title of a pane does."""
+        self.drop_target()
         self.show_pane(pane)
         with self.acting():
             self.go(partial(navigation.click_title, title=title), jump=False)

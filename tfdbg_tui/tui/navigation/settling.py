@@ -33,15 +33,17 @@ def first_focus(snapshot: Snapshot) -> Focus:
 def open_on_root(snapshot: Snapshot, focus: Focus) -> Focus:
     """Return the focus on the first root or suspect, in the list of alerts.
 
-    Where there is no other, its alerts are listed.  The focus is as it was where there is none.
+    Where there is no other, its alerts are listed.  The focus is as it was where there is none, and
+    in the pane that the user has gone to where it is there.
     """
     explanation = snapshot.explanation
     if explanation is None or explanation.first is None:
         return focus
-    focus = focus_first_alert(snapshot, focus)
+    on_root = focus_first_alert(snapshot, focus)
     if len(explanation.groups) == 1:
-        focus = replace(focus, open_causes=focus.open_causes | {explanation.first})
-    return replace(focus, pane=alerts.SPEC.name)
+        on_root = replace(on_root, open_causes=focus.open_causes | {explanation.first})
+    is_there = replace(on_root, pane=focus.pane) == focus
+    return focus if is_there else replace(on_root, pane=alerts.SPEC.name)
 
 
 def settle(snapshot: Snapshot, focus: Focus) -> Focus:
