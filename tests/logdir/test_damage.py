@@ -166,26 +166,39 @@ def test_damage_at_the_end_is_read_once_it_is_overwritten(logdir: Path) -> None:
     assert not run.problems
 
 
-@pytest.mark.parametrize("suffix", ["graph_execution_traces", "execution", "source_files"])
-def test_a_damaged_record_says_so_when_it_is_asked_for(logdir: Path, suffix: str) -> None:
-    path = the_file(logdir, suffix)
-    data = bytearray(path.read_bytes())
-    data[tfrecord.HEADER_SIZE + 3] ^= 1  # of the time, which no scan looks at
-    path.write_bytes(data)
+@pytest.mark.parametrize("suffix", ["graph_execution_traces", "execution"])
+def test_a_damaged_event_says_so_when_it_is_asked_for(logdir: Path, suffix: str) -> None:
+    path = damaged_time(logdir, suffix)
     run = read(logdir)
     assert not run.problems
-    events: dict[str, Any]
-    events = {"graph_execution_traces": run.graph_executions, "execution": run.executions}
-    if suffix in events:
-        whole, damaged = events[suffix][1], events[suffix][0]
-        with pytest.raises(UnreadableError, match="checksum"):
-            events[suffix].tensor(0, *[0] * (suffix == "execution"))
-    else:
-        whole, damaged = (run.source(*place) for place in run.source_paths[1::-1])
-    assert "checksum" in damaged.unreadable
-    assert whole.unreadable is None
+    events: Any = run.executions if suffix == "execution" else run.graph_executions
+    with pytest.raises(UnreadableError, match="checksum"):
+        events.tensor(0, *[0] * (suffix == "execution"))
+    assert "checksum" in events[0].unreadable
+    assert events[1].unreadable is None
     (problem,) = run.problems
     assert problem.message.startswith(f"{path}: the record at byte 0 is not readable")
+
+
+@pytest.mark.parametrize("suffix", ["graphs", "stack_frames", "source_files"])
+def test_a_damaged_definition_is_told_at_once(logdir: Path, suffix: str) -> None:
+    path = damaged_time(logdir, suffix)
+    run = read(logdir)
+    problem = next(problem for problem in run.problems if problem.path == str(path))
+    assert "the record at byte 0 is not readable" in problem.message
+    assert "checksum" in problem.message
+    damaged, whole = (run.source(*place) for place in run.source_paths[:2])
+    assert ("checksum" in (damaged.unreadable or "")) == (suffix == "source_files")
+    assert whole.unreadable is None
+
+
+def damaged_time(logdir: Path, suffix: str) -> Path:
+    """Damages the first record of a file where no scan looks."""
+    path = the_file(logdir, suffix)
+    data = bytearray(path.read_bytes())
+    data[tfrecord.HEADER_SIZE + 3] ^= 1
+    path.write_bytes(data)
+    return path
 
 
 @pytest.mark.parametrize("suffix", ["metadata", *SUFFIXES])

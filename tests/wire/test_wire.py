@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ from hypothesis import strategies as st
 
 import tfdbg_tui
 from tfdbg_tui.wire import codec, crc32c, events, filesets, tfrecord
+
+if TYPE_CHECKING:
+    from random import Random
 
 int64 = st.integers(-(1 << 63), (1 << 63) - 1)
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -32,8 +36,9 @@ def test_crc32c_of_rfc_3720(data: bytes, crc: int) -> None:
     assert crc32c.crc32c(data) == crc
 
 
-@given(st.binary(max_size=2000))
-def test_crc32c_of_rows_is_that_of_bytes(data: bytes) -> None:
+@given(st.integers(0, 2000), st.randoms())
+def test_crc32c_of_rows_is_that_of_bytes(size: int, random: Random) -> None:
+    data = random.randbytes(size)
     crc = 0xFFFFFFFF
     for byte in data:
         crc = crc32c.TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
@@ -44,6 +49,16 @@ def test_crc32c_of_rows_is_that_of_bytes(data: bytes) -> None:
 def test_checksums_of_lengths(lengths: list[int]) -> None:
     checksums = crc32c.masked_crc32c_of_lengths(np.array(lengths, np.uint64))
     assert checksums.tolist() == [crc32c.masked_crc32c(n.to_bytes(8, "little")) for n in lengths]
+
+
+@given(st.lists(st.integers(0, 600)), st.integers(0, 20), st.randoms())
+def test_checksums_of_many_messages(sizes: list[int], gap: int, random: Random) -> None:
+    ends = np.cumsum([gap + size for size in sizes], dtype=np.int64)
+    starts = ends - np.array(sizes, np.int64)
+    data = random.randbytes(int(ends[-1]) if sizes else 0)
+    checksums = crc32c.masked_crc32c_of_each(np.frombuffer(data, np.uint8), starts, ends)
+    pairs = zip(starts, ends, strict=True)
+    assert checksums.tolist() == [crc32c.masked_crc32c(data[start:end]) for start, end in pairs]
 
 
 @given(int64)

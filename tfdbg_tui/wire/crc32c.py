@@ -6,7 +6,7 @@ data would otherwise produce degenerate CRCs.
 
 A CRC that starts from zero is linear: the CRC of a message is the exclusive or of those of its
 bytes, each followed by as many zeros as bytes follow it.  Long messages are therefore summed in
-rows, and the lengths of many records are checked, with a few numpy look-ups.
+rows, and the lengths and payloads of many records are checked, with a few numpy look-ups.
 """
 
 from __future__ import annotations
@@ -70,9 +70,60 @@ def masked_crc32c_of_lengths(lengths: npt.NDArray[np.uint64]) -> npt.NDArray[np.
         if place and not byte.any():
             continue  # nearly always: records are short
         crc ^= tables[7 - place][byte.astype(np.intp)]
-    rotated = (crc >> np.uint32(15)) | (crc << np.uint32(17))
+    return _masked(crc)
+
+
+def masked_crc32c_of_each(
+    data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]
+) -> npt.NDArray[np.uint32]:
+    """Return the masked CRC32C of each of many messages, of a few hundred bytes at most.
+
+    They are summed together, row by row from the front; the last row ends with the message.
+
+    Args:
+        data: What the messages lie in.
+        starts: Where each begins, shape [n].
+        ends: Where each ends, shape [n].
+    """
+    columns = np.arange(_ROW)
+    tables = _followed_by_zeros()[::-1].reshape(-1)
+    padded = np.concatenate((np.zeros(_ROW, np.uint8), data[: ends.max(initial=0)]))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, _ROW)
+    crcs = np.full(len(starts), 0xFFFFFFFF, np.uint32)
+    for behind in range(int((ends - starts - 1).max(initial=-1)) // _ROW, -1, -1):
+        left = ends - starts - behind * _ROW
+        rows = np.flatnonzero(left > 0)
+        sizes = np.minimum(left[rows], _ROW)
+        part = windows[ends[rows] - behind * _ROW]
+        part[columns < (_ROW - sizes)[:, None]] = 0  # what stands before the message
+        before = np.where(
+            left[rows] > _ROW, _past_a_row(crcs[rows]), _ones_followed_by_zeros()[sizes]
+        )
+        crcs[rows] = before ^ np.bitwise_xor.reduce(tables[columns * 256 + part], axis=1)
+    return _masked(~crcs)
+
+
+def _past_a_row(crcs: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return what becomes of CRCs in `_ROW` bytes that are zero."""
+    tables = _followed_by_zeros()[::-1]
+    parts = [tables[byte][crcs >> np.uint32(8 * byte) & np.uint32(0xFF)] for byte in range(4)]
+    moved: npt.NDArray[np.uint32] = np.bitwise_xor.reduce(parts)
+    return moved
+
+
+def _masked(crcs: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    rotated = (crcs >> np.uint32(15)) | (crcs << np.uint32(17))
     masked: npt.NDArray[np.uint32] = rotated + np.uint32(_MASK_DELTA)
     return masked
+
+
+@functools.cache
+def _ones_followed_by_zeros() -> npt.NDArray[np.uint32]:
+    """Return what becomes of a CRC of all ones in 0 to `_ROW` bytes that are zero."""
+    crcs = [0xFFFFFFFF]
+    for _ in range(_ROW):
+        crcs.append(TABLE[crcs[-1] & 0xFF] ^ crcs[-1] >> 8)
+    return np.array(crcs, np.uint32)
 
 
 @functools.cache

@@ -123,6 +123,20 @@ def test_what_tensorflows_writer_left_out_is_not_clean(
     assert "Not looked at: complex tensors" in report.looked_for
 
 
+def test_who_uses_a_tensor_may_stand_in_a_damaged_record(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    program.graph("f", "f")
+    program.op("f", "Sqrt", "Sqrt", "x:0")
+    program.trace("f", "Sqrt", floats(1))
+    assert diagnose(program.open()).verdict == "clean"
+    (path,) = tmp_path.rglob("*.graphs")
+    data = path.read_bytes()
+    path.write_bytes(data[:-5] + bytes([data[-5] ^ 1]) + data[-4:])
+    report = diagnose(open_run(path.parent))
+    assert report.verdict == "incomplete"
+    assert [gap.kind for gap in report.gaps] == ["damaged"]
+
+
 @pytest.mark.parametrize(("first", "told"), [(1, False), (8, True)])
 def test_what_a_circular_buffer_dropped_is_told(tmp_path: Path, first: int, told: bool) -> None:
     program = Program(tmp_path)

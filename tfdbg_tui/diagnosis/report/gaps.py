@@ -36,6 +36,12 @@ _DEFAULT_BUFFER = 1000
 _FEW = 10
 _SHOWN = 20
 _NAMED = 4
+_NEEDED = (
+    filesets.METADATA,
+    filesets.GRAPHS,
+    filesets.EXECUTION,
+    filesets.GRAPH_EXECUTION_TRACES,
+)
 _CHECK_NUMERICS = "tf.debugging.enable_check_numerics()"
 _LOOK_AT_IT = "To look at it all the same, write at the top of the program:"
 
@@ -144,8 +150,7 @@ def _unended(run: Run) -> Iterator[Gap]:
 
 
 def _damaged(run: Run) -> Iterator[Gap]:
-    files = (filesets.METADATA, filesets.EXECUTION, filesets.GRAPH_EXECUTION_TRACES)
-    suffixes = tuple(f".{suffix}" for suffix in files)
+    suffixes = tuple(f".{suffix}" for suffix in _NEEDED)
     # Of ours that runs, the last record may be under way: it tells itself what it could not write.
     under_way = run.files.is_of_our_writer and not run.state.ended
     damaged = {

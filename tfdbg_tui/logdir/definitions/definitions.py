@@ -89,14 +89,15 @@ class Definitions:
         return f"{recorded}@{self.file_set}" if self.file_set and recorded else recorded
 
     def ingest_source_files(self, file: RecordFile) -> None:
-        """Read what is new in the .source_files file; only the heads of its records."""
+        """Read what is new in the .source_files file; of each record only the head is kept."""
         for offset, head in file.heads(_SOURCE_HEAD):
+            # Frames refer to files by position: an unreadable one keeps its place.
+            host, path = self.host, ""
             try:
                 host, path = _host_and_path(head)
-            except codec.DecodeError as error:
+                file.record(offset)  # is its text intact?
+            except (OSError, ValueError) as error:
                 self._report(file, offset, error)
-                # Frames refer to files by position: an unreadable one keeps its place.
-                host, path = self.host, ""
             self.source_files.append((host, path, offset))
             self.host = host or self.host
 
@@ -178,11 +179,14 @@ class Definitions:
         return source
 
     def _ingest(self, file: RecordFile, chunk: Chunk, add: Callable[[bytes], None]) -> None:
-        for row in range(len(chunk)):
+        damaged = chunk.damaged()
+        for row, offset in enumerate(chunk.offsets.tolist()):
             try:
+                if damaged[row]:
+                    chunk.verify(row)
                 add(chunk.payload(row))
-            except codec.DecodeError as error:
-                self._report(file, int(chunk.offsets[row]), error)
+            except ValueError as error:
+                self._report(file, offset, error)
 
     def _report(self, file: RecordFile, offset: int, error: Exception) -> None:
         self._problems.add_record(file.path, offset, error)

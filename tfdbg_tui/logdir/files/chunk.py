@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from tfdbg_tui.logdir.files.gather import PADDING, Bytes, Ints
-from tfdbg_tui.wire import tfrecord
+from tfdbg_tui.logdir.files.gather import PADDING, Bytes, Flags, Ints, words
+from tfdbg_tui.wire import crc32c, tfrecord
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir.files.file_slice import FileSlice
 
 VERIFIED_BYTES = 1 << 20
 """Records up to this length are checked against their checksums, at 4 ns a byte."""
+
+_TOGETHER = 1 << 12  # bytes of a record up to which the checksums of many are made together
 
 
 class ScanBuffer:
@@ -64,13 +66,39 @@ class Chunk:
         starts = self.bounds[rows] + tfrecord.HEADER_SIZE
         return starts, self.bounds[rows + 1] - tfrecord.FOOTER_SIZE
 
+    def verify(self, row: int) -> None:
+        """Check the payload of a record against its checksum.
+
+        Raises:
+            tfrecord.CorruptRecordError: It does not match.
+        """
+        start, end = int(self.bounds[row]), int(self.bounds[row + 1])
+        tfrecord.verify(self.data[start:end].tobytes(), 0, end - start)
+
     def is_intact(self, row: int) -> bool:
         """Return whether a payload matches its checksum; False where it is too long to tell."""
-        start, end = int(self.bounds[row]), int(self.bounds[row + 1])
-        if self.large is not None or end - start > VERIFIED_BYTES:
+        if self.large is not None or self.bounds[row + 1] - self.bounds[row] > VERIFIED_BYTES:
             return False
         try:
-            tfrecord.verify(self.data[start:end].tobytes(), 0, end - start)
+            self.verify(row)
         except tfrecord.CorruptRecordError:
             return False
         return True
+
+    def damaged(self) -> Flags:
+        """Return of each record whether its payload contradicts its checksum.
+
+        Those that are too long to tell do not.
+        """
+        found = np.zeros(len(self), bool)
+        if self.large is not None:
+            return found
+        starts, ends = self.payload_bounds(np.arange(len(self)))
+        short = np.flatnonzero(ends - starts < _TOGETHER)
+        stored = words(self.data)[ends[short]] & np.uint64(0xFFFFFFFF)
+        made = crc32c.masked_crc32c_of_each(self.data, starts[short], ends[short])
+        found[short] = made != stored
+        long = (ends - starts >= _TOGETHER) & (ends - starts < VERIFIED_BYTES)
+        for row in np.flatnonzero(long).tolist():
+            found[row] = not self.is_intact(row)
+        return found
