@@ -49,8 +49,11 @@ class Location(NamedTuple):
 class Locations(Protocol):
     """Knows the locations that were met before."""
 
+    def here(self, frame: FrameType) -> Location:
+        """Return the location of a running frame and its callers."""
+
     def known(self, frame: FrameType) -> Location | None:
-        """Return the location of a running frame and its callers, if `add` was called for it."""
+        """Return the location of a running frame and its callers, if it was asked for before."""
 
     def add(self, frame: FrameType, stack: Iterable[Any] | None) -> Location:
         """Return the location of a running frame and its callers.

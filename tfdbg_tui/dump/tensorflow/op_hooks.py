@@ -94,8 +94,12 @@ class OpHooks:
         def init(this: Any, graph: Any) -> None:
             original(this, graph)
             location = self._thread.location
+            self._thread.location = None
+            if location is None and not own.adds_ops():  # TensorFlow has imported it
+                location = self._listener.attempt(
+                    _LOCATIONS, self._locations.here, sys._getframe(1)
+                )
             if location is not None:
-                self._thread.location = None
                 locations.note_location(this, location)
 
         return init
