@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tfdbg_tui.logdir import list_runs
 from tfdbg_tui.logdir.several import common_path, list_runs_of
 
 if TYPE_CHECKING:
@@ -41,3 +42,17 @@ def test_each_run_is_listed_once_and_what_cannot_be_listed_is_told(
         str(tmp_path / "shape"),
     ]
     assert [path for path, _ in unlisted] == [str(tmp_path / "missing")]
+
+
+def test_links_to_directories_elsewhere_count_once(
+    logdirs: RecordedLogdirs, tmp_path: Path
+) -> None:
+    shutil.copytree(logdirs["shape"], tmp_path / "runs" / "shape")
+    shutil.copytree(logdirs["session"], tmp_path / "elsewhere" / "session")
+    targets = {"latest": "shape", "a": "../elsewhere", "b": "../elsewhere", "up": "..", "c": "c"}
+    for name, target in targets.items():
+        (tmp_path / "runs" / name).symlink_to(target)
+    assert sorted(run.directory for run in list_runs(tmp_path / "runs")) == [
+        str(tmp_path / "runs" / "a" / "session"),
+        str(tmp_path / "runs" / "shape"),
+    ]

@@ -121,6 +121,8 @@ class RunFiles:
 def list_runs(logdir: str | os.PathLike[str]) -> list[RunFiles]:
     """Return the runs in `logdir` and in directories up to three levels below, oldest first.
 
+    Links in `logdir` itself to directories elsewhere count as directories.
+
     Raises:
         LogdirError: `logdir` is missing, is not a directory, cannot be listed, or holds no run.
     """
@@ -201,7 +203,7 @@ def _file_sets_below(path: str, closed: list[str]) -> list[tuple[str, list[FileS
         path: The directory.
         closed: Gets those below it that cannot be listed.
     """
-    file_sets, level = _listed(path)
+    file_sets, level = _listed(path, links=True)
     found = [(path, file_sets)]
     for _ in range(_SEARCH_DEPTH):
         below: list[str] = []
@@ -217,11 +219,28 @@ def _file_sets_below(path: str, closed: list[str]) -> list[tuple[str, list[FileS
     return found
 
 
-def _listed(directory: str) -> tuple[list[FileSet], list[str]]:
-    """Return the file sets in a directory, and the directories in it; raises OSError."""
+def _listed(directory: str, *, links: bool = False) -> tuple[list[FileSet], list[str]]:
+    """Return the file sets in a directory, and the directories in it; raises OSError.
+
+    Args:
+        directory: The directory.
+        links: Whether links to directories elsewhere count as directories.
+    """
     listing = storage_of(directory).list(directory)
     file_sets = filesets.file_sets_of(directory, listing.names)
-    return file_sets, [os.path.join(directory, name) for name in sorted(listing.directories)]
+    below = [os.path.join(directory, name) for name in sorted(listing.directories)]
+    return file_sets, below + (_leading_elsewhere(directory, listing.links) if links else [])
+
+
+def _leading_elsewhere(directory: str, links: Sequence[str]) -> list[str]:
+    """Return one link to each directory that neither lies in this one nor holds it."""
+    here = os.path.realpath(directory)
+    targets: dict[str, str] = {}
+    for link in (os.path.join(directory, name) for name in sorted(links)):
+        target = os.path.realpath(link)
+        if os.path.commonpath([target, here]) not in (target, here):
+            targets.setdefault(target, link)
+    return list(targets.values())
 
 
 def _runs_of(directory: str, file_sets: Sequence[FileSet]) -> list[RunFiles]:

@@ -29,10 +29,12 @@ class Listing(NamedTuple):
     Attributes:
         names: All names, of files and directories.
         directories: Names of the directories, without links to directories.
+        links: Names of links to directories.
     """
 
     names: Sequence[str]
     directories: Sequence[str]
+    links: Sequence[str] = ()
 
 
 class Look(NamedTuple):

@@ -145,7 +145,10 @@ class LocalStorage:
         with os.scandir(directory) as found:
             entries = list(found)
         directories = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-        return Listing([entry.name for entry in entries], directories)
+        links = [
+            entry.name for entry in entries if entry.is_symlink() and _leads_to_directory(entry)
+        ]
+        return Listing([entry.name for entry in entries], directories, links)
 
     def exists(self, path: str) -> bool:
         """Return whether there is anything of this name."""
@@ -162,6 +165,13 @@ class LocalStorage:
             return file.read(size, 0)
         finally:
             file.close()
+
+
+def _leads_to_directory(link: os.DirEntry[str]) -> bool:
+    try:
+        return link.is_dir()
+    except OSError:  # a circle of links
+        return False
 
 
 LOCAL: Final = LocalStorage()

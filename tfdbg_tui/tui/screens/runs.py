@@ -100,7 +100,9 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
     def compose(self) -> ComposeResult:
         """See Textual."""
         with Vertical(classes="-ascii" if self._charset.ascii_only else "") as box:
-            box.border_title = f"{len(self._runs)} runs: choose one"
+            box.border_title = (
+                "the only run" if len(self._runs) == 1 else f"{len(self._runs):,} runs: choose one"
+            )
             leave = "Esc closes" if self._can_close else "Esc quits"
             box.border_subtitle = f"type to filter, Enter opens, {leave}"
             yield self._filter
