@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from textual import events
 
+from tests.tui.screens.test_layers import program
 from tfdbg_tui.logdir.index.steps import Steps
 from tfdbg_tui.tui.actions.registry import ACTIONS
 from tfdbg_tui.tui.app import TfdbgApp
@@ -380,6 +381,16 @@ async def test_opens_on_the_first_root_and_stays_where_the_user_goes(
         opened.app.post_message(Diagnosed(opened.snapshot.explanation))
         await opened.pilot.pause()
         assert opened.focus.graph_execution == 0
+
+
+async def test_opens_on_the_largest_number_where_nothing_is_bad(
+    open_app: Open, tmp_path: Path
+) -> None:
+    program(tmp_path, steps=6).open()
+    async with open_app(tmp_path, at_root=True) as opened:
+        assert opened.focus.graph_execution == 25
+        for told in ("Closest to the largest float16, 6.55e+04:", "1.02e+03 in step 5"):
+            assert told in opened.screen()
 
 
 async def test_waits_for_a_run_and_grows_with_it(logdirs: RecordedLogdirs, tmp_path: Path) -> None:

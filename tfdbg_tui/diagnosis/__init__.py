@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import graph_id_of as graph_id_of
     from tfdbg_tui.diagnosis.events import name_of as name_of
     from tfdbg_tui.diagnosis.events import op_type_of as op_type_of
+    from tfdbg_tui.diagnosis.events import stack_id_of as stack_id_of
     from tfdbg_tui.diagnosis.events import summary_of as summary_of
     from tfdbg_tui.diagnosis.fleet.attempts import summarized as summarized
     from tfdbg_tui.diagnosis.fleet.joining import join as join
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.fleet.summary import summaries_to_json as summaries_to_json
     from tfdbg_tui.diagnosis.fleet.words import fleet_to_text as fleet_to_text
     from tfdbg_tui.diagnosis.function_names import readable_function as readable_function
+    from tfdbg_tui.diagnosis.headroom import Headroom as Headroom
     from tfdbg_tui.diagnosis.heat import SIDES as SIDES
     from tfdbg_tui.diagnosis.heat import Cells as Cells
     from tfdbg_tui.diagnosis.heat import Heat as Heat
@@ -82,6 +84,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION as SCHEMA_VERSION
     from tfdbg_tui.diagnosis.report.when import batch_text as batch_text
     from tfdbg_tui.diagnosis.report.when import step_of as step_of
+    from tfdbg_tui.diagnosis.report.when import when_text as when_text
     from tfdbg_tui.diagnosis.report.words import chain_to_text as chain_to_text
     from tfdbg_tui.diagnosis.report.words import paragraph as paragraph
     from tfdbg_tui.diagnosis.report.words import to_text as to_text
@@ -103,6 +106,7 @@ _NAMES = {
         "graph_id_of",
         "name_of",
         "op_type_of",
+        "stack_id_of",
         "summary_of",
     ),
     "tfdbg_tui.diagnosis.fleet.attempts": ("summarized",),
@@ -118,6 +122,7 @@ _NAMES = {
     ),
     "tfdbg_tui.diagnosis.fleet.words": ("fleet_to_text",),
     "tfdbg_tui.diagnosis.function_names": ("readable_function",),
+    "tfdbg_tui.diagnosis.headroom": ("Headroom",),
     "tfdbg_tui.diagnosis.heat": ("SIDES", "Cells", "Heat", "heat_of"),
     "tfdbg_tui.diagnosis.history": (
         "History",
@@ -145,7 +150,7 @@ _NAMES = {
     "tfdbg_tui.diagnosis.report.groups": ("Group",),
     "tfdbg_tui.diagnosis.report.links": ("Link",),
     "tfdbg_tui.diagnosis.report.schemas": ("SCHEMA_VERSION",),
-    "tfdbg_tui.diagnosis.report.when": ("batch_text", "step_of"),
+    "tfdbg_tui.diagnosis.report.when": ("batch_text", "step_of", "when_text"),
     "tfdbg_tui.diagnosis.report.words": (
         "chain_to_text",
         "paragraph",

@@ -10,6 +10,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import summary_of
+from tfdbg_tui.diagnosis.headroom import headroom_of
 from tfdbg_tui.diagnosis.report.chains import Chain, GroupKind, chain_to
 from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
 from tfdbg_tui.diagnosis.report.groups import Group
@@ -40,6 +41,7 @@ class Explanation:
         report: The report.
         alerts: The alerts that it explains, in order of time.
         groups: The findings: roots in order of first occurrence, suspects, what is benign.
+        headroom: Where there is no root and no suspect, the number closest to its type's limit.
     """
 
     def __init__(self, run: Run, alerts: Alerts) -> None:
@@ -52,6 +54,7 @@ class Explanation:
             for contained in (False, True)
         )
         self._tell(run, alerts, self._diagnosis.report(), bad, benign)
+        self.headroom = None if self.first else headroom_of(run)
 
     def recounted(self, run: Run, alerts: Alerts) -> Explanation | None:
         """Return the same for the run as it has grown, if only the numbers of alerts have changed.

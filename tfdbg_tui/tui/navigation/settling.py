@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.tui.panes import PANES, alerts, pane_named
 from tfdbg_tui.tui.session.focus import Focus
 from tfdbg_tui.tui.session.focusing import (
+    focus_event,
     focus_execution,
     focus_first_alert,
     focus_graph_execution,
@@ -31,14 +32,17 @@ def first_focus(snapshot: Snapshot) -> Focus:
 
 
 def open_on_root(snapshot: Snapshot, focus: Focus) -> Focus:
-    """Return the focus on the first root or suspect, in the list of alerts.
+    """Return the focus on the first root or suspect, in the list of alerts; else on the largest.
 
     Where there is no other, its alerts are listed.  The focus is as it was where there is none, and
     in the pane that the user has gone to where it is there.
     """
     explanation = snapshot.explanation
-    if explanation is None or explanation.first is None:
+    if explanation is None:
         return focus
+    if explanation.first is None:
+        largest = explanation.headroom
+        return focus_event(snapshot, focus, largest.event) if largest else focus
     on_root = focus_first_alert(snapshot, focus)
     if len(explanation.groups) == 1:
         on_root = replace(on_root, open_causes=focus.open_causes | {explanation.first})

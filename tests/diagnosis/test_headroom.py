@@ -1,0 +1,50 @@
+"""How far a healthy run is from the limits of its types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tests.diagnosis.tiny import Program
+from tfdbg_tui.diagnosis import TensorEvent
+from tfdbg_tui.diagnosis.headroom import headroom_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_of_what_may_grow_the_number_closest_to_the_limit_of_its_type(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    tensors: dict[str, tuple[str, np.floating[Any]]] = {
+        "large": ("MatMul", np.float32(1e9)),
+        "close": ("MatMul", np.float16(600.0)),
+        "constant": ("Const", np.float16(3e4)),
+        "mask": ("Select", np.finfo(np.float16).min),
+        "gradient_tape/close/MatMul": ("MatMul", np.float16(6e4)),
+    }
+    for name, (op_type, _) in tensors.items():
+        made.op("f", op_type, name)
+    for part in (0.5, 1.0, 0.25):
+        for name, (_, value) in tensors.items():
+            number = value if name == "mask" else value * part
+            made.trace("f", name, np.full(4, number, value.dtype), extremes=True)
+    found = headroom_of(made.open())
+    assert found is not None
+    assert (found.event, found.largest, found.dtype) == (
+        TensorEvent("graph_execution", 6, 0),
+        600.0,
+        "float16",
+    )
+    assert 2.0 < found.powers < 2.1
+
+
+def test_where_nothing_was_measured_there_is_none(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    made.op("f", "MatMul", "x")
+    made.trace("f", "x", np.ones(4, np.float32))
+    assert headroom_of(made.open()) is None
