@@ -369,9 +369,14 @@ class HeatStrips(VirtualList):
     def _legend(self, grid: HeatGrid) -> Line:
         low, high = grid.range
         bars = zip(self._charset.bars[1:], _STYLES, strict=True)
-        cells: list[Cell] = [(f"{low:.2g} ", "dim"), *bars, (f" {high:.2g}", "dim")]
-        cells += [("   N", "bad"), (" NaN ", "dim"), (self._charset.inf[0], "bad")]
-        cells.append((" infinity   blank: not measured", "dim"))
+        scale: list[Cell] = [(f"{low:.2g} ", "dim"), *bars, (f" {high:.2g}   ", "dim")]
+        cells = scale if high else []
+        cells += [
+            ("N", "bad"),
+            (" NaN ", "dim"),
+            (self._charset.inf[0], "bad"),
+            (" infinity", "dim"),
+        ]
         if grid.heat.bad_outside:
-            cells.append((f"   {grid.heat.bad_outside:,} bad tensors are in no step", "bad"))
-        return tuple(cells)
+            cells.append((f"   {grid.heat.bad_outside:,} bad tensors in no step", "bad"))
+        return (*cells, ("   blank: not measured", "dim"))
