@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _TOGETHER = 12  # curves over one another: those of the tensors next to the chosen one
+_STRETCHES = 200  # of bad computations, whose first record is read
 _SECONDS = 0.5  # between two looks at a run that grows
 _KEYS = "Enter goes there  n bad  [ ] tensors  Esc closes"
 _TITLES = ("step", "exec", "min", "max", "|max|", "NaN", "inf", "zeros")
@@ -280,10 +281,25 @@ class HistoryTable(VirtualList):
         shown = [self._history(event) for event in self._tensors[first : first + _TOGETHER]]
         if all(np.isnan(history.largest).all() for history in shown):
             return [((_UNMEASURED, "dim"),)]
-        drawn = [curves.Curve(self._places(history), history.largest) for history in shown]
+        drawn = [curves.Curve(self._places(one), self._heights(one)) for one in shown]
         limit = MAX_FINITE.get(self.history.dtype or "")
         size = width, height
         return curves.draw(drawn, chosen - first, limit, size, self._charset)
+
+    def _heights(self, history: History) -> curves.Floats:
+        """Return what is drawn of a tensor: ∞ where it becomes that, and nothing while it is bad.
+
+        What is finite of a tensor that has become bad is no curve of it. It is of one that has been
+        bad from the beginning, as what is masked by -∞.
+        """
+        bad = history.bad
+        numbers = np.where(bad & np.logical_or.accumulate(~bad), np.nan, history.largest)
+        begun = np.flatnonzero(bad[1:] & ~bad[:-1]) + 1
+        for position in begun[:_STRETCHES].tolist():
+            summary = self.snapshot.summary(history.event(position))
+            if summary is not None and (summary.pos_inf or summary.neg_inf):
+                numbers[position] = np.inf
+        return numbers
 
     def _places(self, history: History) -> curves.Floats:
         events = self.snapshot.events(history.latest.kind)

@@ -31,7 +31,8 @@ class Curve:
 
     Attributes:
         places: Where each is on the axis, from 0 to 1, ascending.
-        numbers: Positive numbers, or zeros, which are drawn at the bottom; NaN for none.
+        numbers: Positive numbers, zeros, which are drawn at the bottom, or infinities, at the top;
+            NaN for none.
     """
 
     places: Floats
@@ -82,7 +83,8 @@ def scale_for(curves: Sequence[Curve], limit: float | None, height: int) -> Scal
         limit: The largest number of their type; None if it is not known.
         height: How many lines it has.
     """
-    numbers = [curve.numbers[curve.numbers > 0] for curve in curves]
+    positive = (curve.numbers[curve.numbers > 0] for curve in curves)
+    numbers = [part[np.isfinite(part)] for part in positive]
     powers = [np.log10([part.min(), part.max()]) for part in numbers if part.size]
     low = math.floor(min((power[0] for power in powers), default=0.0))
     high = math.ceil(max((power[1] for power in powers), default=1.0))
