@@ -69,6 +69,30 @@ def test_a_finding_names_its_layer(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
+    ("outside", "expected"),
+    [(0, "model/encoder/wide"), (1, "model/encoder/wide"), (4, None)],  # none, around it, another
+)
+def test_a_finding_names_the_layer_whose_result_its_op_takes(
+    tmp_path: Path, outside: int, expected: str | None
+) -> None:
+    program = Program(tmp_path)
+    for number, outer, name in ((1, 0, "model"), (2, 1, "encoder"), (3, 2, "wide"), (4, 1, "head")):
+        program.layer(number, outer, name, "Dense", "float16")
+    program.graph("root", "")
+    program.graph("f", "step", "root")
+    program.op("f", "MatMul", "MatMul", "x:0", layer=3)
+    program.op("f", "Neg", "Neg", "MatMul:0", layer=outside)
+    program.op("f", "Exp", "Exp", "Neg:0", layer=outside)
+    for name, value in (("MatMul", -1e3), ("Neg", 1e3), ("Exp", np.inf)):
+        program.trace("f", name, floats(value))
+    report = diagnose(program.open())
+    (root,) = report.roots
+    assert (root.input_layer and root.input_layer.path) == expected
+    said = "takes      the result of model > encoder > wide (Dense, float16)" in to_text(report)
+    assert said == bool(expected)
+
+
+@pytest.mark.parametrize(
     ("query", "count"),
     [
         ("layer=encoder", 2),  # what is in it too

@@ -149,7 +149,7 @@ def outputs_of_same_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> list
     if event.kind == "execution":
         return list(_outputs(run, event.index))
     site = run.graph_executions.site(event.index)
-    return list(_computed(run, dataflow, site.graph_id, site.op_name))
+    return list(computed(run, dataflow, site.graph_id, site.op_name))
 
 
 def tensors_of_line(run: Run, dataflow: Dataflow, path: str, line: int) -> list[TensorEvent]:
@@ -171,7 +171,7 @@ def tensors_of_line(run: Run, dataflow: Dataflow, path: str, line: int) -> list[
         for graph_id, graph in list(run.graphs.items())
         for op in list(graph.ops.values())
         if passes(op.stack_id)
-        for event in _computed(run, dataflow, graph_id, op.name)
+        for event in computed(run, dataflow, graph_id, op.name)
     ]
     eager = _latest_executions(run)
     found += [
@@ -201,7 +201,15 @@ def _outputs(run: Run, index: int) -> Iterator[TensorEvent]:
             yield TensorEvent("execution", index, slot)
 
 
-def _computed(run: Run, dataflow: Dataflow, graph_id: str, op_name: str) -> Iterator[TensorEvent]:
+def computed(run: Run, dataflow: Dataflow, graph_id: str, op_name: str) -> Iterator[TensorEvent]:
+    """Yield the last computation of each output of an op.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        graph_id: The graph that the op is in.
+        op_name: Its name.
+    """
     traces = run.graph_executions
     for site, site_id in dataflow.timeline.sites(graph_id, op_name):
         row = traces.last_before(site_id, len(traces))

@@ -132,6 +132,9 @@ _WRAPPER = re.compile(
     """,
     re.VERBOSE,
 )
+_OPTIMIZER = re.compile(
+    r"/(tf_)?keras/(src/)?optimizers/(?!schedules/)|/tensorflow/python/training/\w+\.py$"
+)
 _ALGORITHMS = frozenset({"reduce_logsumexp", "reduce_logsumexp_v1", "logsumexp"})
 
 
@@ -150,6 +153,15 @@ def inside_algorithm(run: Run, stack_id: int | None) -> bool:
             or not _WRAPPER.search("/" + frame.path.replace("\\", "/"))
         )
         for frame in deeper
+    )
+
+
+def in_optimizer(run: Run, stack_id: int | None) -> bool:
+    """Whether an op belongs to the step of an optimizer of Keras or TensorFlow."""
+    frames = run.stack(stack_id) if stack_id is not None else ()
+    return any(
+        frame.path is not None and _OPTIMIZER.search("/" + frame.path.replace("\\", "/"))
+        for frame in frames
     )
 
 

@@ -64,6 +64,20 @@ def test_growth_of_other_tensors_explains_nothing(tmp_path: Path) -> None:
     assert first_root(tmp_path, program).rule == "log-of-zero"
 
 
+def test_a_loop_whose_numbers_grow_is_told_by_its_iterations(tmp_path: Path) -> None:
+    factor = tf.fill([2, 2], 1e4)
+
+    @tf.function
+    def product(x: Any) -> Any:
+        for _ in tf.range(20):
+            x = tf.matmul(x, factor)
+        return x
+
+    root = first_root(tmp_path, lambda: product(tf.ones([2, 2])))
+    assert (root.rule, root.certainty) == ("grew-over-iterations", "likely")
+    assert "grew from 2e+04 in iteration 0 to 3.2e+21 in iteration 4: ×2e+04 an" in root.evidence
+
+
 def test_a_jump_is_no_growth(tmp_path: Path) -> None:
     @tf.function
     def product(x: Any) -> Any:

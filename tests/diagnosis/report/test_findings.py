@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _FINDING_KEYS = {
     "rule", "certainty", "title", "evidence", "why", "fix", "suggestion", "op_name", "op_type",
     "output_slot", "bad_elements", "graph", "kind", "index", "step", "fit_batch", "when", "device",
-    "layer", "location", "differentiated_at", "alerts", "chain",
+    "layer", "input_layer", "location", "differentiated_at", "alerts", "chain",
 }  # fmt: skip
 
 

@@ -211,6 +211,53 @@ def test_a_loss_scaler_may_skip_some_steps_but_not_most(tmp_path: Path, name: st
         assert "the loss scale went from 1 to 1.82e-12" in finding.evidence
 
 
+def test_steps_are_skipped_by_python_where_none_changes_a_variable(tmp_path: Path) -> None:
+    assert skipped_in_python(tmp_path / "all", applied=0) == ["all-steps-skipped"]
+    assert skipped_in_python(tmp_path / "none", applied=40) == []
+
+
+def skipped_in_python(directory: Path, applied: int) -> list[str]:
+    """Returns what is said of an eager training whose gradients are ∞, and some are applied."""
+    directory.mkdir()
+    recorded = Program(directory)
+    for step in range(40):
+        loss, scaled = 3 * step + 1, 3 * step + 2
+        recorded.execution("Square", [], {loss: some(1e6)})
+        recorded.execution("__backward_f_1", [loss], {scaled: some(np.inf, dtype=HALF)})
+        if step < applied:
+            recorded.execution("AssignSubVariableOp", [1000, scaled], {})
+    return [finding.rule for finding in diagnose(recorded.open()).suspects]
+
+
+def test_skipped_steps_are_told_beside_a_root_in_the_forward_pass(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "Log", "Log", "x:0")
+    recorded.op("f", "Mul", "gradient_tape/Mul", "Log:0", "scale:0")
+    recorded.op("f", "IsFinite", "IsFinite", "gradient_tape/Mul:0")
+    recorded.op("f", "AssignVariableOp", "Assign", "loss:0", "Log:0", outputs=0)
+    for _ in range(20):
+        recorded.trace("f", "Log", some(np.nan))
+        recorded.trace("f", "gradient_tape/Mul", some(np.nan))
+    report = diagnose(recorded.open())
+    assert [finding.op_type for finding in report.roots] == ["Log"]
+    assert [finding.rule for finding in report.suspects] == ["all-steps-skipped"]
+
+
+@pytest.mark.parametrize(("largest", "expected"), [(4e-5, ["gradient-underflow"]), (1e-3, [])])
+def test_gradients_that_are_too_small_for_float16(
+    tmp_path: Path, largest: float, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    for name in ("gradient_tape/MatMul", "gradient_tape/MatMul_1"):
+        recorded.op("f", "MatMul", name, "x:0", "y:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "gradient_tape/MatMul:0", outputs=0)
+    for step in range(CALLS):
+        value = largest if step == 3 else 1e-6
+        recorded.trace("f", "gradient_tape/MatMul", some(value, dtype=HALF), extremes=True)
+        recorded.trace("f", "gradient_tape/MatMul_1", some(0, dtype=HALF), extremes=True)
+    assert suspects(recorded) == expected
+
+
 GROWING = [2.0 * 3.0**step for step in range(14)]
 
 

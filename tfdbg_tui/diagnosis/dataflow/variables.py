@@ -195,7 +195,7 @@ class Variables:
             execution: The execution.
         """
         executions = self._run.executions
-        numbers = [n for n in range(executions.num_kinds) if self._may_assign(n)]
+        numbers = [n for n in range(executions.num_kinds) if self.may_assign(n)]
         rows = [executions.kinds.rows_equal(number, 0, execution) for number in numbers]
         ordered = np.sort(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
         for index in ordered[::-1][:_LOOK_BACK].tolist():
@@ -209,7 +209,7 @@ class Variables:
             made = self._in_call(graph_id, index, handle)
             yield from (self._assignment(captured, index, at) for captured in reversed(made))
 
-    def _may_assign(self, kind_number: int) -> bool:
+    def may_assign(self, kind_number: int) -> bool:
         """Whether executions of a kind are assignments, or calls of functions that may assign."""
         kind = self._run.executions.kind_by_id(kind_number)
         graph_id = self._function_of(kind)

@@ -62,6 +62,7 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
     found += [
         Part("op", _op(finding)),
         Part("layer", breadcrumb(finding.layer)),
+        Part("takes", _taken(finding)),
         Part("evidence", finding.evidence),
         Part("elements", bad_elements_text(finding.summary)),
         Part("why", finding.why),
@@ -106,6 +107,11 @@ def _rewritten(finding: Finding) -> tuple[str, str]:
 
 def _place(location: Location) -> str:
     return f"{location.file}:{location.line} in {location.function}"
+
+
+def _taken(finding: Finding) -> str:
+    layer = breadcrumb(finding.input_layer)
+    return f"the result of {layer}" if layer else ""
 
 
 def _op(finding: Finding) -> str:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import graph_id_of, op_name_of, op_type_of
+from tfdbg_tui.diagnosis.events import graph_id_of, op_name_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
+from tfdbg_tui.diagnosis.locations import in_optimizer
 from tfdbg_tui.diagnosis.report.gaps import is_circular
-from tfdbg_tui.diagnosis.report.growth import growth_of
+from tfdbg_tui.diagnosis.report.growth import growth_of, loop_growth_of
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input
 from tfdbg_tui.logdir import TensorSummary
@@ -66,7 +67,9 @@ class CaseBuilder:
             used_with_input=self._used_with_input(event),
             healthy_before=self._healthy_before(event),
             growth=growth_of(run, self._dataflow, event),
+            loop_growth=loop_growth_of(run, self._dataflow, event),
             training=self._dataflow.variables.trained,
+            optimizer=in_optimizer(run, stack_id_of(run, event)),
             index=event.index,
             cut_off=self._is_cut_off(event),
             graph_name=graph.name if graph else "",

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.roots import Root
     from tfdbg_tui.diagnosis.rules.model import Case, Explanation, Match
     from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir import Layer, Run
+
+_FROM_LAYER = 3  # ops between a layer and a tensor that is told to be made of its result
 
 
 class Diagnosis:
@@ -102,7 +104,9 @@ class Diagnosis:
 
     def _suspected(self, suspect: Suspect) -> Finding:
         finding = self._finding(suspect.event, suspect.rule, suspect.match, suspect.times, ())
-        return replace(finding, layer=suspect.layer or finding.layer)
+        if suspect.layer is None:
+            return finding
+        return replace(finding, layer=suspect.layer, input_layer=None)
 
     def _finding(
         self,
@@ -118,8 +122,9 @@ class Diagnosis:
         forward = self._differentiated(event)
         called = location_of(run, forward.stack_id) if forward else None
         location = called or ran
-        step = step_of(run, self.dataflow, event)
+        step = self._step(event, chain)
         whose = _in_gradient(forward) if forward and called != ran else ""
+        layer = (forward.layer if forward else None) or self._layers.of_event(event)
         return Finding(
             rule=rule.id,
             certainty=match.certainty,
@@ -141,9 +146,31 @@ class Diagnosis:
             forward_stack_id=forward.stack_id if forward and called not in (None, ran) else None,
             alerts=alerts,
             chain=tuple(chain),
-            layer=(forward.layer if forward else None) or self._layers.of_event(event),
+            layer=layer,
+            input_layer=None if is_backward(run, event) else self._input_layer(event, layer),
             summary=summary_of(run, event),
         )
+
+    def _step(self, event: TensorEvent, chain: Sequence[Link]) -> int | None:
+        """Return the step of a tensor; of what data functions make, that in which it is used."""
+        events = (event, *(link.event for link in chain if link.is_bad))
+        steps = (step_of(self._run, self.dataflow, one) for one in events)
+        return next((step for step in steps if step is not None), None)
+
+    def _input_layer(self, event: TensorEvent, layer: Layer | None) -> Layer | None:
+        """Return the layer whose result a tensor is made of, in its own layer or in none.
+
+        None where its own layer is not around another, or there is more than one.
+        """
+        made = [event]
+        for _ in range(_FROM_LAYER):
+            made = [p.event for one in made for p in self.dataflow.producers(one) if p.event]
+            layers = {self._layers.of_event(one) for one in made} - {None, layer}
+            if layers:
+                found = layers.pop()
+                inside = found is not None and (layer is None or layer in found.parts)
+                return found if inside and not layers else None
+        return None
 
     def _differentiated(self, event: TensorEvent) -> ForwardOp | None:
         """Return the op whose gradient an event is, unless the user has written the gradient."""

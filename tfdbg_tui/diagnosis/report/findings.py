@@ -56,6 +56,7 @@ class Finding:
         alerts: Number of alerts that go back to it.
         chain: From the op's inputs to where bad values show.
         layer: The Keras layer or `tf.Module` that it is of, where that is recorded.
+        input_layer: Where that is none, or one around others: the one whose result the op takes.
         summary: What was recorded of the first bad tensor.
         workers: Of a job of several processes: which of them made it, and how it got to others.
     """
@@ -81,6 +82,7 @@ class Finding:
     alerts: int
     chain: tuple[Link, ...]
     layer: Layer | None = None
+    input_layer: Layer | None = None
     summary: TensorSummary | None = None
     workers: str = ""
 
@@ -113,6 +115,7 @@ class Finding:
             "when": self.when,
             "device": self.device,
             "layer": layer_json(self.layer),
+            "input_layer": layer_json(self.input_layer),
             "location": _place(self.location),
             "differentiated_at": _place(self.differentiated_at),
             "alerts": self.alerts,

@@ -1,7 +1,8 @@
-"""How a tensor grew from step to step before it was bad."""
+"""How a tensor grew from step to step, or from iteration to iteration, before it was bad."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.index.columns import Int64Array
+    from tfdbg_tui.logdir.index.magnitudes import Floats
 
 _LEAST = 100  # times, from the first step of the growth to the last
 _STEPS = 3  # that have to be on record
@@ -27,7 +30,31 @@ def growth_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Growth | None
         event: A computation of the tensor.
     """
     found = magnitudes_of(run, dataflow, event)
-    numbers, largest = by_step(run, found.some(found.rows < event.index))
+    return _growth(*by_step(run, found.some(found.rows < event.index)))
+
+
+def loop_growth_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Growth | None:
+    """Return how a tensor grew in the iterations before an event, in the same run of a loop.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: A computation of the tensor.
+    """
+    if event.kind == "execution":
+        return None
+    found = magnitudes_of(run, dataflow, event)
+    same = found.executions == dataflow.timeline.execution_of(event.index)
+    found = found.some(same & (found.rows < event.index))
+    if not len(found):
+        return None
+    places = np.searchsorted(dataflow.timeline.rows_of(event.index), found.rows)
+    growth = _growth(places - places[0], found.largest)  # Iteration 0 is always measured.
+    return replace(growth, unit="iteration") if growth is not None else None
+
+
+def _growth(numbers: Int64Array, largest: Floats) -> Growth | None:
+    """Return how a tensor has grown up to the last of some steps, since it last fell."""
     falls = np.flatnonzero((np.diff(largest) <= 0) | (largest[:-1] == 0))
     start = int(falls[-1]) + 1 if falls.size else 0
     if len(numbers) - start < _STEPS or largest[-1] < _LEAST * largest[start]:

@@ -84,8 +84,10 @@ def _surroundings(case: Case) -> list[str]:
         (case.backward and not case.gradient_of, "in a gradient"),
         (case.used_with_input, f"{', '.join(case.used_with_input)} takes input and result"),
         (case.cut_off, "the first event that a circular buffer has kept"),
+        (case.optimizer, "in the step of an optimizer"),
         (case.healthy_before, f"{case.healthy_before} times finite before"),
         (case.growth, str(case.growth)),
+        (case.loop_growth, str(case.loop_growth)),
         (case.limits, f"recorded with {case.limits}"),
     ]
     used = [f"then {', '.join((user, *then))}" for user, then in case.users]

@@ -48,18 +48,21 @@ class Growth:
         first: The largest magnitude then.
         last_step: The last step on record before it was bad.
         last: The largest magnitude then.
+        unit: What steps are: those of a training, or the iterations of a loop.
     """
 
     first_step: int
     first: float
     last_step: int
     last: float
+    unit: Literal["step", "iteration"] = "step"
 
     def __str__(self) -> str:
         times = (self.last / self.first) ** (1 / (self.last_step - self.first_step))
         return (
-            f"its largest magnitude grew from {self.first:.3g} in step {self.first_step:,} to "
-            f"{self.last:.3g} in step {self.last_step:,}: ×{times:.3g} a step"
+            f"its largest magnitude grew from {self.first:.3g} in {self.unit} "
+            f"{self.first_step:,} to {self.last:.3g} in {self.unit} {self.last_step:,}: "
+            f"×{times:.3g} {'an' if self.unit == 'iteration' else 'a'} {self.unit}"
         )
 
 
@@ -84,7 +87,9 @@ class Case:
         used_with_input: Types of the ops that take the result together with the op's own input.
         healthy_before: How many calls of the function, or runs of the line, came before.
         growth: How it grew before; None where it did not, or that is not on record.
+        loop_growth: The same over the iterations of a loop, in one run of it.
         training: Whether the program changes variables.
+        optimizer: Whether the op belongs to the step of an optimizer.
         index: Position among the events of its kind.
         cut_off: Whether a circular buffer may have dropped what it was made from.
         graph_name: Name of the op's graph; "" outside.
@@ -107,7 +112,9 @@ class Case:
     used_with_input: frozenset[str] = frozenset()
     healthy_before: int = 0
     growth: Growth | None = None
+    loop_growth: Growth | None = None
     training: bool = False
+    optimizer: bool = False
     index: int = 0
     cut_off: bool = False
     graph_name: str = ""

@@ -84,13 +84,21 @@ def _doubted_by_training(case: Case, match: Match | None) -> Match | None:
 
 
 def _grew(case: Case) -> Match | None:
+    return _by_growth(case, case.growth)
+
+
+def _grew_in_loop(case: Case) -> Match | None:
+    return _by_growth(case, case.loop_growth)
+
+
+def _by_growth(case: Case, growth: Growth | None) -> Match | None:
     match = overflow(nan=True)(case)
     limit = MAX_FINITE.get(case.out.dtype or "")
-    if match is None or case.growth is None or limit is None:
+    if match is None or growth is None or limit is None:
         return None
-    if case.growth.last < math.sqrt(limit):  # Most of the way came after it, all at once.
+    if growth.last < math.sqrt(limit):  # Most of the way came after it, all at once.
         return None
-    return replace(match.doubted(), evidence=f"{match.evidence}; {case.growth}")
+    return replace(match.doubted(), evidence=f"{match.evidence}; {growth}")
 
 
 def _made_a_softmax(case: Case) -> bool:
@@ -285,6 +293,33 @@ RULES = (
         example=example(
             "Mul", given(1e30, 1), given(1e30, 1), out=[INF, 1], training=True, healthy_before=10,
         ),
+    ),
+    Rule(
+        id="grew-over-iterations",
+        title="Numbers grew from iteration to iteration of a loop until they overflowed",
+        op_types=_MATMULS | _SUMS | _PRODUCTS,
+        test=_grew_in_loop,
+        why="Each iteration (in a recurrent layer each time step) made the same tensor larger by "
+        "about the same factor: what is applied again and again has a gain above 1, by its initial "
+        "values or by a training step that was too long.",
+        fix="In a recurrent layer: smaller initial recurrent weights (orthogonal), tanh instead of "
+        "relu, a lower learning rate, clipped gradients. Elsewhere a smaller step, or normalise "
+        "what goes from iteration to iteration.",
+        example=example(
+            "MatMul", given(1e30, 1), given(1e30, 1),
+            out=[INF, 1], loop_growth=Growth(1, 12, 5, 9e29, "iteration"),
+        ),
+    ),
+    Rule(
+        id="squared-gradient-overflow",
+        title="The square of a gradient overflowed in the optimizer",
+        op_types=ops("Square", "Mul", "Pow"),
+        test=also(overflow(), lambda c: c.optimizer),
+        why="Adam and its like keep a mean of the squares of gradients: that of a gradient above "
+        "1.8e19 is beyond float32. What they keep is ∞ from then on, and the variable stays as it "
+        "is, or becomes NaN.",
+        fix="Clip gradients (clipnorm), scale the loss or what it is of.",
+        example=example("Square", given(1e30, 1), out=[INF, 1], optimizer=True),
     ),
     Rule(
         id="norm-overflow",

@@ -23,7 +23,8 @@ EXP_UNDERFLOW = Explanation(
 GRADIENT_UNDERFLOW = Explanation(
     id="gradient-underflow",
     title="Gradients that vanish in float16",
-    why="Numbers below 6e-8 are 0 in float16: the gradients are lost in the cast.",
+    why="Numbers below 6e-8 are 0 in float16, and those below 6e-5 lose digits: the gradients are "
+    "lost, in a cast or as they are computed.",
     fix="Use a loss scale (keras.mixed_precision.LossScaleOptimizer), or bfloat16.",
     example=Example("Cast(float32 [1e-9, -2e-9, …]) → float16 [0, 0, …] in a gradient, always"),
 )

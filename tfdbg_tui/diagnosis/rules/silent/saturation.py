@@ -26,8 +26,9 @@ _MANY = 8  # measured computations that have to show it
 _SAMPLE = 8  # of them whose records are read
 _SOME_SIZE = 32  # elements of which it means something that all are alike
 
-_WIDE = 100.0
+_WIDE = 60.0
 """A layer's output that runs from below minus this to above this: the slope is within ±10."""
+_APART = 200.0  # of what a softmax takes: the least share is e⁻²⁰⁰ of the largest
 _MASKED = 1e4  # what is below minus this has been left out of a softmax on purpose
 
 _BOUNDED = frozenset({"Tanh", "Sigmoid"})
@@ -36,7 +37,7 @@ _PRODUCTS = frozenset(
 )
 """What layers compute before an activation: other ops make a step of a tanh on purpose."""
 
-_BEFORE = dict.fromkeys(_BOUNDED, _PRODUCTS) | {
+_BEFORE = dict.fromkeys(_BOUNDED, _PRODUCTS | {"Sum"}) | {  # by hand: of products
     "Softmax": _PRODUCTS | {"Mul", "RealDiv"}  # by a temperature
 }
 
@@ -92,7 +93,7 @@ def _ends(summary: TensorSummary | None, *, softmax: bool) -> tuple[float, float
         return None
     low, high = summary.minimum, summary.maximum
     if softmax:
-        is_wide = high - low >= 2 * _WIDE and low >= -_MASKED
+        is_wide = high - low >= _APART and low >= -_MASKED
     else:
         is_wide = low <= -_WIDE and high >= _WIDE
     return (low, high) if is_wide and (summary.size or 0) >= _SOME_SIZE else None

@@ -22,6 +22,7 @@ from tfdbg_tui.diagnosis.rules.silent.slots import find_exploded_slots
 from tfdbg_tui.diagnosis.rules.silent.stalled import RECTIFIERS, SOME_SIZE, find_stalled, is_hinge
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.rules.silent.unchanged import find_unchanged
+from tfdbg_tui.diagnosis.rules.silent.underflow import find_underflow
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -51,17 +52,19 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         dataflow: Where its tensors come from.
         causes: The roots of its alerts.
     """
-    search = _Search(run, dataflow, causes)
+    skipped = find_skipped_steps(run, dataflow, causes)
     if any(not root.contained for root in causes.roots):
-        return []  # a run with NaN has other worries, and every statistic of it is distorted
+        return skipped  # every other statistic of a run with NaN is distorted
+    search = _Search(run, dataflow, causes)
     found = [
+        *skipped,
         *search.sampled(),
         *search.softmax_twice(),
         *find_near_overflow(run, search.reckoned),
         *find_divergence(run, dataflow),
-        *find_skipped_steps(run, dataflow, causes),
         *find_unchanged(run, dataflow),
         *find_exploded_slots(run, dataflow),
+        *find_underflow(run, dataflow),
     ]
     # Where zeros are counted as well as measured, both ways find a layer that is off.
     told = {(suspect.rule, place_of(run, suspect.event)) for suspect in found}

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import op_type_of
+from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import History, history_of, measured_tensors
+from tfdbg_tui.diagnosis.history import History, computed, history_of, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import ALL_STEPS_SKIPPED, MOST_STEPS_SKIPPED
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy.typing as npt
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
-    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots import Causes, Root
     from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.index.columns import Int64Array
     from tfdbg_tui.logdir.index.magnitudes import Floats
 
 _STEPS = 16  # a loss scaler may well skip the first few steps
@@ -37,34 +40,74 @@ def find_skipped_steps(run: Run, dataflow: Dataflow, causes: Causes) -> list[Sus
         causes: The roots of its alerts.
     """
     for root in causes.roots:
-        skipped = _skipped(run, dataflow, root)
-        if len(skipped) < _STEPS:
-            continue
-        later = skipped[len(skipped) // 2 :]
-        is_most = skipped.mean() > _MOST and skipped.sum() >= _TOO_MANY
-        if later.mean() <= _MOST and not is_most:
-            continue
-        rule = ALL_STEPS_SKIPPED if skipped.all() else MOST_STEPS_SKIPPED
-        evidence = (
-            f"the gradients were not finite in {skipped.sum():,} of {len(skipped):,} steps, "
-            f"in the last {len(later):,} in {later.sum():,}{_scale_text(run)}"
-        )
-        return [Suspect(root.event, rule, Match("likely", evidence), int(skipped.sum()))]
-    return []
+        suspect = _suspect(run, root.event, _skipped(run, dataflow, root))
+        if suspect is not None:
+            return [suspect]
+    asked = (_suspect(run, made.event(0), made.bad) for made in _asked(run, dataflow))
+    return [suspect for suspect in asked if suspect is not None][:1]
+
+
+def _suspect(run: Run, event: TensorEvent, skipped: npt.NDArray[np.bool_]) -> Suspect | None:
+    """Return what is to be said, if most of the steps are skipped.
+
+    Args:
+        run: The run.
+        event: A gradient that was not finite.
+        skipped: Of each step whether it was skipped.
+    """
+    if len(skipped) < _STEPS:
+        return None
+    later = skipped[len(skipped) // 2 :]
+    is_most = skipped.mean() > _MOST and skipped.sum() >= _TOO_MANY
+    if later.mean() <= _MOST and not is_most:
+        return None
+    rule = ALL_STEPS_SKIPPED if skipped.all() else MOST_STEPS_SKIPPED
+    evidence = (
+        f"the gradients were not finite in {skipped.sum():,} of {len(skipped):,} steps, "
+        f"in the last {len(later):,} in {later.sum():,}{_scale_text(run)}"
+    )
+    return Suspect(event, rule, Match("likely", evidence), int(skipped.sum()))
+
+
+def _asked(run: Run, dataflow: Dataflow) -> Iterator[History]:
+    """Yield the gradients in graphs of which the program asks if they are finite.
+
+    They need not be of a root: NaN may come to them from the loss.
+    """
+    for graph in list(run.graphs.values()):
+        asked = [op.inputs[0] for op in list(graph.ops.values()) if op.op_type == "IsFinite"]
+        for ref in asked:
+            for event in computed(run, dataflow, graph.graph_id, ref.op_name):
+                if event.slot == ref.slot and _is_of_gradients(run, dataflow, event):
+                    yield history_of(run, dataflow, event)
+
+
+def _is_of_gradients(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+    """Whether a tensor is a gradient, or their sum, where a variable is used several times."""
+    made = [p.event for p in dataflow.producers(event) if p.event is not None]
+    return any(is_backward(run, one) for one in (event, *made))
 
 
 def _skipped(run: Run, dataflow: Dataflow, root: Root) -> npt.NDArray[np.bool_]:
-    """Return of each step whether the program asked if gradients are finite, and they were not."""
+    """Return of each step whether gradients were not finite, and the program asked if they are.
+
+    What it asks in Python leaves no record: but then it changes no variable in such a step.
+    """
     found = np.zeros(0, bool)
+    assigned = cache(lambda: _steps_that_assign(run, dataflow))
     for member in root.members:
         event = member.site.first
         if not is_backward(run, event):
             continue  # TensorFlow's own algorithms ask as well
         history = history_of(run, dataflow, event)
         tried = map(history.event, np.flatnonzero(history.bad)[:_TRIED].tolist())
-        if any(_is_asked(dataflow, other) for other in tried):
-            bad = history.bad if event.kind == "graph_execution" else _by_step(run, history)
-            found = found | bad if len(found) == len(bad) else max(found, bad, key=len)
+        is_asked = any(_is_asked(dataflow, other) for other in tried)
+        if event.kind == "graph_execution":
+            bad = history.bad & is_asked
+        else:
+            steps, bad = _by_step(run, history)
+            bad = bad if is_asked else bad & ~np.isin(steps, assigned())
+        found = found | bad if len(found) == len(bad) else max(found, bad, key=len)
     return found
 
 
@@ -72,11 +115,19 @@ def _is_asked(dataflow: Dataflow, event: TensorEvent) -> bool:
     return any(use.op_type == "IsFinite" for use in dataflow.consumers(event))
 
 
-def _by_step(run: Run, history: History) -> npt.NDArray[np.bool_]:
-    """Return of each step whether a tensor of it was bad: eagerly, one line makes many."""
+def _by_step(run: Run, history: History) -> tuple[Int64Array, npt.NDArray[np.bool_]]:
+    """Return the steps, and whether a tensor of each was bad: eagerly, one line makes many."""
     steps = run.executions.steps.numbers_of(history.rows)
-    _, which = np.unique(steps[steps >= 0], return_inverse=True)
-    return np.bincount(which, history.bad[steps >= 0]) > 0
+    numbers, which = np.unique(steps[steps >= 0], return_inverse=True)
+    return numbers, np.bincount(which, history.bad[steps >= 0]) > 0
+
+
+def _steps_that_assign(run: Run, dataflow: Dataflow) -> Int64Array:
+    """Return the steps in which variables are assigned, or may be."""
+    executions = run.executions
+    kinds = [n for n in range(executions.num_kinds) if dataflow.variables.may_assign(n)]
+    rows = [executions.steps.numbers_of(executions.kinds.rows_equal(n)) for n in kinds]
+    return np.concatenate([np.zeros(0, np.int64), *rows])
 
 
 def _scale_text(run: Run) -> str:

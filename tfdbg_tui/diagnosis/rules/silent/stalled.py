@@ -36,7 +36,7 @@ RECTIFIERS = frozenset({"Relu", "Relu6"})
 _REDUCTIONS = frozenset({"Mean", "Sum"})
 
 _OFF = {32: 5, 256: 3}  # elements: computations in which all of so many are 0
-_OF_LAYERS = frozenset(
+OF_LAYERS = frozenset(
     {
         *("MatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2DBackpropFilter"),
         *("Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropFilter"),
@@ -146,7 +146,7 @@ def _gradients_of_layers(
     layers = LayersOfOps(run)
     found: dict[tuple[int, ...], list[_Gradient]] = defaultdict(list)
     for event, magnitudes in measured:
-        if op_type_of(run, event) not in _OF_LAYERS or not is_backward(run, event):
+        if op_type_of(run, event) not in OF_LAYERS or not is_backward(run, event):
             continue
         layer = layers.of_event(event)
         if event.kind == "execution" and layer is None:
