@@ -56,10 +56,13 @@ async def test_a_filter_is_shown_as_it_is_typed_and_ended_by_escape(
         await opened.press("escape")
         assert listed(opened, "graph_execution") == 320
         assert opened.focus.graph_execution == second
+        typed: list[Prompt.Typed] = []
+        opened.app._navigator.typed = typed.append  # type: ignore[assignment, method-assign]
         for key, character in (("backslash", "\\"), ("L", "L"), ("o", "o"), ("g", "g")):
             opened.app.post_message(Key(key, character))
         await opened.pilot.pause()
         assert opened.app.query_one(Prompt).value == "Log", "all of it, as when it is pasted"
+        assert [message.text for message in typed] == ["Log"], "and not as often as characters"
 
 
 async def test_what_the_dump_does_not_say_is_told_beside_what_fits(

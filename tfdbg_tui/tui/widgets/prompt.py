@@ -83,9 +83,9 @@ class Prompt(Input):
         self._answer(event.value)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Tell what has been typed so far."""
+        """Tell what has been typed so far, unless more has been since: that is told next."""
         event.stop()
-        if self._is_answered:
+        if self._is_answered or event.value != self.value:
             return
         if self._purpose == "to_mark" and event.value:
             self._answer(event.value)
