@@ -195,8 +195,8 @@ class HeatStrips(VirtualList):
         """How many rows and steps there are."""
         if self._heat is None or (self._grid is None and not self._is_read):
             return f"reading{self._charset.ellipsis}"
-        steps = len(self._heat.steps)
-        return f"{len(self._heat.rows):,} rows, {steps:,} step{'s' * (steps != 1)}"
+        rows, steps = len(self._heat.rows), len(self._heat.steps)
+        return f"{rows:,} row{'s' * (rows != 1)}, {steps:,} step{'s' * (steps != 1)}"
 
     def toggle_variables(self) -> None:
         """Show a row for each variable, or none; stay on the layer."""
