@@ -92,9 +92,9 @@ class CallRows:
         if op.op_type in CALLS:
             number = self._order.entered(at.number, op, graph_id) if at.number else None
             return replace(at, number=number)
-        run = None
-        if at.run is not None:
-            run = self._inner.inside(at.run, graph_id, at.row, first=first)
+        run, around = None, self._own_run(op.graph_id, at)
+        if around is not None:
+            run = self._inner.inside(around, graph_id, at.row, first=first)
         elif self._is_outermost(op.graph_id) and self._is_in_order(op.graph_id):
             run = self._inner.inside_execution(at.execution, graph_id, at.row, first=first)
         return self._in_run(at, run) if run is not None else self._untold(at, op)
@@ -115,10 +115,27 @@ class CallRows:
             return None
         if site is None or site.op is None:
             return None
+        number = self._number_around(site.caller_id, start)
         if self._is_outermost(site.caller_id):
-            return site.op, replace(at, number=None, iteration=None, run=None)
+            return site.op, replace(at, number=number, iteration=None, run=None)
         run = self._run_around(site.caller_id, start)
-        return (site.op, self._in_run(at, run)) if run is not None else None
+        return (site.op, replace(self._in_run(at, run), number=number)) if run else None
+
+    def _own_run(self, graph_id: str, at: At) -> InnerRun | None:
+        """Return the run of a graph itself, where it runs repeatedly, else the one around it."""
+        if at.number is None or not self._order.is_repeated(graph_id):
+            return at.run
+        runs = self._inner.all_inside(at.run, at.execution, graph_id, at.row)
+        return runs[at.number.place] if len(runs) == at.number.total else at.run
+
+    def _number_around(self, graph_id: str, row: int) -> RunNumber | None:
+        """Return which run of a graph, where it runs repeatedly, a row of a branch or loop is of."""
+        own = self._inner.of_row(graph_id, row) if self._order.is_repeated(graph_id) else None
+        if own is None:
+            return None
+        around = self._run_around(graph_id, row)
+        runs = self._inner.all_inside(around, self.call_of(row)[0], graph_id, row)
+        return RunNumber(runs.index(own), len(runs)) if own in runs else None
 
     def other_iteration(self, at: At, body: str, step: int) -> At | None:
         """Return the place in time of a loop's body in another iteration; None if there is none.

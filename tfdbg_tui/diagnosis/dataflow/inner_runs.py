@@ -159,6 +159,28 @@ class InnerRuns:
             found = next(reversed(list(self._of_execution(farther, execution))), None)
         return found or InnerRun(graph_id, None)
 
+    def all_inside(
+        self, around: InnerRun | None, execution: int | None, graph_id: str, row: int
+    ) -> list[InnerRun]:
+        """Return the runs of a graph inside of another run, or else of an execution, in order.
+
+        Args:
+            around: The other run; None for all of the execution.
+            execution: The execution.
+            graph_id: The graph.
+            row: A row of the execution.
+        """
+        starts = self.starts(graph_id)
+        if starts is None:
+            return []
+        if around is None:
+            before = self._of_execution(self._near(graph_id, row, -1), execution)
+            after = self._of_execution(self._near(graph_id, row, 1), execution)
+            return [*reversed(list(before)), *after]
+        rows = self.rows(around, starts.site_id)
+        numbers = np.searchsorted(starts.rows, rows) if rows is not None else ()
+        return [InnerRun(graph_id, int(number)) for number in numbers]
+
     def beside(self, run: InnerRun, graph_id: str, step: int) -> InnerRun | None:
         """Return the last run of a graph before the start of a run, or the first one after it.
 
