@@ -3,10 +3,10 @@
     python tests/data/record.py [NAME...]
 
 runs each program in a process of its own and writes `<name>.tar.xz` beside this file; `demo` goes
-into the package.  The demo and the nested loops are recorded with this project's dump writer, all
-else with TensorFlow's.  What is about the machine it ran on is replaced (see `neutral_copy`): the
-recordings hold the source text of this repository's programs only, and name library files and hosts
-neutrally.
+into the package.  The demo, the nested loops and the nested calls are recorded with this project's
+dump writer, all else with TensorFlow's.  What is about the machine it ran on is replaced (see
+`neutral_copy`): the recordings hold the source text of this repository's programs only, and name
+library files and hosts neutrally.
 """
 
 from __future__ import annotations
@@ -63,6 +63,9 @@ RECORDINGS = {
     "mirrored": Recording("tests/data/programs/mirrored.py", "FULL_HEALTH"),
     "nested_loops": Recording(
         "tests/data/programs/nested_loops.py", "ADAPTIVE", writer="tfdbg_tui"
+    ),
+    "nested_calls": Recording(
+        "tests/data/programs/nested_calls.py", "FULL_TENSOR", writer="tfdbg_tui"
     ),
     "session": Recording("tests/data/programs/session.py", "FULL_HEALTH"),
     **{

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, CALLS
-from tfdbg_tui.diagnosis.dataflow.graph_runs import CallOrder, RunNumber, sites_of_block
-from tfdbg_tui.diagnosis.dataflow.inner_runs import InnerRun, InnerRuns
+from tfdbg_tui.diagnosis.dataflow.graph_runs import GraphRun, GraphRuns
+from tfdbg_tui.diagnosis.dataflow.run_callers import RunCaller, RunCallers
 from tfdbg_tui.diagnosis.dataflow.trace_rows import NEAR
 
 if TYPE_CHECKING:
@@ -34,16 +34,14 @@ class At:
         device: Its device.
         execution: The execution that caused it, where recorded.
         iteration: Its loop iteration, where recorded.
-        number: Which run of the graph in that execution, or in `run`, where it runs repeatedly.
-        run: The run of the innermost loop or branch around it, where that is told.
+        run: The run of the innermost graph around it that may run repeatedly, where that is told.
     """
 
     row: int
     device: str
     execution: int | None = None
     iteration: int | None = None
-    number: RunNumber | None = None
-    run: InnerRun | None = None
+    run: GraphRun | None = None
 
 
 class CallRows:
@@ -64,10 +62,8 @@ class CallRows:
         self._rows = rows
         self.recorded = any(graph.signatures for graph in list(run.graphs.values()))
         self.call_of = lru_cache(maxsize=1 << 16)(self._read_call)
-        self._inner = InnerRuns(run, calls, rows, self.call_of)
-        self._order = CallOrder(run, calls)
-        self._repeats = self.recorded and any(map(self._order.is_repeated, list(run.graphs)))
-        self._number_of = lru_cache(maxsize=1 << 14)(self._find_number)
+        self._runs = GraphRuns(run, calls, rows, self.call_of)
+        self._callers = RunCallers(run, calls, rows, self._runs, self.call_of)
 
     def at(self, row: int) -> At:
         """Return the place in time of a row."""
@@ -76,9 +72,8 @@ class CallRows:
         device = self._run.graph_executions.site(row).device
         if not self.recorded:
             return At(row, device)
-        number = self._number_of(row) if self._repeats else None
         graph_id = self._run.graph_executions.site(row).graph_id
-        return At(row, device, *self.call_of(row), number, self._run_around(graph_id, row))
+        return At(row, device, *self.call_of(row), self._run_around(graph_id, row))
 
     def enter(self, at: At, op: GraphOp, graph_id: str, *, first: bool) -> At:
         """Return the place in time of a graph that an op calls.
@@ -90,52 +85,42 @@ class CallRows:
             first: Of several runs of a loop, whether the first one is meant, rather than the last.
         """
         if op.op_type in CALLS:
-            number = self._order.entered(at.number, op, graph_id) if at.number else None
-            return replace(at, number=number)
-        run, around = None, self._own_run(op.graph_id, at)
-        if around is not None:
-            run = self._inner.inside(around, graph_id, at.row, first=first)
+            several = len(self._calls.call_sites(graph_id)) > 1
+            return self._enter_function(at, op, graph_id) if several else at
+        run = None
+        if at.run is not None:
+            run = self._runs.inside(at.run, graph_id, at.row, first=first)
         elif self._is_outermost(op.graph_id) and self._is_in_order(op.graph_id):
-            run = self._inner.inside_execution(at.execution, graph_id, at.row, first=first)
+            run = self._runs.inside_execution(at.execution, graph_id, at.row, first=first)
         return self._in_run(at, run) if run is not None else self._untold(at, op)
+
+    def _enter_function(self, at: At, op: GraphOp, graph_id: str) -> At:
+        """Return the place in time of a function with several calls, in one of them."""
+        if not self._is_in_order(graph_id):
+            return self._untold(at, op)
+        caller = RunCaller(op, at.run)
+        runs = self._runs.near(graph_id, at.execution, at.row)
+        found = (run for run in runs if self._callers.caller(run) == caller)
+        return self._in_run(at, next(found, GraphRun(graph_id, None)))
 
     def _untold(self, at: At, op: GraphOp) -> At:
         """Return the place in time inside of an op, as far as it is known without its run."""
         iteration = at.iteration if op.op_type in BRANCHES else None
-        return replace(at, number=None, iteration=iteration)
+        return replace(at, iteration=iteration)
 
     def leave(self, at: At, graph_id: str) -> tuple[GraphOp, At] | None:
         """Return the op that calls a graph, and the place in time there; None if not told."""
-        left = self._order.left(at.number, graph_id) if at.number is not None else None
-        if left is not None:
-            return left[0], replace(at, number=left[1])
-        site = self._calls.call_site(graph_id)
-        start = self._inner.start(at.run) if at.run is not None else None
-        if at.run is None or at.run.graph_id != graph_id or start is None:
+        sites = self._calls.call_sites(graph_id)
+        if at.run is not None and at.run.graph_id == graph_id and at.run.number is not None:
+            caller = self._callers.caller(at.run)
+            if caller is not None:
+                return caller.op, self._around(at, caller.around)
+        if not sites or sites[0].op is None or (self.recorded and len(sites) > 1):
             return None
-        if site is None or site.op is None:
-            return None
-        number = self._number_around(site.caller_id, start)
-        if self._is_outermost(site.caller_id):
-            return site.op, replace(at, number=number, iteration=None, run=None)
-        run = self._run_around(site.caller_id, start)
-        return (site.op, replace(self._in_run(at, run), number=number)) if run else None
+        return sites[0].op, at
 
-    def _own_run(self, graph_id: str, at: At) -> InnerRun | None:
-        """Return the run of a graph itself, where it runs repeatedly, else the one around it."""
-        if at.number is None or not self._order.is_repeated(graph_id):
-            return at.run
-        runs = self._inner.all_inside(at.run, at.execution, graph_id, at.row)
-        return runs[at.number.place] if len(runs) == at.number.total else at.run
-
-    def _number_around(self, graph_id: str, row: int) -> RunNumber | None:
-        """Return which run of a graph, where it runs repeatedly, a row of a branch or loop is of."""
-        own = self._inner.of_row(graph_id, row) if self._order.is_repeated(graph_id) else None
-        if own is None:
-            return None
-        around = self._run_around(graph_id, row)
-        runs = self._inner.all_inside(around, self.call_of(row)[0], graph_id, row)
-        return RunNumber(runs.index(own), len(runs)) if own in runs else None
+    def _around(self, at: At, run: GraphRun | None) -> At:
+        return self._in_run(at, run) if run is not None else replace(at, iteration=None, run=None)
 
     def other_iteration(self, at: At, body: str, step: int) -> At | None:
         """Return the place in time of a loop's body in another iteration; None if there is none.
@@ -148,48 +133,44 @@ class CallRows:
         number = None if at.iteration is None else at.iteration + step
         if at.run is None or at.run.number is None:
             return replace(at, iteration=number) if number is None or number >= 0 else None
-        run = self._inner.beside(at.run, body, step)
+        run = self._runs.beside(at.run, body, step)
         if run is not None and not self._are_of_one_loop(at.run, run):
             run = None
         if run is not None and self._iteration_of(run) == number:
             return self._in_run(at, run)
         was_before = step < 0 and number is not None and number >= 0
         lost = run is not None or was_before
-        return (
-            replace(at, number=None, iteration=number, run=InnerRun(body, None)) if lost else None
-        )
+        return replace(at, iteration=number, run=GraphRun(body, None)) if lost else None
 
-    def _are_of_one_loop(self, run: InnerRun, other: InnerRun) -> bool:
+    def _are_of_one_loop(self, run: GraphRun, other: GraphRun) -> bool:
         """Whether two runs of a loop's body or condition, in one execution, are of one loop."""
         site = self._calls.call_site(run.graph_id)
         if site is None or self._is_outermost(site.caller_id):
             return True
-        starts = [self._inner.start(run) or 0, self._inner.start(other) or 0]
+        starts = [self._runs.start(run) or 0, self._runs.start(other) or 0]
         one, two = (self._run_around(site.caller_id, start) for start in starts)
         return one == two
 
-    def _in_run(self, at: At, run: InnerRun) -> At:
-        return replace(at, number=None, iteration=self._iteration_of(run), run=run)
+    def _in_run(self, at: At, run: GraphRun) -> At:
+        return replace(at, iteration=self._iteration_of(run), run=run)
 
-    def _iteration_of(self, run: InnerRun) -> int | None:
-        start = self._inner.start(run)
+    def _iteration_of(self, run: GraphRun) -> int | None:
+        start = self._runs.start(run)
         return self.call_of(start)[1] if start is not None else None
 
     def _is_outermost(self, graph_id: str) -> bool:
-        """Whether a graph runs in no loop and no branch."""
-        frame = self._order.frame(graph_id)
-        return frame is not None and self._calls.call_site(frame.graph_id) is None
+        """Whether a graph runs once in an execution, however many graphs are around it."""
+        return not self._calls.call_sites(self._callers.frame(graph_id))
 
     def _is_in_order(self, graph_id: str) -> bool:
         """Whether a graph is part of a function: what a session runs is recorded in any order."""
         return bool(self._run.graphs[self._calls.outermost(graph_id)].name)
 
-    def _run_around(self, graph_id: str, row: int) -> InnerRun | None:
-        """Return the run of the innermost loop or branch around a graph in which a row was made."""
-        frame = self._order.frame(graph_id)
-        if frame is None or self._is_outermost(graph_id) or not self._is_in_order(graph_id):
+    def _run_around(self, graph_id: str, row: int) -> GraphRun | None:
+        """Return the run in which a row of a graph was made, of the frame of the graph."""
+        if self._is_outermost(graph_id) or not self._is_in_order(graph_id):
             return None
-        return self._inner.of_row(frame.graph_id, row)
+        return self._runs.of_row(self._callers.frame(graph_id), row)
 
     def row_in_call(self, site_id: int, at: At, *, after: bool = False) -> int | None:
         """Return a site's row of the same call, and of the same iteration of a loop.
@@ -199,7 +180,7 @@ class CallRows:
             at: Where in time.
             after: Whether a row after it is wanted, of several: a use and not an input.
         """
-        inside = self._inner.rows(at.run, site_id) if at.run is not None else None
+        inside = self._runs.rows(at.run, site_id) if at.run is not None else None
         if inside is not None:
             mine = self._of_execution(inside.tolist(), at.execution)
             return self._of_same_run(mine, at, after=after)
@@ -221,43 +202,15 @@ class CallRows:
     def may_be_another_run(self, row: int, source: int) -> bool:
         """Whether a function ran several times in a call, and not as often as another one."""
         at = self.at(row)
-        if at.execution is None or (at.number is not None and self._number_of(source) is not None):
+        if at.execution is None or (self._is_told(row) and self._is_told(source)):
             return False
         same = self._of_call(self._rows.site_id(source), row, at.execution, at.iteration)
         return len(same) > 1 and len(self._rows_like(at)) != len(same)
 
-    def _find_number(self, row: int) -> RunNumber | None:
-        """Return which run of its graph a row belongs to, by those recorded together with it."""
-        execution, iteration = self.call_of(row)
-        frame = self._order.frame(self._run.graph_executions.site(row).graph_id)
-        if execution is None or frame is None:
-            return None
-        once = self._calls.call_site(frame.graph_id) is None
-        if once and len(frame.paths) == 1:
-            return RunNumber(0, 1)
-        found = []
-        for site_id, other in sites_of_block(self._run, row):
-            rows = self._of_call(site_id, other, execution, iteration)
-            if len(rows) % len(frame.paths) == 0 and len(rows) < NEAR:
-                found.append(RunNumber(rows.index(other), len(rows)))
-        if iteration is not None and self._run_around(frame.graph_id, row) is None:
-            return RunNumber(iteration, None) if RunNumber(0, 1) in found else None
-        if once:
-            found = [number for number in found if number.total == len(frame.paths)]
-        # ADAPTIVE records some tensors of a run twice, as inputs of others, and some not at all.
-        return max(found, key=found.count, default=None)
-
-    def _of_number(self, rows: list[int], number: RunNumber) -> list[int]:
-        """Return the row of a site that belongs to a run of its graph; none if it left no record.
-
-        All rows where that cannot be told.
-        """
-        if number.total in (None, len(rows)):
-            return rows[number.place : number.place + 1]
-        numbers = [self._number_of(row) for row in rows]
-        if any(other is None or other.total != number.total for other in numbers):
-            return rows
-        return [row for row, other in zip(rows, numbers, strict=True) if other == number]
+    def _is_told(self, row: int) -> bool:
+        """Whether it is known which run of its graph a row belongs to."""
+        graph_id = self._run.graph_executions.site(row).graph_id
+        return self._is_outermost(graph_id) or self._run_around(graph_id, row) is not None
 
     def _of_same_run(self, rows: list[int], at: At, *, after: bool) -> int | None:
         """Return which of a site's rows in one execution belongs to the same run of its function.
@@ -266,8 +219,6 @@ class CallRows:
         computed as often as this one, then in step with it, else the nearest one is meant, before
         or after.  Only of what XLA has compiled are inputs recorded after their uses.
         """
-        if at.number is not None:
-            rows = self._of_number(rows, at.number)
         if len(rows) < 2:
             return rows[0] if rows else None
         own = self._rows_like(at)
@@ -290,7 +241,7 @@ class CallRows:
     def _of_call(self, site_id: int, row: int, execution: int, iteration: int | None) -> list[int]:
         """Return the rows of a site near to a row that are of one execution and iteration."""
         run = self._run_around(self._run.graph_executions.site(row).graph_id, row)
-        inside = self._inner.rows(run, site_id) if run is not None else None
+        inside = self._runs.rows(run, site_id) if run is not None else None
         if inside is not None:
             return self._of_execution(inside.tolist(), execution)
         rows = self._of_execution(self._rows.nearest(site_id, row), execution)

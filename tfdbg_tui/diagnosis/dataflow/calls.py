@@ -181,6 +181,11 @@ class Calls:
             slots = self._slots[graph_id] = {names[i]: i for i in reversed(range(len(names)))}
         return slots.get(name)
 
+    def is_used(self, graph_id: str, argument: str) -> bool:
+        """Whether a function does anything with an argument."""
+        outputs = (ref.op_name for ref in self.outputs(graph_id))
+        return bool(self._run.graphs[graph_id].consumers(argument)) or argument in outputs
+
     def given(self, argument: GraphOp, call: GraphOp) -> TensorRef | None:
         """Return the input of a call, If or While op that becomes an argument of its graph.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -60,16 +59,12 @@ class Crossings:
         call = self._run.op(caller_id, op_name)
         for name in self._calls.arguments(graph_id) if graph_id in self._run.graphs else ():
             argument = self._run.op(graph_id, name)
-            if call is None or argument is None or not self._is_used(graph_id, name):
+            if call is None or argument is None or not self._calls.is_used(graph_id, name):
                 continue
             ref = self._calls.given(argument, call)
             if ref is not None:
                 found.setdefault(ref, []).append(name)
         return found
-
-    def _is_used(self, graph_id: str, argument: str) -> bool:
-        outputs = (ref.op_name for ref in self._calls.outputs(graph_id))
-        return bool(self._run.graphs[graph_id].consumers(argument)) or argument in outputs
 
     def out_of(self, graph_id: str, slot: int, at: At) -> list[GraphTensor]:
         """Return the outputs of the op that calls a graph which an output of the graph becomes.
@@ -87,7 +82,9 @@ class Crossings:
         if site.op is None:
             names = self._calls.call_names(site.caller_id, graph_id)
             return [GraphTensor(site.caller_id, TensorRef(name, slot), at) for name in names]
-        left = self._timeline.leave(at, graph_id) or (site.op, replace(at, number=None))
+        left = self._timeline.leave(at, graph_id)
+        if left is None:
+            return []
         call, outside = left
         return [GraphTensor(call.graph_id, TensorRef(call.name, slot), outside)]
 

@@ -1,177 +1,255 @@
-"""Which run of a function a tensor belongs to, where one execution runs the function repeatedly.
+"""Which run of a graph a row belongs to, of a graph that may run repeatedly in an execution.
 
-This project's writer has the calls in a graph that may run the same function wait for each other,
-and records the tensors of one run together: so the runs on record are in the order of the calls.
-TensorFlow's writer records no calls.
+Such are the bodies and conditions of loops, branches, and functions with several calls.
+
+This project's writer records what an execution computes in the order of the program: what a graph
+computes before it calls another one stands before what that computes, and what it computes
+afterwards stands behind that.  So the rows of one tensor of a graph tell its runs apart, however
+loops and branches are nested in each other: whatever else is computed in a run, also by graphs that
+are called in it, lies between two of them.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
-from functools import cached_property
-from graphlib import CycleError, TopologicalSorter
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.dataflow.calls import CALLS
-
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.dataflow.calls import Calls, CallSite
-    from tfdbg_tui.logdir import GraphOp, Run
+    from collections.abc import Callable, Iterable, Iterator
 
-_MOST_PATHS = 64  # calls of one function in one run of the graph around them
-_DEEPEST = 16
-_BLOCK = 512  # rows: how far from each other tensors of one run are looked for
-_TRIED = 12  # sites of a block: ADAPTIVE leaves some tensors of a run out
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
+    from tfdbg_tui.diagnosis.dataflow.trace_rows import TraceRows
+    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.index.columns import Int64Array
 
-Path = tuple[tuple[str, str], ...]
-"""Call ops, by graph and name, from a frame to a function."""
+    CallOf = Callable[[int], tuple[int | None, int | None]]
 
-
-class RunNumber(NamedTuple):
-    """Which run of a graph, in one execution.
-
-    Attributes:
-        place: How many came before it, in that execution.
-        total: How many there are; None where that is not known.
-    """
-
-    place: int
-    total: int | None
+_TRIED = 64  # runs: how far from a row one of the same execution is looked for
 
 
-class Frame(NamedTuple):
-    """Where a function is called.
+class GraphRun(NamedTuple):
+    """A run of a loop's body or condition, of a branch, or of a function with several calls.
 
     Attributes:
-        graph_id: The graph that all calls of it go back to: one that Python calls, the body of a
-            loop, a branch.
-        paths: The ways from there to the function, in the order in which they are run.
+        graph_id: Its graph.
+        number: Which of all the runs of the graph on record; None for one that is not on record: a
+            branch that was not taken, for example.
     """
 
     graph_id: str
-    paths: tuple[Path, ...]
+    number: int | None
 
 
-class CallOrder:
-    """The order in which the runs of functions follow from the calls in graphs."""
+class Starts(NamedTuple):
+    """The tensor that tells the runs of a graph apart.
 
-    def __init__(self, run: Run, calls: Calls) -> None:
+    Attributes:
+        site_id: The number of its site.
+        place: Which op of the graph makes it, in order of creation.
+        rows: One row for each run.
+    """
+
+    site_id: int
+    place: int
+    rows: Int64Array
+
+
+class GraphRuns:
+    """Finds the runs of graphs.
+
+    Args:
+        run: The run of the program.
+        calls: Which graph calls which.
+        rows: The rows of each tensor.
+        call_of: Returns the execution that a row belongs to, and the iteration of its loop.
+    """
+
+    def __init__(self, run: Run, calls: Calls, rows: TraceRows, call_of: CallOf) -> None:
         self._run = run
         self._calls = calls
-        self._places: dict[str, dict[str, int]] = {}
+        self._rows = rows
+        self._call_of = call_of
+        self.starts = cache(self._find_starts)
+        self._place = cache(self._find_place)
 
-    def frame(self, graph_id: str) -> Frame | None:
-        """Return where a graph is called; None where that does not tell the order of its runs."""
-        return self._frames.get(graph_id)
-
-    def is_repeated(self, graph_id: str) -> bool:
-        """Whether one run of the graph around it runs a graph more than once."""
-        frame = self.frame(graph_id)
-        return frame is not None and len(frame.paths) > 1
-
-    def entered(self, number: RunNumber, op: GraphOp, callee: str) -> RunNumber | None:
-        """Return which run of a function a call is, of those of the graph with the call.
+    def of_row(self, graph_id: str, row: int) -> GraphRun | None:
+        """Return the run of a graph in which a row was computed; None where that is not told.
 
         Args:
-            number: Which run of the graph with the call.
-            op: The call.
-            callee: The graph that it calls.
+            graph_id: The graph.
+            row: A row of the graph itself, or of one that it calls by a single op.
         """
-        outer, inner = self.frame(op.graph_id), self.frame(callee)
-        if outer is None or inner is None or outer.graph_id != inner.graph_id:
+        site = self._run.graph_executions.site(row)
+        return self.of_op(graph_id, site.graph_id, site.op_name, row)
+
+    def of_op(self, graph_id: str, inner_id: str, op_name: str, row: int) -> GraphRun | None:
+        """Return the run of a graph in which an op was run; None where that is not told.
+
+        Args:
+            graph_id: The graph.
+            inner_id: The graph with the op: the same one, or one that it calls by a single op.
+            op_name: The op.
+            row: A row that the op has computed, or that was computed in what it calls.
+        """
+        starts = self.starts(graph_id)
+        place = self._place(graph_id, inner_id, op_name)
+        if starts is None or place is None:
             return None
-        run, place = divmod(number.place, len(outer.paths))
-        path = (*outer.paths[place], (op.graph_id, op.name))
-        if path not in inner.paths:
+        number = int(np.searchsorted(starts.rows, row, "right")) - (place >= starts.place)
+        if not 0 <= number < len(starts.rows):
             return None
-        return _renumbered(number, run, outer, inner, inner.paths.index(path))
-
-    def left(self, number: RunNumber, graph_id: str) -> tuple[GraphOp, RunNumber] | None:
-        """Return the call that a run of a function is, and the run of the graph with the call."""
-        inner = self.frame(graph_id)
-        if inner is None or not inner.paths[0]:
+        execution, iteration = self._call_of(int(starts.rows[number]))
+        own_execution, own_iteration = self._call_of(row)
+        if execution != own_execution:
             return None
-        run, place = divmod(number.place, len(inner.paths))
-        path = inner.paths[place]
-        op = self._run.op(*path[-1])
-        outer = self.frame(path[-1][0])
-        if op is None or outer is None or path[:-1] not in outer.paths:
+        own = self._run.graph_executions.site(row).graph_id == graph_id
+        if own and iteration != own_iteration:
+            return None  # rows are lost, or in another order, as of what XLA has compiled
+        return GraphRun(graph_id, number)
+
+    def rows(self, run: GraphRun, site_id: int) -> Int64Array | None:
+        """Return the computations of a tensor in a run; None where that is not told.
+
+        Args:
+            run: The run.
+            site_id: The number of the tensor's site: of the run's graph, or of one that it calls.
+        """
+        starts = self.starts(run.graph_id)
+        site = self._run.graph_executions.site_by_id(site_id)
+        place = self._place(run.graph_id, site.graph_id, site.op_name)
+        if starts is None or place is None:
             return None
-        return op, _renumbered(number, run, inner, outer, outer.paths.index(path[:-1]))
+        if run.number is None:
+            return np.zeros(0, np.int64)
+        first = run.number if place >= starts.place else run.number - 1
+        begin = int(starts.rows[first]) if first >= 0 else 0
+        more = first + 1 < len(starts.rows)
+        return self._rows.of_site(site_id, begin, int(starts.rows[first + 1]) if more else None)
 
-    @cached_property
-    def _frames(self) -> dict[str, Frame | None]:
-        """The frame of each graph; callers come first, graphs that call themselves have none."""
-        sites = {graph_id: self._calls.call_sites(graph_id) for graph_id in list(self._run.graphs)}
-        callers = {graph_id: {site.caller_id for site in its} for graph_id, its in sites.items()}
-        sorter = TopologicalSorter(callers)
-        with suppress(CycleError):
-            sorter.prepare()
-        frames: dict[str, Frame | None] = {}
-        while sorter.is_active():
-            for graph_id in sorter.get_ready():
-                frames[graph_id] = self._find_frame(graph_id, sites[graph_id], frames)
-                sorter.done(graph_id)
-        return frames
+    def start(self, run: GraphRun) -> int | None:
+        """Return the row that stands for a run; None for one that is not on record."""
+        starts = self.starts(run.graph_id)
+        return None if starts is None or run.number is None else int(starts.rows[run.number])
 
-    def _find_frame(
-        self, graph_id: str, sites: list[CallSite], frames: dict[str, Frame | None]
-    ) -> Frame | None:
-        """Return the frame of a graph, given those of its callers."""
-        ops = [site.op for site in sites if site.op is not None and site.op.op_type in CALLS]
-        if not sites or len(ops) < len(sites):
-            return Frame(graph_id, ((),)) if len(sites) < 2 else None
-        if len(ops) > _MOST_PATHS:
+    def inside(self, around: GraphRun, graph_id: str, row: int, *, first: bool) -> GraphRun | None:
+        """Return the run of a graph inside of another run; None where that is not told.
+
+        Args:
+            around: The other run.
+            graph_id: The graph.
+            row: Where in time: of several the last one before it is meant, or the first one after.
+            first: Whether it is the first one after it.
+        """
+        starts = self.starts(graph_id)
+        rows = self.rows(around, starts.site_id) if starts is not None else None
+        if starts is None or rows is None:
             return None
-        outer = [frames[op.graph_id] for op in ops]
-        roots = {frame.graph_id if frame else None for frame in outer}
-        root = roots.pop()
-        if root is None or roots:
+        if not len(rows):
+            return GraphRun(graph_id, None)
+        place = int(np.searchsorted(rows, row)) - (not first)
+        chosen = rows[min(max(place, 0), len(rows) - 1)]
+        return GraphRun(graph_id, int(np.searchsorted(starts.rows, chosen)))
+
+    def inside_execution(
+        self, execution: int | None, graph_id: str, row: int, *, first: bool
+    ) -> GraphRun | None:
+        """Return the run of a graph inside of an execution, as `inside` does.
+
+        Args:
+            execution: The execution.
+            graph_id: The graph.
+            row: Where in time.
+            first: As above.
+        """
+        if self.starts(graph_id) is None:
             return None
-        paths = [
-            (*path, (op.graph_id, op.name))
-            for op, frame in zip(ops, outer, strict=True)
-            if frame is not None
-            for path in frame.paths
-        ]
-        if len(paths) > _MOST_PATHS or max(map(len, paths)) > _DEEPEST:
+        nearest = self._near(graph_id, row, 1 if first else -1)
+        found = next(self._of_execution(nearest, execution), None)
+        if found is None:
+            # What XLA has compiled is recorded when its call has ended.
+            farther = self._near(graph_id, row, -1 if first else 1)
+            found = next(reversed(list(self._of_execution(farther, execution))), None)
+        return found or GraphRun(graph_id, None)
+
+    def near(self, graph_id: str, execution: int | None, row: int) -> list[GraphRun]:
+        """Return the runs of a graph in an execution that are near to a row, in order.
+
+        Args:
+            graph_id: The graph.
+            execution: The execution.
+            row: The row.
+        """
+        before = self._of_execution(self._near(graph_id, row, -1), execution)
+        after = self._of_execution(self._near(graph_id, row, 1), execution)
+        return [*reversed(list(before)), *after]
+
+    def first_after(self, graph_id: str, row: int) -> int:
+        """Return the number of the first run of a graph that starts after a row."""
+        starts = self.starts(graph_id)
+        return int(np.searchsorted(starts.rows, row, "right")) if starts is not None else 0
+
+    def beside(self, run: GraphRun, graph_id: str, step: int) -> GraphRun | None:
+        """Return the last run of a graph before the start of a run, or the first one after it.
+
+        Args:
+            run: The run.
+            graph_id: The graph.
+            step: -1 for before, 1 for after.
+        """
+        start = self.start(run)
+        if start is None:
             return None
-        return Frame(root, tuple(sorted(paths, key=self._order)))
+        nearest = self._near(graph_id, start + (step > 0), step)
+        return next(self._of_execution(nearest, self._call_of(start)[0]), None)
 
-    def _order(self, path: Path) -> list[int]:
-        """Return a key by which paths sort in the order in which they are run."""
-        return [self._places_in(graph_id)[op_name] for graph_id, op_name in path]
+    def _near(self, graph_id: str, row: int, step: int) -> Iterator[GraphRun]:
+        """Yield the runs of a graph that start before a row (-1), or at it and after it (1)."""
+        starts = self.starts(graph_id)
+        if starts is None:
+            return
+        middle = int(np.searchsorted(starts.rows, row))
+        end = min(len(starts.rows), middle + _TRIED)
+        numbers = range(middle, end) if step > 0 else range(middle)[::-1][:_TRIED]
+        yield from (GraphRun(graph_id, number) for number in numbers)
 
-    def _places_in(self, graph_id: str) -> dict[str, int]:
-        """Return the place of each op among those of its graph, in order of creation."""
-        if graph_id not in self._places:
-            names = list(self._run.graphs[graph_id].ops)
-            self._places[graph_id] = {name: place for place, name in enumerate(names)}
-        return self._places[graph_id]
+    def _of_execution(self, runs: Iterable[GraphRun], execution: int | None) -> Iterator[GraphRun]:
+        for run in runs:
+            start = self.start(run)
+            if start is not None and self._call_of(start)[0] == execution:
+                yield run
 
+    def _find_starts(self, graph_id: str) -> Starts | None:
+        """Return the first tensor of a graph of those that are recorded most often."""
+        graph = self._run.graphs.get(graph_id)
+        found: tuple[int, int, int] | None = None
+        for place, name in enumerate(list(graph.ops) if graph is not None else ()):
+            for _, site_id in self._rows.sites(graph_id, name)[:1]:
+                count = self._rows.count(site_id)
+                if found is None or count > found[0]:
+                    found = count, place, site_id
+        if found is None:
+            return None
+        _, place, site_id = found
+        return Starts(site_id, place, self._rows.of_site(site_id))
 
-def _renumbered(number: RunNumber, run: int, old: Frame, new: Frame, place: int) -> RunNumber:
-    total = number.total
-    frames = None if total is None else total // len(old.paths) * len(new.paths)
-    return RunNumber(run * len(new.paths) + place, frames)
+    def _find_place(self, graph_id: str, inner_id: str, op_name: str) -> int | None:
+        """Return by which of its ops a graph makes a tensor, itself or by what it calls.
 
+        None where it does not, or where what it calls is compiled, and so not recorded in order.
+        """
+        seen: set[str] = set()
+        while inner_id != graph_id:
+            site = self._calls.call_site(inner_id)
+            if site is None or site.op is None or inner_id in seen:
+                return None
+            if self._run.graphs[inner_id].compiled:
+                return None
+            seen.add(inner_id)
+            inner_id, op_name = site.caller_id, site.op.name
+        return self._places(graph_id).get(op_name)
 
-def block_of(run: Run, row: int) -> tuple[int, int]:
-    """Return the rows (from, to) around one that were recorded together with it."""
-    traces = run.graph_executions
-    low, high = max(0, row - _BLOCK), min(len(traces), row + _BLOCK)
-    times = traces.wall_times(np.arange(low, high))
-    other = np.flatnonzero(times != times[row - low]) + low
-    before, after = other[other < row], other[other > row]
-    start = int(before[-1]) + 1 if before.size else low
-    return start, int(after[0]) if after.size else high
-
-
-def sites_of_block(run: Run, row: int) -> list[tuple[int, int]]:
-    """Return (site, row) of some tensors that were recorded together with that of a row."""
-    start, stop = block_of(run, row)
-    sites = run.graph_executions.site_ids
-    rows = {row, *np.linspace(start, stop - 1, _TRIED).astype(int).tolist()}
-    return [(sites[other], other) for other in sorted(rows)]
+    def _places(self, graph_id: str) -> dict[str, int]:
+        graph = self._run.graphs.get(graph_id)
+        return {name: place for place, name in enumerate(graph.ops)} if graph is not None else {}

@@ -241,7 +241,10 @@ class Resolver:
             again = self._loop_argument(op, site.op, at, depth, unknown)
             if again is not None:
                 return again
-        call, at = self._timeline.leave(at, op.graph_id) or (site.op, replace(at, number=None))
+        left = self._timeline.leave(at, op.graph_id)
+        if left is None:
+            return unknown
+        call, at = left
         ref = self._calls.given(op, call)
         if ref is None:
             return unknown
@@ -367,8 +370,7 @@ def _taken(
         is_inside: Whether the branch itself has computed it.
     """
     recorded = _recorded(found)
-    once = at.execution is not None and at.iteration is None and at.number is None
-    once = once or at.run is not None
+    once = at.run is not None or (at.execution is not None and at.iteration is None)
     inside = [p for p in recorded if is_inside(p)] if once else []
     return max(inside or recorded, key=lambda p: _nearness(p.event, at), default=None)
 
