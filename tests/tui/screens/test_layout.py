@@ -148,6 +148,10 @@ async def test_in_ascii_without_colours_the_title_tells_it(
         await opened.press("4")
         assert "> 3 Graph Execution" not in opened.screen()
         assert "> 4 Graph Structure" in opened.screen()
+        pane = opened.app.query_one("#alerts", Pane)
+        pane.forget_styles()
+        strip = pane.strip(((" ", "bad"), ("   3 NaN ", "bad")))
+        assert [s.text for s in strip if s.style and s.style.underline] == ["3 NaN"]
 
 
 async def test_a_terminals_own_colours_do_not_stand_on_one_another(

@@ -16,7 +16,7 @@ from tfdbg_tui.tui.terminal.theme import cell_style
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.style import Style
 
@@ -87,7 +87,7 @@ class CellWidget(Widget):
         ansi = self.app.current_theme.ansi
         highlighted = behind in (_ANSI_HIGHLIGHTS if ansi else _HIGHLIGHTS)
         segments: list[Segment] = []
-        for text, names in cells:
+        for text, names in _apart(cells) if self.app.no_color else cells:
             if not text:
                 continue
             if highlighted:
@@ -107,6 +107,17 @@ class CellWidget(Widget):
             cut = strip.crop(0, width - len(self.ellipsis))
             return Strip([*cut, Segment(self.ellipsis, base + self.cell_style("faint"))])
         return strip.adjust_cell_length(width, base)
+
+
+def _apart(cells: Line) -> Iterator[Cell]:
+    """Yield cells, the spaces around what is bad apart: without colours it is underlined."""
+    for text, names in cells:
+        if names == "bad":
+            told = text.strip()
+            start = text.find(told)
+            yield from ((text[:start], ""), (told, names), (text[start + len(told) :], ""))
+        else:
+            yield text, names
 
 
 def _joins(one: Style, other: Style) -> bool:
