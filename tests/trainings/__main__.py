@@ -16,7 +16,7 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras  # noqa: F401  # so that each process need not
 import tensorflow as tf  # noqa: F401
@@ -24,6 +24,9 @@ import tensorflow as tf  # noqa: F401
 import tfdbg_tui
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose
 from tfdbg_tui.logdir import open_run
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis import Finding
 
 HERE = Path(__file__).parent
 LABELS: dict[str, Any] = json.loads((HERE / "labels.json").read_text())
@@ -34,15 +37,18 @@ DIVERGED = {
 }
 RULES = {
     "dead-relu": {"dead-relu"},
-    "diverges": DIVERGED,
+    "diverges": {*DIVERGED, "grew-over-iterations"},
     "near-overflow": {
         *("near-overflow", "half-precision-overflow", "grew-until-overflow", "softmax-by-hand")
     },
-    "exploding-slot": {"optimizer-slot-exploded", *DIVERGED},
+    "exploding-slot": {"optimizer-slot-exploded", "squared-gradient-overflow", *DIVERGED},
     "loss-scale-stuck-or-falling": {"all-steps-skipped", "most-steps-skipped"},
     "most-steps-skipped": {"all-steps-skipped", "most-steps-skipped"},
-    "bad-batch": {"bad-argument", "bad-array", "bad-pipeline-input", "mean-of-nothing", *DIVERGED},
-    "saturated": {"saturated-activation", "saturated-softmax"},
+    "bad-batch": {
+        *("bad-argument", "bad-array", "bad-pipeline-input", "bad-python-value"),
+        *("mean-of-nothing", *DIVERGED),
+    },
+    "saturated": {"saturated-activation", "saturated-softmax", "log-of-softmax"},
     "vanishing-gradients": {"vanishing-gradient", "gradient-underflow"},
     "layer-never-changes": {"layer-never-changes"},
 }
@@ -54,24 +60,33 @@ def main() -> int:
     parser.add_argument("numbers", nargs="*", metavar="NUMBER", help="of programs; all by default")
     numbers = parser.parse_args().numbers or sorted(LABELS)
     verdicts: Counter[tuple[bool, bool]] = Counter()
-    right_cause = 0
+    right_cause, layers = 0, Counter[bool]()
     for number in numbers:
         with tempfile.TemporaryDirectory() as logdir:
             run_dumped(HERE / "programs" / f"{number}.py", logdir)
             report = diagnose(open_run(logdir))
         label = LABELS[number]
         verdicts[label["sick"], report.verdict in TOLD] += 1
-        rules = [finding.rule for finding in (*report.roots, *report.suspects)]
+        findings = (*report.roots, *report.suspects)
+        rules = [finding.rule for finding in findings]
         causes = [label["cause"], *label.get("also", ())] if label["sick"] else []
         right_cause += any(not RULES[cause].isdisjoint(rules) for cause in causes)
+        if label["layer"]:
+            layers[any(label["layer"].split("/")[-1] in path for path in map(paths, findings))] += 1
         told = f"{label['cause'] or 'healthy':30} {report.verdict:10}"
         print(f"{number} {told} {' '.join(rules)}", flush=True)
     sick, healthy = (verdicts[kind, True] + verdicts[kind, False] for kind in (True, False))
     print(
         f"sick: told {verdicts[True, True]} of {sick}, {right_cause} by a cause that was labelled"
     )
+    print(f"layer: right in {layers[True]} of {layers.total()}")
     print(f"healthy: told {verdicts[False, True]} of {healthy}")
     return 1 if verdicts[False, True] else 0
+
+
+def paths(finding: Finding) -> str:
+    """Returns the layers that a finding names."""
+    return " ".join(layer.path for layer in (finding.layer, finding.input_layer) if layer)
 
 
 def run_dumped(program: Path, logdir: str) -> None:
