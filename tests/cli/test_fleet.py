@@ -123,6 +123,7 @@ def test_unrelated_runs_are_listed(
         (["A", "B", "--follow"], "take one LOGDIR"),
         (["A", "--jobs", "0"], "--jobs takes a number from 1 on"),
         (["missing-*"], "no directory fits"),
+        (["missing-1", "missing-2", "missing-3"], "missing-1 and 2 more: no such directory"),
         (["--summaries", "missing"], "holds no *.json"),
         (["A", "--summaries", "missing"], "takes neither"),
     ],

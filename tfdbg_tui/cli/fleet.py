@@ -19,7 +19,7 @@ from tfdbg_tui.logdir.processes import processes_of
 from tfdbg_tui.logdir.several import list_runs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.diagnosis import FleetReport, WorkerSummary
     from tfdbg_tui.logdir import RunFiles
@@ -40,7 +40,7 @@ def diagnose_logdirs(
     """
     processes, unread = _find_processes(paths)
     if not processes:
-        raise LogdirError("; ".join(one.reason for one in unread) or "no directory fits")
+        raise LogdirError("; ".join(_told_once(unread)) or "no directory fits")
     summaries, failed = summarize_all(processes, jobs, scheduler)
     return join(summaries, [*unread, *failed])
 
@@ -93,6 +93,16 @@ def write_summary(runs: Sequence[RunFiles], path: str) -> None:
         Path(path).write_text(summaries_to_json(summaries), "utf-8")
     except OSError as error:
         raise LogdirError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _told_once(unread: Sequence[Unread]) -> Iterator[str]:
+    """Yield each reason once, with the first of the paths that it is about."""
+    paths: dict[str, list[str]] = {}
+    for one in unread:
+        paths.setdefault(one.reason, []).append(one.path)
+    for reason, some in paths.items():
+        more = f" and {len(some) - 1:,} more" if len(some) > 1 else ""
+        yield f"{some[0]}{more}: {reason}"
 
 
 def _find_processes(paths: Sequence[str]) -> tuple[list[RunFiles], list[Unread]]:
