@@ -9,6 +9,7 @@ import pytest
 
 from tests.diagnosis.tiny import Program
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose
+from tfdbg_tui.diagnosis.report.words import to_text
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -241,6 +242,7 @@ def test_skipped_steps_are_told_beside_a_root_in_the_forward_pass(tmp_path: Path
     report = diagnose(recorded.open())
     assert [finding.op_type for finding in report.roots] == ["Log"]
     assert [finding.rule for finding in report.suspects] == ["all-steps-skipped"]
+    assert "\n\nSuspects:\n" in to_text(report)
 
 
 @pytest.mark.parametrize(("largest", "expected"), [(4e-5, ["gradient-underflow"]), (1e-3, [])])

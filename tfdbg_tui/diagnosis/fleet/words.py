@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.fleet.members import names
-from tfdbg_tui.diagnosis.report.words import paragraph
+from tfdbg_tui.diagnosis.report.words import paragraph, suspects_title
 from tfdbg_tui.logdir.processes import tasks_of
 from tfdbg_tui.logdir.text import printable
 
@@ -72,7 +72,7 @@ def _job(job: JobReport) -> Iterator[str]:
     for number, root in enumerate(job.roots, 1):
         yield _root(job, root, f"{number}. ")
     if job.suspects:
-        yield "Suspects (no NaN or ∞ so far):"
+        yield suspects_title(bad=bool(job.roots))
         for suspect in job.suspects:
             yield _root(job, suspect, "- ")
     if job.harmless:

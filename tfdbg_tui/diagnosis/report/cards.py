@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _HARM: dict[GroupKind, str] = {
     "root": "",
-    "suspect": "No NaN and no ∞ that matters has come of it so far.",
+    "suspect": "It has led to no NaN and no ∞ that matters so far.",
     "benign": "None: no NaN or ∞ got anywhere that matters.",
 }
 

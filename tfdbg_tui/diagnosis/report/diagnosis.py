@@ -164,7 +164,8 @@ class Diagnosis:
         """
         made = [event]
         for _ in range(_FROM_LAYER):
-            made = [p.event for one in made for p in self.dataflow.producers(one) if p.event]
+            given = (p.event for one in made for p in self.dataflow.producers(one))
+            made = [one for one in given if one and not is_backward(self._run, one)]
             layers = {self._layers.of_event(one) for one in made} - {None, layer}
             if layers:
                 found = layers.pop()

@@ -30,7 +30,7 @@ def to_text(report: Report) -> str:
     for number, finding in enumerate(report.roots, 1):
         parts.append(_finding(finding, "root", f"{number}. "))
     if report.suspects:
-        parts.append("Suspects (no NaN or ∞ so far):")
+        parts.append(suspects_title(bad=bool(report.roots)))
         parts += [_finding(finding, "suspect", "- ") for finding in report.suspects]
     if report.benign:
         parts.append("Harmless (not counted as a defect):")
@@ -40,6 +40,11 @@ def to_text(report: Report) -> str:
     if report.looked_for and not report.roots:
         parts.append(paragraph("looked for", report.looked_for))
     return "\n\n".join(parts)
+
+
+def suspects_title(*, bad: bool) -> str:
+    """Return what stands above suspects; of a run that is bad they are what it suffers besides."""
+    return "Suspects:" if bad else "Suspects (no NaN or ∞ so far):"
 
 
 def chain_to_text(chain: Chain) -> str:
