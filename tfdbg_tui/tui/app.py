@@ -216,20 +216,23 @@ class TfdbgApp(PacedApp):
     # ---- Messages
 
     async def on_event(self, event: Event) -> None:
-        """See Textual; what a key of the panes does is done before the next one is looked at.
+        """See Textual; what a key does is done before the next key is looked at.
 
-        That one may be for the line to type into, or the box, that this one opens.
+        That one may be for the line to type into, or the box, that this one opens.  Where such a
+        line has the keyboard, keys wait for one another there.
         """
-        if isinstance(event, Key) and not event.is_forwarded and self._is_for_panes():
-            if not self.parts.main.takes(event):
-                await self._check_bindings(event.key, priority=True)
+        if isinstance(event, Key) and not event.is_forwarded and self._has_keys_itself():
+            if self.screen is self.parts.main and self.parts.main.takes(event):
+                return
+            if not await self._check_bindings(event.key, priority=True):
                 await self._check_bindings(event.key)
         else:
             await super().on_event(event)
 
-    def _is_for_panes(self) -> bool:
-        main = self.parts.main
-        return main.is_mounted and self.screen_stack[-1:] == [main] and main.focused is None
+    def _has_keys_itself(self) -> bool:
+        """Whether keys are for the screen, and not for a widget on it."""
+        (screen,) = self.screen_stack[-1:] or (None,)
+        return screen is not None and screen.is_mounted and screen.focused is None
 
     def on_loaded(self, message: Loaded) -> None:
         """See `Arrivals`."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from textual.events import Key
 
 from tfdbg_tui.tui.screens.values import TensorGrid, ValuesScreen
 from tfdbg_tui.tui.terminal.text import UNICODE
@@ -53,7 +54,15 @@ async def test_a_part_is_cut_out_shown_as_a_histogram_and_saved(
         assert "0 of 2 elements" in opened.screen()
         await opened.press("H")
         assert "58 .. 58.625" in opened.screen()
-        await opened.press("H", "S")
+        await opened.press("right_square_bracket")
+        assert "58 .. 58.625" not in opened.screen()
+        for key, character in (("slash", "/"), ("5", "5"), ("n", "n"), ("backspace", None)):
+            opened.app.post_message(Key(key, character))
+        await opened.press("enter")
+        assert "0 of 10 elements" in opened.screen(), "what comes together is typed, too"
+        await opened.press("slash")
+        await opened.type("[5:7, 8]")
+        await opened.press("S")
         await opened.press("enter")
         assert np.load("encoder_w_0.npy").tolist() == [58, 68]
         await opened.press("S", "enter")

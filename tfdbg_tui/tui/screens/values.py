@@ -111,8 +111,9 @@ class ValuesScreen(ListScreen[None]):
         text = "" if what == "slice" else self._file_name()
         hint = "slices as numpy takes them: 0, :, 3:8" if what == "slice" else "file to write"
         asking = Input(text, placeholder=hint, compact=True)
-        await self._box.mount(asking)
-        asking.focus()
+        mounted = self._box.mount(asking)
+        self.set_focus(asking)  # at once: what is typed behind the key is for it
+        await mounted
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
         """Do what has been asked for."""
@@ -210,7 +211,8 @@ class TensorGrid(VirtualList):
     def row_state(self, row: int) -> Hashable:
         """Return what decides how a row looks."""
         table, at, column = self.view.place
-        return self._shown, table, column if at == row else None, id(self.view.elements)
+        here = column if at == row else None
+        return self.shows_histogram, self._shown, table, here, id(self.view.elements)
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """Return a row's cells."""
