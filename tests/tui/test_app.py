@@ -19,7 +19,7 @@ from tfdbg_tui.tui.navigation import first_focus
 from tfdbg_tui.tui.panes import numbered_panes
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.panes.timeline import Timeline
-from tfdbg_tui.tui.session.focusing import focused_event
+from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -391,6 +391,10 @@ async def test_opens_on_the_largest_number_where_nothing_is_bad(
         assert opened.focus.graph_execution == 25
         for told in ("Closest to the largest float16, 6.55e+04:", "1.02e+03 in step 5"):
             assert told in opened.screen()
+        opened.app.session.focus = focus_graph_execution(opened.snapshot, opened.focus, 20)
+        opened.app.post_message(Diagnosed(opened.snapshot.explanation))
+        await opened.pilot.pause()
+        assert opened.focus.graph_execution == 20, "once, not whenever a run has grown"
 
 
 async def test_waits_for_a_run_and_grows_with_it(logdirs: RecordedLogdirs, tmp_path: Path) -> None:

@@ -42,7 +42,8 @@ def open_on_root(snapshot: Snapshot, focus: Focus) -> Focus:
         return focus
     if explanation.first is None:
         largest = explanation.headroom
-        return focus_event(snapshot, focus, largest.event) if largest else focus
+        at_first = replace(first_focus(snapshot), pane=focus.pane, sorts=focus.sorts) == focus
+        return focus_event(snapshot, focus, largest.event) if largest and at_first else focus
     on_root = focus_first_alert(snapshot, focus)
     if len(explanation.groups) == 1:
         on_root = replace(on_root, open_causes=focus.open_causes | {explanation.first})
