@@ -165,7 +165,10 @@ async def test_without_layers_functions_are_rows(open_app: Open, logdirs: Record
 async def test_what_is_not_on_record_is_said(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["no_tensor"]) as opened:
         await show_layers(opened)
-        assert "No magnitudes are on record, and nothing bad" in opened.screen()
+        assert (
+            "Neither magnitudes nor bad tensors are on record; ADAPTIVE records both."
+            in opened.screen()
+        )
         await opened.press("n", "j", "tab", "enter")
         assert not isinstance(opened.app.screen, LayersScreen)
 

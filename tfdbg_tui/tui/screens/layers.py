@@ -46,9 +46,7 @@ _NAME = 16, 40  # cells of a name: at least, at most
 _GAP = 2  # cells between columns
 _TALL = 10  # lines: with less there is no room for explanations
 
-_NOTHING = (
-    "No magnitudes are on record, and nothing bad: this package's writer measures in ADAPTIVE."
-)
+_NOTHING = "Neither magnitudes nor bad tensors are on record; ADAPTIVE records both."
 
 
 class Choice(NamedTuple):
