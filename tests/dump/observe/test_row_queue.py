@@ -15,12 +15,13 @@ tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.observe import row_queue  # noqa: E402
-from tfdbg_tui.dump.tensorflow import stages  # noqa: E402
+from tfdbg_tui.dump.tensorflow import resources, stages  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.preloaded import Preloaded
     from tfdbg_tui.logdir import Run
 
 
@@ -93,7 +94,7 @@ def test_marks_that_are_lost_change_no_other_cause(tmp_path: Path) -> None:
         with row_queue._queue.lock:  # The thread that takes rows waits.
             row_queue.drain()
             function(tf.constant([2.0]))
-            list(stages.take_all(row_queue._NAME))
+            list(stages.take_all(row_queue._NAME, resources.current_context()))
             for value in (3.0, 4.0):
                 function(tf.constant([value]))
             row_queue.drain()
@@ -124,3 +125,28 @@ def test_a_call_has_ended_though_no_mark_can_be_put(
     causes = [trace.execution_index for trace in run.graph_executions]
     assert causes[-1] is not None
     assert any("no mark today" in omission.reason for omission in run.omissions)
+
+
+def test_rows_outlive_the_context_that_they_were_put_in(
+    tmp_path: Path, preloaded: Preloaded
+) -> None:
+    result = preloaded.run(_THROWN_AWAY, tmp_path)
+    assert result.returncode == 0, result.stderr
+    run = open_run(tmp_path)
+    ops = Counter(execution.op_name for execution in run.graph_executions)
+    assert (ops["Sin"], ops["Cos"]) == (3, 3)
+    assert not run.omissions
+
+
+_THROWN_AWAY = """
+import sys, tensorflow as tf, tfdbg_tui
+from tensorflow.python.eager import context
+from tfdbg_tui.dump.observe import row_queue
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "ADAPTIVE", -1)
+tf.function(tf.tan)(1.0)  # starts the thread
+for function in (tf.function(tf.sin), tf.function(tf.cos)):
+    with row_queue._queue.lock:  # The thread that takes rows waits.
+        for _ in range(3):
+            function(tf.constant([1.0]))
+        context._reset_context()
+"""

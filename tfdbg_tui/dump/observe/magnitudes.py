@@ -69,7 +69,7 @@ class MeasuredSteps:
     def __init__(self, every: int | None) -> None:
         self.every = every
         self._lock = threading.Lock()
-        self._is_set = False
+        self._set_in: Any = None  # context of TensorFlow's: what runs in it is
         self._is_step_due = False
         self._counts: Counter[Hashable] = Counter()
         self._first_step: int | None = None
@@ -89,7 +89,7 @@ class MeasuredSteps:
     def call_begins(self, name: str) -> bool:
         """Decide whether the call of a function is measured, and let the graphs know."""
         self._set(self.next(name))
-        return self._is_set
+        return self._set_in is not None
 
     def next(self, what: Hashable) -> bool:
         """Return whether the next execution of something is measured."""
@@ -103,7 +103,7 @@ class MeasuredSteps:
 
     def graph(self, iteration: int) -> bool:
         """Return whether what runs now in graphs is measured, in an iteration of a loop."""
-        return self._is_set and bool(is_measured(iteration))
+        return self._set_in is not None and bool(is_measured(iteration))
 
     def _is_due(self, number: int, since_first: int) -> bool:
         every = _spacing(since_first) if self.every is None else self.every
@@ -111,11 +111,14 @@ class MeasuredSteps:
 
     def _set(self, value: bool) -> None:
         with self._lock:
-            if value == self._is_set:
+            if not value and self._set_in is None:
                 return
-            change = resources.add_to_set if value else resources.remove_from_set
-            change(_NAME, _ITERATIONS)
-            self._is_set = value
+            current = resources.current_context()
+            if value and self._set_in is not current:
+                resources.add_to_set(_NAME, _ITERATIONS)
+            elif not value and self._set_in is current:
+                resources.remove_from_set(_NAME, _ITERATIONS)
+            self._set_in = current if value else None
 
 
 def _spacing(since_first: int) -> int:

@@ -38,7 +38,7 @@ from tfdbg_tui.dump.encode.queue_rows import (
 )
 from tfdbg_tui.dump.observe import callbacks
 from tfdbg_tui.dump.observe.calls import Moment
-from tfdbg_tui.dump.tensorflow import stages
+from tfdbg_tui.dump.tensorflow import resources, stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -136,6 +136,7 @@ class _Queue:
         self.leaving: list[Group] = []
         self.lock = threading.RLock()
         self.mark_lock = threading.RLock()
+        self._contexts: list[Any] = []  # of TensorFlow's, in whose stages there may be something
         self._moments: deque[tuple[int, Moment]] = deque()
         self._marked = Moment(0.0, None, ())
         self._thread: threading.Thread | None = None
@@ -154,6 +155,7 @@ class _Queue:
                     target=self._run, name="tfdbg-tui-rows", daemon=True
                 )
                 self._thread.start()
+        self._note_context()
         self._runs.wait()
 
     def end(self) -> None:
@@ -173,6 +175,7 @@ class _Queue:
         if self._thread is None:
             return
         row = np.zeros((1, WIDTH), np.int64)
+        self._note_context()
         with self.mark_lock:  # Marks are in the order of their moments.
             number = next(_mark_numbers)
             self._moments.append((number, now()))
@@ -188,9 +191,13 @@ class _Queue:
         with self.lock:
             leaving = self.leaving.copy()
             try:
-                if self._thread is not None:
-                    for items in stages.take_all(_NAME):
+                for where in self._contexts.copy():
+                    found = False
+                    for items in stages.take_all(_NAME, where):
+                        found = True
                         self._hand_over(items)
+                    if not found and where is not resources.current_context():
+                        self._contexts.remove(where)  # The program has thrown it away.
             except Exception as error:
                 for dump in list(callbacks.dumps):
                     if dump.active:  # A dump that was stopped has its rows.
@@ -198,6 +205,11 @@ class _Queue:
             finally:
                 _kept.difference_update(leaving)
                 del self.leaving[: len(leaving)]
+
+    def _note_context(self) -> None:
+        current = resources.current_context()
+        if current not in self._contexts:
+            self._contexts.append(current)
 
     def _hand_over(self, items: stages.Items) -> None:
         rows = items.numbers

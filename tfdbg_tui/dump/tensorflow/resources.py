@@ -98,7 +98,18 @@ def _keys(numbers: Sequence[int]) -> Any:
     return EagerTensor(np.array(numbers, np.int32), "/device:CPU:0", _INT32)
 
 
-def run_op(op_type: str, inputs: list[Any], attrs: tuple[Any, ...], outputs: int = 1) -> Any:
+def current_context() -> Any:
+    """Return the context of TensorFlow's in which ops run now: a program may make another one."""
+    return context()
+
+
+def run_op(
+    op_type: str,
+    inputs: list[Any],
+    attrs: tuple[Any, ...],
+    outputs: int = 1,
+    where: Any = None,
+) -> Any:
     """Run an eager op that no op callback sees; return its outputs.
 
     Args:
@@ -106,5 +117,7 @@ def run_op(op_type: str, inputs: list[Any], attrs: tuple[Any, ...], outputs: int
         inputs: What it takes.
         attrs: Names and values of its attributes.
         outputs: How many outputs it has.
+        where: The context of TensorFlow's to run it in; None for the current one.
     """
-    return TFE_Py_Execute(_handle(context()), "/device:CPU:0", op_type, inputs, attrs, outputs)
+    handle = _handle(where or context())
+    return TFE_Py_Execute(handle, "/device:CPU:0", op_type, inputs, attrs, outputs)

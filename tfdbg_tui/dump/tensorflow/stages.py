@@ -19,11 +19,10 @@ import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.core.framework.function_pb2 import FunctionDef
 from tensorflow.core.protobuf.config_pb2 import ConfigProto
-from tensorflow.python.eager.context import context
 from tensorflow.python.framework.ops import EagerTensor
 
 from tfdbg_tui.dump.tensorflow import functions, graph_ops
-from tfdbg_tui.dump.tensorflow.resources import run_op
+from tfdbg_tui.dump.tensorflow.resources import current_context, run_op
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,15 +82,26 @@ def put_numbers(name: str, numbers: npt.NDArray[np.int64]) -> None:
     run_op("Stage", tensors, _attributes(name), outputs=0)
 
 
-def take_all(name: str) -> Iterator[Items]:
-    """Yield all that is in a stage, in parts that do not take much memory."""
-    (size,) = run_op("StageSize", [], _attributes(name))
+def take_all(name: str, where: Any) -> Iterator[Items]:
+    """Yield all that is in a stage, in parts that do not take much memory.
+
+    Args:
+        name: The stage's.
+        where: The context of TensorFlow's that it is of.  In another one, which the program may
+            have made meanwhile, nothing would be there, and it would be waited for without end.
+    """
+    (size,) = run_op("StageSize", [], _attributes(name), where=where)
     left = int(size.numpy())
     parts: list[Items] = []
     most, words = _TAKEN_AT_ONCE[1], 0
     while left:
         count = next(count for count in _TAKEN_AT_ONCE if count <= min(left, most))
-        part = _take_many(name, count) if count > 1 else _take_one(name)
+        if (
+            count > 1 and where is current_context()
+        ):  # another one knows no function that is made now
+            part = _take_many(name, count, where)
+        else:
+            part, count = _take_one(name, where), 1
         taken = sum(map(len, part.words))
         most = _TAKEN_AT_ONCE[sum(taken > count * few for few in _FEW_WORDS)]
         parts.append(part)
@@ -111,19 +121,20 @@ def _joined(parts: Sequence[Items]) -> Items:
     )
 
 
-def _take_one(name: str) -> Items:
-    taken = run_op("Unstage", [], _attributes(name), outputs=len(_TYPES))
+def _take_one(name: str, where: Any) -> Items:
+    taken = run_op("Unstage", [], _attributes(name), outputs=len(_TYPES), where=where)
     numbers, number, words = (tensor.numpy() for tensor in taken)
     return Items(numbers, number[None], [words.reshape(-1)], np.array([words.size], np.int32))
 
 
-def _take_many(name: str, count: int) -> Items:
-    function = functions.function_name(_taker(context(), name, count))
+def _take_many(name: str, count: int, where: Any) -> Items:
+    function = functions.function_name(_taker(where, name, count))
     types = [*_TYPE_NUMBERS, tf.int32.as_datatype_enum]
     called: tuple[Any, ...] = ("Tin", [], "Tout", types, "f", function, "config_proto", _as_it_is())
     # It runs in the thread that calls it, if it is called by way of this op.
     executor = ("executor_type", "SINGLE_THREADED_EXECUTOR")
-    taken = run_op("PartitionedCall", [], (*called, *executor), outputs=len(types))
+    attrs = (*called, *executor)
+    taken = run_op("PartitionedCall", [], attrs, outputs=len(types), where=where)
     numbers, iterations, words, sizes = (tensor.numpy() for tensor in taken)
     return Items(numbers, iterations, [words], sizes)
 
