@@ -11,6 +11,7 @@ are called in it, lies between two of them.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -97,17 +98,31 @@ class GraphRuns:
         place = self._place(graph_id, inner_id, op_name)
         if starts is None or place is None:
             return None
-        number = int(np.searchsorted(starts.rows, row, "right")) - (place >= starts.place)
+        number = int(np.searchsorted(starts.rows, row, "right"))
+        own = self._run.graph_executions.site(row).graph_id == graph_id
+        if place >= starts.place or (own and self._is_recorded_again(row, starts, number)):
+            number -= 1
         if not 0 <= number < len(starts.rows):
             return None
         execution, iteration = self._call_of(int(starts.rows[number]))
         own_execution, own_iteration = self._call_of(row)
         if execution != own_execution:
             return None
-        own = self._run.graph_executions.site(row).graph_id == graph_id
         if own and iteration != own_iteration:
             return None  # rows are lost, or in another order, as of what XLA has compiled
         return GraphRun(graph_id, number)
+
+    def _is_recorded_again(self, row: int, starts: Starts, number: int) -> bool:
+        """Whether a row, though its op comes before the start of a run, is not of that run.
+
+        Args:
+            row: The row.
+            starts: The starts of the runs of its graph.
+            number: The first run that starts after it.
+        """
+        if number == len(starts.rows):
+            return False
+        return len(self._rows.rows_of(row, row + 1, int(starts.rows[number]))) > 0
 
     def rows(self, run: GraphRun, site_id: int) -> Int64Array | None:
         """Return the computations of a tensor in a run; None where that is not told.
@@ -221,17 +236,22 @@ class GraphRuns:
                 yield run
 
     def _find_starts(self, graph_id: str) -> Starts | None:
-        """Return the first tensor of a graph of those that are recorded most often."""
+        """Return the first tensor of a graph of those that are recorded once in each run.
+
+        Most of them are, so that is how often most are recorded: ADAPTIVE records some a second
+        time, as inputs of bad ones, and those without a type of floating point only then.
+        """
         graph = self._run.graphs.get(graph_id)
-        found: tuple[int, int, int] | None = None
-        for place, name in enumerate(list(graph.ops) if graph is not None else ()):
-            for _, site_id in self._rows.sites(graph_id, name)[:1]:
-                count = self._rows.count(site_id)
-                if found is None or count > found[0]:
-                    found = count, place, site_id
-        if found is None:
+        sites = [
+            (place, site_id)
+            for place, name in enumerate(list(graph.ops) if graph is not None else ())
+            for _, site_id in self._rows.sites(graph_id, name)[:1]
+        ]
+        if not sites:
             return None
-        _, place, site_id = found
+        counts = Counter(self._rows.count(site_id) for _, site_id in sites)
+        usual = max(counts, key=lambda count: (counts[count], count))
+        place, site_id = next(site for site in sites if self._rows.count(site[1]) == usual)
         return Starts(site_id, place, self._rows.of_site(site_id))
 
     def _find_place(self, graph_id: str, inner_id: str, op_name: str) -> int | None:
