@@ -255,8 +255,10 @@ def test_gradients_that_are_too_small_for_float16(
     recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "gradient_tape/MatMul:0", outputs=0)
     for step in range(CALLS):
         value = largest if step == 3 else 1e-6
-        recorded.trace("f", "gradient_tape/MatMul", some(value, dtype=HALF), extremes=True)
-        recorded.trace("f", "gradient_tape/MatMul_1", some(0, dtype=HALF), extremes=True)
+        for name, number in (("MatMul", value), ("MatMul_1", 0)):
+            half = some(number, dtype=HALF)
+            recorded.trace("f", f"gradient_tape/{name}", half, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
     assert suspects(recorded) == expected
 
 

@@ -22,7 +22,6 @@ from tfdbg_tui.diagnosis.rules.silent.slots import find_exploded_slots
 from tfdbg_tui.diagnosis.rules.silent.stalled import RECTIFIERS, SOME_SIZE, find_stalled, is_hinge
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.rules.silent.unchanged import find_unchanged
-from tfdbg_tui.diagnosis.rules.silent.underflow import find_underflow
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -64,7 +63,6 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *find_divergence(run, dataflow),
         *find_unchanged(run, dataflow),
         *find_exploded_slots(run, dataflow),
-        *find_underflow(run, dataflow),
     ]
     # Where zeros are counted as well as measured, both ways find a layer that is off.
     told = {(suspect.rule, place_of(run, suspect.event)) for suspect in found}

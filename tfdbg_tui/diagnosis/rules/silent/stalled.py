@@ -9,11 +9,12 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import by_step, measured_tensors
+from tfdbg_tui.diagnosis.history import by_step, dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import (
     DEAD_RELU,
+    GRADIENT_UNDERFLOW,
     LAYER_NEVER_CHANGES,
     VANISHING_GRADIENT,
 )
@@ -36,7 +37,7 @@ RECTIFIERS = frozenset({"Relu", "Relu6"})
 _REDUCTIONS = frozenset({"Mean", "Sum"})
 
 _OFF = {32: 5, 256: 3}  # elements: computations in which all of so many are 0
-OF_LAYERS = frozenset(
+_OF_LAYERS = frozenset(
     {
         *("MatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2DBackpropFilter"),
         *("Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropFilter"),
@@ -44,6 +45,7 @@ OF_LAYERS = frozenset(
 )
 """Ops that compute the gradients of a layer's weights and inputs."""
 
+_SMALLEST_HALF = float(np.finfo(np.float16).tiny)  # that has all its digits
 _VANISHED = 1e-6  # of the largest gradient of the same step
 
 
@@ -63,7 +65,7 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
         *find_saturated(run, dataflow, measured),
         *_vanishing(run, gradients),
     ]
-    return found or list(_unreached(gradients))
+    return found or list(_underflowing(run, gradients)) or list(_unreached(gradients))
 
 
 class _Gradient(NamedTuple):
@@ -125,6 +127,24 @@ def _vanishing(run: Run, gradients: list[_Gradient]) -> list[Suspect]:
     return [Suspect(event, VANISHING_GRADIENT, Match("likely", evidence), len(gone))]
 
 
+def _underflowing(run: Run, gradients: list[_Gradient]) -> Iterator[Suspect]:
+    """Yield the first gradient in float16, if all are below what has all its digits, all the time.
+
+    One alone may be of what the program leaves out.
+    """
+    half = [gradient for gradient in gradients if dtype_of(run, gradient.event) == "float16"]
+    largest = max((float(gradient.largest.max()) for gradient in half), default=np.inf)
+    if len(half) < 2 or largest >= _SMALLEST_HALF:
+        return
+    first = min(half, key=lambda gradient: gradient.event.index)
+    evidence = (
+        f"all {len(half):,} gradients of layers in float16 are at most {largest:.3g} in all "
+        f"{len(first.largest):,} steps measured: numbers below {_SMALLEST_HALF:.3g} lose digits, "
+        "and those below 3e-8 are 0"
+    )
+    yield Suspect(first.event, GRADIENT_UNDERFLOW, Match("likely", evidence), len(half))
+
+
 def _unreached(gradients: list[_Gradient]) -> Iterator[Suspect]:
     """Yield the first gradient of each layer whose gradients are 0 from the beginning on."""
     by_layer: dict[Layer, list[_Gradient]] = defaultdict(list)
@@ -146,7 +166,7 @@ def _gradients_of_layers(
     layers = LayersOfOps(run)
     found: dict[tuple[int, ...], list[_Gradient]] = defaultdict(list)
     for event, magnitudes in measured:
-        if op_type_of(run, event) not in OF_LAYERS or not is_backward(run, event):
+        if op_type_of(run, event) not in _OF_LAYERS or not is_backward(run, event):
             continue
         layer = layers.of_event(event)
         if event.kind == "execution" and layer is None:
