@@ -104,6 +104,7 @@ def test_costs_are_as_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for method in ("sink", "detail"):
         count("entries into Python", Group, method, lambda *_: 1)
     count("reads of the queue", stages, "take_all", in_program)
+    count("marks", stages, "put_number", lambda *_: 1)
     count("tensors", Group, "__init__", lambda _group, plan, *_: len(plan.rows))
     count("ops", FunctionBody, "add", lambda _body, added: len(added.definition.node_def))
     found = {}
@@ -111,7 +112,7 @@ def test_costs_are_as_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         tfdbg_tui.enable_dump_debug_info(str(tmp_path / name), "ADAPTIVE", -1)
         try:
             counted.clear()
-            counted["entries into Python"] = 0
+            counted["entries into Python"] = counted["marks"] = 0
             jit = program is compiled or None
             # Here and not in the module: what the writer keeps of a function goes with it.
             is_eager = program in (data, bad_calls)

@@ -319,11 +319,14 @@ class DumpWriter:
         call.measured = self._measured.call_begins(name)
         return call
 
-    def function_to_run(self, name: str, *, stateless: bool = False) -> tuple[str, list[Any]]:
+    def function_to_run(
+        self, name: str, call: Call | None = None, *, stateless: bool = False
+    ) -> tuple[str, list[Any]]:
         """Return the name of the function to run in place of one of the program's.
 
         Args:
             name: Name of the program's function.
+            call: The call of it that begins.
             stateless: Whether it is for a dataset, which gives no more than its own arguments.
 
         Returns:
@@ -336,14 +339,23 @@ class DumpWriter:
             self.function_left_out(name, f"it runs on {elsewhere}, which is another process")
             return name, []
         choice = self._whole_tensors.choice
-        usage = Usage(stateless=stateless, device=elsewhere or "", whole_tensors=choice)
+        outermost = call is not None and elsewhere is None
+        usage = Usage(
+            stateless=stateless,
+            outermost=outermost,
+            device=elsewhere or "",
+            whole_tensors=choice,
+        )
         copy = self._copies.of(name, usage)
         if copy is not None and stateless and copy.captures:
             self.function_left_out(name, CANNOT_TAKE_VALUES)
             return name, []
         if copy is None:
             return name, []
-        return copy.name, list(copy.captures.values())
+        taken = list(copy.captures.values())
+        if copy.numbered and call is not None:
+            taken.append(row_queue.last_number(call, self.now))
+        return copy.name, taken
 
     def call_ends(self, call: Call | None, inputs: Any, outputs: Any) -> None:
         """See `Listener`: record an execution."""
@@ -369,17 +381,20 @@ class DumpWriter:
         """See `Listener`: record an execution that raised."""
         if call is None:
             return
-        self._rows_end(call, needed_now=self._watches_bad)
+        self._rows_end(call, needed_now=self._watches_bad, failed=True)
         self._graph_executions.take_bad_message(call)
         if not self._recorder.broken:
             self._eager.end_call(call, inputs, None, error)
 
-    def _rows_end(self, call: Call, *, needed_now: bool) -> None:
+    def _rows_end(self, call: Call, *, needed_now: bool, failed: bool = False) -> None:
         """Note that a call puts no more rows into the queue, and is not in progress."""
         try:
             if needed_now:
                 row_queue.drain()
-            row_queue.mark(self.now)
+            if failed:
+                row_queue.mark(self.now)  # What would have come last may be missing.
+            else:
+                row_queue.end(call, self.now)
         finally:
             self._eager.calls.pop(call.serial, None)
 

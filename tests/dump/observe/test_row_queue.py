@@ -34,6 +34,10 @@ def recorded(root: Path, program: Any) -> Run:
     return open_run(root)
 
 
+def no_mark(*_: Any) -> None:
+    raise RuntimeError("no mark today")
+
+
 def test_functions_that_are_collected_before_their_rows_are_taken(tmp_path: Path) -> None:
     def function() -> None:
         tf.function(lambda p: tf.math.log(p) * 2.0)(tf.constant([1.0, 2.0]))
@@ -86,6 +90,59 @@ def test_records_belong_to_their_call_whenever_they_are_taken(
     assert len(set(found.values())) == 2, Counter(found.values())
 
 
+def test_a_call_that_runs_alone_needs_no_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stages, "put_number", no_mark)
+    monkeypatch.setattr(row_queue, "_INTERVAL_SECONDS", 0.0005)
+    monkeypatch.setattr(row_queue._queue, "takes_rows_of_datasets", False)
+    log = tf.function(lambda p: tf.math.log(p))
+    branch = tf.function(lambda x: tf.cond(x[0] > 0.0, lambda: log(x) * 2.0, lambda: tf.sin(x)))
+    functions = tf.function(lambda x: log(branch(log(x)) + 1.0) + 1.0), log
+
+    def program() -> None:
+        for number in range(200):
+            with tfdbg_tui.step(number):
+                for function in functions:
+                    function(tf.constant([float(number % 3), 2.0]))
+
+    run = recorded(tmp_path, program)
+    found = Counter(t.execution_index for t in run.graph_executions)
+    assert len(found) == 400
+    assert all(t.step == run.executions[t.execution_index].step for t in run.graph_executions)
+    assert not run.omissions
+
+
+def test_a_call_that_fails_or_is_interrupted_ends_with_a_mark(tmp_path: Path) -> None:
+    sin = tf.function(tf.sin)
+
+    def between(x: Any) -> Any:
+        with tfdbg_tui.step(7):
+            return sin(x) + sin(x)
+
+    @tf.function
+    def outer(x: Any) -> Any:
+        y = tf.py_function(between, [tf.exp(x)], tf.float32)
+        return tf.sqrt(y) * 2.0
+
+    fails = tf.function(lambda x: tf.debugging.check_numerics(tf.math.log(x), "log") * 2.0)
+
+    def program() -> None:
+        for _ in range(20):
+            outer(tf.constant([1.0]))
+            sin(tf.constant([1.0]))
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                fails(tf.constant([0.0]))
+
+    run = recorded(tmp_path, program)
+    calls = [i for i, e in enumerate(run.executions) if e.graph_id is not None]
+    found = Counter(t.execution_index for t in run.graph_executions)
+    assert sorted(found) == calls
+    names = {run.executions[i].op_type for i in calls}
+    assert len(calls) == 100
+    assert len({(run.executions[i].op_type, number) for i, number in found.items()}) == len(names)
+
+
 def test_marks_that_are_lost_change_no_other_cause(tmp_path: Path) -> None:
     function = tf.function(tf.sin)
 
@@ -109,15 +166,12 @@ def test_marks_that_are_lost_change_no_other_cause(tmp_path: Path) -> None:
 def test_a_call_has_ended_though_no_mark_can_be_put(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: Any) -> None:
-        raise RuntimeError("no mark today")
-
-    function = tf.function(tf.sin)
+    function = tf.function(lambda x: tf.map_fn(tf.sin, x))  # Calls with loops end with marks.
 
     def program() -> None:
         function(tf.constant([1.0]))
         with monkeypatch.context() as patch:
-            patch.setattr(stages, "put_numbers", fail)
+            patch.setattr(stages, "put_number", no_mark)
             assert function(tf.constant([0.0])).numpy() == 0
         function(tf.constant([2.0]))
 

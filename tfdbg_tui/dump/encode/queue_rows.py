@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.causes import Cause
 
 NUMBER, PART, ITERATION, KEY, SIZES = range(5)
-"""Columns of a row: number of the group, below zero in a mark; which of the rows of one execution
-it is; iteration of the loop; by which the group knows the details, 0 where nothing is bad; the
-first of the sizes."""
+"""Columns of a row: number of the group; which of the rows of one execution it is; iteration of the
+loop; by which the group knows the details, 0 where nothing is bad; the first of the sizes."""
 WIDTH = 8
+MARK = 0
+"""Stands for the number of a group in what is not the row of an execution."""
 NO_KEY = -1
 """The key of details that could not be made: such an execution is not recorded."""
 COUNTED = -2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 from tfdbg_tui.dump.encode.causes import Cause
@@ -61,3 +62,22 @@ class Moment:
             return Cause(self.wall_time, self.step, 0)
         step = self.step if call.step is None else call.step
         return Cause(self.wall_time, step, call.serial, call.measured)
+
+
+@dataclass(slots=True)
+class LoneCall:
+    """A call during which no other one runs.
+
+    Attributes:
+        call: The call.
+        step: The training step that the program is in.
+        end: When it has ended; 0 while it runs.
+    """
+
+    call: Call
+    step: int | None
+    end: float = 0.0
+
+    def moment(self) -> Moment:
+        """Return what ran at its end, or what runs now."""
+        return Moment(self.end or time.time(), self.step, (self.call,))

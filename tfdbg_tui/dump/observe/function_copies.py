@@ -20,6 +20,7 @@ from tfdbg_tui.dump.tensorflow import functions, graph_ops, graph_state, own, pr
 from tfdbg_tui.dump.tensorflow.function_defs import (
     FunctionBody,
     add_inputs,
+    add_number_of_call,
     called_functions,
     function_attributes,
     hands_on_inputs,
@@ -44,10 +45,12 @@ class FunctionCopy:
     Attributes:
         function: The runtime function, which is there as long as this object.
         captures: Eager tensors that it takes after the arguments, by the names it has for them.
+        numbered: Whether it takes the number of the call after these.
     """
 
     function: Any
     captures: dict[str, Any]
+    numbered: bool = False
 
     @property
     def name(self) -> str:
@@ -199,9 +202,11 @@ class FunctionCopies:
             return None
         definition.signature.name = own.copy_name(name)
         set_captures(definition, list(captures), returned=False)
+        if added.numbered:
+            add_number_of_call(definition)
         called = [child.function for child in children] + added.children
         function = functions.make_function(definition, called)
-        return FunctionCopy(function, captures)
+        return FunctionCopy(function, captures, added.numbered)
 
     def _computed(self, name: str, used: Slots) -> Computed:
         """Return what is computed of a function for some of its outputs."""
@@ -226,6 +231,7 @@ class FunctionCopies:
                 usage,
                 stateless=usage.stateless or _is_dataset(node.op),
                 in_loop=usage.in_loop or "body" in node.attr,
+                outermost=False,
                 used=computed.nodes[node.name],
             )
             called = list(called_functions(node))

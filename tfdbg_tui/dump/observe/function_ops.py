@@ -72,6 +72,8 @@ class FunctionOps:
         if added.usage.in_session and not added.usage.stateless:
             self._add_by_outputs(added, graph, body, ops)
             return
+        if added.usage.stateless:
+            row_queue.expect_rows_of_datasets()
         sinks, last = self._add_groups(added, graph, ops)
         if sinks and (added.usage.stateless or functions.is_loop_condition(graph)):
             # Nothing else makes them run.
@@ -181,7 +183,9 @@ class FunctionOps:
                 after = between[-1:] or after
                 after = [*after, end_of_call] if recorded.calls else after
                 start = end
-        between = self._add_segment(added, graph, ops[start:], after)
+        # The last sink does not wait for what the last iteration of a loop records.
+        ends = added.usage.outermost and not self._graphs.has_loops(graph)
+        between = self._add_segment(added, graph, ops[start:], after, ends=ends)
         return sinks + between, between[-1:] or [added.op(op) for op in after]
 
     def _is_whole(self, recorded: RecordedOp) -> bool:
@@ -206,8 +210,23 @@ class FunctionOps:
         return instrument.add_waiting(added.graph, [added.tensor(call.outputs[0])], [])[0].op
 
     def _add_segment(
-        self, added: AddedGraph, graph: Any, ops: list[RecordedOp], previous: list[Any]
+        self,
+        added: AddedGraph,
+        graph: Any,
+        ops: list[RecordedOp],
+        previous: list[Any],
+        *,
+        ends: bool = False,
     ) -> list[Any]:
+        """Add the ops that record the outputs of some ops; return the sinks.
+
+        Args:
+            added: Takes the ops.
+            graph: The graph.
+            ops: The ops of the graph.
+            previous: What the sinks wait for.
+            ends: Whether what runs ends with the last sink.
+        """
         graph_id = self._graphs.graph_id(graph)
         doubtful = self._graphs.are_shapes_doubtful(graph)
         device = added.usage.device
@@ -241,7 +260,7 @@ class FunctionOps:
         in_modes += [
             (items, self._whole_options.mode) for items in groups(whole, self._whole_options)
         ]
-        for items, mode in in_modes:
+        for number, (items, mode) in enumerate(in_modes, 1):
             plan = observed.plan_of(
                 items,
                 self._options,
@@ -254,7 +273,18 @@ class FunctionOps:
             self._graphs.keep(graph, row_queue.KeepAlive(group))
             # The sinks wait for each other: records come in order of creation.
             after = sinks[-1:] or earlier
-            sinks.append(instrument.add_group(added, items, group, counter, input_row, after))
+            is_end = ends and number == len(in_modes) and instrument.goes_into_queue(added, mode)
+            sinks.append(
+                instrument.add_group(
+                    added,
+                    items,
+                    group,
+                    counter,
+                    input_row,
+                    after,
+                    ends=added.number_of_call() if is_end else None,
+                )
+            )
         return sinks
 
 

@@ -56,6 +56,7 @@ class _GraphState:
         ops: Its recorded ops by name.
         called: The ids of the graphs that its ops call.
         may_raise: Whether one of its ops, or of those that it calls, is there to stop the program.
+        has_loops: Whether one of its ops, or of those that it calls, is a loop.
         scopes: The name scopes of its ops that what is recorded is limited to.
         lasting: Whether one of its ops assigns to a variable, prints, or the like.
         doubtful: Whether the shapes known while tracing may be wrong.
@@ -69,6 +70,7 @@ class _GraphState:
     ops: dict[str, RecordedOp] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
     may_raise: bool = False
+    has_loops: bool = False
     scopes: set[str] = field(default_factory=set)
     lasting: bool = False
     doubtful: bool = False
@@ -156,6 +158,10 @@ class GraphDefinitions:
         """Return whether a graph's tensors may have other shapes than known while tracing."""
         return self._state(graph).doubtful or graph_state.are_shapes_doubtful(graph)
 
+    def has_loops(self, graph: Any) -> bool:
+        """Return whether a graph, or what it calls, has loops."""
+        return self._state(graph).has_loops
+
     def maker(self, tensor: Any) -> RecordedOp | None:
         """Return the op that makes a tensor of a graph; None where the tensor is not on record."""
         recorded = self._state(tensor.graph).ops.get(tensor.op.name)
@@ -186,6 +192,7 @@ class GraphDefinitions:
         state.lasting |= reference or (graph_ops.is_stateful(op) and not outputs)
         may_raise = op.type in _RAISING_OPS or any(callee.may_raise for callee in callees)
         state.may_raise |= may_raise
+        state.has_loops |= functions.is_loop(op) or any(callee.has_loops for callee in callees)
         state.doubtful |= any(callee.doubtful for callee in callees)
         if called:
             state.called.update(called)

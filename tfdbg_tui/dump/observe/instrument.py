@@ -55,6 +55,7 @@ def add_group(
     input_row: Callable[[Any], Row | None],
     after: Sequence[Any],
     serial: Any = None,
+    ends: Any = None,
 ) -> Any:
     """Add the ops that record a group of tensors; return the one that must run.
 
@@ -66,10 +67,16 @@ def add_group(
         input_row: Returns the row of any recorded tensor of the graph.
         after: Sinks that must have run before this one.
         serial: The number of the run that the values belong to, where the graph is told.
+        ends: The number of the call, where nothing of it comes after the group in the queue.
     """
-    builder = _GroupBuilder(place, items, group, iteration, input_row, serial)
+    builder = _GroupBuilder(place, items, group, iteration, input_row, serial, ends)
     with own.scope(place.graph):
         return builder.build(after)
+
+
+def goes_into_queue(place: Place, mode: TensorDebugMode) -> bool:
+    """Return whether a group hands over what it saw by the queue, and not by its sink."""
+    return place.drained and mode in _ROW_MODES
 
 
 def add_serial(graph: Any) -> Any:
@@ -99,6 +106,7 @@ class _GroupBuilder:
         iteration: Any,
         input_row: Callable[[Any], Row | None],
         serial: Any,
+        ends: Any,
     ) -> None:
         self._place = place
         self._ops = OpMaker(place.graph, items[0].tensor.device)
@@ -108,6 +116,7 @@ class _GroupBuilder:
         self._iteration = iteration
         self._input_row = input_row
         self._serial = serial
+        self._ends = ends
         self._columns: list[tuple[str, Any]] = []
         self._number = callbacks.number_of(group)
 
@@ -130,7 +139,7 @@ class _GroupBuilder:
         self._plan.columns = tuple(name for name, _ in self._columns)
         self._plan.sizes_put = len(looks.sizes) if looks is not None else 0
         looks = looks if looks is not None and looks.tensors else None
-        if self._place.drained and mode in _ROW_MODES:
+        if goes_into_queue(self._place, mode):
             return self._put_all(looks, after)
         return self._call_sink(looks, after)
 
@@ -237,7 +246,7 @@ class _GroupBuilder:
         return self._host.after([put]).constant(0, tf.int32)
 
     def _put(self, row: Any, words: Any, after: Sequence[Any]) -> Any:
-        number = self._number_of_iteration()
+        number = self._number_of_iteration() if self._ends is None else self._ends
         return row_queue.put(self._host.after(after), row, number, words)
 
     def _are_elements_few(self) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+import tensorflow as tf
+
 from tfdbg_tui.dump.observe import update_order
 from tfdbg_tui.dump.tensorflow import devices, functions, graph_ops, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
-from tfdbg_tui.dump.tensorflow.function_defs import CAPTURE, AddedOps
+from tfdbg_tui.dump.tensorflow.function_defs import CALL, CAPTURE, AddedOps
 from tfdbg_tui.dump.tensorflow.functions import capture_inputs, captured_tensors
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ class Usage:
         compiled: XLA compiles it, so no Python can run inside of it.
         in_session: A session of TensorFlow 1 runs it, which has queues of its own.
         in_loop: It runs in each iteration of a loop.
+        outermost: Python calls it.
         used: The outputs that its caller uses; None for all.
         device: The device that it runs on, where that is another process's; "" for here.
         whole_tensors: Which choice of tensors is recorded whole; 0 for none.
@@ -92,6 +95,7 @@ class Usage:
     compiled: bool = False
     in_session: bool = False
     in_loop: bool = False
+    outermost: bool = False
     used: Slots = None
     device: str = ""
     whole_tensors: int = 0
@@ -108,6 +112,7 @@ class AddedGraph:
         ops: The ops of the finished graph; None where there is nothing to add.
         children: The runtime functions that they call.
         captures: Eager tensors that they use, by the names of arguments for them.
+        numbered: Whether they use `number_of_call`.
     """
 
     def __init__(self, body: FunctionBody, usage: Usage) -> None:
@@ -124,6 +129,7 @@ class AddedGraph:
         self.ops: AddedOps | None = None
         self.children: list[Any] = []
         self.captures: dict[str, Any] = {}
+        self.numbered = False
 
     def has(self, tensor: Any) -> bool:
         """Return whether the function computes a tensor of its graph."""
@@ -135,6 +141,11 @@ class AddedGraph:
         if reference is None:
             return None
         return self._stand_in(reference, tensor.dtype, tensor.shape, tensor.device)
+
+    def number_of_call(self) -> Any:
+        """Return what is different in each call; see `row_queue.last_number`."""
+        self.numbered = True
+        return self._stand_in(CALL, tf.int32, [])
 
     def op(self, op: Any) -> Any:
         """Return the op of an input that stands for an op; nothing but waiting makes sense."""

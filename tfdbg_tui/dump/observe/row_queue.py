@@ -2,9 +2,13 @@
 
 The queue is a stage of TensorFlow's (see `stages`), which all graphs of the process share.  When a
 graph runs, each of its groups puts one row into it; several rows, where it has many sizes to tell;
-with them, maybe, the elements of its tensors (see `elements`).  When a call ends, Python puts a
-mark after its rows.  A thread takes all of them out together every `_INTERVAL_SECONDS`.  That goes
-on for as long as the process, as what was made to record may run for as long.
+with them, maybe, the elements of its tensors (see `elements`), and the iteration of its loop.  A
+thread takes all of them out together every `_INTERVAL_SECONDS`.  That goes on for as long as the
+process, as what was made to record may run for as long.
+
+A number below zero in place of the iteration says that what ran until then has ended, such as a
+call.  The last group of a function puts it there, where nothing else runs during the call (see
+`last_number`); else Python puts a *mark* after the rows, which takes a third of a small call.
 
 The queue is bounded: graphs that are faster than the writer wait for it.
 """
@@ -14,6 +18,7 @@ from __future__ import annotations
 import atexit
 import itertools
 import threading
+import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +27,11 @@ import numpy.ma  # else np.unique imports it, when there may be no descriptor le
 import numpy.typing as npt
 import tensorflow as tf
 
+from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.encode.elements import Words
 from tfdbg_tui.dump.encode.queue_rows import (
     ITERATION,
+    MARK,
     NUMBER,
     PART,
     SIZES,
@@ -37,17 +44,19 @@ from tfdbg_tui.dump.encode.queue_rows import (
     without_details,
 )
 from tfdbg_tui.dump.observe import callbacks
-from tfdbg_tui.dump.observe.calls import Moment
+from tfdbg_tui.dump.observe.calls import LoneCall, Moment
 from tfdbg_tui.dump.tensorflow import resources, stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.groups import Dump, Group
     from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 _INTERVAL_SECONDS = 0.05
 _NAME = "tfdbg_tui_rows"
+_MAX_NUMBER = (1 << 31) - 1
 
 
 def row_tensor(ops: OpMaker, number: int, iteration: Any, sizes: Sequence[Any]) -> Any:
@@ -92,9 +101,39 @@ def put(ops: OpMaker, rows: Any, iteration: Any, words: Any) -> Any:
     return stages.put(ops.on("/device:CPU:0"), _NAME, rows, iteration, words)
 
 
+def last_number(call: Call, now: Callable[[], Moment]) -> Any:
+    """Return what the last row of a call that begins is to have in place of an iteration.
+
+    Args:
+        call: The call.
+        now: Returns what runs now; something else than the call, if it is to end with a mark.
+    """
+    return resources.int32(-_queue.begin(call, now))
+
+
+def end(call: Call, now: Callable[[], Moment]) -> None:
+    """Note that a call puts no more rows into the queue.
+
+    Args:
+        call: The call.
+        now: Returns what runs now.
+    """
+    _queue.end_call(call, now)
+
+
 def mark(now: Callable[[], Moment]) -> None:
-    """Note what runs now, to which the rows put since the last mark belong."""
-    _queue.mark(now)
+    """Note what runs now, to which the rows belong that were put since the last call ended.
+
+    There are none where no call runs and no dataset has a function that puts some.
+    """
+    with _queue.mark_lock:
+        if _queue.takes_rows_of_datasets or now().calls:
+            _queue.mark(now)
+
+
+def expect_rows_of_datasets() -> None:
+    """Note that rows may be put from now on though no call runs."""
+    _queue.takes_rows_of_datasets = True
 
 
 def drain() -> None:
@@ -134,11 +173,12 @@ class KeepAlive:
 class _Queue:
     def __init__(self) -> None:
         self.leaving: list[Group] = []
+        self.takes_rows_of_datasets = False
         self.lock = threading.RLock()
         self.mark_lock = threading.RLock()
         self._contexts: list[Any] = []  # of TensorFlow's, in whose stages there may be something
-        self._moments: deque[tuple[int, Moment]] = deque()
-        self._marked = Moment(0.0, None, ())
+        self._moments: deque[tuple[int, Callable[[], Moment]]] = deque()
+        self._lone: LoneCall | None = None
         self._thread: threading.Thread | None = None
         self._runs = threading.Event()
         self._ends = threading.Event()
@@ -171,17 +211,37 @@ class _Queue:
             self._runs.set()
             ends = self._ends.wait(_INTERVAL_SECONDS)
 
+    def begin(self, call: Call, now: Callable[[], Moment]) -> int:
+        """Return by which number the last row of a call tells of its end; 0 if a mark will."""
+        self._note_context()
+        with self.mark_lock:
+            if len(now().calls) > 1:
+                if self._lone is not None:
+                    self.mark(self._lone.moment)  # It is not alone any more.
+                return 0
+            self._lone = LoneCall(call, steps.current)
+            number = _next_number()
+            self._moments.append((number, self._lone.moment))
+            return number
+
+    def end_call(self, call: Call, now: Callable[[], Moment]) -> None:
+        with self.mark_lock:
+            if self._lone is None or self._lone.call is not call:
+                self.mark(now)
+                return
+            self._lone.end = time.time()
+            self._lone = None
+
     def mark(self, now: Callable[[], Moment]) -> None:
         if self._thread is None:
             return
-        row = np.zeros((1, WIDTH), np.int64)
         self._note_context()
         with self.mark_lock:  # Marks are in the order of their moments.
-            number = next(_mark_numbers)
-            self._moments.append((number, now()))
-            row[0, NUMBER] = -number
+            self._lone = None  # Its last row may come before the mark or after it.
+            number, moment = _next_number(), now()
+            self._moments.append((number, lambda: moment))
             try:
-                stages.put_numbers(_NAME, row)
+                stages.put_number(_NAME, -number, WIDTH)
             except Exception:
                 self._moments.pop()  # Later rows do not belong to it.
                 raise
@@ -215,10 +275,10 @@ class _Queue:
         rows = items.numbers
         is_head = rows[:, PART] == 0
         which_item = np.cumsum(is_head) - 1
-        rows[:, ITERATION] = items.iterations[which_item]
-        is_mark = rows[:, NUMBER] < 0
-        moments = [self._moment(-number) for number in rows[is_mark, NUMBER].tolist()]
-        when = np.cumsum(is_mark)[~is_mark]
+        rows[:, ITERATION] = np.maximum(items.iterations, 0)[which_item]
+        moments, ends = self._ended(items.iterations)
+        is_mark = rows[:, NUMBER] == MARK
+        when: npt.NDArray[np.int64] = (np.cumsum(ends) - ends)[which_item[~is_mark]]
         words = Words.in_order(items.words, items.sizes.astype(np.int64))
         words = words.of(which_item[is_head & ~is_mark])
         rows = rows[~is_mark]
@@ -233,16 +293,31 @@ class _Queue:
             except Exception as error:
                 _tell_loss(dump, error)
 
-    def _moment(self, mark: int) -> Moment:
-        """Return what ran at a mark; marks that came before it and were lost do not matter."""
-        while self._moments and self._moments[0][0] <= mark:
-            _, self._marked = self._moments.popleft()
-        return self._marked
+    def _ended(
+        self, iterations: npt.NDArray[np.int32]
+    ) -> tuple[list[Moment], npt.NDArray[np.bool_]]:
+        """Return what ran at the items that end something, and which these are.
+
+        Ends that came before and were lost do not matter, nor does the last row of a call before
+        whose end there was a mark.
+        """
+        moments: list[Moment] = []
+        ends = np.zeros(len(iterations), bool)
+        for item in np.flatnonzero(iterations < 0).tolist():
+            number = -int(iterations[item])
+            if number not in (known for known, _ in tuple(self._moments)):
+                continue
+            ends[item] = True
+            found = 0
+            while found != number:
+                found, moment = self._moments.popleft()
+            moments.append(moment())
+        return moments, ends
 
     def _open_moment(self, dump: Dump) -> Moment:
         """Return what runs now; where a call has ended since the rows were taken, what ran then."""
         now = dump.now()
-        return self._moments[0][1] if self._moments else now
+        return self._moments[0][1]() if self._moments else now
 
 
 def _hand_to(
@@ -296,7 +371,13 @@ def _tell_loss(dump: Dump, error: Exception) -> None:
     dump.hook_failed(error, "graph executions")
 
 
-_mark_numbers = itertools.count(1)
+_numbers = itertools.count()
+
+
+def _next_number() -> int:
+    """Return a new number above zero, of 32 bits."""
+    return 1 + next(_numbers) % _MAX_NUMBER
+
 
 _kept: set[Group] = set()
 """The groups of `KeepAlive`s.  Without it, garbage collection would clear the weak references by

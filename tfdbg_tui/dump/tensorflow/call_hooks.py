@@ -138,7 +138,8 @@ class CallHooks:
         if self._listener.attempt(_CALLS, devices.is_custom, inputs):
             self._listener.tell("function_left_out", op_name, "its arguments are DTensors")
         else:
-            function, captures = self._listener.tell("function_to_run", op_name) or (op_name, [])
+            to_run = self._listener.tell("function_to_run", op_name, call)
+            function, captures = to_run or (op_name, [])
         try:
             outputs = original(function, num_outputs, [*inputs, *captures], *rest)
         except BaseException as error:

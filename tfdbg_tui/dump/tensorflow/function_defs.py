@@ -21,6 +21,9 @@ _RESOURCE = tf.resource.as_datatype_enum
 CAPTURE = "tfdbg_tui_capture_"
 """What the names of our arguments begin with."""
 
+CALL = "tfdbg_tui_call"
+"""The name of an argument for the number of the call."""
+
 
 @functools.cache
 def function_attributes(op_type: str) -> tuple[str, ...]:
@@ -80,6 +83,11 @@ def set_captures(definition: Any, names: Sequence[str], *, returned: bool) -> No
         if returned:
             signature.output_arg.add(name=f"{name}_out", type=_RESOURCE)
             definition.ret[f"{name}_out"] = name
+
+
+def add_number_of_call(definition: Any) -> None:
+    """Let a function take the number of the call after all its arguments."""
+    definition.signature.input_arg.add(name=CALL, type=tf.int32.as_datatype_enum)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,10 +46,18 @@ class Listener(Protocol):
             error: What was raised.
         """
 
-    def function_to_run(self, name: str, *, stateless: bool = False) -> tuple[str, list[Any]]:
+    def function_to_run(
+        self, name: str, call: Any = None, *, stateless: bool = False
+    ) -> tuple[str, list[Any]]:
         """A function is about to be called, or used in a dataset.
 
-        Returns the name of the one to run, and what it takes after the arguments.
+        Args:
+            name: Its name.
+            call: What `call_begins` has returned; None for a dataset.
+            stateless: Whether it is for a dataset.
+
+        Returns:
+            The name of the one to run, and what it takes after the arguments.
         """
 
     def function_left_out(self, name: str, reason: str) -> None:

@@ -94,6 +94,11 @@ def _set(name: str) -> Any:
     return table
 
 
+def int32(number: int) -> Any:
+    """Return a number as an eager tensor."""
+    return EagerTensor(np.array(number, np.int32), "/device:CPU:0", _INT32)
+
+
 def _keys(numbers: Sequence[int]) -> Any:
     return EagerTensor(np.array(numbers, np.int32), "/device:CPU:0", _INT32)
 

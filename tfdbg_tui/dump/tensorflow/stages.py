@@ -22,7 +22,7 @@ from tensorflow.core.protobuf.config_pb2 import ConfigProto
 from tensorflow.python.framework.ops import EagerTensor
 
 from tfdbg_tui.dump.tensorflow import functions, graph_ops
-from tfdbg_tui.dump.tensorflow.resources import current_context, run_op
+from tfdbg_tui.dump.tensorflow.resources import current_context, int32, run_op
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,14 +72,24 @@ def put(ops: OpMaker, name: str, numbers: Any, number: Any, words: Any) -> Any:
     return ops.op("Stage", values, shared_name=name.encode(), capacity=_CAPACITY)
 
 
-def put_numbers(name: str, numbers: npt.NDArray[np.int64]) -> None:
-    """Put an item of an int64 matrix alone into a stage; wait while it is full."""
-    values = (numbers, np.zeros((), np.int32), np.zeros(0, np.float32))
-    tensors = [
-        EagerTensor(value, "/device:CPU:0", dtype)
-        for value, dtype in zip(values, _TYPE_NUMBERS, strict=True)
-    ]
-    run_op("Stage", tensors, _attributes(name), outputs=0)
+def put_number(name: str, number: int, columns: int) -> None:
+    """Put an item of a number and one row of zeros into a stage; wait while it is full.
+
+    Args:
+        name: The stage's.
+        number: The number, of 32 bits.
+        columns: How many zeros make a row.
+    """
+    row, words = _zeros(current_context(), columns)
+    run_op("Stage", [row, int32(number), words], _attributes(name), outputs=0)
+
+
+@functools.cache
+def _zeros(_: Any, columns: int) -> tuple[Any, Any]:
+    """Return a row of zeros and no words, made for a context of TensorFlow's."""
+    row = EagerTensor(np.zeros((1, columns), np.int64), "/device:CPU:0", _TYPE_NUMBERS[0])
+    words = EagerTensor(np.zeros(0, np.float32), "/device:CPU:0", _TYPE_NUMBERS[2])
+    return row, words
 
 
 def take_all(name: str, where: Any) -> Iterator[Items]:
