@@ -72,7 +72,8 @@ def main() -> int:
         causes = [label["cause"], *label.get("also", ())] if label["sick"] else []
         right_cause += any(not RULES[cause].isdisjoint(rules) for cause in causes)
         if label["layer"]:
-            layers[any(label["layer"].split("/")[-1] in path for path in map(paths, findings))] += 1
+            name = label["layer"].split("/")[-1]
+            layers[any(name in layers_of(finding) for finding in findings)] += 1
         told = f"{label['cause'] or 'healthy':30} {report.verdict:10}"
         print(f"{number} {told} {' '.join(rules)}", flush=True)
     sick, healthy = (verdicts[kind, True] + verdicts[kind, False] for kind in (True, False))
@@ -84,9 +85,10 @@ def main() -> int:
     return 1 if verdicts[False, True] else 0
 
 
-def paths(finding: Finding) -> str:
-    """Returns the layers that a finding names."""
-    return " ".join(layer.path for layer in (finding.layer, finding.input_layer) if layer)
+def layers_of(finding: Finding) -> set[str]:
+    """Returns the names of the layers that a finding names, and of those around them."""
+    named = [layer for layer in (finding.layer, finding.input_layer) if layer]
+    return {part.name for layer in named for part in layer.parts}
 
 
 def run_dumped(program: Path, logdir: str) -> None:
