@@ -151,6 +151,15 @@ def jacobian() -> Any:
 
 
 @of_line
+def vectorized_jacobian() -> Any:
+    x = tf.constant([0.0, 1.0])
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = tf.sqrt(x)  # FORWARD
+    return t.jacobian(y, x) * 0.5
+
+
+@of_line
 def second_order() -> Any:
     x = tf.constant([0.0, 1.0])
     with tf.GradientTape() as t2:

@@ -125,7 +125,12 @@ def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | 
     found = list(_graph_ops(run, dataflow, event, is_wanted))
     if op is not None and not found:
         found = [_of_graph(run, user) for user in _same_graph_ops(run, op, is_wanted)]
-    return _only(found)
+    if found:
+        return _only(found)
+    # A Jacobian of eager ops is a function that takes what they made.
+    call = dataflow.timeline.execution_of(event.index)
+    called = TensorEvent("execution", call, 0) if call is not None else None
+    return _eager_op(run, dataflow, called, is_wanted) if called is not None else None
 
 
 def forward_ops(run: Run, calls: Calls, op: GraphOp) -> set[GraphOp]:
