@@ -14,6 +14,7 @@ from tfdbg_tui.logdir import open_run
 from tfdbg_tui.query import searched
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.app import TfdbgApp
+from tfdbg_tui.tui.bars import key_bar
 from tfdbg_tui.tui.navigation import first_focus
 from tfdbg_tui.tui.panes import pane_named
 from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -33,6 +34,12 @@ NORMAL = (120, 40)
 def _nothing_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what the app remembers, of a run that several tests open, to each test."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture(autouse=True)
+def _messages_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep messages until another key: a slow machine would not see them."""
+    monkeypatch.setattr(key_bar, "_MESSAGE_SECONDS", 3600.0)
 
 
 @dataclass

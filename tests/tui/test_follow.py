@@ -171,7 +171,7 @@ async def test_what_looks_the_same_is_not_drawn_again(writer: Writer) -> None:
     writer.start()
     writer.write(2)
     async with watched(writer.logdir) as live:
-        await live.until(lambda: live.is_read)
+        await live.until(lambda: live.is_read and live.session.snapshot.explanation is not None)
         await live.press("3", "g")
         drawn = []
         for name in ("source_code", "stack_trace"):
@@ -306,7 +306,7 @@ async def test_a_circular_buffer_that_replaces_its_file(writer: Writer) -> None:
     records = [record for _, record in tfrecord.records(traces.read_bytes(), check=False)]
     async with watched(writer.logdir) as live:
         await live.until(lambda: live.num_traces == 320)
-        await live.press("3", "k")
+        await live.press("3", "G", "k")
         op = live.focus.op
         shown: list[tuple[int, int | None]] = [(100, 98), (1, None)]
         for kept, expected in shown:
