@@ -1,4 +1,4 @@
-"""What a killed program leaves: a trace file that is empty, or none at all, after a loop."""
+"""Files that are not whole, of a program that was killed or of a logdir that was copied."""
 
 from __future__ import annotations
 
@@ -58,3 +58,23 @@ def test_no_trace_after_a_loop(
     assert capsys.readouterr().out
     run_command("diagnose", [str(logdir)])
     assert capsys.readouterr().out.startswith(verdict)
+
+
+@pytest.mark.parametrize(("kept", "verdict"), [(1, "incomplete"), (2, "clean")])
+def test_records_that_were_not_copied_are_missed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kept: int, verdict: str
+) -> None:
+    """Where a file ends between two records nothing but its size tells that it is cut off."""
+    execution = events.Execution("Add", 1, "", [], [1], 3)
+    execution.tensor_protos = [vector_proto([-1.0, 1.0, 0.0, 0.0, 0.0])]
+    execution.output_tensor_device_ids = [0]
+    one = execution_record(execution)
+    logdir = write_logdir(tmp_path / "logdir", executions=kept * one)
+    written = events.DebugMetadata("2.21.0", "debug.Event:1", RUN_ID, mode_name="CONCISE_HEALTH")
+    written.ended, written.file_sizes = 1, [0, 0, 0, 2 * len(one), 0]
+    metadata = record(debug_metadata=written.encode())
+    (logdir / f"{PREFIX}.metadata").write_bytes(metadata)
+    run_command("diagnose", [str(logdir)])
+    found = capsys.readouterr().out
+    assert found.startswith(verdict)
+    assert ("execution can be read" in " ".join(found.split())) == (verdict == "incomplete")

@@ -136,6 +136,9 @@ def test_disabled_functions_still_work_and_enabling_goes_on(tmp_path: Path) -> N
     said = [events.DebugEvent.decode(r) for _, r in tfrecord.records(metadata.read_bytes())]
     ended = [events.DebugMetadata.decode(event.debug_metadata).ended for event in said]
     assert ended == [0, 1, 0, 1]
+    (file_set,) = filesets.find_file_sets(str(tmp_path))
+    sizes = [os.path.getsize(file_set.path(suffix)) for suffix in filesets.SUFFIXES[1:]]
+    assert events.DebugMetadata.decode(said[-1].debug_metadata).file_sizes == sizes
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="asks Linux")

@@ -304,7 +304,10 @@ def _why_nothing(program: Program) -> str:
         return f"the logdir was deleted while the program ran: {program.logdir}"
     if program.exit_code:
         return "the program failed before its first TensorFlow op, or a quarter second after"
-    return "no TensorFlow op was executed by the program, nor by a Python process that it started"
+    return (
+        "no TensorFlow op was executed by the program, nor by a Python process that it started, or "
+        "it left by os._exit or exec within a quarter second of its first one"
+    )
 
 
 @contextlib.contextmanager

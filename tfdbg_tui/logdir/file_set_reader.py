@@ -113,6 +113,15 @@ class FileSetReader:
                 self._shared.problems.discard(file.path, "missing")
             if suffix != filesets.METADATA:
                 file.report_tail()
+                self._report_size(file, self.metadata.file_sizes.get(suffix, 0))
+
+    def _report_size(self, file: RecordFile, written: int) -> None:
+        """Report a file that is shorter than the writer has left it, as when it is copied."""
+        if file.is_open and file.size < written:
+            message = f"holds {file.size:,} of the {written:,} bytes that were written to it"
+            self._shared.problems.add(file.path, message, key="short")
+        else:
+            self._shared.problems.discard(file.path, "short")
 
     def close(self) -> None:
         """Close the files."""

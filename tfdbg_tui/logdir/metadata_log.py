@@ -1,11 +1,11 @@
-"""What a metadata file says after its first record: what is not on record, and why."""
+"""What a metadata file says of the others: what is not on record, and how large they are."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.events import Omission
-from tfdbg_tui.wire import codec, events
+from tfdbg_tui.wire import codec, events, filesets
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -24,12 +24,17 @@ class MetadataLog:
     Args:
         file: The file.
         problems: Takes what cannot be read.
+
+    Attributes:
+        file_sizes: How many bytes the writer has left in each of the other files, by suffix; empty
+            where it has not ended, or has not told it.
     """
 
     def __init__(self, file: RecordFile, problems: Problems) -> None:
         self._file = file
         self._problems = problems
         self._omissions: dict[Hashable, Omission] = {}
+        self.file_sizes: dict[str, int] = {}
 
     @property
     def omissions(self) -> tuple[Omission, ...]:
@@ -41,6 +46,9 @@ class MetadataLog:
         for offset, payload in self._file.heads(_RECORD_LIMIT):
             try:
                 event = events.DebugEvent.decode(payload)
+                if event.debug_metadata:
+                    sizes = events.DebugMetadata.decode(event.debug_metadata).file_sizes
+                    self.file_sizes = dict(zip(filesets.SUFFIXES[1:], sizes, strict=False))
                 if event.omission:
                     self._add(event, events.Omission.decode(event.omission))
             except codec.DecodeError:

@@ -54,6 +54,9 @@ class DebugMetadata(Message):
     layers: str = pb(1011, Kind.STRING)
     functions: str = pb(1012, Kind.STRING)
     lines: str = pb(1013, Kind.STRING)
+    # Extension: where the dump has ended, how many bytes the other five files hold, in the order of
+    # `filesets.SUFFIXES`; none with a circular buffer, which replaces files.
+    file_sizes: list[int] = pb(1014, Kind.INTS)
 
 
 @dataclass(slots=True)
