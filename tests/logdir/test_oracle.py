@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.tensorflow
 
 RECORD = Path(__file__).parents[1] / "data" / "record.py"
+WHOLE = ("full_tensor", "nested_calls")
 FRESH = ("mirrored", "full_tensor")  # recorded anew, with the TensorFlow that is installed
 VECTOR_FIELDS = {
     2: ("has_inf_or_nan",),
@@ -51,7 +52,7 @@ def both(
         assert recorded.returncode == 0, recorded.stderr
     reader = debug_events_reader.DebugDataReader(str(logdir))
     # The monitor and the reader wait for each other for ever on whole tensors.
-    monitor = None if name == "full_tensor" else debug_events_monitors.InfNanMonitor(reader)
+    monitor = None if name in WHOLE else debug_events_monitors.InfNanMonitor(reader)
     reader.update()
     return read(logdir), reader, monitor
 
