@@ -134,22 +134,13 @@ class CallRows:
         if at.run is None or at.run.number is None:
             return replace(at, iteration=number) if number is None or number >= 0 else None
         run = self._runs.beside(at.run, body, step)
-        if run is not None and not self._are_of_one_loop(at.run, run):
-            run = None
+        if run is not None and self._callers.caller(run) != self._callers.caller(at.run):
+            run = None  # of another run of the loop
         if run is not None and self._iteration_of(run) == number:
             return self._in_run(at, run)
         was_before = step < 0 and number is not None and number >= 0
         lost = run is not None or was_before
         return replace(at, iteration=number, run=GraphRun(body, None)) if lost else None
-
-    def _are_of_one_loop(self, run: GraphRun, other: GraphRun) -> bool:
-        """Whether two runs of a loop's body or condition, in one execution, are of one loop."""
-        site = self._calls.call_site(run.graph_id)
-        if site is None or self._is_outermost(site.caller_id):
-            return True
-        starts = [self._runs.start(run) or 0, self._runs.start(other) or 0]
-        one, two = (self._run_around(site.caller_id, start) for start in starts)
-        return one == two
 
     def _in_run(self, at: At, run: GraphRun) -> At:
         return replace(at, iteration=self._iteration_of(run), run=run)

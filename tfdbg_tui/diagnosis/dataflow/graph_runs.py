@@ -73,6 +73,8 @@ class GraphRuns:
         self._rows = rows
         self._call_of = call_of
         self.starts = cache(self._find_starts)
+        self.places = cache(self._find_places)
+        self.sites_of_each_run = cache(self._find_sites_of_each_run)
         self._place = cache(self._find_place)
 
     def of_row(self, graph_id: str, row: int) -> GraphRun | None:
@@ -120,9 +122,9 @@ class GraphRuns:
             starts: The starts of the runs of its graph.
             number: The first run that starts after it.
         """
-        if number == len(starts.rows):
-            return False
-        return len(self._rows.rows_of(row, row + 1, int(starts.rows[number]))) > 0
+        return number < len(starts.rows) and bool(
+            len(self._rows.rows_of(row, row + 1, int(starts.rows[number])))
+        )
 
     def rows(self, run: GraphRun, site_id: int) -> Int64Array | None:
         """Return the computations of a tensor in a run; None where that is not told.
@@ -236,23 +238,27 @@ class GraphRuns:
                 yield run
 
     def _find_starts(self, graph_id: str) -> Starts | None:
-        """Return the first tensor of a graph of those that are recorded once in each run.
+        """Return the first tensor of a graph of those that are recorded once in each run."""
+        sites = self.sites_of_each_run(graph_id)
+        if not sites:
+            return None
+        place, site_id = next(iter(sites.items()))
+        return Starts(site_id, place, self._rows.of_site(site_id))
+
+    def _find_sites_of_each_run(self, graph_id: str) -> dict[int, int]:
+        """Return the sites of a graph that are recorded once in each run, by place of their op.
 
         Most of them are, so that is how often most are recorded: ADAPTIVE records some a second
         time, as inputs of bad ones, and those without a type of floating point only then.
         """
-        graph = self._run.graphs.get(graph_id)
-        sites = [
-            (place, site_id)
-            for place, name in enumerate(list(graph.ops) if graph is not None else ())
+        sites = {
+            place: site_id
+            for name, place in self.places(graph_id).items()
             for _, site_id in self._rows.sites(graph_id, name)[:1]
-        ]
-        if not sites:
-            return None
-        counts = Counter(self._rows.count(site_id) for _, site_id in sites)
-        usual = max(counts, key=lambda count: (counts[count], count))
-        place, site_id = next(site for site in sites if self._rows.count(site[1]) == usual)
-        return Starts(site_id, place, self._rows.of_site(site_id))
+        }
+        counts = Counter(map(self._rows.count, sites.values()))
+        usual = max(counts, key=lambda count: (counts[count], count), default=0)
+        return {place: site for place, site in sites.items() if self._rows.count(site) == usual}
 
     def _find_place(self, graph_id: str, inner_id: str, op_name: str) -> int | None:
         """Return by which of its ops a graph makes a tensor, itself or by what it calls.
@@ -268,8 +274,9 @@ class GraphRuns:
                 return None
             seen.add(inner_id)
             inner_id, op_name = site.caller_id, site.op.name
-        return self._places(graph_id).get(op_name)
+        return self.places(graph_id).get(op_name)
 
-    def _places(self, graph_id: str) -> dict[str, int]:
+    def _find_places(self, graph_id: str) -> dict[str, int]:
+        """Return the place of each op among those of its graph, in order of creation."""
         graph = self._run.graphs.get(graph_id)
         return {name: place for place, name in enumerate(graph.ops)} if graph is not None else {}

@@ -74,7 +74,6 @@ class RunCallers:
         self.caller = lru_cache(_KEPT)(self._find_caller)
         self._marks = cache(self._find_marks)
         self._calling = cache(self._find_calling)
-        self._regular_sites = cache(self._find_regular_sites)
 
     def frame(self, graph_id: str) -> str:
         """Return the innermost graph around a graph that may run repeatedly, or the outermost one.
@@ -203,8 +202,13 @@ class RunCallers:
 
     def _find_marks(self, graph_id: str, op_name: str) -> Marks:
         ops = list(self._run.graphs[graph_id].ops.values())
-        own = [op.name for op in ops].index(op_name)
-        sites = self._regular_sites(graph_id)
+        own = self._runs.places(graph_id)[op_name]
+        # What calls return is recorded when it is needed.
+        sites = {
+            place: site_id
+            for place, site_id in self._runs.sites_of_each_run(graph_id).items()
+            if ops[place].op_type not in CONTROL
+        }
         low = max((place for place in sites if place < own), default=-1)
         high = min((place for place in sites if place > own), default=len(ops))
         called = self._calls.called_graphs(ops[own])
@@ -212,18 +216,3 @@ class RunCallers:
         earlier = sum(op.name in names for op in ops[low + 1 : own])
         calls = [op.name in names for op in ops[own + 1 : high] if op.op_type in CONTROL]
         return Marks(sites.get(low), sites.get(high), earlier, sum(calls) if all(calls) else None)
-
-    def _find_regular_sites(self, graph_id: str) -> dict[int, int]:
-        """Return the sites of a graph that have a row in each of its runs, by place of their op.
-
-        What calls return is left out: it is recorded when it is needed.
-        """
-        starts = self._runs.starts(graph_id)
-        found: dict[int, int] = {}
-        for place, op in enumerate(list(self._run.graphs[graph_id].ops.values())):
-            if op.op_type in CONTROL or starts is None:
-                continue
-            for _, site_id in self._rows.sites(graph_id, op.name)[:1]:
-                if self._rows.count(site_id) == len(starts.rows):
-                    found[place] = site_id
-        return found
