@@ -78,6 +78,22 @@ def test_a_loop_whose_numbers_grow_is_told_by_its_iterations(tmp_path: Path) -> 
     assert "grew from 2e+04 in iteration 0 to 3.2e+21 in iteration 4: ×2e+04 an" in root.evidence
 
 
+def test_calls_after_one_another_are_no_loop(tmp_path: Path) -> None:
+    factor = tf.fill([2, 2], 1e6)
+
+    @tf.function
+    def product(x: Any) -> Any:
+        return tf.matmul(x, factor)
+
+    @tf.function
+    def layers(x: Any) -> Any:
+        for _ in range(8):
+            x = product(x)
+        return x
+
+    assert first_root(tmp_path, lambda: layers(tf.ones([2, 2]))).rule == "matmul-overflow"
+
+
 def test_a_jump_is_no_growth(tmp_path: Path) -> None:
     @tf.function
     def product(x: Any) -> Any:

@@ -41,15 +41,15 @@ def loop_growth_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Growth |
         dataflow: Of the run.
         event: A computation of the tensor.
     """
-    if event.kind == "execution":
+    iteration = dataflow.timeline.at(event.index).iteration if event.kind != "execution" else None
+    if iteration is None:
         return None
     found = magnitudes_of(run, dataflow, event)
-    same = found.executions == dataflow.timeline.execution_of(event.index)
-    found = found.some(same & (found.rows < event.index))
-    if not len(found):
-        return None
-    places = np.searchsorted(dataflow.timeline.rows_of(event.index), found.rows)
-    growth = _growth(places - places[0], found.largest)  # Iteration 0 is always measured.
+    found = found.some(found.rows < event.index)
+    computed = dataflow.timeline.rows_of(event.index)
+    first = int(np.searchsorted(computed, event.index)) - iteration  # the loop's first iteration
+    numbers = np.searchsorted(computed, found.rows) - first
+    growth = _growth(numbers[numbers >= 0], found.largest[numbers >= 0])
     return replace(growth, unit="iteration") if growth is not None else None
 
 
