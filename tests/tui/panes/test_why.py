@@ -144,6 +144,11 @@ def test_columns_of_a_chain_are_as_wide_as_it_needs() -> None:
     widths = dict(columns.facts)
     assert widths["function"] == len(" function")
     assert widths["op type"] == len(" SparseSoftmaxCrossEntropyWithLogits")
+    assert "in" in widths
+    facts["function"] = ["multi_step_on_iterator", "one_step_on_data"]
+    beside_counts = dict(choose_columns(names, facts, 80).facts)
+    assert beside_counts["function"] == len(" multi_step_on_iterator")
+    assert "in" not in beside_counts
     narrow = choose_columns(names, facts, 30)
     assert narrow.name + sum(width for _, width in narrow.facts) <= 30
 

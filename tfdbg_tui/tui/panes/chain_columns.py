@@ -20,8 +20,8 @@ CAME_IN = chips.BRIEF + 3
 """Width of what came in, and an arrow."""
 
 _TAIL = 28  # the last two parts of most names; more of them pushes nothing away
-_ENOUGH = {"came by": 12, "function": 12, "in": CAME_IN, "op type": 14}  # the first ones first
-_WIDENED = ("op type", "function")
+_ENOUGH = {"came by": 12, "function": 12, "op type": 14}  # the first ones first
+_WIDENED = ("function", "op type")
 _ORDER = ("op type", "function", "came by", "in")
 
 
@@ -59,11 +59,14 @@ def choose_columns(
         if width <= left:
             chosen[title] = width
             left -= width
-    more = max(0, min(left, full - name))
-    name, left = name + more, left - more
     for title in _WIDENED:
         if title in chosen:
             more = min(left, needed[title] - chosen[title])
             chosen[title] += more
             left -= more
-    return ChainColumns(name, tuple((title, chosen[title]) for title in _ORDER if title in chosen))
+    more = max(0, min(left, full - name))
+    if left - more >= CAME_IN:  # which also stands in the row above
+        chosen["in"] = CAME_IN
+    return ChainColumns(
+        name + more, tuple((title, chosen[title]) for title in _ORDER if title in chosen)
+    )
