@@ -13,13 +13,15 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.heat_rows import FORWARD, HeatRow, HeatRows
+from tfdbg_tui.diagnosis.roots.alert_sites import alerts_of
 from tfdbg_tui.logdir.index.executions import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
+    from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import Int64Array
     from tfdbg_tui.logdir.index.magnitudes import Floats
@@ -135,29 +137,37 @@ class Heat:
         return max(1, len(self.steps))
 
 
-def heat_of(run: Run) -> Heat:
-    """Return how large the numbers of each layer of a run were, and where they were bad."""
+def heat_of(run: Run, harmless: Sequence[AlertSite] = ()) -> Heat:
+    """Return how large the numbers of each layer of a run were, and where they were bad.
+
+    Args:
+        run: The run.
+        harmless: Places of alerts that are left out, as masks are bad in every step.
+    """
     table = _Table(run)
     graph, eager = run.graph_executions.magnitudes(), run.executions.magnitudes()
     parts = [
         table.of_sites(graph.rows, graph.places, graph.executions, graph.largest),
         table.of_places(eager.rows, eager.places, eager.largest),
-        *_alerts(run, table),
+        *_alerts(run, table, harmless),
     ]
     cells = _joined([part.merged() for part in parts]).merged()
     return table.heat(_within_layers(cells, table.rows.outer_rows()).merged())
 
 
-def _alerts(run: Run, table: _Table) -> Iterator[Cells]:
+def _alerts(run: Run, table: _Table, harmless: Sequence[AlertSite]) -> Iterator[Cells]:
     traces, executions = run.graph_executions, run.executions
-    rows = traces.alert_rows[:]
+    rows = np.delete(traces.alert_rows[:], alerts_of(run, "graph_execution", harmless))
     for start in range(0, len(rows), _READ):
         some = rows[start : start + _READ]
         caused = np.nan_to_num(traces.numbers(some)["execution"], nan=-1.0).astype(np.int64)
         yield table.of_sites(some, traces.site_ids.take(some), caused, None)
-    rows = executions.alert_rows[:]
+    left_out = alerts_of(run, "execution", harmless)
+    rows, slots = (
+        np.delete(column[:], left_out) for column in (executions.alert_rows, executions.alert_slots)
+    )
     kinds, stacks = executions.kinds.take(rows), executions.stack_ids.take(rows)
-    places = Place(kinds, stacks, executions.alert_slots[:]).number
+    places = Place(kinds, stacks, slots).number
     yield table.of_places(rows, places, None)
 
 

@@ -196,6 +196,23 @@ def test_a_layer_shows_what_was_bad_first_within_it(tmp_path: Path) -> None:
     assert shown == {"model": 5, "encoder": 6, "wide": 6, "head": 5}
 
 
+async def test_a_mask_hides_no_numbers(open_app: Open, tmp_path: Path) -> None:
+    made = program(tmp_path, OVERFLOW)
+    made.op("f", "Const", "model/head/mask", layer=4)
+    made.op("f", "SelectV2", "model/head/Select", "c:0", "x:0", "model/head/mask:0", layer=4)
+    made.op("f", "Softmax", "model/head/Softmax", "model/head/Select:0", layer=4)
+    for step in range(OVERFLOW):
+        for name, value in (("mask", -np.inf), ("Select", -np.inf), ("Softmax", 0.5)):
+            tensor = np.array([value, 1, 2], np.float16)
+            made.trace("f", f"model/head/{name}", tensor, serial=step + 1)
+    made.open()
+    async with open_app(str(tmp_path), at_root=True) as opened:
+        assert len(opened.snapshot.alerts) == 2 * OVERFLOW
+        await show_layers(opened)
+        assert "∞" not in rows_of(opened.screen())["head"]
+        assert "harmless NaN and ∞ left out" in opened.screen()
+
+
 def test_what_is_bad_in_no_step_is_counted(tmp_path: Path) -> None:
     made = program(tmp_path / "made")
     made.trace("f", TENSORS[0], np.full(64, np.nan, np.float16))

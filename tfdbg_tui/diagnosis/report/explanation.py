@@ -10,7 +10,6 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import summary_of
-from tfdbg_tui.diagnosis.headroom import headroom_of
 from tfdbg_tui.diagnosis.report.chains import Chain, GroupKind, chain_to
 from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
 from tfdbg_tui.diagnosis.report.groups import Group
@@ -41,7 +40,6 @@ class Explanation:
         report: The report.
         alerts: The alerts that it explains, in order of time.
         groups: The findings: roots in order of first occurrence, suspects, what is benign.
-        headroom: Where there is no root and no suspect, the number closest to its type's limit.
     """
 
     def __init__(self, run: Run, alerts: Alerts) -> None:
@@ -54,7 +52,6 @@ class Explanation:
             for contained in (False, True)
         )
         self._tell(run, alerts, self._diagnosis.report(), bad, benign)
-        self.headroom = None if self.first else headroom_of(run)
 
     def recounted(self, run: Run, alerts: Alerts) -> Explanation | None:
         """Return the same for the run as it has grown, if only the numbers of alerts have changed.
@@ -125,6 +122,11 @@ class Explanation:
     def root(self) -> TensorEvent | None:
         """The first bad tensor of the first root."""
         return self.report.roots[0].event if self.report.roots else None
+
+    @property
+    def harmless(self) -> list[AlertSite]:
+        """Places whose bad tensors do no harm."""
+        return [site for group in self.groups if group.kind == "benign" for site in group.sites]
 
     @property
     def first(self) -> TensorEvent | None:

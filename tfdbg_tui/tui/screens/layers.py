@@ -106,7 +106,9 @@ class LayersScreen(ListScreen[Choice | None]):
             self.run_worker(self._load(snapshot), exclusive=True)
 
     async def _load(self, snapshot: Snapshot) -> None:
-        self._strips.load(snapshot, await asyncio.to_thread(heat_of, snapshot.run))
+        explanation = snapshot.explanation
+        harmless = explanation.harmless if explanation else []
+        self._strips.load(snapshot, await asyncio.to_thread(heat_of, snapshot.run, harmless))
         self.show()
 
     def title_text(self) -> str:
@@ -377,4 +379,8 @@ class HeatStrips(VirtualList):
         ]
         if grid.heat.bad_outside:
             cells.append((f"   {grid.heat.bad_outside:,} bad tensors in no step", "bad"))
-        return (*cells, ("   blank: not measured", "dim"))
+        blank = "   blank: not measured"
+        explanation = self._snapshot.explanation if self._snapshot else None
+        if explanation and explanation.harmless:
+            blank += "; harmless NaN and ∞ left out"
+        return (*cells, (self._charset.sentence(blank), "dim"))
