@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.fleet.summary import summaries_to_json as summaries_to_json
     from tfdbg_tui.diagnosis.fleet.words import fleet_to_text as fleet_to_text
     from tfdbg_tui.diagnosis.function_names import readable_function as readable_function
-    from tfdbg_tui.diagnosis.headroom import Headroom as Headroom
     from tfdbg_tui.diagnosis.heat import SIDES as SIDES
     from tfdbg_tui.diagnosis.heat import Cells as Cells
     from tfdbg_tui.diagnosis.heat import Heat as Heat
@@ -80,6 +79,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.gaps import find_gaps as find_gaps
     from tfdbg_tui.diagnosis.report.gaps import is_blind as is_blind
     from tfdbg_tui.diagnosis.report.groups import Group as Group
+    from tfdbg_tui.diagnosis.report.headroom import Headroom as Headroom
     from tfdbg_tui.diagnosis.report.links import Link as Link
     from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION as SCHEMA_VERSION
     from tfdbg_tui.diagnosis.report.when import batch_text as batch_text
@@ -122,7 +122,7 @@ _NAMES = {
     ),
     "tfdbg_tui.diagnosis.fleet.words": ("fleet_to_text",),
     "tfdbg_tui.diagnosis.function_names": ("readable_function",),
-    "tfdbg_tui.diagnosis.headroom": ("Headroom",),
+    "tfdbg_tui.diagnosis.report.headroom": ("Headroom",),
     "tfdbg_tui.diagnosis.heat": ("SIDES", "Cells", "Heat", "heat_of"),
     "tfdbg_tui.diagnosis.history": (
         "History",

@@ -7,8 +7,8 @@ library doing as it was told.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.generated_code import origin_of
 from tfdbg_tui.logdir import StackFrame
@@ -63,6 +63,11 @@ class Location:
     line: int
     function: str
     code: str
+
+
+def location_json(location: Location | None) -> dict[str, Any] | None:
+    """Return a line in the form of ``diagnose --json``."""
+    return asdict(location) if location is not None else None
 
 
 def location_of(run: Run, stack_id: int | None) -> Location | None:

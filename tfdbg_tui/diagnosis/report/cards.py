@@ -56,9 +56,9 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
     found = [Part("", finding.title, "title"), Part("harm", _HARM[kind])]
     found.append(Part("workers", finding.workers))
     if finding.location is not None:
-        found.append(Part("where", _place(finding.location), "source"))
+        found.append(Part("where", place_text(finding.location), "source"))
     if finding.differentiated_at is not None:
-        found.append(Part("", f"differentiated at {_place(finding.differentiated_at)}"))
+        found.append(Part("", f"differentiated at {place_text(finding.differentiated_at)}"))
     found += [
         Part("op", _op(finding)),
         Part("layer", breadcrumb(finding.layer)),
@@ -105,7 +105,8 @@ def _rewritten(finding: Finding) -> tuple[str, str]:
     return old, new
 
 
-def _place(location: Location) -> str:
+def place_text(location: Location) -> str:
+    """Return a line as ``file:line in function``."""
     return f"{location.file}:{location.line} in {location.function}"
 
 

@@ -27,6 +27,7 @@ from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
 from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
 from tfdbg_tui.diagnosis.report.findings import Finding, Report
+from tfdbg_tui.diagnosis.report.headroom import headroom_of
 from tfdbg_tui.diagnosis.report.links import Link, Links
 from tfdbg_tui.diagnosis.report.when import step_of, when_text
 from tfdbg_tui.diagnosis.roots import Causes
@@ -84,6 +85,7 @@ class Diagnosis:
             roots=roots,
             suspects=suspects,
             benign=benign,
+            headroom=None if roots or suspects else headroom_of(run, self.dataflow),
             advice=tuple(advice.advice(run, unproved)),
         )
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.layers import layer_json
+from tfdbg_tui.diagnosis.locations import location_json
 from tfdbg_tui.diagnosis.report.bad_lines import bad_lines_json, find_bad_lines
 from tfdbg_tui.diagnosis.report.coverage import looked_for
 from tfdbg_tui.diagnosis.report.gaps import ON_PURPOSE, find_gaps
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.locations import Location
     from tfdbg_tui.diagnosis.report.bad_lines import BadLines
     from tfdbg_tui.diagnosis.report.gaps import Gap
+    from tfdbg_tui.diagnosis.report.headroom import Headroom
     from tfdbg_tui.diagnosis.report.links import Link
     from tfdbg_tui.diagnosis.report.verdicts import Verdict
     from tfdbg_tui.logdir import FitBatch, Layer, Run, Steps, TensorSummary
@@ -116,8 +118,8 @@ class Finding:
             "device": self.device,
             "layer": layer_json(self.layer),
             "input_layer": layer_json(self.input_layer),
-            "location": _place(self.location),
-            "differentiated_at": _place(self.differentiated_at),
+            "location": location_json(self.location),
+            "differentiated_at": location_json(self.differentiated_at),
             "alerts": self.alerts,
             "chain": [link.to_json() for link in self.chain],
         }
@@ -141,6 +143,7 @@ class Report:
         bad_lines: The lines of the program whose ops made bad tensors.
         gaps: What is not on record, so that the run cannot be called clean.
         looked_for: What was looked for, and where the tensor debug mode cannot look.
+        headroom: Without roots and suspects, the number closest to its type's limit, if measured.
         problems: What is wrong with the files, and what the dump is too weak to prove.
         advice: Those of the problems that say what it is too weak for; they are the last ones.
     """
@@ -157,6 +160,7 @@ class Report:
     bad_lines: BadLines
     gaps: tuple[Gap, ...]
     looked_for: str
+    headroom: Headroom | None
     problems: tuple[str, ...]
     advice: tuple[str, ...]
 
@@ -183,6 +187,7 @@ class Report:
         roots: tuple[Finding, ...],
         suspects: tuple[Finding, ...],
         benign: tuple[Finding, ...],
+        headroom: Headroom | None,
         advice: tuple[str, ...],
     ) -> Report:
         """Return the report on a run, as it is now, of which these are the findings.
@@ -192,6 +197,7 @@ class Report:
             roots: What made its alerts.
             suspects: Defects that have not led to NaN or ∞.
             benign: What made alerts that do no harm.
+            headroom: The number closest to its type's limit, where it is told.
             advice: What the dump is too weak to prove, and what to record instead.
         """
         gaps = _relevant_gaps(run, roots)
@@ -208,6 +214,7 @@ class Report:
             bad_lines=find_bad_lines(run, [root.location for root in roots]),
             gaps=gaps,
             looked_for=looked_for(run),
+            headroom=headroom,
             problems=(*map(str, run.problems), *advice),
             advice=advice,
         )
@@ -225,7 +232,12 @@ class Report:
             for findings in (roots, benign)
         )
         return Report.on(
-            run, roots=roots, suspects=self.suspects, benign=benign, advice=self.advice
+            run,
+            roots=roots,
+            suspects=self.suspects,
+            benign=benign,
+            headroom=self.headroom,
+            advice=self.advice,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -244,6 +256,7 @@ class Report:
             "bad_lines": bad_lines_json(self.bad_lines),
             "gaps": [gap.to_json() for gap in self.gaps],
             "looked_for": self.looked_for,
+            "headroom": self.headroom.to_json() if self.headroom else None,
             "problems": list(self.problems),
         }
 
@@ -254,8 +267,3 @@ def _relevant_gaps(run: Run, roots: Sequence[Finding]) -> tuple[Gap, ...]:
     if roots and all(root.certainty == "proved" for root in roots):
         found = [gap for gap in found if gap.kind not in ON_PURPOSE]
     return tuple(found)
-
-
-def _place(location: Location | None) -> dict[str, Any] | None:
-    """Return a line in the form of ``diagnose --json``."""
-    return asdict(location) if location is not None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.report.cards import finding_parts, parts
+from tfdbg_tui.diagnosis.report.cards import finding_parts, parts, place_text
 from tfdbg_tui.diagnosis.values import counts_text
 from tfdbg_tui.logdir.text import printable
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.cards import Part
     from tfdbg_tui.diagnosis.report.chains import Chain, GroupKind
     from tfdbg_tui.diagnosis.report.findings import Finding, Report
+    from tfdbg_tui.diagnosis.report.headroom import Headroom
     from tfdbg_tui.diagnosis.report.links import Link
 
 _WIDTH = 96
@@ -39,6 +40,8 @@ def to_text(report: Report) -> str:
     parts += [_note("note", problem) for problem in report.problems]
     if report.looked_for and not report.roots:
         parts.append(paragraph("looked for", report.looked_for))
+    if report.headroom:
+        parts.append(paragraph("closest", _closest(report.headroom)))
     return "\n\n".join(parts)
 
 
@@ -73,6 +76,11 @@ def verdict_text(report: Report) -> str:
     if report.suspects:
         return f"suspect: {alerts}{harmless}, but silent defects"
     return f"clean: {alerts}{harmless}" + (", as far as this dump tells" if report.problems else "")
+
+
+def _closest(headroom: Headroom) -> str:
+    where = f" at {place_text(headroom.location)}" if headroom.location else ""
+    return f"to {headroom.limit}: {headroom.number}, {headroom.name}{where}"
 
 
 def _alerts(count: int) -> str:

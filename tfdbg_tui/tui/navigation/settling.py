@@ -41,7 +41,7 @@ def open_on_root(snapshot: Snapshot, focus: Focus) -> Focus:
     if explanation is None:
         return focus
     if explanation.first is None:
-        largest = explanation.headroom
+        largest = explanation.report.headroom
         at_first = replace(first_focus(snapshot), pane=focus.pane, sorts=focus.sorts) == focus
         return focus_event(snapshot, focus, largest.event) if largest and at_first else focus
     on_root = focus_first_alert(snapshot, focus)

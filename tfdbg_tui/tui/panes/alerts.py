@@ -11,11 +11,7 @@ from rich.cells import cell_len
 from tfdbg_tui.diagnosis import (
     cards,
     graph_id_of,
-    location_of,
     readable_function,
-    stack_id_of,
-    step_of,
-    when_text,
 )
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
@@ -168,25 +164,22 @@ class Alerts(Pane):
         """See `Pane`: where nothing is bad, also how far the numbers are from that."""
         snapshot = self.session.snapshot
         explanation = snapshot.explanation if snapshot else None
-        if self.row_count or explanation is None or explanation.headroom is None:
+        if self.row_count or explanation is None or explanation.report.headroom is None:
             return super().head(width, height)
         reason = self._text(self.reason_when_empty, width - 2, "dim")
-        return (*reason, *self._closest(explanation.headroom, width))[:height]
+        return (*reason, *self._closest(explanation.report.headroom, width))[:height]
 
     def _closest(self, headroom: Headroom, width: int) -> tuple[Line, ...]:
         """Return which number is closest to the limit of its type, where and when."""
-        run, event = self.snapshot.run, headroom.event
-        location = location_of(run, stack_id_of(run, event))
-        place = self.charset.safe(_short(location)) if location else ""
+        event = headroom.event
+        place = self.charset.safe(_short(headroom.location)) if headroom.location else ""
         name = self.charset.safe(self.snapshot.tensor_name(event))
         name = self.charset.fit_name(name, min(cell_len(name), width - cell_len(place) - 5))
-        when = when_text(run, step_of(run, self.snapshot.dataflow, event))
-        number = f"  {headroom.largest:.3g}" + (f" in {when}" if when else "")
         return (
-            ((f" Closest to the largest {headroom.dtype}, {headroom.limit:.3g}:", "dim"),),
+            ((f" Closest to {headroom.limit}:", "dim"),),
             joined([(" " + name, "strong"), (place, "dim")], f" {self.charset.dot} "),
             *self.layer_line(event),
-            ((self.charset.fit(number, width - 1), ""),),
+            ((self.charset.fit("  " + headroom.number, width - 1), ""),),
             ((" M", "key"), (" layers  ", "dim"), ("V", "key"), (" history", "dim")),
         )
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tests.diagnosis.tiny import Program
-from tfdbg_tui.diagnosis import TensorEvent
-from tfdbg_tui.diagnosis.headroom import headroom_of
+from tfdbg_tui.diagnosis import TensorEvent, diagnose, to_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,14 +30,16 @@ def test_of_what_may_grow_the_number_closest_to_the_limit_of_its_type(tmp_path: 
         for name, (_, value) in tensors.items():
             number = value if name == "mask" else value * part
             made.trace("f", name, np.full(4, number, value.dtype), extremes=True)
-    found = headroom_of(made.open())
+    report = diagnose(made.open())
+    found = report.headroom
     assert found is not None
     assert (found.event, found.largest, found.dtype) == (
         TensorEvent("graph_execution", 6, 0),
         600.0,
         "float16",
     )
-    assert 2.0 < found.powers < 2.1
+    assert "  closest    to the largest float16, 6.55e+04: 600, close:0" in to_text(report)
+    assert report.to_json()["headroom"]["limit"] == 65504
 
 
 def test_where_nothing_was_measured_there_is_none(tmp_path: Path) -> None:
@@ -47,4 +48,4 @@ def test_where_nothing_was_measured_there_is_none(tmp_path: Path) -> None:
     made.graph("f", "f", "root")
     made.op("f", "MatMul", "x")
     made.trace("f", "x", np.ones(4, np.float32))
-    assert headroom_of(made.open()) is None
+    assert diagnose(made.open()).headroom is None

@@ -1,0 +1,109 @@
+"""How far a run without NaN and ∞ is from them: its number that is closest to its type's limit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.events import TensorEvent, name_of, op_type_of, stack_id_of
+from tfdbg_tui.diagnosis.gradients import is_backward, is_backward_stack
+from tfdbg_tui.diagnosis.history import dtype_of, measured_tensors
+from tfdbg_tui.diagnosis.locations import Location, location_json, location_of
+from tfdbg_tui.diagnosis.report.when import step_of, when_text
+from tfdbg_tui.wire.dtypes import MAX_FINITE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.logdir import Run
+
+_ALL_BUT = 0.999  # of the limit is the limit itself, as masks and the beginnings of minima use it
+
+
+@dataclass(frozen=True, slots=True)
+class Headroom:
+    """The number of a run that is closest to the largest one of its type.
+
+    Attributes:
+        event: The tensor that holds it.
+        name: The tensor's name.
+        largest: Its magnitude.
+        dtype: Name of its type.
+        location: The user's line that made the tensor; None where the stack has none.
+        step: Training step, recorded or counted; None where it is in none.
+        when: The step among all there are, in words; "" where there is none.
+    """
+
+    event: TensorEvent
+    name: str
+    largest: float
+    dtype: str
+    location: Location | None
+    step: int | None
+    when: str
+
+    @property
+    def limit(self) -> str:
+        """The largest number of the type, in words."""
+        return f"the largest {self.dtype}, {MAX_FINITE[self.dtype]:.3g}"
+
+    @property
+    def number(self) -> str:
+        """The number, and when it was computed."""
+        return f"{self.largest:.3g}" + (f" in {self.when}" if self.when else "")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the form of ``diagnose --json``."""
+        return {
+            "kind": self.event.kind,
+            "index": self.event.index,
+            "name": self.name,
+            "largest": self.largest,
+            "dtype": self.dtype,
+            "limit": MAX_FINITE[self.dtype],
+            "step": self.step,
+            "location": location_json(self.location),
+        }
+
+
+def headroom_of(run: Run, dataflow: Dataflow) -> Headroom | None:
+    """Return the number that is closest to the limit of its type; None where none is on record.
+
+    Constants are left out, as they stay what they are, and gradients, as a loss scale makes them as
+    large as they can be, on purpose.
+    """
+    for _, event, largest, dtype in sorted(_largest(run), key=lambda found: found[0]):
+        stack_id = stack_id_of(run, event)
+        if op_type_of(run, event) == "Const" or _is_gradient(run, event, stack_id):
+            continue
+        step = step_of(run, dataflow, event)
+        location = location_of(run, stack_id)
+        name, when = name_of(run, event), when_text(run, step)
+        return Headroom(event, name, largest, dtype, location, step, when)
+    return None
+
+
+def _is_gradient(run: Run, event: TensorEvent, stack_id: int | None) -> bool:
+    """Whether a tensor is a gradient; of the sum of several (AddN) only the stack tells."""
+    frames = run.stack(stack_id) if stack_id is not None else ()
+    return is_backward(run, event) or is_backward_stack(frames)
+
+
+def _largest(run: Run) -> Iterator[tuple[float, TensorEvent, float, str]]:
+    """Yield the largest number of each tensor that has any but 0 and the limit.
+
+    Yields:
+        How many powers of ten it is below the limit, the tensor, the number, its type.
+    """
+    for event, measured in measured_tensors(run):
+        dtype = dtype_of(run, event) or ""
+        limit = MAX_FINITE.get(dtype, 0.0)
+        below = np.where(measured.largest < _ALL_BUT * limit, measured.largest, 0.0)
+        place = int(below.argmax())
+        if largest := float(below[place]):
+            row = int(measured.rows[place])
+            yield math.log10(limit / largest), replace(event, index=row), largest, dtype
