@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import time
@@ -96,7 +97,26 @@ def test_what_was_off_is_told(tmp_path: Path) -> None:
     first, second = (gap.text for gap in report.gaps)
     assert report.verdict == "incomplete"
     assert "(step 2), and on again in step 4" in first
-    assert "(step 6); it has not been switched on again" in second
+    assert "(step 6); it has not been switched on again, as the user has asked for it" in second
+
+
+def test_files_grow_to_their_limit(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, max_gigabytes=3e-4)
+    program, steps = Program(), itertools.count()
+
+    def is_full() -> bool:
+        for step in itertools.islice(steps, 20):
+            program.run(step)
+        return open_run(tmp_path).is_paused
+
+    wait_for(is_full)
+    is_full()
+    tfdbg_tui.disable_dump_debug_info()
+    assert 3e5 <= sum(path.stat().st_size for path in tmp_path.iterdir()) < 6e5
+    run = open_run(tmp_path)
+    assert len(run.executions) - run.pauses[0] <= 2  # of the step that was under way
+    (gap,) = diagnose(run).gaps
+    assert "as its files have grown to 0.0003 GB (max_gigabytes)" in gap.text
 
 
 def test_tensors_are_recorded_whole_without_tracing_again(tmp_path: Path) -> None:

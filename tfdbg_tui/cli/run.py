@@ -102,6 +102,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="record the smallest and largest elements in one step in K (0: never; by default 10, "
         "later up to 80)",
     )
+    parser.add_argument(
+        "--max-gigabytes",
+        type=float,
+        metavar="X",
+        help="record no more when the files of a process hold so many",
+    )
     add_live_arguments(parser)
     add_app_arguments(parser)
     parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT names a module")
@@ -191,7 +197,7 @@ def _dump_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return what the user asks of the dump writer, checked before the program starts."""
     names = (
         *("tensor_debug_mode", "circular_buffer_size", "op_regex"),
-        *("every", "steps", "layers", "functions", "lines", "magnitudes_every"),
+        *("every", "steps", "layers", "functions", "lines", "magnitudes_every", "max_gigabytes"),
     )
     options = {name: value for name in names if (value := getattr(args, name)) is not None}
     if args.stop_on_bad:

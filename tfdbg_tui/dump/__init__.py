@@ -73,6 +73,7 @@ def enable_dump_debug_info(
     functions: str | None = None,
     lines: str | None = None,
     magnitudes_every: int | None = None,
+    max_gigabytes: float | None = None,
     keep_after_bad: int | None = None,
     on_bad: str = "continue",
     run_id: str | None = None,
@@ -110,6 +111,9 @@ def enable_dump_debug_info(
             in one call of a function, or execution of an eager line, in so many.  Of a loop's
             iterations, 0, 1, 2, 4, 8 and so on are measured then.  0 for never; by default 10, from
             the 160th on 20, from the 320th on 40, from the 640th on 80.
+        max_gigabytes: Switch recording off, as `set_recording` does, when the files of a process
+            hold so many: 10, 0.5.  They are looked at ten times a second, so somewhat more is
+            written.
         keep_after_bad: Flight recorder: so many events after the first NaN or infinity the
             circular buffer is frozen, with what came before.
         on_bad: "continue", or "raise" a `BadTensorError` from the call that made the first NaN or
@@ -142,6 +146,7 @@ def enable_dump_debug_info(
         functions=functions,
         lines=lines,
         magnitudes_every=magnitudes_every,
+        max_gigabytes=max_gigabytes,
         keep_after_bad=keep_after_bad,
         on_bad=on_bad,
         run_id=run_id,

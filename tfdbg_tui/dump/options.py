@@ -39,6 +39,7 @@ class Options:
     steps: range | None
     scope: Scope
     magnitudes_every: int | None
+    max_gigabytes: float | None
     keep_after_bad: int | None
     on_bad: str
     run_id: str | None
@@ -77,6 +78,7 @@ class Options:
             "layers": bool(self.scope.layers),
             "functions": bool(self.scope.functions),
             "lines": bool(self.scope.lines),
+            "max_gigabytes": self.max_gigabytes is not None,
             "keep_after_bad": self.keep_after_bad is not None,
             "on_bad": self.on_bad != "continue",
         }
@@ -106,6 +108,7 @@ def validated(
     functions: str | None = None,
     lines: str | None = None,
     magnitudes_every: int | None = None,
+    max_gigabytes: float | None = None,
     keep_after_bad: int | None = None,
     on_bad: str = "continue",
     run_id: str | None = None,
@@ -128,6 +131,8 @@ def validated(
             "magnitudes_every is a number of steps, or 0 for none, but received "
             f"{magnitudes_every!r}"
         )
+    if max_gigabytes is not None and not max_gigabytes > 0:
+        raise ValueError(f"max_gigabytes is a number above 0, but received {max_gigabytes!r}")
     if on_bad not in ON_BAD:
         raise ValueError(f"on_bad is one of {', '.join(ON_BAD)}, but received {on_bad!r}")
     if keep_after_bad is not None and (keep_after_bad < 0 or circular_buffer_size <= 0):
@@ -146,6 +151,7 @@ def validated(
         steps=_range_of(steps),
         scope=Scope(layers or "", functions or "", lines or ""),
         magnitudes_every=magnitudes_every,
+        max_gigabytes=max_gigabytes,
         keep_after_bad=keep_after_bad,
         on_bad=on_bad,
         run_id=run_id or os.environ.get(RUN_ID_VARIABLE),

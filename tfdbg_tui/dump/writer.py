@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
     from tfdbg_tui.wire.control import Control
+
+_log = logging.getLogger("tfdbg_tui")
 
 
 class DumpWriter:
@@ -91,7 +94,7 @@ class DumpWriter:
         self._sampled = True
         self._switch_lock = threading.Lock()
         control = ControlFile(options.dump_root, self.run_id)
-        self._recorder.each_round = lambda: self._follow(control.news())
+        self._recorder.each_round = lambda: self._look_around(control.news())
         callbacks.dumps.add(self)
         self._listen()
 
@@ -245,14 +248,19 @@ class DumpWriter:
 
     # ---- While the program runs ----------------------------------------------------------------
 
-    def set_recording(self, on: bool) -> None:
-        """Switch recording off, or on again; the metadata tells from when to when it was off."""
+    def set_recording(self, on: bool, reason: str = "the user has asked for it") -> None:
+        """Switch recording off, or on again; the metadata tells from when to when it was off.
+
+        Args:
+            on: Whether to record.
+            reason: Why, in one sentence.
+        """
         if self._recorder.broken or on is not self._is_paused:
             return
         self._is_paused = not on
         self._pauses += not on
         kind = omissions.RESUMED if on else omissions.PAUSED
-        self._recorder.omit(kind, f"pause {self._pauses}", "the user has asked for it")
+        self._recorder.omit(kind, f"pause {self._pauses}", reason)
         self._switch()
 
     def record_values(self, names: Iterable[str]) -> None:
@@ -264,15 +272,28 @@ class DumpWriter:
         if wanted != self._whole_tensors.names:
             self._whole_tensors.choose(wanted)
 
-    def _follow(self, control: Control | None) -> None:
-        """Do what somebody beside the program asks for; called by the recorder's thread."""
-        if control is None or not self.active:
+    def _look_around(self, control: Control | None) -> None:
+        """Do what somebody beside the program asks for, within the limit of the dump's size.
+
+        Called by the recorder's thread.
+        """
+        if not self.active:
             return
         try:
-            self.set_recording(control.recording)
-            self.record_values(control.values_of)
+            if control is not None:
+                self.set_recording(control.recording)
+                self.record_values(control.values_of)
+            self._limit_size()
         except Exception as error:
             self.hook_failed(error, "what was asked for in the app")
+
+    def _limit_size(self) -> None:
+        """Switch recording off where the files are as large as they may be."""
+        limit = self.options.max_gigabytes
+        if limit is not None and not self._is_paused and self._recorder.num_bytes >= limit * 1e9:
+            reason = f"its files have grown to {limit:g} GB (max_gigabytes)"
+            _log.warning("tfdbg-tui: recording is off: %s; the program goes on", reason)
+            self.set_recording(False, reason)
 
     # ---- Eager ---------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ EXPORTED = "exported"
 """What the program exported may hold ops that record, and runs in no other process then."""
 
 PAUSED = "paused"
-"""Nothing was recorded from here on, as the user had asked for, until `RESUMED`."""
+"""Nothing was recorded from here on, for a reason that the user has set, until `RESUMED`."""
 
 RESUMED = "resumed"
 """Something is recorded again; of a pause with the same name."""

@@ -289,8 +289,8 @@ def _paused(run: Run, omission: Omission) -> Gap:
     for end in resumed:
         until = f", and on again in step {end.step:,}" if end.step is not None else ", and on again"
     text = (
-        f"Recording was switched off {_since(omission)}{until}: what ran meanwhile is not on "
-        "record. Again, without a pause:"
+        f"Recording was switched off {_since(omission)}{until}, as {omission.reason}: what ran "
+        "meanwhile is not on record. Again, without a pause:"
     )
     return Gap(omission.kind, text, _command(run))
 

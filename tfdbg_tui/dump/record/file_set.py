@@ -98,13 +98,13 @@ class WrittenFileSet:
             functions=options.scope.functions,
             lines=options.scope.lines,
             mode_name=options.mode_name,
-            file_sizes=self._sizes() if ended and options.circular_buffer_size <= 0 else [],
+            file_sizes=self.sizes() if ended and options.circular_buffer_size <= 0 else [],
             **cluster.task_fields(),
         )
         event = events.DebugEvent(time.time(), debug_metadata=description.encode())
         self.append_metadata(event.encode())
 
-    def _sizes(self) -> list[int]:
+    def sizes(self) -> list[int]:
         """Return how many bytes each file but the metadata file holds; 0 for one that has gone."""
         paths = map(self._names.path, filesets.SUFFIXES[1:])
         return [os.path.getsize(path) if os.path.exists(path) else 0 for path in paths]

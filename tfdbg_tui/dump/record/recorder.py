@@ -128,6 +128,11 @@ class Recorder:
         """How many executions were queued."""
         return self._num_executions
 
+    @property
+    def num_bytes(self) -> int:
+        """How many bytes the files hold, as far as they lie on this machine."""
+        return sum(self._files.sizes())
+
     def omit(
         self, kind: str, what: str, reason: str, graph_id: str = "", *, count: int = 1
     ) -> bool:
