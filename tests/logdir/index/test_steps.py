@@ -9,13 +9,14 @@ from tfdbg_tui.logdir.events import ExecutionKind
 from tfdbg_tui.logdir.index.columns import Column, ColumnView
 from tfdbg_tui.logdir.index.steps import Steps, find_steps
 
-LOAD, ADD, TRAIN, EVALUATE, BAD_TRAIN = 0, 1, 2, 3, 4
+LOAD, ADD, TRAIN, EVALUATE, BAD_TRAIN, TRAIN_AGAIN = range(6)
 KINDS = [
     ExecutionKind(0, "Load", None, 1, 2),
     ExecutionKind(0, "AddV2", None, 1, 2),
     ExecutionKind(0, "__inference_train_7", "graph", 1, 2),
     ExecutionKind(0, "__inference_evaluate_9", "other graph", 1, 2),
     ExecutionKind(0, "__inference_train_7", "graph", 1, 4),  # as ADAPTIVE records a bad output
+    ExecutionKind(0, "__inference_train_11", "third graph", 1, 2),
 ]
 
 
@@ -52,6 +53,15 @@ def test_the_function_called_most_often_is_called_once_a_step() -> None:
 def test_a_call_that_is_recorded_in_another_mode_counts_as_well() -> None:
     steps = _steps([LOAD, TRAIN, TRAIN, BAD_TRAIN, BAD_TRAIN])
     assert _of_all(steps, 5) == [None, 0, 1, 2, 3]
+
+
+def test_the_traces_of_a_function_that_one_line_calls_count_together() -> None:
+    kinds = [TRAIN, TRAIN, TRAIN_AGAIN, EVALUATE, TRAIN, TRAIN, TRAIN_AGAIN]
+    steps = _steps(kinds, [7, 8, 8, 9, 8, 8, 8])  # TensorFlow has other frames in a first call
+    assert _of_all(steps, 7) == [0, 1, 2, 2, 3, 4, 5]
+    assert steps.counted_by == "__inference_train_7"
+    other_function = _steps(kinds, [7, 8, 5, 9, 8, 8, 5])
+    assert _of_all(other_function, 7) == [0, 1, 1, 1, 2, 3, 3]
 
 
 def test_without_functions_the_loop_with_the_most_lines_counts() -> None:

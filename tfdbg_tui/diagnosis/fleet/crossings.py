@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -58,29 +59,41 @@ def runs_before(crossings: Sequence[Crossing], wall_time: float) -> int:
 
 
 def _in_graphs(run: Run) -> Iterator[_Op]:
-    """Yield the collective ops of graphs; a function that was traced twice has each twice."""
-    traces = run.graph_executions
-    rows: dict[tuple[str, str], list[Int64Array]] = {}
+    """Yield the collective ops of graphs.
+
+    A function that was traced again has its op once, with the runs of all traces: a member may
+    run one trace where another member, whose batch has another shape, runs another one.
+    """
+    ops: dict[tuple[object, ...], list[_Op]] = {}
+    in_graph: Counter[tuple[str, str]] = Counter()
+    for (graph_id, op_name), rows in sorted(_rows_in_graphs(run).items()):
+        definition = run.op(graph_id, op_name)
+        assert definition is not None
+        key = f"{run.graphs[graph_id].name}/{common_name(op_name)}"
+        in_graph[graph_id, key] += 1  # two replicas of one process
+        place, instance = _place(run, definition.stack_id), definition.collective_keys
+        trace = _Op(key, definition.op_type, place, "graph_execution", rows, instance)
+        ops.setdefault((key, in_graph[graph_id, key], place, instance), []).append(trace)
+    numbers: Counter[str] = Counter()
+    for op in sorted(map(_joined, ops.values()), key=lambda op: int(op.rows[0])):
+        numbers[op.key] += 1
+        yield replace(op, key=f"{op.key} #{numbers[op.key]}")
+
+
+def _rows_in_graphs(run: Run) -> dict[tuple[str, str], Int64Array]:
+    """Return the rows of the first output of each collective op, by graph and name."""
+    parts: dict[tuple[str, str], list[Int64Array]] = {}
     for site, number in list(run.site_numbers.items()):
         op = run.op(site.graph_id, site.op_name)
         if op is not None and site.output_slot == 0 and family_of(op.op_type) is not None:
-            rows.setdefault((site.graph_id, site.op_name), []).append(
-                traces.site_ids.rows_equal(number)
-            )
-    traced: dict[str, int] = {}
-    for (graph_id, op_name), parts in rows.items():
-        op = run.op(graph_id, op_name)
-        assert op is not None
-        key = f"{run.graphs[graph_id].name}/{common_name(op_name)}"
-        traced[key] = traced.get(key, 0) + 1
-        yield _Op(
-            f"{key} #{traced[key]}",
-            op.op_type,
-            _place(run, op.stack_id),
-            "graph_execution",
-            np.sort(np.concatenate(parts)),
-            op.collective_keys,
-        )
+            rows = run.graph_executions.site_ids.rows_equal(number)
+            parts.setdefault((site.graph_id, site.op_name), []).append(rows)
+    return {op: np.sort(np.concatenate(rows)) for op, rows in parts.items()}
+
+
+def _joined(traces: list[_Op]) -> _Op:
+    """Return one op for that of several traces."""
+    return replace(traces[0], rows=np.sort(np.concatenate([op.rows for op in traces])))
 
 
 def _outside(run: Run) -> Iterator[_Op]:

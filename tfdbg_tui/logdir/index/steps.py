@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.events import ExecutionKind
     from tfdbg_tui.logdir.index.columns import ColumnView, Int64Array
 
+_NUMBER = re.compile(r"_\d+$")
 _REPEATED = 3  # times that something has to be executed before it counts as a step
 
 
@@ -104,6 +106,7 @@ def find_steps(
     if (marks >= 0).any() or not len(marks):
         return Steps(marks)
     kind_of = _whatever_the_mode(kind_values)[kinds[:]]
+    kind_of = _whatever_the_trace(kind_of, stacks[:], kind_values)[kind_of]
     counts = np.bincount(kind_of, minlength=len(kind_values))
     functions = [i for i, kind in enumerate(kind_values[: len(counts)]) if kind.is_function]
     often = max(functions, key=lambda kind: counts[kind], default=None)
@@ -123,6 +126,27 @@ def _whatever_the_mode(kind_values: Sequence[ExecutionKind]) -> Int64Array:
     first: dict[ExecutionKind, int] = {}
     numbers = [first.setdefault(replace(kind, mode=0), i) for i, kind in enumerate(kind_values)]
     return np.array(numbers, np.int64)
+
+
+def _whatever_the_trace(
+    kind_of: Int64Array, stacks: Int64Array, kind_values: Sequence[ExecutionKind]
+) -> Int64Array:
+    """Return, of each kind, the first one that is a trace of the same function, or itself.
+
+    A function is traced again for a batch of another shape, as the last one of an epoch; the
+    traces have the same name but for its number, and are called by the same line.
+    """
+    numbers = np.arange(len(kind_values))
+    width = int(stacks.max()) + 1
+    first: dict[tuple[int, str, int], int] = {}
+    for kind, stack in (
+        divmod(pair, width) for pair in _distinct(kind_of * width + stacks).tolist()
+    ):
+        value = kind_values[kind]
+        if value.is_function:
+            called = value.file_set, _NUMBER.sub("", value.op_type), stack
+            numbers[kind] = numbers[first.setdefault(called, kind)]
+    return numbers
 
 
 def _counted(begins: Int64Array, counted_by: str) -> Steps:
