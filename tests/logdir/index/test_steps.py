@@ -45,9 +45,9 @@ def test_recorded_steps_count_and_may_have_gaps() -> None:
 
 
 def test_the_function_called_most_often_is_called_once_a_step() -> None:
-    steps = _steps([LOAD, ADD, TRAIN, ADD, TRAIN, EVALUATE, ADD, TRAIN])
+    steps = _steps([LOAD, TRAIN, ADD, TRAIN, EVALUATE, ADD, TRAIN])
     assert steps.counted_by == "__inference_train_7"
-    assert _of_all(steps, 8) == [None, None, 0, 0, 1, 1, 1, 2]
+    assert _of_all(steps, 7) == [None, 0, 0, 1, 1, 1, 2]
 
 
 def test_a_call_that_is_recorded_in_another_mode_counts_as_well() -> None:
@@ -62,6 +62,14 @@ def test_the_traces_of_a_function_that_one_line_calls_count_together() -> None:
     assert steps.counted_by == "__inference_train_7"
     other_function = _steps(kinds, [7, 8, 5, 9, 8, 8, 5])
     assert _of_all(other_function, 7) == [0, 1, 1, 1, 2, 3, 3]
+
+
+def test_what_the_loop_executes_before_the_call_is_of_its_step() -> None:
+    body = [(LOAD, 5), (ADD, 6), (TRAIN, 7), (ADD, 8)]
+    rows = [(LOAD, 1), (ADD, 6), *body, *body, *body, (LOAD, 5)]  # ADD once before the loop
+    steps = _steps([kind for kind, _ in rows], [stack for _, stack in rows])
+    assert _of_all(steps, len(rows)) == [None, None, *[0] * 4, *[1] * 4, *[2] * 5]
+    assert steps.counted_by == "__inference_train_7"
 
 
 def test_without_functions_the_loop_with_the_most_lines_counts() -> None:

@@ -80,7 +80,7 @@ class LocalRoot:
         wall_time: When its first bad tensor was recorded.
         when: Its training step among all there are, in words; "" where it is in none.
         counted_by: Where the program marked no steps: the function, or op, of which each call was
-            taken to begin one; "" where they were recorded.
+            taken to be in a step of its own; "" where they were recorded.
         crossings: How many timed runs of collectives came before.
         open: Whether an input left no record, so that it may have come from there: nothing else
             proves what made it.

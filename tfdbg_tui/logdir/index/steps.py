@@ -11,8 +11,12 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
+
     from tfdbg_tui.logdir.events import ExecutionKind
     from tfdbg_tui.logdir.index.columns import ColumnView, Int64Array
+
+    Flags = npt.NDArray[np.bool_]
 
 _NUMBER = re.compile(r"_\d+$")
 _REPEATED = 3  # times that something has to be executed before it counts as a step
@@ -28,7 +32,8 @@ class Steps:
     Attributes:
         numbers: The steps that there are, ascending.
         counted_by: Where the program marked no steps: the op type or function of which each
-            execution was taken to begin one, from 0.  None where the steps were recorded.
+            execution was taken to be in one of its own, from 0.  None where the steps were
+            recorded.
     """
 
     def __init__(self, marks: Int64Array, counted_by: str | None = None) -> None:
@@ -94,7 +99,8 @@ def find_steps(
     """Return the steps of a run.
 
     Where the program marked none, the function that is called most often is taken to be called
-    once a step; where no function is, the op that begins what repeats.
+    once a step, which begins with what its loop executes before it; where no function is called,
+    with the op that begins what repeats.
 
     Args:
         recorded: Step of each execution plus 1, 0 where it has none; shape [executions].
@@ -111,7 +117,8 @@ def find_steps(
     functions = [i for i, kind in enumerate(kind_values[: len(counts)]) if kind.is_function]
     often = max(functions, key=lambda kind: counts[kind], default=None)
     if often is not None and counts[often] >= _REPEATED:
-        return _counted(kind_of == often, kind_values[often].op_type)
+        begins = _where_its_loop_begins(kind_of == often, kind_of, stacks[:])
+        return _counted(begins, kind_values[often].op_type)
     repeated = _first_repeated(kind_of, stacks[:])
     if repeated is None:
         return Steps(marks)
@@ -149,12 +156,40 @@ def _whatever_the_trace(
     return numbers
 
 
-def _counted(begins: Int64Array, counted_by: str) -> Steps:
+def _where_its_loop_begins(called: Flags, kind_of: Int64Array, stacks: Int64Array) -> Flags:
+    """Return where the loop that calls a function begins anew; the calls themselves if not known.
+
+    What the loop executes before the call, as the fetch of the batch, is of the same step.
+    """
+    calls = np.flatnonzero(called)
+    before = np.flatnonzero(np.bincount(stacks)[stacks[: calls[0]]] >= len(calls))
+    ops = zip(kind_of[before].tolist(), stacks[before].tolist(), strict=True)
+    for kind, stack in dict.fromkeys(ops):
+        rows = np.flatnonzero((kind_of == kind) & (stacks == stack))
+        if _one_before_each(rows, calls):
+            begins = np.zeros_like(called)
+            begins[rows[: len(calls)]] = True
+            return begins
+    return called
+
+
+def _one_before_each(rows: Int64Array, calls: Int64Array) -> bool:
+    """Return whether there is one row before each call, and at most one after the last.
+
+    The one after the last may be the fetch that finds no further batch.
+    """
+    if not 0 <= len(rows) - len(calls) <= 1:
+        return False
+    after_a_call = rows[1:] > calls[: len(rows) - 1]
+    return bool((rows[: len(calls)] < calls).all() and after_a_call.all())
+
+
+def _counted(begins: Flags, counted_by: str) -> Steps:
     """Return steps of which each begins with an execution that is True in `begins`."""
     return Steps(np.cumsum(begins) - 1, counted_by)
 
 
-def _first_repeated(kinds: Int64Array, stacks: Int64Array) -> Int64Array | None:
+def _first_repeated(kinds: Int64Array, stacks: Int64Array) -> Flags | None:
     """Return where the first op of the loop with the most ops is executed; None without a loop.
 
     Ops of one loop body are executed equally often, each from its own line.
@@ -168,5 +203,5 @@ def _first_repeated(kinds: Int64Array, stacks: Int64Array) -> Int64Array | None:
     times = np.bincount(often).argmax()
     candidates = np.flatnonzero(counts == times)
     begins = candidates[np.argmin(first[candidates])]
-    found: Int64Array = which == begins
+    found: Flags = which == begins
     return found
