@@ -136,6 +136,8 @@ def test_a_call_that_fails_or_is_interrupted_ends_with_a_mark(tmp_path: Path) ->
 
     run = recorded(tmp_path, program)
     calls = [i for i, e in enumerate(run.executions) if e.graph_id is not None]
+    assert not run.omissions
+    assert not [t for t in run.graph_executions if t.execution_index is None]
     found = Counter(t.execution_index for t in run.graph_executions)
     assert sorted(found) == calls
     names = {run.executions[i].op_type for i in calls}
