@@ -164,7 +164,8 @@ async def test_a_terminals_own_colours_do_not_stand_on_one_another(
         for theme, behind in itertools.product(("ansi-dark", "ansi-light"), ("focus", "mark")):
             opened.app.theme = theme
             await opened.pilot.pause()
-            strip = pane.strip(tuple((f"{name}.", name) for name in names), behind)
+            too_long = "x" * pane.line_width, ""
+            strip = pane.strip((*((f"{name}.", name) for name in names), too_long), behind)
             colours = {segment.style.color for segment in strip if segment.style}
             assert len(colours) == 1
 

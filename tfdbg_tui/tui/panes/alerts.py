@@ -36,6 +36,7 @@ _LEAST_CHAIN = 6  # lines that are left, for the chain of a cause to be shown
 _COUNT = 7  # width of a cause's number of alerts
 _PLACE = 24  # width of a cause's line, where there is room
 _WIDE = 70
+_LEAST_NAME = 16  # cells of a tensor's name
 _NARROW = 24  # without room for the graph of an alert
 _LEAST_GRAPH = 8
 _BEHIND = {"suspect": "suspect", "benign": "harmless"}
@@ -84,7 +85,11 @@ class Alerts(Pane):
         where = snapshot.graph_name(graph_id) if graph_id else "eager"
         indent = "  " if found.group else ""
         number_width = len(str(len(snapshot.alerts)))
-        room = width - len(indent) - number_width - BRIEF - 3
+        room = width - len(indent) - number_width - 3
+        kinds: Line = ()
+        if room - BRIEF >= _LEAST_NAME:  # else the name tells more
+            room -= BRIEF
+            kinds = brief(snapshot.summary(event), self.charset)
         name = self.charset.safe(snapshot.tensor_name(event))
         name_width = min(self._name_width or room, room)
         cells: list[Cell] = [
@@ -93,7 +98,7 @@ class Alerts(Pane):
         ]
         if room > name_width:
             cells.append((" " + self.charset.fit(where, room - name_width - 1), "dim"))
-        return (*cells, *brief(snapshot.summary(event), self.charset), (" ", ""))
+        return (*cells, *kinds, (" ", ""))
 
     def fit_columns(self, rows: range, width: int) -> None:
         """See `VirtualList`: the graphs of alerts get what the names in view leave."""

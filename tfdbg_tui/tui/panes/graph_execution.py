@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from tfdbg_tui.diagnosis import TensorEvent
 from tfdbg_tui.query import SORT_FIELDS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
@@ -195,7 +197,9 @@ class GraphExecutionPane(Pane):
             for title, w in columns.facts
         ]
         name = f"tensor in {columns.prefix}" if columns.prefix else "tensor"
-        name = self.charset.fit(self.charset.fit_path(name, columns.name), columns.name)
+        if cell_len(name) > columns.name:
+            name = self.charset.fit_path(name.removeprefix("tensor "), columns.name)
+        name = self.charset.fit(name, columns.name)
         start = (f"  {'':{self._index_width(self.snapshot)}} ", "dim")
         named = (name, "strong" if chosen == "tensor" else "dim")
         kind = _COUNTS.get(chosen, chosen)

@@ -186,19 +186,23 @@ class GraphStructure(Pane):
         if node.graph_id is not None:
             path = snapshot.run.graph_path(node.graph_id)
             names = [self.charset.safe(graph.name or "main graph") for graph in path]
-        where = f" {self.charset.inside} ".join(names) or "unknown graph"
         inputs = len(snapshot.neighbours.inputs(node))
         uses = len(snapshot.neighbours.uses(replace(node, slot=None)))
         counts = f"{inputs:,} in, {uses:,} out "
         if self.session.focus.bad_branches:
             counts = f"only NaN/{self.charset.inf} {self.charset.dot} {counts}"
         room = width - len(counts) - 2
-        return (
-            (
-                (" " + self.charset.fit(self.charset.fit_path(where, room), room), "call"),
-                (" " + counts, "dim"),
-            ),
-        )
+        where = self._fit_graphs(names or ["unknown graph"], room)
+        return (((" " + self.charset.fit(where, room), "call"), (" " + counts, "dim")),)
+
+    def _fit_graphs(self, names: list[str], width: int) -> str:
+        """Return graphs, each inside the one before; without the outer ones that have no room."""
+        inside = f" {self.charset.inside} "
+        shown = inside.join(names)
+        while cell_len(shown) > width and len(names) > 1:
+            names = names[1:]
+            shown = inside.join([self.charset.ellipsis, *names])
+        return self.charset.fit_path(shown, width)
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the chosen tensor in full."""

@@ -105,7 +105,8 @@ class CellWidget(Widget):
         strip, width = Strip(segments), self.line_width
         if strip.cell_length > width > 0:
             cut = strip.crop(0, width - len(self.ellipsis))
-            return Strip([*cut, Segment(self.ellipsis, base + self.cell_style("faint"))])
+            end = base if highlighted else base + self.cell_style("faint")
+            return Strip([*cut, Segment(self.ellipsis, end)])
         return strip.adjust_cell_length(width, base)
 
 
