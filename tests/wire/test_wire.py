@@ -36,8 +36,8 @@ def test_crc32c_of_rfc_3720(data: bytes, crc: int) -> None:
     assert crc32c.crc32c(data) == crc
 
 
-@given(st.integers(0, 2000), st.randoms())
-def test_crc32c_of_rows_is_that_of_bytes(size: int, random: Random) -> None:
+@given(st.one_of(st.integers(0, 2000), st.integers(6000, 40_000)), st.randoms())
+def test_crc32c_of_many_bytes_is_that_of_each(size: int, random: Random) -> None:
     data = random.randbytes(size)
     crc = 0xFFFFFFFF
     for byte in data:
@@ -49,16 +49,6 @@ def test_crc32c_of_rows_is_that_of_bytes(size: int, random: Random) -> None:
 def test_checksums_of_lengths(lengths: list[int]) -> None:
     checksums = crc32c.masked_crc32c_of_lengths(np.array(lengths, np.uint64))
     assert checksums.tolist() == [crc32c.masked_crc32c(n.to_bytes(8, "little")) for n in lengths]
-
-
-@given(st.lists(st.integers(0, 600)), st.integers(0, 20), st.randoms())
-def test_checksums_of_many_messages(sizes: list[int], gap: int, random: Random) -> None:
-    ends = np.cumsum([gap + size for size in sizes], dtype=np.int64)
-    starts = ends - np.array(sizes, np.int64)
-    data = random.randbytes(int(ends[-1]) if sizes else 0)
-    checksums = crc32c.masked_crc32c_of_each(np.frombuffer(data, np.uint8), starts, ends)
-    pairs = zip(starts, ends, strict=True)
-    assert checksums.tolist() == [crc32c.masked_crc32c(data[start:end]) for start, end in pairs]
 
 
 @given(int64)

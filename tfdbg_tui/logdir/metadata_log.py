@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.events import Omission
-from tfdbg_tui.wire import codec, events, filesets
+from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -45,13 +45,14 @@ class MetadataLog:
         """Read what has been added."""
         for offset, payload in self._file.heads(_RECORD_LIMIT):
             try:
+                self._file.record(offset)  # is it intact?
                 event = events.DebugEvent.decode(payload)
                 if event.debug_metadata:
                     sizes = events.DebugMetadata.decode(event.debug_metadata).file_sizes
                     self.file_sizes = dict(zip(filesets.SUFFIXES[1:], sizes, strict=False))
                 if event.omission:
                     self._add(event, events.Omission.decode(event.omission))
-            except codec.DecodeError:
+            except (OSError, ValueError):
                 message = f"the record at byte {offset:,} cannot be read; it is left out"
                 self._problems.add(self._file.path, message)
 

@@ -18,6 +18,8 @@ HEADER_SIZE = 12
 FOOTER_SIZE = 4
 FRAME_SIZE = HEADER_SIZE + FOOTER_SIZE
 
+WRONG_CHECKSUM = "the payload does not match its checksum"
+
 _LENGTH = struct.Struct("<Q")
 _HEADER = struct.Struct("<QI")
 _CRC = struct.Struct("<I")
@@ -74,7 +76,7 @@ def verify(buffer: bytes | bytearray | memoryview, offset: int, end: int) -> Non
     """
     (crc,) = _CRC.unpack_from(buffer, end - FOOTER_SIZE)
     if crc != masked_crc32c(buffer[offset + HEADER_SIZE : end - FOOTER_SIZE]):
-        raise CorruptRecordError(offset, "the payload does not match its checksum")
+        raise CorruptRecordError(offset, WRONG_CHECKSUM)
 
 
 def records(buffer: bytes, start: int = 0, *, check: bool = False) -> Iterator[tuple[int, bytes]]:

@@ -109,7 +109,7 @@ def assert_numbers(run: Run) -> None:
 @scratch
 @given(st.data())
 def test_damaged_bytes(tmp_path: Path, logdirs: RecordedLogdirs, data: st.DataObject) -> None:
-    """A record whose payload is damaged may be taken for the one it was; the others never."""
+    """What is read in bulk, and what alone, are the same records: those that are intact."""
     name = data.draw(st.sampled_from(RECORDED))
     shutil.rmtree(tmp_path / "logdir", ignore_errors=True)
     shutil.copytree(logdirs[name], tmp_path / "logdir")

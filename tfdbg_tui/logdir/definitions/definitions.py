@@ -179,11 +179,8 @@ class Definitions:
         return source
 
     def _ingest(self, file: RecordFile, chunk: Chunk, add: Callable[[bytes], None]) -> None:
-        damaged = chunk.damaged()
         for row, offset in enumerate(chunk.offsets.tolist()):
             try:
-                if damaged[row]:
-                    chunk.verify(row)
                 add(chunk.payload(row))
             except ValueError as error:
                 self._report(file, offset, error)

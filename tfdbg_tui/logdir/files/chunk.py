@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from tfdbg_tui.logdir.files.gather import PADDING, Bytes, Flags, Ints, words
+from tfdbg_tui.logdir.files.gather import PADDING, Bytes, Flags, Ints
 from tfdbg_tui.wire import crc32c, tfrecord
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir.files.file_slice import FileSlice
-
-VERIFIED_BYTES = 1 << 20
-"""Records up to this length are checked against their checksums, at 4 ns a byte."""
-
-_TOGETHER = 1 << 12  # bytes of a record up to which the checksums of many are made together
 
 
 class ScanBuffer:
@@ -31,74 +26,78 @@ class ScanBuffer:
 
 @dataclass(slots=True)
 class Chunk:
-    """Whole records that follow each other in a file; valid until the next one is read.
+    """Whole records of a file; valid until the next chunk is read.
 
     Attributes:
         base: Offset in the file of the first byte of `data`.
         data: The records, and at least `PADDING` bytes more.
-        bounds: Where each record starts in `data`, and where the last one ends.
+        starts: Where the payload of each record starts in `data`.
+        ends: Where each payload ends.
         large: Payload of the only record, where that is too large for memory.
     """
 
     base: int
     data: Bytes
-    bounds: Ints
+    starts: Ints
+    ends: Ints
     large: FileSlice | None = None
 
+    @classmethod
+    def between(
+        cls, bounds: Ints, *, base: int, data: Bytes, large: FileSlice | None = None
+    ) -> Chunk:
+        """Return the records that follow each other between some positions in `data`."""
+        starts, ends = bounds[:-1] + tfrecord.HEADER_SIZE, bounds[1:] - tfrecord.FOOTER_SIZE
+        return cls(base, data, starts, ends, large)
+
     def __len__(self) -> int:
-        return len(self.bounds) - 1
+        return len(self.starts)
 
     @property
     def offsets(self) -> Ints:
         """Where each record starts in the file."""
-        return self.bounds[:-1] + self.base
+        return self.starts - tfrecord.HEADER_SIZE + self.base
 
     def payload(self, row: int) -> bytes:
         """Return the payload of a record; a `FileSlice`, which reads like bytes, if large."""
         if self.large is not None:
             return cast("bytes", self.large)
-        start = int(self.bounds[row]) + tfrecord.HEADER_SIZE
-        end = int(self.bounds[row + 1]) - tfrecord.FOOTER_SIZE
-        return self.data[start:end].tobytes()
+        return self.data[self.starts[row] : self.ends[row]].tobytes()
 
     def payload_bounds(self, rows: Ints) -> tuple[Ints, Ints]:
         """Return where the payloads of some records start and end in `data`."""
-        starts = self.bounds[rows] + tfrecord.HEADER_SIZE
-        return starts, self.bounds[rows + 1] - tfrecord.FOOTER_SIZE
+        return self.starts[rows], self.ends[rows]
 
-    def verify(self, row: int) -> None:
-        """Check the payload of a record against its checksum.
+    def some(self, rows: Flags | slice) -> Chunk:
+        """Return the records that an index of numpy selects."""
+        return replace(self, starts=self.starts[rows], ends=self.ends[rows])
 
-        Raises:
-            tfrecord.CorruptRecordError: It does not match.
+    def intact(self) -> Flags:
+        """Return of each of records that follow each other whether its checksum is right.
+
+        Those that are too large for memory count as intact.
         """
-        start, end = int(self.bounds[row]), int(self.bounds[row + 1])
-        tfrecord.verify(self.data[start:end].tobytes(), 0, end - start)
+        if not len(self) or self.large is not None:
+            return np.ones(len(self), bool)
+        all_intact = self._all_intact()
+        if all_intact or len(self) == 1:
+            return np.full(len(self), all_intact)
+        half = len(self) // 2
+        halves = self.some(slice(half)), self.some(slice(half, None))
+        return np.concatenate([some.intact() for some in halves])
 
-    def is_intact(self, row: int) -> bool:
-        """Return whether a payload matches its checksum; False where it is too long to tell."""
-        if self.large is not None or self.bounds[row + 1] - self.bounds[row] > VERIFIED_BYTES:
-            return False
-        try:
-            self.verify(row)
-        except tfrecord.CorruptRecordError:
-            return False
-        return True
+    def _all_intact(self) -> bool:
+        """Return whether the checksums of all payloads are right.
 
-    def damaged(self) -> Flags:
-        """Return of each record whether its payload contradicts its checksum.
-
-        Those that are too long to tell do not.
+        A payload becomes a message whose `crc32c.remainder` is 0 by something in front of it
+        that leaves ones, as its CRC starts from these, and its own CRC behind it.  Both are put
+        in the places of the header and the checksum; then the remainder of all is 0.
         """
-        found = np.zeros(len(self), bool)
-        if self.large is not None:
-            return found
-        starts, ends = self.payload_bounds(np.arange(len(self)))
-        short = np.flatnonzero(ends - starts < _TOGETHER)
-        stored = words(self.data)[ends[short]] & np.uint64(0xFFFFFFFF)
-        made = crc32c.masked_crc32c_of_each(self.data, starts[short], ends[short])
-        found[short] = made != stored
-        long = (ends - starts >= _TOGETHER) & (ends - starts < VERIFIED_BYTES)
-        for row in np.flatnonzero(long).tolist():
-            found[row] = not self.is_intact(row)
-        return found
+        first = int(self.starts[0]) - tfrecord.HEADER_SIZE
+        message = self.data[first : int(self.ends[-1]) + tfrecord.FOOTER_SIZE].copy()
+        headers = np.ndarray((len(message) - 11,), "V12", message, 0, (1,))
+        headers[self.starts - (first + tfrecord.HEADER_SIZE)] = crc32c.LEAVES_ONES.rjust(12, b"\0")
+        footers = np.ndarray((len(message) - 3,), "<u4", message, 0, (1,))
+        ends = self.ends - first
+        footers[ends] = ~crc32c.unmasked(footers[ends])
+        return crc32c.remainder(message) == 0

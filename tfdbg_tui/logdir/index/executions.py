@@ -185,7 +185,7 @@ class ExecutionLog(RecordLog):
 
     def _kind_of(self, chunk: Chunk, row: int) -> int | None:
         """Return the kind of a record to judge others by; None if it is not to be trusted."""
-        decoded = self._decode(chunk, row, report=False) if chunk.is_intact(row) else None
+        decoded = self._decode(chunk, row, report=False)
         return decoded.kind if decoded else None
 
     def _number_stack(self, code_location: bytes) -> int:

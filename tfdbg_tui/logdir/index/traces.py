@@ -106,7 +106,7 @@ class TraceLog(RecordLog):
 
     def _site_of(self, chunk: Chunk, row: int) -> int | None:
         """Return the site of a record to judge others by; None if it is not to be trusted."""
-        decoded = self._decode(chunk, row, report=False) if chunk.is_intact(row) else None
+        decoded = self._decode(chunk, row, report=False)
         return decoded.site if decoded else None
 
     def _decode(self, chunk: Chunk, row: int, *, report: bool = True) -> _Decoded | None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.logdir.files.chunk import VERIFIED_BYTES
 from tfdbg_tui.logdir.files.gather import PADDING, Bytes, Flags, Ints, blocks, columns, words
 from tfdbg_tui.logdir.scan.trace_head import walk_traces
 from tfdbg_tui.logdir.values.summaries import VECTOR_HEADS
@@ -40,7 +39,7 @@ def read_numbers(file: RecordFile, offsets: Ints) -> tuple[Numbers, Flags]:
     data, starts, ends = _gather(file, offsets)
     sizes = words(data)[starts].astype(np.int64)
     first = starts + tfrecord.HEADER_SIZE
-    whole = (sizes >= 0) & (sizes < VERIFIED_BYTES) & (first + sizes <= ends)
+    whole = (sizes >= 0) & (sizes <= ends - first)
     rows = np.flatnonzero(whole)
     bounds = first[rows], (first + sizes)[rows]
     fields = walk_traces(data, bounds, skip_unknown=False)
