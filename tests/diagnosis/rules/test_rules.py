@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.diagnosis.tiny import summary
 from tfdbg_tui.diagnosis import rules
-from tfdbg_tui.diagnosis.rules import RULES, catalogue, explain
+from tfdbg_tui.diagnosis.rules import RULES, catalogue, examples, explain
 from tfdbg_tui.diagnosis.rules.model import Case, Input, Rule
 from tfdbg_tui.diagnosis.rules.silent.explanations import EXPLANATIONS
 
@@ -143,6 +143,13 @@ def test_infinity_divided_by_infinity_is_not_proved_beside_zero_divided_by_zero(
     for zeros, certainty in ((given, "likely"), (np.array([np.inf, 1], np.float32), "proved")):
         rule, match = explain(case("RealDiv", out, zeros, given))
         assert (rule.id, match.certainty) == ("infinity-over-infinity", certainty)
+
+
+@pytest.mark.parametrize("made_from", [("Const", "Softmax"), ("Sigmoid", "Sigmoid")])
+def test_a_difference_of_zero_is_no_probability_of_zero(made_from: tuple[str, ...]) -> None:
+    difference = examples.given(0, 1, by="Sub", of=made_from)
+    root = examples.example("Log", difference, out=[-np.inf, 0]).case
+    assert explain(root)[0].id == "log-of-zero"
 
 
 def test_what_nothing_is_known_of_has_an_explanation() -> None:

@@ -81,7 +81,7 @@ def identity(
         out = f"{_counted(case.out, *results)} out"
         if given is None:
             match = _from_definition(case, source, out, forced=forced)
-            return match.doubted() if overflows else match
+            return match.doubted() if overflows or definite is not forced else match
         if not given:
             wrong = case.input(slot)
             if definite and wrong is not None and wrong.inferred:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     behind,
+    downgraded,
     finite_in,
     gradient_of,
     identity,
@@ -13,6 +14,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     made_by,
     named,
     none,
+    only,
     outside,
     overflow,
     unrecorded_denominator,
@@ -178,7 +180,7 @@ RULES = (
     Rule(
         id="division-overflow",
         title="Division by a very small number",
-        op_types=_DIVIDE,
+        op_types=_DIVIDE | ops("Xdivy"),
         test=also(overflow(), none("zero", slot=1)),
         why="The quotient is larger than the largest number of its type.",
         fix="Keep the divisor away from 0: add an epsilon or clip it.",
@@ -219,7 +221,11 @@ RULES = (
         id="xdivy-by-zero",
         title="xdivy by zero",
         op_types=ops("Xdivy"),
-        test=outside("not 0 while the divisor was 0", "nan", "pos_inf", "neg_inf"),
+        # A tiny divisor gives ∞ as well.
+        test=downgraded(
+            outside("not 0 while the divisor was 0", "nan", "pos_inf", "neg_inf"),
+            unless=only("zero", slot=1),
+        ),
         why="xdivy(x, y) is 0 where x is 0, but x / 0 elsewhere.",
         fix="Guard the divisor.",
         example=example("Xdivy", given(1, 0), given(0, 0), out=[INF, 0]),

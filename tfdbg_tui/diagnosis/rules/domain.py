@@ -55,8 +55,11 @@ def _mean_of_squares_less_square(case: Case) -> bool:
 
 
 def _is_probability(case: Case) -> bool:
-    """Condition: the argument is at most 1, as far as can be told: it was not scaled."""
-    return not made_by("Mul", "MatMul", "AddV2", "RealDiv")(case)
+    """Condition: the argument is a probability, or what it lacks to 1, as far as can be told."""
+    given = case.inputs[0]
+    if given.op_type == "Sub":  # the difference of two probabilities is 0 where they are equal
+        return {source.op_type for source in given.made_from} != {"Sigmoid"}
+    return given.op_type not in ("Mul", "MatMul", "AddV2", "RealDiv")
 
 
 RULES = (
@@ -64,7 +67,12 @@ RULES = (
         id="log-of-softmax",
         title="Logarithm of a softmax that came out as 0",
         op_types=ops("Log"),
-        test=also(_LOG_ZERO, behind("Softmax", depth=1), _is_probability),
+        test=also(
+            _LOG_ZERO,
+            behind("Softmax", depth=1),
+            _is_probability,
+            lambda case: not made_by("Sub")(case),  # 1 less a softmax that came out as 1
+        ),
         why="The softmax of a logit far below the largest one is rounded to 0, and log(0) is -∞.",
         fix="Compute the loss from the logits: tf.nn.softmax_cross_entropy_with_logits, "
         "tf.nn.log_softmax, or Keras' from_logits=True. Or clip the probabilities before the log.",

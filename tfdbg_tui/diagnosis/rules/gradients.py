@@ -119,7 +119,11 @@ RULES = (
         title="Gradient of the angle of the origin",
         op_types=ops("RealDiv", "Reciprocal"),
         test=also(
-            either(zero_denominator(), outside("0", "nan", "pos_inf", "neg_inf")),
+            either(
+                zero_denominator(),
+                # A tiny distance gives ∞ as well.
+                downgraded(outside("0", "nan", "pos_inf", "neg_inf")),
+            ),
             gradient_of("Atan2", "Angle"),
         ),
         why="The slope of an angle is divided by the distance from the origin, which has no angle.",

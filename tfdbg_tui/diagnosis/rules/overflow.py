@@ -36,6 +36,12 @@ _SUMS = ops(
     "AvgPoolGrad", "ResourceScatterAdd", "TensorScatterAdd", "AvgPool3D", "ScatterNd",
 )  # fmt: skip
 _PRODUCTS = ops("Mul", "Square", "Prod", "Cumprod", "Pow", "SegmentProd", "UnsortedSegmentProd")
+_ACTIVATIONS = ops("Elu", "Selu", "Softplus", "LogSoftmax", "Softmax", "LRN")
+_GRADIENTS = ops(
+    "TanhGrad", "SigmoidGrad", "SoftplusGrad", "EluGrad", "SeluGrad", "SoftsignGrad",
+    "ReciprocalGrad", "InvGrad", "LRNGrad",
+)  # fmt: skip
+_STEPS = ops("ResourceApplyGradientDescent", "ApplyGradientDescent")
 
 _EXP_OVERFLOW = either(overflow(), infinite_out)
 _SAFE_EXP = (
@@ -106,9 +112,11 @@ def _made_a_softmax(case: Case) -> bool:
     return case.used_by("Softmax") or any(case.used_by(op, "Softmax") for op in between)
 
 
-def _may_be_negative_power(case: Case) -> bool:
-    zeros, negative = total(case.summary(0), "zero"), total(case.summary(1), "neg")
-    return case.op_type == "Pow" and zeros != 0 and negative != 0
+def _divides_nothing(case: Case) -> bool:
+    """Condition: of finite numbers the op makes ∞ only where the result is too large."""
+    if case.op_type == "Pow":
+        return 0 in (total(case.summary(0), "zero"), total(case.summary(1), "neg"))
+    return case.op_type in _MATMULS | _SUMS | _PRODUCTS | _ACTIVATIONS | _GRADIENTS | _STEPS
 
 
 def _one_over_one_plus(case: Case) -> bool:
@@ -265,7 +273,7 @@ RULES = (
         id="half-precision-overflow",
         title="Overflow in float16",
         op_types=frozenset(),
-        test=also(overflow(nan=True), of_dtype("float16")),
+        test=downgraded(also(overflow(nan=True), of_dtype("float16")), unless=_divides_nothing),
         why="float16 ends at 65504: squares of 256 and sums of many numbers are beyond.",
         fix="Compute this part in float32 (dtype='float32' for the layer, tf.cast around the op), "
         "or "
@@ -276,7 +284,7 @@ RULES = (
         id="gradient-overflow",
         title="The gradient overflowed",
         op_types=_MATMULS | _SUMS | _PRODUCTS,
-        test=also(overflow(), in_backward),
+        test=downgraded(also(overflow(), in_backward), unless=_divides_nothing),
         why="Gradients grow from layer to layer, or the loss is huge: here they left the range.",
         fix="Clip gradients (clipnorm), lower the learning rate, scale the loss or the data.",
         example=example("Mul", given(1e30, 1), given(1e30, 1), out=[INF, 1], backward=True),
@@ -314,7 +322,7 @@ RULES = (
         id="squared-gradient-overflow",
         title="The square of a gradient overflowed in the optimizer",
         op_types=ops("Square", "Mul", "Pow"),
-        test=also(overflow(), lambda c: c.optimizer),
+        test=downgraded(also(overflow(), lambda c: c.optimizer), unless=_divides_nothing),
         why="Adam and its like keep a mean of the squares of gradients: that of a gradient above "
         "1.8e19 is beyond float32. What they keep is ∞ from then on, and the variable stays as it "
         "is, or becomes NaN.",
@@ -357,7 +365,7 @@ RULES = (
         title="Product overflowed",
         op_types=_PRODUCTS,
         test=either(
-            downgraded(overflow(), unless=lambda c: not _may_be_negative_power(c)),
+            downgraded(overflow(), unless=_divides_nothing),
             also(infinite_out, lambda c: c.op_type == "Pow" and c.inputs[0].finite),
         ),
         why="A product, square or power is larger than the largest number.",
@@ -415,7 +423,7 @@ RULES = (
     Rule(
         id="activation-overflow",
         title="Activation of a huge number overflowed",
-        op_types=ops("Elu", "Selu", "Softplus", "LogSoftmax", "Softmax", "LRN", "Expint"),
+        op_types=_ACTIVATIONS | ops("Expint"),
         test=overflow(nan=True),
         why="The argument is so large that the function leaves the range.",
         fix="Normalise what goes in; lower the learning rate if it grows with training.",
@@ -424,10 +432,7 @@ RULES = (
     Rule(
         id="gradient-of-activation-overflow",
         title="Gradient of an activation overflowed",
-        op_types=ops(
-            "TanhGrad", "SigmoidGrad", "SoftplusGrad", "EluGrad", "SeluGrad", "SoftsignGrad",
-            "ReciprocalGrad", "InvGrad", "LRNGrad",
-        ),
+        op_types=_GRADIENTS,
         test=overflow(nan=True),
         why="The gradient times the slope is larger than the largest number.",
         fix="Clip gradients (clipnorm), or keep the forward value away from where its slope "
@@ -438,7 +443,10 @@ RULES = (
         id="optimizer-overflow",
         title="The optimizer's step overflowed",
         op_types=frozenset(),
-        test=also(overflow(), named("adam", "rmsprop", "adagrad", "sgd", "optimizer", "momentum")),
+        test=downgraded(
+            also(overflow(), named("adam", "rmsprop", "adagrad", "sgd", "optimizer", "momentum")),
+            unless=_divides_nothing,
+        ),
         why="A gradient is so large that its square, or the step made of it, is beyond the range.",
         fix="Clip gradients (clipnorm), lower the learning rate.",
         example=example(

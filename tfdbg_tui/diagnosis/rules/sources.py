@@ -14,7 +14,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     used_by,
 )
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given, unrecorded, updating
-from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
+from tfdbg_tui.diagnosis.rules.model import Case, Certainty, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 
 _ORIGINS = ops("Const", "Fill", "RestoreV2", "Restore", "ReadFile")
@@ -44,7 +44,8 @@ def _given_bad(case: Case) -> Match | None:
     for one in case.inputs:
         if one.op_type is None and one.summary is not None and one.summary.has_inf_or_nan:
             sentence = f"{bad_values(one.summary)} in: no op has computed that tensor"
-            return Match("proved", f"{sentence} → {bad_out(case)} out")
+            certainty: Certainty = "likely" if one.inferred else "proved"
+            return Match(certainty, f"{sentence} → {bad_out(case)} out")
     return None
 
 
