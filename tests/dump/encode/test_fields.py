@@ -10,6 +10,8 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
+from tfdbg_tui.dump.encode.causes import Cause  # noqa: E402
+from tfdbg_tui.dump.encode.traces import Site, whole_tensor_payload  # noqa: E402
 from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
 
 if TYPE_CHECKING:
@@ -65,3 +67,13 @@ def test_every_field_that_is_declared_is_written(tmp_path: Path) -> None:
         (filesets.GRAPH_EXECUTION_TRACES, events.GraphExecutionTrace),
     ):
         assert fields_of(tmp_path, suffix, message) == set(message.__slots__)
+
+
+def test_the_record_of_a_whole_tensor_lacks_only_what_the_tensor_itself_tells() -> None:
+    payload = whole_tensor_payload(Cause(1.0, 2, 3), Site("graph", "op", 1, "device"), 4, b"proto")
+    event, empty = events.DebugEvent.decode(payload), events.GraphExecutionTrace()
+    trace = events.GraphExecutionTrace.decode(event.graph_execution_trace)
+    names = set(events.GraphExecutionTrace.__slots__)
+    lacking = {name for name in names if getattr(trace, name) == getattr(empty, name)}
+    assert lacking == {"minimum_bits", "maximum_bits", "bad_elements"}
+    assert (event.wall_time, event.step) == (1.0, 2)

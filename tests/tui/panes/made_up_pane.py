@@ -27,6 +27,9 @@ class FruitRows(Rows):
     def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
         return FRUITS
 
+    def text(self, snapshot: Snapshot, focus: Focus) -> str:
+        return FRUITS[focus.part]
+
     def go_to_name(self, snapshot: Snapshot, focus: Focus, name: str) -> Focus | None:
         return replace(focus, part=FRUITS.index(name)) if name in FRUITS else None
 

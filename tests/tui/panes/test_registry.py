@@ -34,10 +34,8 @@ def test_every_pane_that_is_written_is_listed() -> None:
     assert {spec.name for spec in specs if spec} == {spec.name for spec in PANES}
 
 
-def test_each_pane_says_what_tells_rows_apart_what_is_searched_and_what_it_is_without_rows() -> (
-    None
-):
-    """The defaults would leave a row as it was drawn first, and find nothing."""
+def test_each_pane_says_what_its_rows_look_like_what_is_searched_copied_and_shown_instead() -> None:
+    """The defaults would leave a row as it was drawn first, find nothing, and copy a tensor."""
     for spec in PANES:
         assert spec.view.row_state is not VirtualList.row_state, spec.name
         assert getattr(spec.view, "EMPTY", ""), spec.name
@@ -45,6 +43,7 @@ def test_each_pane_says_what_tells_rows_apart_what_is_searched_and_what_it_is_wi
             name for kind in type(spec.rows).__mro__ if kind is not Rows for name in vars(kind)
         }
         assert searched, spec.name
+        assert spec.rows.LISTS_EVENTS or type(spec.rows).text is not Rows.text, spec.name
 
 
 def test_a_made_up_pane_works_like_the_others(logdirs: RecordedLogdirs) -> None:
