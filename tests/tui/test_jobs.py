@@ -198,6 +198,21 @@ async def test_jobs_that_lie_in_one_place_are_chosen_from(recorded: Path, tmp_pa
         assert len(opened.job.processes) == 2
 
 
+async def test_the_first_line_tells_which_run_was_chosen(
+    logdirs: RecordedLogdirs, tmp_path: Path
+) -> None:
+    for name in ("mnist", "control_flow"):
+        shutil.copytree(logdirs[name], tmp_path / name)
+    app = TfdbgApp(str(tmp_path))
+    async with app.run_test(size=NORMAL) as pilot:
+        opened = OpenedJob(app, pilot)
+        await opened.until(lambda: isinstance(app.screen, RunsScreen))
+        await opened.press(*"mnist", "enter")
+        await opened.until(lambda: app.session.snapshot is not None)
+        await pilot.pause()
+        assert "/mnist" in opened.screen().split("\n")[0]
+
+
 async def test_a_single_run_has_no_workers(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"], (80, 24)) as opened:
         assert "Work" not in opened.screen()

@@ -25,7 +25,7 @@ class StatusLine(SessionBar):
     Args:
         session: What is shown and focused.
         charset: The characters to draw with.
-        logdir: Where the run is.
+        logdir: Where runs are looked for.
         id: Its id in the style sheet.
     """
 
@@ -43,6 +43,7 @@ class StatusLine(SessionBar):
     def line(self, width: int) -> Line:
         """See `Bar`."""
         snapshot = self.session.snapshot
+        logdir = self._where(snapshot)
         whens = _when_first_bad(snapshot)
         right = self._right(snapshot, whens[0])
         left: list[Cell] = []
@@ -63,14 +64,20 @@ class StatusLine(SessionBar):
         while left and not _fit(left, right, width):
             left.pop()
         for when in whens[1:]:
-            if width - width_of(right) - _AROUND < min(_PATH, len(self._logdir)):
+            if width - width_of(right) - _AROUND < min(_PATH, len(logdir)):
                 right = self._right(snapshot, when)
         facts = joined(left, f" {self.charset.dot} ")
         room = width - width_of(facts) - width_of(right) - _AROUND
-        path = self.charset.fit_path(self._logdir, max(_PATH, room))
+        path = self.charset.fit_path(logdir, max(_PATH, room))
         start: Line = ((" tfdbg-tui ", "key"), (f" {path}  ", "strong"), *facts)
         gap = max(1, width - width_of(start) - width_of(right) - 1)
         return (*start, (" " * gap, ""), *right)
+
+    def _where(self, snapshot: Snapshot | None) -> str:
+        """Return where the run is; of a job, and before there is one, where it is looked for."""
+        if snapshot is None or snapshot.job:
+            return self._logdir
+        return snapshot.run.files.directory
 
     def _worker(self, snapshot: Snapshot) -> str:
         """Return which process of a job the panes show."""
