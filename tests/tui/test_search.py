@@ -94,6 +94,8 @@ async def test_a_search_in_alerts_finds_what_is_folded_below_a_root(
         assert number == 1
         assert total is not None
         assert total > 1
+        await opened.pilot.resize_terminal(100, 32)
+        assert f"/MatMul: 1 of {total}" in opened.screen(), "whatever else has no room"
 
 
 async def test_going_to_a_part_of_several_names_says_no(

@@ -226,8 +226,8 @@ class Pane(VirtualList):
             (f" {self.charset.focus}" if told else "", "bold"),
             (f" {self._key} " if self._key else " ", "bold $rule-active"),
             (f"{self.spec.title} ", "bold $foreground"),
+            (found, "$match"),  # before what may have no room
             (f" {summary} " if summary else "", "$dim"),
-            (found, "$match"),
         )
         if title != self._title:
             self._title = title
