@@ -14,6 +14,7 @@ import pytest
 from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.cli import main
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose
+from tfdbg_tui.diagnosis.report.words import to_text
 from tfdbg_tui.logdir import open_run
 
 if TYPE_CHECKING:
@@ -195,3 +196,22 @@ def test_another_thread_is_named(tmp_path: Path, thread: int | None, told: bool)
     program.execution("Log", [2], {3: floats(-np.inf)}, thread=thread)
     (root,) = diagnose(program.open()).roots
     assert ("in another thread than the first (number 3)" in root.evidence) is told
+
+
+def test_harmless_causes_that_read_the_same_are_told_once(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    for block in ("block_0", "block_1"):
+        mask, select = f"{block}/mask", f"{block}/Select"
+        made.op("f", "Const", mask)
+        made.op("f", "SelectV2", select, "c:0", "x:0", f"{mask}:0")
+        made.op("f", "Softmax", f"{block}/Softmax", f"{select}:0")
+        made.trace("f", mask, floats(-np.inf))
+        made.trace("f", select, floats(-np.inf, 1.0))
+        made.trace("f", f"{block}/Softmax", floats(0.0, 1.0))
+    report = diagnose(made.open())
+    assert len(report.benign) == 2
+    text = to_text(report)
+    assert text.count("Constant with NaN or ∞") == 1
+    assert "4 alerts of 2 ops" in text

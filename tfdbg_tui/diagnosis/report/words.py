@@ -12,6 +12,7 @@ from tfdbg_tui.logdir.text import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from tfdbg_tui.diagnosis.locations import Location
     from tfdbg_tui.diagnosis.report.cards import Part
     from tfdbg_tui.diagnosis.report.chains import Chain, GroupKind
     from tfdbg_tui.diagnosis.report.findings import Finding, Report
@@ -35,7 +36,7 @@ def to_text(report: Report) -> str:
         parts += [_finding(finding, "suspect", "- ") for finding in report.suspects]
     if report.benign:
         parts.append("Harmless (not counted as a defect):")
-        parts += [_short(finding) for finding in report.benign]
+        parts += _harmless(report.benign)
     parts += [_note("missing", str(gap)) for gap in report.gaps]
     parts += [_note("note", problem) for problem in report.problems]
     if report.looked_for and not report.roots:
@@ -121,11 +122,16 @@ def _recorded(finding: Finding) -> str:
     return f"; {event}" + (f" on {device.rpartition('/device:')[2]}" if device else "")
 
 
-def _short(finding: Finding) -> str:
-    place = finding.location
-    where = f"  {place.file}:{place.line}" if place else ""
-    text = f"{finding.title}: {finding.evidence}; {_alerts(finding.alerts)}.{where}"
-    return paragraph("-", text)
+def _harmless(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield a paragraph for each cause, and one for those that only their ops tell apart."""
+    alike: dict[tuple[str, str, Location | None], list[Finding]] = {}
+    for finding in findings:
+        alike.setdefault((finding.title, finding.evidence, finding.location), []).append(finding)
+    for (title, evidence, place), found in alike.items():
+        where = f"  {place.file}:{place.line}" if place else ""
+        ops = f" of {len(found):,} ops" if len(found) > 1 else ""
+        alerts = _alerts(sum(finding.alerts for finding in found))
+        yield paragraph("-", f"{title}: {evidence}; {alerts}{ops}.{where}")
 
 
 def _links(links: Sequence[Link | None], number: int) -> Iterator[str]:
