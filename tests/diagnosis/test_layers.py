@@ -92,6 +92,23 @@ def test_a_finding_names_the_layer_whose_result_its_op_takes(
     assert said == bool(expected)
 
 
+def test_a_gradient_outside_of_layers_names_the_layer_that_it_leads_to(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    program.layer(1, 0, "head", "Dense", "float16")
+    program.graph("root", "")
+    program.graph("f", "step", "root")
+    program.op("f", "BiasAdd", "head/BiasAdd", "x:0", layer=1)
+    program.op("f", "Cast", "loss/Cast", "head/BiasAdd:0")
+    program.op("f", "Cast", "gradient_tape/loss/Cast/Cast", "scaled:0")
+    for name, value in (("head/BiasAdd", 1.0), ("gradient_tape/loss/Cast/Cast", np.inf)):
+        program.trace("f", name, floats(value))
+    report = diagnose(program.open())
+    (root,) = report.roots
+    assert root.layer is None
+    assert root.input_layer.path == "head"
+    assert "makes      the gradient for the result of head (Dense, float16)" in to_text(report)
+
+
 @pytest.mark.parametrize(
     ("query", "count"),
     [

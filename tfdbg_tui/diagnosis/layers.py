@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfdbg_tui.diagnosis.dataflow.calls import Calls
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of, recorded_layer
 from tfdbg_tui.diagnosis.gradients import forward_ops, is_backward_op, is_backward_stack
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from tfdbg_tui.logdir import GraphOp, Layer, Run
+
+T = TypeVar("T")
+_FROM_LAYER = 3  # ops between a layer and what is told to be made of its result
 
 
 class LayersOfOps:
@@ -39,6 +44,23 @@ class LayersOfOps:
             self._known[key] = self._of_gradient(op) if self._run.layers else None
         return self._known[key]
 
+    def given_to_forward(self, op: GraphOp, layer: Layer | None) -> Layer | None:
+        """Return the layer whose result the op takes whose gradient an op is; see `layer_before`.
+
+        Args:
+            op: An op of a backward pass.
+            layer: Its own layer.
+        """
+        found = {
+            layer_before(forward, self._sources, lambda source: source.layer, layer)
+            for forward in forward_ops(self._run, self.calls, op)
+        }
+        return found.pop() if len(found) == 1 else None
+
+    def _sources(self, op: GraphOp) -> Iterator[GraphOp]:
+        ops = self._run.graphs[op.graph_id].ops
+        return (ops[ref.op_name] for ref in op.inputs if ref.op_name in ops)
+
     @cached_property
     def calls(self) -> Calls:
         """Which functions call which."""
@@ -60,6 +82,33 @@ class LayersOfOps:
                 same = scopes.setdefault(scope, other.layer) == other.layer
                 scopes[scope] = other.layer if same else None
         return scopes.get(op.name.partition("gradient_tape/")[2].rpartition("/")[0])
+
+
+def layer_before(
+    one: T,
+    sources: Callable[[T], Iterable[T]],
+    layer_of: Callable[[T], Layer | None],
+    layer: Layer | None,
+) -> Layer | None:
+    """Return the layer whose result something is made of, in its own layer or in none.
+
+    None where its own layer is not around another, or there is more than one.
+
+    Args:
+        one: An op, or a tensor.
+        sources: Returns what one is made of.
+        layer_of: Returns the layer of one.
+        layer: Its own.
+    """
+    made = [one]
+    for _ in range(_FROM_LAYER):
+        made = [source for one in made for source in sources(one)]
+        layers = {layer_of(one) for one in made} - {None, layer}
+        if layers:
+            found = layers.pop()
+            inside = found is not None and (layer is None or layer in found.parts)
+            return found if inside and not layers else None
+    return None
 
 
 def output_of(run: Run, layer: Layer) -> TensorEvent | None:

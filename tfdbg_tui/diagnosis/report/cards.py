@@ -62,7 +62,7 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
     found += [
         Part("op", _op(finding)),
         Part("layer", breadcrumb(finding.layer)),
-        Part("takes", _taken(finding)),
+        Part("makes" if finding.in_gradient else "takes", _beside_layer(finding)),
         Part("evidence", finding.evidence),
         Part("elements", bad_elements_text(finding.summary)),
         Part("why", finding.why),
@@ -110,9 +110,10 @@ def place_text(location: Location) -> str:
     return f"{location.file}:{location.line} in {location.function}"
 
 
-def _taken(finding: Finding) -> str:
+def _beside_layer(finding: Finding) -> str:
     layer = breadcrumb(finding.input_layer)
-    return f"the result of {layer}" if layer else ""
+    what = "the gradient for the result of" if finding.in_gradient else "the result of"
+    return f"{what} {layer}" if layer else ""
 
 
 def _op(finding: Finding) -> str:

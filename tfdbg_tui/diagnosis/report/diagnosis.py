@@ -11,6 +11,7 @@ from tfdbg_tui.diagnosis.events import (
     TensorEvent,
     device_of,
     graph_id_of,
+    graph_op_of,
     op_name_of,
     op_type_of,
     stack_id_of,
@@ -22,7 +23,7 @@ from tfdbg_tui.diagnosis.gradients import (
     is_backward,
     is_users_gradient,
 )
-from tfdbg_tui.diagnosis.layers import LayersOfOps
+from tfdbg_tui.diagnosis.layers import LayersOfOps, layer_before
 from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
 from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.rules.model import Case, Explanation, Match
     from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
     from tfdbg_tui.logdir import Layer, Run
-
-_FROM_LAYER = 3  # ops between a layer and a tensor that is told to be made of its result
 
 
 class Diagnosis:
@@ -149,7 +148,8 @@ class Diagnosis:
             alerts=alerts,
             chain=tuple(chain),
             layer=layer,
-            input_layer=None if is_backward(run, event) else self._input_layer(event, layer),
+            input_layer=self._input_layer(event, layer),
+            in_gradient=is_backward(run, event),
             summary=summary_of(run, event),
         )
 
@@ -160,20 +160,15 @@ class Diagnosis:
         return next((step for step in steps if step is not None), None)
 
     def _input_layer(self, event: TensorEvent, layer: Layer | None) -> Layer | None:
-        """Return the layer whose result a tensor is made of, in its own layer or in none.
+        """Return the layer whose result a tensor, or that whose gradient it is, is made of."""
+        if not is_backward(self._run, event):
+            return layer_before(event, self._forward_sources, self._layers.of_event, layer)
+        op = graph_op_of(self._run, event)
+        return self._layers.given_to_forward(op, layer) if op is not None else None
 
-        None where its own layer is not around another, or there is more than one.
-        """
-        made = [event]
-        for _ in range(_FROM_LAYER):
-            given = (p.event for one in made for p in self.dataflow.producers(one))
-            made = [one for one in given if one and not is_backward(self._run, one)]
-            layers = {self._layers.of_event(one) for one in made} - {None, layer}
-            if layers:
-                found = layers.pop()
-                inside = found is not None and (layer is None or layer in found.parts)
-                return found if inside and not layers else None
-        return None
+    def _forward_sources(self, event: TensorEvent) -> list[TensorEvent]:
+        sources = (producer.event for producer in self.dataflow.producers(event))
+        return [one for one in sources if one is not None and not is_backward(self._run, one)]
 
     def _differentiated(self, event: TensorEvent) -> ForwardOp | None:
         """Return the op whose gradient an event is, unless the user has written the gradient."""

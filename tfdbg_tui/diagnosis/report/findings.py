@@ -58,7 +58,9 @@ class Finding:
         alerts: Number of alerts that go back to it.
         chain: From the op's inputs to where bad values show.
         layer: The Keras layer or `tf.Module` that it is of, where that is recorded.
-        input_layer: Where that is none, or one around others: the one whose result the op takes.
+        input_layer: Where that is none, or one around others: the one whose result the op takes,
+            or the op whose gradient it is of.
+        in_gradient: Whether the op is of a backward pass.
         summary: What was recorded of the first bad tensor.
         workers: Of a job of several processes: which of them made it, and how it got to others.
     """
@@ -85,6 +87,7 @@ class Finding:
     chain: tuple[Link, ...]
     layer: Layer | None = None
     input_layer: Layer | None = None
+    in_gradient: bool = False
     summary: TensorSummary | None = None
     workers: str = ""
 
