@@ -113,7 +113,7 @@ def enable_dump_debug_info(
             the 160th on 20, from the 320th on 40, from the 640th on 80.
         max_gigabytes: Switch recording off, as `set_recording` does, when the files of a process
             hold so many: 10, 0.5.  They are looked at ten times a second, so somewhat more is
-            written.
+            written.  Where it is switched on again, it stays on.
         keep_after_bad: Flight recorder: so many events after the first NaN or infinity the
             circular buffer is frozen, with what came before.
         on_bad: "continue", or "raise" a `BadTensorError` from the call that made the first NaN or

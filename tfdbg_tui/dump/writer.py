@@ -91,6 +91,7 @@ class DumpWriter:
         self._is_step_recorded = True
         self._pauses = 0
         self._is_paused = False
+        self._was_full = False
         self._sampled = True
         self._switch_lock = threading.Lock()
         control = ControlFile(options.dump_root, self.run_id)
@@ -288,9 +289,12 @@ class DumpWriter:
             self.hook_failed(error, "what was asked for in the app")
 
     def _limit_size(self) -> None:
-        """Switch recording off where the files are as large as they may be."""
+        """Switch recording off, once, where the files are as large as they may be."""
         limit = self.options.max_gigabytes
-        if limit is not None and not self._is_paused and self._recorder.num_bytes >= limit * 1e9:
+        if limit is None or self._was_full or self._is_paused:
+            return
+        if self._recorder.num_bytes >= limit * 1e9:
+            self._was_full = True
             reason = f"its files have grown to {limit:g} GB (max_gigabytes)"
             _log.warning("tfdbg-tui: recording is off: %s; the program goes on", reason)
             self.set_recording(False, reason)

@@ -96,9 +96,15 @@ class Run:
 
     @property
     def is_paused(self) -> bool:
-        """Whether the user has switched recording off, and not on again."""
+        """Whether recording has been switched off, and not on again."""
+        return bool(self.pause_reason)
+
+    @property
+    def pause_reason(self) -> str:
+        """Why recording has been switched off; "" where it is on."""
         kinds = [omission.kind for omission in self.omissions]
-        return kinds.count(omissions.PAUSED) > kinds.count(omissions.RESUMED)
+        pauses = [omission for omission in self.omissions if omission.kind == omissions.PAUSED]
+        return pauses[-1].reason if len(pauses) > kinds.count(omissions.RESUMED) else ""
 
     @property
     def pauses(self) -> tuple[int, ...]:

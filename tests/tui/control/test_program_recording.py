@@ -13,6 +13,7 @@ import pytest
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.control.program_recording import CannotAskError, ProgramRecording
 from tfdbg_tui.tui.session.focus import Focus
+from tfdbg_tui.wire import events, omissions, tfrecord
 from tfdbg_tui.wire.control import Control, control_path, decode
 
 if TYPE_CHECKING:
@@ -48,6 +49,17 @@ def test_recording_is_switched_off_and_on(run: Run) -> None:
     assert asked(run) == Control(recording=False)
     assert os.stat(control_path(run.files.directory)).st_mode & 0o077 == 0
     assert "on" in recording.switch()
+    assert asked(run) == Control()
+
+
+def test_recording_that_the_program_has_switched_off_is_switched_on(run: Run) -> None:
+    pause = events.Omission(omissions.PAUSED, "pause 1", "its files have grown to 1 GB")
+    with open(f"{run.files.file_sets[0].prefix}.metadata", "ab") as file:
+        file.write(tfrecord.frame(events.DebugEvent(1.0, omission=pause.encode()).encode()))
+    paused = open_run(run.files.directory)
+    assert paused.pause_reason == "its files have grown to 1 GB"
+    paused = replace(paused, files=run.files, state=run.state)
+    assert "on" in ProgramRecording(shown(paused)).switch()
     assert asked(run) == Control()
 
 

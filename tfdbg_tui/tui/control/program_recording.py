@@ -43,7 +43,8 @@ class ProgramRecording:
         """
         run = self._run()
         wanted = _asked(run)
-        wanted = replace(wanted, recording=not wanted.recording)
+        # It may be off though nobody beside the program has asked for it.
+        wanted = replace(wanted, recording=run.is_paused or not wanted.recording)
         _ask(run, wanted)
         return "recording goes on" if wanted.recording else "recording is off, until you switch it"
 

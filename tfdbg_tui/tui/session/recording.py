@@ -45,7 +45,7 @@ class Recording:
     _run: Run | None = None
     _generation: int = 0
     _suspended: bool = False
-    _is_off: bool = False
+    _off_because: str = ""
     _killed: bool = False
 
     def note(self, run: Run) -> None:
@@ -53,7 +53,7 @@ class Recording:
         self.tracker.note(run)
         self._run = run
         self._suspended = run.state.suspended
-        self._is_off = run.is_paused and run.state.writing is not False
+        self._off_because = "" if run.state.writing is False else run.pause_reason
         self._killed = run.state.killed
         if run.state.generation != self._generation:
             self._generation = run.state.generation
@@ -78,7 +78,7 @@ class Recording:
         self.mark, self.total = None, 0
         self.announcement = self.newer_run = ""
         self._generation = 0
-        self._is_off = False
+        self._off_because = ""
 
     def facts(self, *, following: bool, shown: int | None) -> list[Cell]:
         """Return what to say, the most important last; nothing for a run that is at rest.
@@ -92,8 +92,9 @@ class Recording:
             return [(f"trying again, {trouble}", "match")]
         status = self.tracker.status()
         cells: list[Cell] = []
-        if self._is_off:
-            cells.append(("recording is off: P switches it on", "match"))
+        if self._off_because:
+            words = f"recording is off, as {self._off_because}: P switches it on"
+            cells.append((words, "match"))
         if status is not None and (self.attached or self.growing or self.program):
             cells.append(self._words(status))
         elif self.program is not None:
