@@ -118,6 +118,9 @@ _BINARY: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
+_DIVISIONS = ("RealDiv", "Div", "TruncateDiv", "FloorDiv", "FloorMod", "Mod", "Xdivy")
+
+
 @dataclass
 class Computed:
     """What an op has computed, as it was.
@@ -145,27 +148,31 @@ class Computed:
         return all(bool(np.isfinite(value).all()) for value in self.inputs)
 
     @property
-    def divided_by_zero(self) -> bool:
-        """Whether some result is infinite, or not defined, as something was divided by 0."""
-        zeros: dict[str, Callable[[], Array]] = {
-            "Pow": lambda: (self.x == 0) & (self.y < 0),
-            **dict.fromkeys(("RealDiv", "Div", "TruncateDiv", "FloorDiv"), lambda: self.y == 0),
-            **dict.fromkeys(("FloorMod", "Mod", "Xdivy"), lambda: self.y == 0),
-            **dict.fromkeys(("Reciprocal", "Inv", "Rsqrt", "SqrtGrad"), lambda: self.x == 0),
-            "ApplyAdagrad": lambda: self.x == 0,
-        }
-        found = zeros.get(self.op_type)
-        return found is not None and bool((found() & ~np.isfinite(self.out)).any())
+    def bad(self) -> Array:
+        """Which elements of the result are NaN or infinite."""
+        return ~np.isfinite(self.out)
+
+    @property
+    def bad_by_zero(self) -> Array:
+        """Which of these are so because something was divided by 0."""
+        zero = np.zeros_like(self.bad)
+        if self.op_type in ("Reciprocal", "Inv", "Rsqrt", "SqrtGrad", "ApplyAdagrad"):
+            zero = self.x == 0
+        elif self.op_type in _DIVISIONS:
+            zero = self.y == 0
+        elif self.op_type == "Pow":
+            zero = (self.x == 0) & (self.y < 0)
+        return self.bad & zero
 
 
 def _has(condition: Callable[[Array], Any]) -> Callable[[Computed], bool]:
     """Returns the claim that a finite number like that has made NaN or ∞."""
-    return lambda op: bool((condition(op.x) & np.isfinite(op.x) & ~np.isfinite(op.out)).any())
+    return lambda op: bool((condition(op.x) & np.isfinite(op.x) & op.bad).any())
 
 
 def _overflowed(op: Computed) -> bool:
     has_pole = op.op_type in ("Log", "Log1p", "Atanh", "Lgamma", "Digamma", "Erfinv", "Ndtri")
-    return op.finite and not op.divided_by_zero and not has_pole and op.x.size > 0
+    return op.finite and not op.bad_by_zero.any() and not has_pole and op.x.size > 0
 
 
 def _infinite_both(op: Computed) -> bool:
@@ -187,7 +194,6 @@ _CLAIMS = {
         *("log-of-relu", "log-of-zero", "optimizer-root-of-zero", "rsqrt-of-step-zero"),
         *("rsqrt-of-zero", "reciprocal-of-zero", "reciprocal-of-zero-in-gradient"),
         *("gradient-of-arc-at-one", "gradient-of-log-at-zero"),
-        *("gradient-of-norm-at-zero", "gradient-of-sqrt-at-zero"),
     ),
     **_claims(
         _has(lambda x: x < 0),
@@ -195,12 +201,13 @@ _CLAIMS = {
         *("variance-by-difference", "optimizer-root-of-negative"),
     ),
     **_claims(
-        lambda op: op.divided_by_zero,
+        lambda op: bool((op.bad_by_zero == op.bad).all()),
         *("optimizer-divides-by-zero", "optimizer-division", "normalised-by-zero-spread"),
         *("scaled-by-zero-range", "log-of-zero-ratio", "mean-of-nothing", "divided-by-rectified"),
         *("gradient-of-division-by-zero", "division-by-zero-in-gradient", "zero-over-zero"),
         *("division-by-zero", "remainder-of-zero", "xdivy-by-zero", "gradient-of-acosh-at-one"),
         *("gradient-of-angle-at-origin", "pow-of-zero", "gradient-of-power-at-zero"),
+        *("gradient-of-norm-at-zero", "gradient-of-sqrt-at-zero"),
     ),
     **_claims(
         _overflowed,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.diagnosis.tiny import summary
 from tfdbg_tui.diagnosis import rules
-from tfdbg_tui.diagnosis.rules import RULES, catalogue, examples, explain
+from tfdbg_tui.diagnosis.rules import RULES, catalogue, examples, explain, sources
 from tfdbg_tui.diagnosis.rules.model import Case, Input, Rule
 from tfdbg_tui.diagnosis.rules.silent.explanations import EXPLANATIONS
 
@@ -145,6 +145,12 @@ def test_infinity_divided_by_infinity_is_not_proved_beside_zero_divided_by_zero(
         assert (rule.id, match.certainty) == ("infinity-over-infinity", certainty)
 
 
+@pytest.mark.parametrize("around", [{"limits": "layers=encoder"}, {"cut_off": True}])
+def test_where_not_all_is_on_record_an_array_may_have_been_computed(around: dict[str, Any]) -> None:
+    given_bad = replace(sources.BAD_ARRAY.example.case, **around)
+    assert explain(given_bad)[1].certainty == "observed"
+
+
 @pytest.mark.parametrize("made_from", [("Const", "Softmax"), ("Sigmoid", "Sigmoid")])
 def test_a_difference_of_zero_is_no_probability_of_zero(made_from: tuple[str, ...]) -> None:
     difference = examples.given(0, 1, by="Sub", of=made_from)
@@ -186,7 +192,7 @@ def test_the_page_of_rules_is_up_to_date() -> None:
 
 
 @pytest.mark.parametrize(("before", "rule_id"), [(0, "product-overflow"), (3, "diverged")])
-def test_what_grew_in_a_training_is_laid_to_the_learning_rate_first(
+def test_what_grew_in_a_training_is_explained_by_the_learning_rate_first(
     before: int, rule_id: str
 ) -> None:
     large = np.array([1e30, 1.0], np.float32)
@@ -213,7 +219,7 @@ def test_what_grew_in_a_training_is_laid_to_the_learning_rate_first(
     ],
     ids=["no training", "at once", "bounded too late", "of data"],
 )
-def test_an_exponential_is_laid_to_the_training_only_where_a_layer_grew(
+def test_an_exponential_is_explained_by_the_training_only_where_a_layer_grew(
     change: dict[str, Any],
 ) -> None:
     (rule,) = (rule for rule in RULES if rule.id == "diverged-until-exp-overflow")
