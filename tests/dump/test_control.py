@@ -186,7 +186,7 @@ def test_what_is_damaged_is_told_once(
     write_whole(control_path(str(tmp_path)), text)
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
-            assert file.news() is None
+            assert file.changed() is None
             file._looked_at = 0.0
     (record,) = caplog.records
     assert "recording goes on as it was" in record.getMessage()
@@ -195,8 +195,8 @@ def test_what_is_damaged_is_told_once(
 def test_nobody_follows_links_or_what_is_asked_of_another_run(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text(encode(Control(recording=False), "1"))
     os.symlink(tmp_path / "elsewhere", control_path(str(tmp_path)))
-    assert ControlFile(str(tmp_path), "1").news() is None
+    assert ControlFile(str(tmp_path), "1").changed() is None
     os.remove(control_path(str(tmp_path)))
     write_whole(control_path(str(tmp_path)), encode(Control(recording=False), "1"))
-    assert ControlFile(str(tmp_path), "2").news() is None
-    assert ControlFile(str(tmp_path), "1").news() == Control(recording=False)
+    assert ControlFile(str(tmp_path), "2").changed() is None
+    assert ControlFile(str(tmp_path), "1").changed() == Control(recording=False)

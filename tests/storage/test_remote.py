@@ -94,7 +94,7 @@ def test_an_outage_is_told_and_loses_nothing(
     storage = storage_of(files.directory)
     assert isinstance(storage, remote.RemoteStorage)
     first = reader.poll()
-    assert storage.trouble == ""
+    assert storage.problem == ""
     monkeypatch.setattr(Unsteady, "failures", itertools.repeat(DROPPED))
     failed_at = set()
     for _ in range(3):
@@ -102,7 +102,7 @@ def test_an_outage_is_told_and_loses_nothing(
         failed_at.add(storage._connection._failed_at)
     assert len(failed_at) == 1  # since when
     assert len(run.graph_executions) >= len(first.graph_executions)
-    assert "hung up" in storage.trouble
+    assert "hung up" in storage.problem
     assert not run.state.deleted
     recording = Recording(attached=True)
     recording.note(run)
@@ -110,7 +110,7 @@ def test_an_outage_is_told_and_loses_nothing(
     assert said.startswith("trying again, no connection for 0 s: the peer said")
     monkeypatch.setattr(Unsteady, "failures", iter(()))
     assert content(reader.read_all()) == content(tfdbg_tui.open_run(logdirs["mnist"]))
-    assert storage.trouble == ""
+    assert storage.problem == ""
 
 
 def test_an_outage_that_lasts_is_no_clean_report(

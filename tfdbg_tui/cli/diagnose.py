@@ -203,7 +203,7 @@ class _Teller:
 
     def tell(self, run: Run, status: RecordingStatus) -> None:
         """Tell how a run is doing."""
-        if run.connection_trouble:
+        if run.connection_problem:
             self.say("the connection to the logdir is lost; trying again")
         elif status.phase == "buffering":
             self.say(BUFFERING)

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.gaps import RUNNING as RUNNING
     from tfdbg_tui.diagnosis.report.gaps import find_gaps as find_gaps
     from tfdbg_tui.diagnosis.report.gaps import is_blind as is_blind
-    from tfdbg_tui.diagnosis.report.groups import Group as Group
+    from tfdbg_tui.diagnosis.report.groups import AlertGroup as AlertGroup
     from tfdbg_tui.diagnosis.report.headroom import Headroom as Headroom
     from tfdbg_tui.diagnosis.report.links import Link as Link
     from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION as SCHEMA_VERSION
@@ -147,7 +147,7 @@ _NAMES = {
     "tfdbg_tui.diagnosis.report.explanation": ("Explanation",),
     "tfdbg_tui.diagnosis.report.findings": ("Finding", "Report"),
     "tfdbg_tui.diagnosis.report.gaps": ("EMPTY", "RUNNING", "find_gaps", "is_blind"),
-    "tfdbg_tui.diagnosis.report.groups": ("Group",),
+    "tfdbg_tui.diagnosis.report.groups": ("AlertGroup",),
     "tfdbg_tui.diagnosis.report.links": ("Link",),
     "tfdbg_tui.diagnosis.report.schemas": ("SCHEMA_VERSION",),
     "tfdbg_tui.diagnosis.report.when": ("batch_text", "step_of", "when_text"),

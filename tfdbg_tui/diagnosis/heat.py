@@ -14,7 +14,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.heat_rows import FORWARD, HeatRow, HeatRows
 from tfdbg_tui.diagnosis.roots.alert_sites import alerts_of
-from tfdbg_tui.logdir.index.executions import Place
+from tfdbg_tui.logdir.index.executions import OutputPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -167,7 +167,7 @@ def _alerts(run: Run, table: _Table, harmless: Sequence[AlertSite]) -> Iterator[
         np.delete(column[:], left_out) for column in (executions.alert_rows, executions.alert_slots)
     )
     kinds, stacks = executions.kinds.take(rows), executions.stack_ids.take(rows)
-    places = Place(kinds, stacks, slots).number
+    places = OutputPlace(kinds, stacks, slots).number
     yield table.of_places(rows, places, None)
 
 
@@ -197,9 +197,9 @@ class _Table:
         return self._cells(row, side, steps, largest, rows, slot)
 
     def of_places(self, rows: Int64Array, places: Int64Array, largest: Floats | None) -> Cells:
-        """Return cells of outputs of executions; see `of_sites`, and `Place`."""
+        """Return cells of outputs of executions; see `of_sites`, and `OutputPlace`."""
         row, side = self.rows.of_places(rows, places)
-        steps, slots = self._steps.numbers_of(rows), Place.of(places).slot
+        steps, slots = self._steps.numbers_of(rows), OutputPlace.of(places).slot
         return self._cells(row, side, steps, largest, -1 - rows, slots)
 
     def _cells(

@@ -10,7 +10,7 @@ from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.gradients import is_backward_op, is_backward_stack
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.variable_values import VariableValues
-from tfdbg_tui.logdir.index.executions import Place
+from tfdbg_tui.logdir.index.executions import OutputPlace
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir import ExecutionKind, Layer, Run, Variable
@@ -82,7 +82,7 @@ class HeatRows:
 
         Args:
             rows: Index of each; shape [n].
-            places: The number of its `Place`.
+            places: The number of its `OutputPlace`.
         """
         numbers, first, which = np.unique(places, return_index=True, return_inverse=True)
         last = np.zeros(len(numbers), np.int64)
@@ -146,7 +146,7 @@ class HeatRows:
 
     def _row_of_place(self, number: int, some: list[int]) -> tuple[int, int]:
         """Return row and side of a place, given some of its executions."""
-        place = Place.of(number)
+        place = OutputPlace.of(number)
         variable = self._variables.of_executions(some, self._run.executions.kind_by_id(place.kind))
         if variable is not None:
             return self._of_variable[variable], FORWARD

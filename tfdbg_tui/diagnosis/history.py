@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of, summary_of
-from tfdbg_tui.logdir.index.executions import Place
+from tfdbg_tui.logdir.index.executions import OutputPlace
 from tfdbg_tui.wire.dtypes import MAX_FINITE, dtype_name
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -87,7 +87,7 @@ def magnitudes_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Magnitude
     """
     if event.kind == "execution":
         places = [
-            Place(run.executions.kinds[row], run.executions.stack_ids[row], event.slot)
+            OutputPlace(run.executions.kinds[row], run.executions.stack_ids[row], event.slot)
             for row in _one_of_each_kind(run, dataflow, event)
         ]
         return run.executions.magnitudes([place.number for place in places])
@@ -119,7 +119,7 @@ def measured_tensors(run: Run) -> Iterator[tuple[TensorEvent, Magnitudes]]:
         slot = traces.site_by_id(number).output_slot
         yield TensorEvent("graph_execution", int(found.rows[-1]), slot), found
     for number, found in run.executions.magnitudes().by_place():
-        yield TensorEvent("execution", int(found.rows[-1]), Place.of(number).slot), found
+        yield TensorEvent("execution", int(found.rows[-1]), OutputPlace.of(number).slot), found
 
 
 def _one_of_each_kind(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[int]:

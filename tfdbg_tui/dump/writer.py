@@ -95,7 +95,7 @@ class DumpWriter:
         self._sampled = True
         self._switch_lock = threading.Lock()
         control = ControlFile(options.dump_root, self.run_id)
-        self._recorder.each_round = lambda: self._look_around(control.news())
+        self._recorder.each_round = lambda: self._look_around(control.changed())
         callbacks.dumps.add(self)
         self._listen()
 

@@ -132,9 +132,9 @@ class Run:
         return tuple(self._problems.snapshot())
 
     @property
-    def connection_trouble(self) -> str:
+    def connection_problem(self) -> str:
         """What is wrong at this moment with the connection to the files; "" where nothing is."""
-        return storage_of(self.files.directory).trouble
+        return storage_of(self.files.directory).problem
 
     @property
     def num_alerts(self) -> int:

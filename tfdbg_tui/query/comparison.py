@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfdbg_tui.diagnosis import TensorEvent, find_alerts, location_of, readable_function
-from tfdbg_tui.logdir.index.executions import Place
+from tfdbg_tui.logdir.index.executions import OutputPlace
 from tfdbg_tui.query.tensors import row_maker
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class _Tensors:
         self._alerts = find_alerts(run)
         self.read = row_maker(run)
         executions, traces = run.executions, run.graph_executions
-        places = Place(executions.kinds[:], executions.stack_ids[:], 0).number
+        places = OutputPlace(executions.kinds[:], executions.stack_ids[:], 0).number
         self.computed = {
             **self._grouped("execution", places, executions.alert_rows[:], self._eager_key),
             **self._grouped(
@@ -189,7 +189,7 @@ class _Tensors:
 
     def _eager_key(self, number: int) -> tuple[int, Hashable]:
         """Return the key of a place; the number of its line may be another in the other run."""
-        of_both = Place.of(number)
+        of_both = OutputPlace.of(number)
         kind = self._run.executions.kind_by_id(of_both.kind)
         place = location_of(self._run, of_both.stack)
         line = (place.function, place.code or place.line) if place else None

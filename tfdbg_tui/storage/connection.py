@@ -48,7 +48,7 @@ class Connection:
         self._present: AbstractFileSystem | None = None
 
     @property
-    def trouble(self) -> str:
+    def problem(self) -> str:
         """What is wrong, in words; "" where the last call succeeded."""
         since = self._failed_at
         if since is None:

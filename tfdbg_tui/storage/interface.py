@@ -91,7 +91,7 @@ class Storage(Protocol):
         """How long to wait at least between two looks at files that grow."""
 
     @property
-    def trouble(self) -> str:
+    def problem(self) -> str:
         """What is wrong with the connection to the files, in words; "" where nothing is."""
 
     def wait_for_connection(self) -> bool:

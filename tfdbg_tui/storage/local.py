@@ -131,7 +131,7 @@ class LocalStorage:
 
     is_local: Final = True
     poll_seconds: Final = 0.0
-    trouble: Final = ""
+    problem: Final = ""
 
     def wait_for_connection(self) -> bool:
         """Return that there is none to wait for."""

@@ -51,9 +51,9 @@ class RemoteStorage:
         self._starts: dict[str, tuple[object, bytes]] = {}  # of files, with their versions
 
     @property
-    def trouble(self) -> str:
+    def problem(self) -> str:
         """What is wrong with the connection, in words; "" where nothing is."""
-        return self._connection.trouble
+        return self._connection.problem
 
     def wait_for_connection(self) -> bool:
         """Wait a second for a connection that is lost; return whether to look once more."""

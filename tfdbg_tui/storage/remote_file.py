@@ -67,7 +67,7 @@ class RemoteFile:
             except FileNotFoundError:
                 self._fate = "deleted"
             except OSError:
-                pass  # the connection tells its trouble
+                pass  # the connection tells its problem
         return Look(self._status.size, self._status.modified, self._fate)
 
     def read(self, size: int, offset: int) -> bytes:

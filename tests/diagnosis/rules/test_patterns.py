@@ -77,8 +77,8 @@ def test_a_suggestion_mends_the_program_and_nothing_else(
 
 def test_each_edit_keeps_the_value_of_its_pattern() -> None:
     """Where that is finite, and but for those that change it on purpose."""
-    rooms = (tf, tf.linalg, tf.nn, tf.math)
-    names = {name: value for room in rooms for name, value in vars(room).items()}
+    modules = (tf, tf.linalg, tf.nn, tf.math)
+    names = {name: value for module in modules for name, value in vars(module).items()}
     for edit in {edit for rule in RULES for edit in rule.edits} - _OTHER_VALUE:
         code = re.sub(r"\((\w+)(\|\w+)+\)", r"\1", edit.pattern).replace("AXES", "axis=1")
         old, new = suggestion([code], 1, [edit], None, "float32").split(" → ")

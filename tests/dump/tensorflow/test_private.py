@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DUMP = Path(dump.__file__).parent
-ROOM = Path(private.__file__).parent
+PACKAGE = Path(private.__file__).parent
 PUBLIC_OF_NAMEDTUPLES = {"_fields", "_replace"}
 PRIVATE_OF_PYTHON = {"_getframe"}
 
@@ -63,8 +63,8 @@ def private_attributes(path: Path) -> Iterator[str]:
             yield f"{path.name}: {ast.unparse(node)}"
 
 
-def test_only_this_room_knows_the_inside_of_tensorflow() -> None:
-    others = [path for path in DUMP.rglob("*.py") if ROOM not in path.parents]
+def test_only_one_package_knows_the_inside_of_tensorflow() -> None:
+    others = [path for path in DUMP.rglob("*.py") if PACKAGE not in path.parents]
     assert [found for path in others for found in imports(path)] == []
     assert [found for path in DUMP.rglob("*.py") for found in private_attributes(path)] == []
 
@@ -73,7 +73,7 @@ def test_modules_of_tensorflow_are_imported_only_to_be_wrapped() -> None:
     """What is used of a module is imported by its name, or declared: both are looked for."""
     assert private.missing() is None
     owners = [declaration.owner for declaration in private.declarations.values()]
-    for path in ROOM.glob("*.py"):
+    for path in PACKAGE.glob("*.py"):
         for module, name in imports(path):
             found = getattr(importlib.import_module(module), name)
             assert not _is_module(found) or found in owners, (path.name, name)
@@ -83,7 +83,7 @@ def _is_module(found: object) -> bool:
     return isinstance(found, type(sys))
 
 
-IMPORTED = sorted({found for path in ROOM.glob("*.py") for found in imports(path)})
+IMPORTED = sorted({found for path in PACKAGE.glob("*.py") for found in imports(path)})
 
 
 @contextlib.contextmanager
@@ -99,16 +99,16 @@ def without_attribute(declaration: private.Declaration) -> Iterator[None]:
 
 @contextlib.contextmanager
 def without_import(module: str, name: str) -> Iterator[None]:
-    """Take a name out of a module of TensorFlow's; the modules of the room are imported anew."""
+    """Take a name out of a module of TensorFlow's; the modules of the package are imported anew."""
     found = sys.modules[module]
     with pytest.MonkeyPatch.context() as patch:
         if _is_module(getattr(found, name)):
             patch.setitem(sys.modules, f"{module}.{name}", None)
         patch.delattr(found, name)
-        for path in ROOM.glob("*.py"):
-            room_module = f"{private.__package__}.{path.stem}"
-            if path.stem != "private" and room_module in sys.modules:
-                patch.delitem(sys.modules, room_module)
+        for path in PACKAGE.glob("*.py"):
+            own_module = f"{private.__package__}.{path.stem}"
+            if path.stem != "private" and own_module in sys.modules:
+                patch.delitem(sys.modules, own_module)
                 patch.delattr(sys.modules[str(private.__package__)], path.stem)
         yield
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tfdbg_tui.tui.screens.opening import OpeningScreen
-from tfdbg_tui.tui.session.focus import Place
+from tfdbg_tui.tui.session.focus import SourcePlace
 from tfdbg_tui.tui.terminal import editor
 
 if TYPE_CHECKING:
@@ -104,7 +104,9 @@ async def test_a_file_elsewhere_is_shown_before_it_is_opened(
     monkeypatch.setattr("subprocess.run", lambda command, **_: run.append(command))
     async with open_app(logdirs["session"]) as opened:
         monkeypatch.setattr(opened.app, "suspend", contextlib.nullcontext)
-        opened.app.session.focus = replace(opened.focus, place=Place("host", str(elsewhere), 7))
+        opened.app.session.focus = replace(
+            opened.focus, place=SourcePlace("host", str(elsewhere), 7)
+        )
         await opened.press("e")
         assert isinstance(opened.app.screen, OpeningScreen)
         assert str(elsewhere) in re.sub(r"[\s│]", "", opened.screen())  # may take two lines

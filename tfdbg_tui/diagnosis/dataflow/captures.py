@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
     from tfdbg_tui.logdir import GraphOp, Run
 
-_MOST = 4096  # ways from a function to the graphs that it calls
+_MOST = 4096  # paths from a function to the graphs that it calls
 _DEEPEST = 100  # calls inside of one another
 
 Order = tuple[float, ...]
@@ -28,8 +28,8 @@ Order = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One way in which a call of a function gets to a graph.
+class CallPath:
+    """How a call of a function gets to a graph.
 
     Attributes:
         graph_id: The graph.
@@ -93,14 +93,14 @@ class Captures:
         self._timeline = timeline
         self._assigning = assigning
         self._is_resource = is_resource
-        self._ways = lru_cache(maxsize=None)(self._find_ways)
+        self._paths = lru_cache(maxsize=None)(self._find_paths)
         self.assignments = lru_cache(maxsize=None)(self._find_assignments)
         self._calling = lru_cache(maxsize=None)(self._find_calling)
         self._places = lru_cache(maxsize=None)(self._find_places)
 
     def assigns(self, graph_id: str) -> bool:
         """Whether a call of a function, by its graph, may assign a variable."""
-        return any(self._assigning(way.graph_id) for way in self._ways(graph_id))
+        return any(self._assigning(path.graph_id) for path in self._paths(graph_id))
 
     def given(self, graph_id: str, execution: int) -> list[tuple[str, int]]:
         """Return the arguments of a function, each with the eager tensor that a call gave it."""
@@ -115,12 +115,12 @@ class Captures:
             read: The op.
         """
         found = []
-        for way in self._ways(graph_id):
-            if way.graph_id == read.graph_id:
-                given = way.arguments.get(read.inputs[0].op_name)
+        for path in self._paths(graph_id):
+            if path.graph_id == read.graph_id:
+                given = path.arguments.get(read.inputs[0].op_name)
                 if given is None:
                     return None
-                found.append((given[0], self._captured(read, way, told=True, inferred=given[1])))
+                found.append((given[0], self._captured(read, path, told=True, inferred=given[1])))
         return found or None
 
     def _find_assignments(self, graph_id: str, names: tuple[str, ...]) -> list[Captured]:
@@ -130,78 +130,80 @@ class Captures:
             graph_id: The graph of the function that Python calls.
             names: The arguments that are the variable.
         """
-        ways = self._ways(graph_id)
+        paths = self._paths(graph_id)
         found = []
         others: set[GraphOp] = set()
-        for way, name, op in self._all_assignments(ways):
-            outer, inferred = way.arguments.get(name, (None, True))
+        for path, name, op in self._all_assignments(paths):
+            outer, inferred = path.arguments.get(name, (None, True))
             itself = name == op.inputs[0].op_name
             if outer is None or outer in names:
                 told = outer is not None and itself
-                found.append(self._captured(op, way, told=told, inferred=inferred))
+                found.append(self._captured(op, path, told=told, inferred=inferred))
             elif itself:
                 others.add(op)
         # Of one that has also assigned another variable it is not recorded which value went where.
         known = [made._replace(told=made.told and made.op not in others) for made in found]
         return sorted(known, key=lambda made: made.order)
 
-    def _all_assignments(self, ways: list[Way]) -> Iterator[tuple[Way, str, GraphOp]]:
-        for way in ways:
-            arguments = set(self._calls.arguments(way.graph_id))
-            for name, ops in self._assigning(way.graph_id).items():
+    def _all_assignments(self, paths: list[CallPath]) -> Iterator[tuple[CallPath, str, GraphOp]]:
+        for path in paths:
+            arguments = set(self._calls.arguments(path.graph_id))
+            for name, ops in self._assigning(path.graph_id).items():
                 if name in arguments:
-                    yield from ((way, name, op) for op in ops)
+                    yield from ((path, name, op) for op in ops)
 
-    def _captured(self, op: GraphOp, way: Way, *, told: bool, inferred: bool) -> Captured:
-        order = self._place(way, op)
-        return Captured(op, order, told, inferred, way.conditional, way.repeated)
+    def _captured(self, op: GraphOp, path: CallPath, *, told: bool, inferred: bool) -> Captured:
+        order = self._place(path, op)
+        return Captured(op, order, told, inferred, path.conditional, path.repeated)
 
-    def _place(self, way: Way, op: GraphOp) -> Order:
+    def _place(self, path: CallPath, op: GraphOp) -> Order:
         """Return the place of an op: by its creation where calls are not recorded."""
         if not self._timeline.grouped:
             return (op.wall_time,)
-        return (*way.order, self._places(way.graph_id)[op.name])
+        return (*path.order, self._places(path.graph_id)[op.name])
 
     def _find_places(self, graph_id: str) -> dict[str, int]:
         return {name: place for place, name in enumerate(list(self._run.graphs[graph_id].ops))}
 
-    def _find_ways(self, graph_id: str) -> list[Way]:
-        """Return the ways to all graphs that a function calls.
+    def _find_paths(self, graph_id: str) -> list[CallPath]:
+        """Return the paths to all graphs that a function calls.
 
         Where there are too many, no variable is followed.
         """
-        ways = [Way(graph_id, {name: (name, False) for name in self._calls.arguments(graph_id)})]
-        for way in ways:  # grows on the way
-            if len(ways) > _MOST or way.depth > _DEEPEST:
-                return [replace(way, arguments={}) for way in ways]
-            ways += chain(self._called(way), self._called_unrecorded(way, graph_id))
-        return ways
+        paths = [
+            CallPath(graph_id, {name: (name, False) for name in self._calls.arguments(graph_id)})
+        ]
+        for path in paths:  # grows meanwhile
+            if len(paths) > _MOST or path.depth > _DEEPEST:
+                return [replace(path, arguments={}) for path in paths]
+            paths += chain(self._called(path), self._called_unrecorded(path, graph_id))
+        return paths
 
-    def _called(self, way: Way) -> Iterator[Way]:
-        for op, called in self._calling(way.graph_id):
+    def _called(self, path: CallPath) -> Iterator[CallPath]:
+        for op, called in self._calling(path.graph_id):
             given = op.inputs[1:] if op.op_type in BRANCHES else op.inputs
             for graph_id in called:
                 names = self._calls.arguments(graph_id)
                 arguments = {
-                    name: way.arguments[ref.op_name]
+                    name: path.arguments[ref.op_name]
                     for name, ref in zip(names, given, strict=False)
-                    if ref.op_name in way.arguments
+                    if ref.op_name in path.arguments
                 }
-                yield Way(
+                yield CallPath(
                     graph_id,
                     arguments,
-                    self._place(way, op),
-                    way.depth + 1,
-                    way.conditional or op.op_type in BRANCHES | LOOPS,
-                    way.repeated or op.op_type in LOOPS,
+                    self._place(path, op),
+                    path.depth + 1,
+                    path.conditional or op.op_type in BRANCHES | LOOPS,
+                    path.repeated or op.op_type in LOOPS,
                 )
 
-    def _called_unrecorded(self, way: Way, outermost: str) -> Iterator[Way]:
-        """Yield the ways on by calls that were not recorded.
+    def _called_unrecorded(self, path: CallPath, outermost: str) -> Iterator[CallPath]:
+        """Yield the paths that go on by calls that were not recorded.
 
         The functions are taken to get the variables that their caller does not use, in turn.
         """
-        callees = self._calls.unrecorded_callees(way.graph_id)
+        callees = self._calls.unrecorded_callees(path.graph_id)
         wanted = [
             (callee, name)
             for callee in callees
@@ -211,13 +213,15 @@ class Captures:
         handles = self._handles(outermost) if wanted else set()
         free = [
             outer
-            for name, (outer, _) in way.arguments.items()
-            if outer in handles and not self._is_resource(way.graph_id, name)
+            for name, (outer, _) in path.arguments.items()
+            if outer in handles and not self._is_resource(path.graph_id, name)
         ]
         dealt = dict(zip(wanted, free, strict=True)) if len(wanted) == len(free) else {}
         for callee in callees:
             arguments = {name: (outer, True) for (to, name), outer in dealt.items() if to == callee}
-            yield Way(callee, arguments, way.order, way.depth + 1, way.conditional, way.repeated)
+            yield CallPath(
+                callee, arguments, path.order, path.depth + 1, path.conditional, path.repeated
+            )
 
     def _handles(self, graph_id: str) -> set[str]:
         """Return the arguments of a function that are variables, by what its first call got."""

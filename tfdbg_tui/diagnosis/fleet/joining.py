@@ -17,7 +17,7 @@ from tfdbg_tui.diagnosis.report.verdicts import verdict_of
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
-    from tfdbg_tui.diagnosis.fleet.meetings import Place
+    from tfdbg_tui.diagnosis.fleet.meetings import RootPlace
     from tfdbg_tui.diagnosis.fleet.report import Via
     from tfdbg_tui.diagnosis.fleet.summary import LocalRoot, WorkerSummary
 
@@ -108,7 +108,7 @@ def _harms(members: Sequence[WorkerSummary], group: Sequence[Origin]) -> bool:
     return any(not members[worker].roots[number].harmless for worker, number in places)
 
 
-def _consequences(group: Iterable[Origin]) -> list[tuple[Place, Via]]:
+def _consequences(group: Iterable[Origin]) -> list[tuple[RootPlace, Via]]:
     """Return what other processes got of some origins, and how."""
     spreads = dict.fromkeys(spread for origin in group for spread in origin.spreads)
     return [link for spread in spreads for link in spread.consequences]

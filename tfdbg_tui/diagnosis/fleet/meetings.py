@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.fleet.summary import BadRun, Crossing, WorkerSummary
 
-Place = tuple[int, int]
+RootPlace = tuple[int, int]
 """Position of a process in its job, and of a root among its roots."""
 
 
@@ -24,7 +24,7 @@ class End(NamedTuple):
     bad: BadRun
 
     @property
-    def place(self) -> Place:
+    def place(self) -> RootPlace:
         """The root that it is of."""
         return self.worker, self.bad.root
 
@@ -51,7 +51,7 @@ class Meeting:
         finite: The processes that are known to have put in nothing bad, where no other did.
     """
 
-    given: tuple[Place, ...]
+    given: tuple[RootPlace, ...]
     got: tuple[End, ...] = ()
     finite: frozenset[int] = frozenset()
 

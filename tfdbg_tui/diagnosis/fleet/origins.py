@@ -12,7 +12,7 @@ from tfdbg_tui.diagnosis.fleet.report import Via
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tfdbg_tui.diagnosis.fleet.meetings import End, Place
+    from tfdbg_tui.diagnosis.fleet.meetings import End, RootPlace
     from tfdbg_tui.diagnosis.fleet.summary import Crossing, LocalRoot, WorkerSummary
 
 _NO_RECORD = Via("", "", "", None)
@@ -27,7 +27,7 @@ class Spread:
         reached: Processes that got it, and how, whether it was the first bad value there or not.
     """
 
-    consequences: list[tuple[Place, Via]] = field(default_factory=list)
+    consequences: list[tuple[RootPlace, Via]] = field(default_factory=list)
     reached: list[tuple[int, Via]] = field(default_factory=list)
 
 
@@ -42,7 +42,7 @@ class Origin:
         spreads: What became of it, one for each run of a collective that it went into.
     """
 
-    place: Place
+    place: RootPlace
     unseen: tuple[Crossing, bool] | None = None
     spreads: list[Spread] = field(default_factory=list)
 
@@ -77,9 +77,9 @@ def find_origins(members: Sequence[WorkerSummary], skew: Sequence[float | None])
     return list(origins.values())
 
 
-def _first_met(meetings: Sequence[Meeting]) -> dict[Place, tuple[Meeting, End]]:
+def _first_met(meetings: Sequence[Meeting]) -> dict[RootPlace, tuple[Meeting, End]]:
     """Return, for each root that is the result of a collective, the first run that gave it."""
-    found: dict[Place, tuple[Meeting, End]] = {}
+    found: dict[RootPlace, tuple[Meeting, End]] = {}
     for meeting in meetings:
         for end in meeting.got:
             if end.bad.is_root:
@@ -91,7 +91,7 @@ def _spread(meeting: Meeting) -> Spread:
     return Spread(reached=[(end.worker, end.via) for end in meeting.got])
 
 
-def _places(members: Sequence[WorkerSummary]) -> Iterator[Place]:
+def _places(members: Sequence[WorkerSummary]) -> Iterator[RootPlace]:
     for worker, member in enumerate(members):
         for number in range(len(member.roots)):
             yield worker, number
@@ -101,8 +101,8 @@ def _came_in(
     members: Sequence[WorkerSummary],
     skew: Sequence[float | None],
     meetings: Sequence[Meeting],
-    met: Mapping[Place, tuple[Meeting, End]],
-) -> dict[Place, tuple[Meeting, Via]]:
+    met: Mapping[RootPlace, tuple[Meeting, End]],
+) -> dict[RootPlace, tuple[Meeting, Via]]:
     """Return the roots that other processes have brought in, and how."""
     came = {}
     unrecorded = _Unrecorded(members, skew, meetings)
@@ -117,7 +117,9 @@ def _came_in(
 
 
 def _origins_before(
-    meeting: Meeting, came: Mapping[Place, tuple[Meeting, Via]], origins: Mapping[Place, Origin]
+    meeting: Meeting,
+    came: Mapping[RootPlace, tuple[Meeting, Via]],
+    origins: Mapping[RootPlace, Origin],
 ) -> list[Origin]:
     """Return the origins that a run of a collective has got its bad values from."""
     found = []
@@ -159,7 +161,7 @@ class _Unrecorded:
             for end in meeting.got
         }
         self._skew = skew
-        self._meetings: dict[Place, Meeting] = {}
+        self._meetings: dict[RootPlace, Meeting] = {}
         made_there = [
             (root.step or 0, root.wall_time - (skew[worker] or 0.0), (worker, number))
             for worker, member in enumerate(members)
@@ -168,7 +170,7 @@ class _Unrecorded:
         ]
         self._candidates = [place for *_, place in sorted(made_there)]
 
-    def meeting(self, place: Place) -> Meeting | None:
+    def meeting(self, place: RootPlace) -> Meeting | None:
         """Return that by which an earlier root of another process may have come in as this one."""
         worker, number = place
         member = self._members[worker]
@@ -180,7 +182,7 @@ class _Unrecorded:
                 return self._meetings.setdefault(candidate, Meeting((candidate,)))
         return None
 
-    def _is_before(self, place: Place, other: Place) -> bool:
+    def _is_before(self, place: RootPlace, other: RootPlace) -> bool:
         """Whether a root is known to be earlier than one of another process."""
         root, its = self._root(place), self._root(other)
         alike = root.counted_by == its.counted_by
@@ -191,5 +193,5 @@ class _Unrecorded:
             return False
         return root.wall_time - ahead < its.wall_time - its_ahead
 
-    def _root(self, place: Place) -> LocalRoot:
+    def _root(self, place: RootPlace) -> LocalRoot:
         return self._members[place[0]].roots[place[1]]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.events import summary_of
 from tfdbg_tui.diagnosis.report.chains import Chain, GroupKind, chain_to
 from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
-from tfdbg_tui.diagnosis.report.groups import Group
+from tfdbg_tui.diagnosis.report.groups import AlertGroup
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of, recount
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.alerts import Alerts
     from tfdbg_tui.diagnosis.events import Kind, TensorEvent
     from tfdbg_tui.diagnosis.report.findings import Finding, Report
-    from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Place
+    from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace, AlertSite
     from tfdbg_tui.logdir import Run
 
 _CHAINS = 64  # kept
@@ -108,11 +108,11 @@ class Explanation:
             ("benign", report.benign, benign),
         )
         self.groups = tuple(
-            Group(kind, finding, sites, run, alerts)
+            AlertGroup(kind, finding, sites, run, alerts)
             for kind, findings, of_findings in kinds
             for finding, sites in zip(findings, of_findings, strict=False)
         )
-        self._of_place: dict[tuple[Place, int], list[tuple[int, int]]] = {}
+        self._of_place: dict[tuple[AlertPlace, int], list[tuple[int, int]]] = {}
         for number, group in enumerate(self.groups):
             for site in group.sites:
                 parts = self._of_place.setdefault((site.place, site.slot), [])

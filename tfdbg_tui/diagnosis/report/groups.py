@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.columns import Int64Array
 
 
-class Group:
+class AlertGroup:
     """A finding and the alerts that go back to it.
 
     Attributes:
@@ -53,7 +53,7 @@ class Group:
         self._run = run
         self._alerts = alerts
 
-    def retold(self, finding: Finding) -> Group:
+    def retold(self, finding: Finding) -> AlertGroup:
         """Return the same with other words for its finding."""
         twin = copy(self)
         twin.finding = finding

@@ -13,7 +13,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import Kind, TensorEvent
 from tfdbg_tui.diagnosis.values import bad_kinds
-from tfdbg_tui.logdir.index.executions import Place as EagerPlace
+from tfdbg_tui.logdir.index.executions import OutputPlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Summaries = Callable[[TensorEvent], TensorSummary | None]
 
-Place = tuple[Kind, int, int]
+AlertPlace = tuple[Kind, int, int]
 """What alerts of one place have in common: kind of event; site; or execution kind and stack."""
 
 
@@ -42,7 +42,7 @@ class AlertSite:
             another way before, what is new.
     """
 
-    place: Place
+    place: AlertPlace
     slot: int
     first: TensorEvent
     last: TensorEvent
@@ -50,7 +50,7 @@ class AlertSite:
     kinds: frozenset[str]
 
 
-def place_of(run: Run, event: TensorEvent) -> Place:
+def place_of(run: Run, event: TensorEvent) -> AlertPlace:
     """Return the place that made a tensor."""
     if event.kind == "graph_execution":
         return event.kind, run.graph_executions.site_ids[event.index], 0
@@ -84,7 +84,7 @@ def recount(
         By the place as it was; None where there is more to say than how many alerts there are:
         about another place, or another kind of bad values.
     """
-    parts: dict[tuple[Place, int], list[AlertSite]] = {}
+    parts: dict[tuple[AlertPlace, int], list[AlertSite]] = {}
     for site in sorted(sites, key=lambda site: site.first.index):
         parts.setdefault((site.place, site.slot), []).append(site)
     grown: dict[AlertSite, AlertSite] = {}
@@ -104,19 +104,19 @@ def recount(
     return grown
 
 
-def _of_graphs(run: Run) -> Iterator[tuple[Place, int, AlertTally]]:
+def _of_graphs(run: Run) -> Iterator[tuple[AlertPlace, int, AlertTally]]:
     traces = run.graph_executions
     for site_id, tally in traces.alert_sites():
         yield ("graph_execution", site_id, 0), traces.site_by_id(site_id).output_slot, tally
 
 
-def _of_executions(run: Run) -> Iterator[tuple[Place, int, AlertTally]]:
+def _of_executions(run: Run) -> Iterator[tuple[AlertPlace, int, AlertTally]]:
     for (kind, stack, slot), tally in run.executions.bad_places():
         yield ("execution", kind, stack), slot, tally
 
 
 def _split(
-    run: Run, place: Place, slot: int, tally: AlertTally, summaries: Summaries
+    run: Run, place: AlertPlace, slot: int, tally: AlertTally, summaries: Summaries
 ) -> Iterator[AlertSite]:
     kind = place[0]
 
@@ -171,18 +171,18 @@ def alerts_of(run: Run, kind: Kind, sites: Iterable[AlertSite]) -> Int64Array:
     return np.concatenate(found)
 
 
-def _rows_of(run: Run, place: Place, slot: int) -> Int64Array:
+def _rows_of(run: Run, place: AlertPlace, slot: int) -> Int64Array:
     number = _number(place, slot)
     found = [rows[numbers == number] for rows, numbers in _alerts_by_place(run, place[0])]
     return np.concatenate(found)
 
 
-def _number(place: Place, slot: int) -> int:
+def _number(place: AlertPlace, slot: int) -> int:
     """Return the number that stands for a place among those of its kind."""
     kind, number, stack = place
     if kind == "graph_execution":
         return number
-    return int(EagerPlace(number, stack, slot).number)
+    return int(OutputPlace(number, stack, slot).number)
 
 
 def _alerts_by_place(run: Run, kind: Kind) -> Iterator[tuple[IntArray, Int64Array]]:
@@ -198,4 +198,4 @@ def _alerts_by_place(run: Run, kind: Kind) -> Iterator[tuple[IntArray, Int64Arra
     slots = (block.astype(np.int64) for _, block in executions.alert_slots.blocks())
     for (_, rows), slot in zip(executions.alert_rows.blocks(), slots, strict=True):
         kinds, stacks = executions.kinds.take(rows), executions.stack_ids.take(rows)
-        yield rows, EagerPlace(kinds, stacks, slot).number
+        yield rows, OutputPlace(kinds, stacks, slot).number

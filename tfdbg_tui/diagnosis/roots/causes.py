@@ -28,7 +28,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     unrecorded,
     value_inputs,
 )
-from tfdbg_tui.diagnosis.roots.alert_sites import Place, alert_sites, place_of
+from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace, alert_sites, place_of
 from tfdbg_tui.diagnosis.roots.merging import Merging, Node, Root, top_of, tops_of
 from tfdbg_tui.diagnosis.values import explains
 
@@ -58,7 +58,7 @@ class Causes:
         self._run = run
         self._dataflow = dataflow
         self._summaries: dict[TensorEvent, TensorSummary | None] = {}
-        self._nodes: dict[tuple[Place, int], list[Node]] = {}
+        self._nodes: dict[tuple[AlertPlace, int], list[Node]] = {}
         self._eager: list[Node] = []
         self.roots: list[Root] = self._find()
 

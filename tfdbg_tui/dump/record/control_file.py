@@ -1,4 +1,4 @@
-"""Looks whether somebody beside the program asks for another way of recording."""
+"""Looks whether somebody beside the program asks for other things to be recorded."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ControlFile:
         self._looked_at = 0.0
         self._seen: tuple[int, int] | None = None
 
-    def news(self) -> Control | None:
+    def changed(self) -> Control | None:
         """Return what is asked for, if the file has changed; it is looked at four times a second.
 
         A file that another user owns is as if it were not there.

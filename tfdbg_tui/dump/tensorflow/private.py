@@ -1,8 +1,8 @@
 """What is used of TensorFlow beyond its public interface, declared where it is used.
 
-A module of this room imports the names that it needs from TensorFlow's modules, so its import fails
-where one is missing.  Attributes and hooks are used by way of the functions below, which take note
-of them.  So `missing` knows all that is used, and nothing can be used that it does not know.
+A module of this package imports the names that it needs from TensorFlow's modules, so its import
+fails where one is missing.  Attributes and hooks are used by way of the functions below, which take
+note of them.  So `missing` knows all that is used, and nothing can be used that it does not know.
 """
 
 from __future__ import annotations

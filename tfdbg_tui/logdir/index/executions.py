@@ -41,7 +41,7 @@ _INPUT_TENSOR_IDS = events.Execution.tag("input_tensor_ids") >> 3
 _OUTPUT_TENSOR_IDS = events.Execution.tag("output_tensor_ids") >> 3
 
 
-class Place(NamedTuple):
+class OutputPlace(NamedTuple):
     """What outputs of eager code have in common: numbers, or arrays of them."""
 
     kind: Any
@@ -54,7 +54,7 @@ class Place(NamedTuple):
         return (self.kind << 24 | self.stack) << 20 | self.slot
 
     @classmethod
-    def of(cls, number: Any) -> Place:
+    def of(cls, number: Any) -> OutputPlace:
         """Return the place with a number, or those with an array of them."""
         return cls(number >> 44, number >> 20 & 0xFFFFFF, number & 0xFFFFF)
 
@@ -72,7 +72,7 @@ class _Decoded:
 
 
 class ExecutionLog(RecordLog):
-    """The index of one .execution file; its alerts are by `Place`.
+    """The index of one .execution file; its alerts are by `OutputPlace`.
 
     Attributes:
         kinds: Number of each execution's `ExecutionKind` in the run.
@@ -171,7 +171,7 @@ class ExecutionLog(RecordLog):
             self.serials.extend(np.zeros(before - len(self.serials), np.int64))
             self.serials.extend(serials[readable] & 0xFFFFFFFF)
         bad, slots = alerts[:, np.lexsort((alerts[1], alerts[0]))]
-        self.alerts.extend(rows[bad], Place(kinds[bad], stacks[bad], slots).number, slots)
+        self.alerts.extend(rows[bad], OutputPlace(kinds[bad], stacks[bad], slots).number, slots)
 
     def _leave_shifted_slots(
         self, alert_rows: Int64Array, num_outputs: Int64Array, kinds: Int64Array
@@ -378,10 +378,10 @@ class Executions(EventList[Execution]):
         """Return the kind with a number found in `kinds`."""
         return self._kinds[kind_id]
 
-    def bad_places(self) -> Iterator[tuple[Place, AlertTally]]:
+    def bad_places(self) -> Iterator[tuple[OutputPlace, AlertTally]]:
         """Yield each place that has alerts, and their number, first and last index."""
         for number, tally in combined(self.alert_logs, self._rows.index):
-            yield Place.of(number), tally
+            yield OutputPlace.of(number), tally
 
     @property
     def num_measured(self) -> int:
@@ -393,7 +393,7 @@ class Executions(EventList[Execution]):
         parts = []
         for log, (kinds, stacks, found) in enumerate(self._magnitudes):
             rows = found.rows[:]
-            numbers = Place(kinds.take(rows), stacks.take(rows), found.slots[:]).number
+            numbers = OutputPlace(kinds.take(rows), stacks.take(rows), found.slots[:]).number
             some = np.arange(len(rows)) if places is None else np.isin(numbers, places).nonzero()[0]
             indices = self._rows.indices(log, rows[some])
             parts.append(Magnitudes(indices, numbers[some], indices, found.largest(some)))

@@ -28,7 +28,7 @@ class Magnitudes:
 
     Attributes:
         rows: Index of the event of each.
-        places: Number of its site, or for eager code of its `Place`.
+        places: Number of its site, or for eager code of its `OutputPlace`.
         executions: Index of the execution that caused it; -1 where that is not known.
         largest: The largest magnitude of a finite element.
     """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tfdbg_tui.diagnosis import Explanation, Group
+    from tfdbg_tui.diagnosis import AlertGroup, Explanation
     from tfdbg_tui.query import Kind, TextTerm
     from tfdbg_tui.tui.panes.matching import Flags
     from tfdbg_tui.tui.panes.selected_alerts import SelectedAlerts
@@ -47,7 +47,7 @@ class AlertRow:
         alert: Position of the alert; None for the row of a cause.
     """
 
-    group: Group | None
+    group: AlertGroup | None
     alert: int | None
 
 
@@ -115,14 +115,14 @@ class AlertRows(Rows):
         selected = self.selected(snapshot, focus)
         return len(snapshot.alerts) if selected is None else len(selected.positions)
 
-    def groups(self, snapshot: Snapshot, focus: Focus) -> Sequence[Group] | None:
+    def groups(self, snapshot: Snapshot, focus: Focus) -> Sequence[AlertGroup] | None:
         """Return the causes that are listed: under a filter, those of alerts that it selects."""
         explanation, selected = self.explanation(snapshot, focus), self.selected(snapshot, focus)
         if explanation is None or selected is None:
             return explanation.groups if explanation else None
         return [group for group in explanation.groups if selected.of(group).size]
 
-    def num_alerts(self, snapshot: Snapshot, focus: Focus, group: Group) -> int:
+    def num_alerts(self, snapshot: Snapshot, focus: Focus, group: AlertGroup) -> int:
         """Return how many alerts of a cause there are, folded or not.
 
         Args:
@@ -133,11 +133,11 @@ class AlertRows(Rows):
         selected = self.selected(snapshot, focus)
         return group.num_alerts if selected is None else selected.of(group).size
 
-    def _alerts_of(self, snapshot: Snapshot, focus: Focus, group: Group) -> Positions:
+    def _alerts_of(self, snapshot: Snapshot, focus: Focus, group: AlertGroup) -> Positions:
         selected = self.selected(snapshot, focus)
         return group.alerts if selected is None else selected.of(group)
 
-    def _unfolded(self, snapshot: Snapshot, focus: Focus, group: Group) -> int:
+    def _unfolded(self, snapshot: Snapshot, focus: Focus, group: AlertGroup) -> int:
         """Return how many alerts of a cause are listed below it."""
         opened = group.finding.event in focus.open_causes
         return self.num_alerts(snapshot, focus, group) if opened else 0
@@ -236,7 +236,7 @@ class AlertRows(Rows):
         self,
         snapshot: Snapshot,
         focus: Focus,
-        groups: Sequence[Group],
+        groups: Sequence[AlertGroup],
         alerts: Flags,
         term: TextTerm,
     ) -> Flags:
@@ -319,7 +319,7 @@ class AlertRows(Rows):
 ALERTS = AlertRows()
 
 
-def _unfold(snapshot: Snapshot, focus: Focus, group: Group, *, unfolded: bool) -> Focus:
+def _unfold(snapshot: Snapshot, focus: Focus, group: AlertGroup, *, unfolded: bool) -> Focus:
     """List the alerts of a cause, or fold them away and stand on the cause."""
     event = group.finding.event
     if unfolded:
@@ -339,7 +339,7 @@ def _matching_alerts(snapshot: Snapshot, term: TextTerm) -> Flags:
     return found
 
 
-def _texts(snapshot: Snapshot, group: Group) -> tuple[str, ...]:
+def _texts(snapshot: Snapshot, group: AlertGroup) -> tuple[str, ...]:
     """Return what a search looks at of a cause."""
     finding = group.finding
     place = f"{finding.location.file}:{finding.location.line}" if finding.location else ""

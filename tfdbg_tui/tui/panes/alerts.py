@@ -22,7 +22,7 @@ from tfdbg_tui.tui.widgets.chips import BRIEF, brief, flush_right, in_brief
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from tfdbg_tui.diagnosis import Finding, Group, Headroom, Link, Location
+    from tfdbg_tui.diagnosis import AlertGroup, Finding, Headroom, Link, Location
     from tfdbg_tui.tui.panes.alert_rows import AlertRow
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
@@ -116,7 +116,7 @@ class Alerts(Pane):
         wide = min(longest, max(room * 3 // 5, *tails, 0))
         return wide if room >= _NARROW and room - wide >= _LEAST_GRAPH else 0
 
-    def _cause(self, group: Group, width: int) -> Line:
+    def _cause(self, group: AlertGroup, width: int) -> Line:
         """Return the row of a cause: what happened, where, and how many alerts go back to it."""
         finding = group.finding
         opened = finding.event in self.session.focus.open_causes
@@ -140,13 +140,13 @@ class Alerts(Pane):
         bad = "bad" if group.kind == "root" else "dim"
         return (*cells, *flush_right(behind, count_width - 1, bad), (" ", ""))
 
-    def _is_named(self, group: Group) -> bool:
+    def _is_named(self, group: AlertGroup) -> bool:
         """Whether another cause has the same title, so that the name has to tell them apart."""
         explanation = self.snapshot.explanation
         groups = explanation.groups if explanation else ()
         return sum(other.finding.title == group.finding.title for other in groups) > 1
 
-    def _name_before(self, group: Group, room: int) -> str:
+    def _name_before(self, group: AlertGroup, room: int) -> str:
         """Return the name of a cause's tensor, as much of it as its title can do without."""
         name = self.charset.safe(self.snapshot.tensor_name(group.finding.event))
         tail = len(self.charset.ellipsis) + cell_len(last_parts(name))
@@ -252,7 +252,7 @@ class Alerts(Pane):
         name = self.charset.fit_name(name, width - BRIEF - 4)
         return ("  " + name, ""), *in_brief(link.summary, self.charset), ("  ", "")
 
-    def _facts(self, group: Group, width: int, title: str = "") -> Line:
+    def _facts(self, group: AlertGroup, width: int, title: str = "") -> Line:
         """Return which tensor a cause is about, or its title, and where it is."""
         finding = group.finding
         name = self.charset.safe(self.snapshot.tensor_name(finding.event))

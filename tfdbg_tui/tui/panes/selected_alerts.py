@@ -13,7 +13,7 @@ from tfdbg_tui.tui.session.snapshot import COUNTED_ALERTS, NOTHING_YET
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tfdbg_tui.diagnosis import AlertCounts, Group
+    from tfdbg_tui.diagnosis import AlertCounts, AlertGroup
     from tfdbg_tui.query import Kind
     from tfdbg_tui.tui.panes.matching import Flags
     from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -40,7 +40,7 @@ class SelectedAlerts:
         self.positions = np.flatnonzero(flags)
         self.of = lru_cache(maxsize=None)(self._of)
 
-    def _of(self, group: Group) -> npt.NDArray[np.int64]:
+    def _of(self, group: AlertGroup) -> npt.NDArray[np.int64]:
         """Return the positions of those that go back to a cause."""
         return group.alerts[self.flags[group.alerts]]
 

@@ -14,7 +14,7 @@ from textual.message import Message
 from tfdbg_tui.diagnosis import find_line_ops
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
-from tfdbg_tui.tui.session.focus import Place
+from tfdbg_tui.tui.session.focus import SourcePlace
 from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import width_of
 
@@ -62,7 +62,7 @@ class SourceRows(Rows):
         """See `Rows`."""
         if focus.place is None:
             return focus
-        return replace(focus, place=Place(focus.place.host, focus.place.path, row + 1))
+        return replace(focus, place=SourcePlace(focus.place.host, focus.place.path, row + 1))
 
     def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
         """See `Rows`."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis import Heat, TensorEvent
 
 
-class Place(NamedTuple):
+class GridPlace(NamedTuple):
     """A place in the grid.
 
     Attributes:
@@ -73,7 +73,7 @@ class HeatGrid:
         known = cells.largest[rows & (cells.largest > 0)]
         return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
 
-    def cell(self, place: Place) -> HeatCell | None:
+    def cell(self, place: GridPlace) -> HeatCell | None:
         """Return what is at a place; None where nothing is on record."""
         number = int(self._numbers[place])
         if number < 0:
@@ -96,12 +96,12 @@ class HeatGrid:
         share = math.log(largest / low) / math.log(high / low)
         return min(levels - 1, int(share * levels))
 
-    def within(self, place: tuple[int, int, int]) -> Place:
+    def within(self, place: tuple[int, int, int]) -> GridPlace:
         """Return the nearest place that there is."""
         most = np.array(self._numbers.shape) - 1
-        return Place(*np.clip(place, 0, np.maximum(most, 0)).tolist())
+        return GridPlace(*np.clip(place, 0, np.maximum(most, 0)).tolist())
 
-    def moved(self, place: Place, rows: int, bins: int) -> Place:
+    def moved(self, place: GridPlace, rows: int, bins: int) -> GridPlace:
         """Return another place; behind the last cell of a strip is the first one of the next.
 
         Args:
@@ -113,7 +113,7 @@ class HeatGrid:
         at = min(max(0, place.side * self.bins + place.bin + bins), last)
         return self.within((place.row + rows, *divmod(at, self.bins)))
 
-    def next_bad(self, place: Place, direction: int) -> Place:
+    def next_bad(self, place: GridPlace, direction: int) -> GridPlace:
         """Return the next bad place in order of time, or the one before; the same at the end."""
         bad = sorted(self._bad(), key=_in_time)
         here = _in_time(place)
@@ -121,7 +121,7 @@ class HeatGrid:
             return next((other for other in bad if _in_time(other) > here), place)
         return next((other for other in reversed(bad) if _in_time(other) < here), place)
 
-    def first_bad(self) -> Place | None:
+    def first_bad(self) -> GridPlace | None:
         """Return where the tensor is that was bad first, in the innermost layer.
 
         Executions come last in their step: they take what graphs have made.
@@ -135,13 +135,13 @@ class HeatGrid:
         first = bad[np.lexsort((-depths, np.abs(events), events < 0, columns))[0]]
         return self._place(int(first))
 
-    def _bad(self) -> list[Place]:
+    def _bad(self) -> list[GridPlace]:
         return [self._place(number) for number in np.flatnonzero(self._cells.bad).tolist()]
 
-    def _place(self, number: int) -> Place:
+    def _place(self, number: int) -> GridPlace:
         cells = self._cells
-        return Place(*(int(axis[number]) for axis in (cells.rows, cells.sides, cells.columns)))
+        return GridPlace(*(int(axis[number]) for axis in (cells.rows, cells.sides, cells.columns)))
 
 
-def _in_time(place: Place) -> tuple[int, int, int]:
+def _in_time(place: GridPlace) -> tuple[int, int, int]:
     return place.bin, place.side, place.row

@@ -17,7 +17,7 @@ from tfdbg_tui.diagnosis import (
     output_of,
 )
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
-from tfdbg_tui.tui.screens.heat_grid import HeatGrid, Place
+from tfdbg_tui.tui.screens.heat_grid import GridPlace, HeatGrid
 from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
@@ -174,7 +174,7 @@ class HeatStrips(VirtualList):
         self._heat: Heat | None = None
         self._with_variables = False
         self._grid: HeatGrid | None = None
-        self._place = Place(0, 0, 0)
+        self._place = GridPlace(0, 0, 0)
 
     def load(self, snapshot: Snapshot, heat: Heat) -> None:
         """Show a run as it is now; at first the first bad cell is looked at."""
@@ -291,11 +291,11 @@ class HeatStrips(VirtualList):
         for side in range(self._grid.sides):
             cells.append((" " * _GAP, ""))
             cells += [
-                self._look_of(self._grid, Place(row, side, n)) for n in range(self._grid.bins)
+                self._look_of(self._grid, GridPlace(row, side, n)) for n in range(self._grid.bins)
             ]
         return tuple(cells), "mark" if chosen else ""
 
-    def _look_of(self, grid: HeatGrid, place: Place) -> Cell:
+    def _look_of(self, grid: HeatGrid, place: GridPlace) -> Cell:
         cell = grid.cell(place)
         text, style = " ", ""
         if cell is not None and cell.is_bad:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePlace:
     """A line of a source file, counted from 1."""
 
     host: str
@@ -122,7 +122,7 @@ class Focus:
     subject: Literal["execution", "op"] = field(default="execution", metadata=KEPT)
     frame: int | None = field(default=None, metadata=KEPT)
     sticky: bool = field(default=False, metadata=KEPT)
-    place: Place | None = field(default=None, metadata=KEPT)
+    place: SourcePlace | None = field(default=None, metadata=KEPT)
     library_frames: bool = field(default=False, metadata=KEPT)
     filters: tuple[tuple[str, str], ...] = field(default=(), metadata=KEPT)
     in_time: bool = field(default=False, metadata=KEPT)

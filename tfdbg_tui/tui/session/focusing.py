@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import TensorEvent, user_frame
-from tfdbg_tui.tui.session.focus import OpName, Place
+from tfdbg_tui.tui.session.focus import OpName, SourcePlace
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
@@ -176,11 +176,11 @@ def _stand_on(frames: tuple[StackFrame, ...], focus: Focus, frame: int) -> Focus
     return replace(focus, frame=frame, place=_place_of(frames[frame]) or focus.place)
 
 
-def _place_of(frame: StackFrame) -> Place | None:
-    return Place(frame.host, frame.path, frame.line) if frame.path else None
+def _place_of(frame: StackFrame) -> SourcePlace | None:
+    return SourcePlace(frame.host, frame.path, frame.line) if frame.path else None
 
 
-def _last_in_file(frames: tuple[StackFrame, ...], place: Place | None) -> int | None:
+def _last_in_file(frames: tuple[StackFrame, ...], place: SourcePlace | None) -> int | None:
     if place is None:
         return None
     same = [i for i, f in enumerate(frames) if (f.host, f.path) == (place.host, place.path)]

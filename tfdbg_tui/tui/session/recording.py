@@ -87,9 +87,9 @@ class Recording:
             following: Whether the view stands at the newest event.
             shown: Number of events that the view stops at, while it is paused.
         """
-        trouble = self._run.connection_trouble if self._run else ""
-        if trouble:  # then nobody knows more
-            return [(f"trying again, {trouble}", "match")]
+        problem = self._run.connection_problem if self._run else ""
+        if problem:  # then nobody knows more
+            return [(f"trying again, {problem}", "match")]
         status = self.tracker.status()
         cells: list[Cell] = []
         if self._off_because:

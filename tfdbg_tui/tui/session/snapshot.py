@@ -31,7 +31,7 @@ from tfdbg_tui.diagnosis import (
 )
 from tfdbg_tui.logdir import UnreadableError
 from tfdbg_tui.query import RowTests
-from tfdbg_tui.tui.session.focus import OpName, Place
+from tfdbg_tui.tui.session.focus import OpName, SourcePlace
 from tfdbg_tui.tui.session.folding import FoldedRow, fold_library_frames
 from tfdbg_tui.tui.session.job import job_of
 from tfdbg_tui.tui.session.tree import Path, Tree
@@ -263,26 +263,26 @@ class Snapshot:
             return op.stack_id if op else None
         return None
 
-    def place_of_user(self, focus: Focus) -> Place | None:
+    def place_of_user(self, focus: Focus) -> SourcePlace | None:
         """Return the user's line behind a stack trace that does not show it, where it is known."""
         stack_id = self._stack_id(focus)
         location = None if stack_id is None else self._location(stack_id)
         if location is None:
             return None
         host = self._stack(stack_id)[0].host if stack_id is not None else ""
-        return Place(host, location.file, location.line)
+        return SourcePlace(host, location.file, location.line)
 
     def line(self, stack_id: int) -> str:
         """Return the user's line of a stack trace as ``file.py:12``; "" where it is not known."""
         location = self._location(stack_id)
         return f"{os.path.basename(location.file)}:{location.line}" if location else ""
 
-    def find_place(self, path: str, line: int) -> Place | None:
+    def find_place(self, path: str, line: int) -> SourcePlace | None:
         """Return a line of the first source file whose path ends in `path`."""
         for host, known in self.run.source_paths:
             ends = known.endswith("/" + path.lstrip("/")) or os.path.basename(known) == path
             if known == path or ends:
-                return Place(host, known, max(1, line))
+                return SourcePlace(host, known, max(1, line))
         return None
 
     def graph_name(self, graph_id: str | None) -> str:
