@@ -46,7 +46,14 @@ class Chunk:
     def between(
         cls, bounds: Ints, *, base: int, data: Bytes, large: FileSlice | None = None
     ) -> Chunk:
-        """Return the records that follow each other between some positions in `data`."""
+        """Return records that follow each other.
+
+        Args:
+            bounds: Where in `data` each of them starts, and the last one ends.
+            base: See `Chunk`.
+            data: See `Chunk`.
+            large: See `Chunk`.
+        """
         starts, ends = bounds[:-1] + tfrecord.HEADER_SIZE, bounds[1:] - tfrecord.FOOTER_SIZE
         return cls(base, data, starts, ends, large)
 
