@@ -119,7 +119,7 @@ def test_files_grow_to_their_limit(tmp_path: Path) -> None:
     after = {execution.step for execution in run.executions[run.pauses[0] + 2 :]}
     assert min(after) >= max(before) + 20, "nothing but the step that was under way"
     (gap,) = diagnose(run).gaps
-    assert "as its files have grown to 0.0003 GB (max_gigabytes)" in gap.text
+    assert "as max_gigabytes=0.0003 is reached" in gap.text
 
 
 def test_tensors_are_recorded_whole_without_tracing_again(tmp_path: Path) -> None:

@@ -295,8 +295,8 @@ class DumpWriter:
             return
         if self._recorder.num_bytes >= limit * 1e9:
             self._was_full = True
-            reason = f"its files have grown to {limit:g} GB (max_gigabytes)"
-            _log.warning("tfdbg-tui: recording is off: %s; the program goes on", reason)
+            reason = f"max_gigabytes={limit:g} is reached"
+            _log.warning("tfdbg-tui: recording is off, as %s; the program goes on", reason)
             self.set_recording(False, reason)
 
     # ---- Eager ---------------------------------------------------------------------------------

@@ -92,13 +92,13 @@ class Recording:
             return [(f"trying again, {problem}", "match")]
         status = self.tracker.status()
         cells: list[Cell] = []
-        if self._off_because:
-            words = f"recording is off, as {self._off_because}: P switches it on"
-            cells.append((words, "match"))
         if status is not None and (self.attached or self.growing or self.program):
             cells.append(self._words(status))
         elif self.program is not None:
             cells.append(_program_words(self.program))
+        if self._off_because:
+            words = f"recording is off, as {self._off_because}: P switches it on"
+            cells.append((words, "match"))
         mark = shown if shown is not None else self.mark
         if not following and self.growing and mark is not None and self.total > mark:
             cells.append((f"+{self.total - mark:,} new, F follows", "match"))
