@@ -190,6 +190,17 @@ class DetailCounter:
             found[row] = found[source]
         return found
 
+    def counts(self, rows: Sequence[int], tensors: Sequence[Any]) -> npt.NDArray[np.int64]:
+        """Return size, -∞, +∞ and NaN of some rows.
+
+        Args:
+            rows: The rows.
+            tensors: See `GroupPlan.places`.
+        """
+        found = (summaries.count_bad(self._elements(row, tensors)) for row in rows)
+        counts = [(each.size, each.neg_inf, each.pos_inf, each.nan) for each in found]
+        return np.array(counts, np.int64).reshape(-1, 4)
+
     @cached_property
     def _behind(self) -> list[list[tuple[int, list[int]]]]:
         """The rows that may be bad where each tensor is that the graph looks at.
@@ -197,11 +208,8 @@ class DetailCounter:
         Those are pairs of an argument of `Group.detail` and the rows that are in it.
         """
         behind = [[(index, rows)] for index, rows in enumerate(self._plan.seen)]
-        seen = {row: index for index, rows in enumerate(self._plan.seen) for row in rows}
-        # The tensor that covers another comes later.
         for row in sorted(self._plan.covers, reverse=True):
-            seen[row] = seen[self._plan.covers[row]]
-            behind[seen[row]].append((self._plan.places[row][0], [row]))
+            behind[self._plan.looks[row]].append((self._plan.places[row][0], [row]))
         return behind
 
     def _bad_rows(self, curt: Any, tensors: Sequence[Any]) -> dict[int, Sequence[int]]:

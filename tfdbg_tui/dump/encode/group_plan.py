@@ -151,6 +151,15 @@ class GroupPlan:
         return () if is_full else tuple(sorted(self.places))
 
     @cached_property
+    def looks(self) -> dict[int, int]:
+        """By the look at which of `seen` the graph sees that a row may be bad."""
+        looks = {row: index for index, rows in enumerate(self.seen) for row in rows}
+        # The tensor that covers another comes later.
+        for row in sorted(self.covers, reverse=True):
+            looks[row] = looks[self.covers[row]]
+        return looks
+
+    @cached_property
     def rows_of_healthy(self) -> queue_rows.Rows:
         """The rows in the queue of an execution that is `COUNTED`, were nothing in it bad."""
         rows = np.zeros((len(self.counted), queue_rows.WIDTH), np.int64)

@@ -1,6 +1,6 @@
-"""Patterns of bad tensors in loops of which all has been told, so that a graph hands over a key.
+"""Patterns of bad tensors of which all has been told, so that a graph hands over a key instead.
 
-In a training that has turned to NaN one iteration is like the other, and most tensors are NaN all
+In a training that has turned to NaN one execution is like the other, and most tensors are NaN all
 over because others are.  The *sources* are those of which that cannot be said beforehand.  Once
 the counts of all tensors have been found to follow from those of the sources, and tell nothing
 new, the pattern is *settled*: a graph that counts the same in the sources hands over its key alone,
@@ -70,6 +70,7 @@ class SettledPatterns:
 
     Args:
         counted: See `GroupPlan.counted`.
+        looks: See `GroupPlan.looks`.
         sources: All sources.
         makers: What makes each of the other rows NaN all over.
         unsized: How many rows have sizes that are not known while tracing.
@@ -78,14 +79,15 @@ class SettledPatterns:
     Attributes:
         number: The number of the group.
         sources: The sources.
-        weights: The graph adds up, so weighted, what it counts in the sources, one for each unsized
-            row that is not empty, and one where what runs is measured: no other execution gives
-            the sum of a settled pattern, but for one in 2⁶⁴.
+        weights: The graph adds up, so weighted, what it counts in the sources, what it sees by each
+            look, one for each unsized row that is not empty, and one where what runs is measured:
+            no other execution gives the sum of a settled pattern, but for one in 2⁶⁴.
     """
 
     def __init__(
         self,
         counted: Sequence[int],
+        looks: Mapping[int, int],
         sources: Sequence[Source],
         makers: Mapping[int, Makers],
         unsized: int,
@@ -94,12 +96,14 @@ class SettledPatterns:
         self.number = number
         self.sources = sources
         self._index = {row: index for index, row in enumerate(counted)}
+        self._looks = {self._index[row]: look for row, look in looks.items()}
         self._makers = makers
         self._unsized = unsized
         counts = sum(len(alike.rows) * len(alike.tests) for alike in sources)
+        seen = 2 * len(set(looks.values()))
         whole = np.iinfo(np.int64)
         self.weights = np.random.default_rng(number).integers(
-            whole.min, whole.max, counts + unsized + 1, np.int64
+            whole.min, whole.max, counts + seen + unsized + 1, np.int64
         )
         self._tried: set[bytes] = set()
         self._nan: list[tuple[IntArray, BoolArray]] = []
@@ -125,11 +129,11 @@ class SettledPatterns:
         sizes, nan = counts[:, 0], counts[:, 3].copy()
         # A graph counts infinity of both signs together.
         is_exact = (sizes > 0) & (sizes <= _MAX_SIZE) & ~counts[:, 1:3].any(axis=1)
-        is_whole = nan == sizes
-        if not (is_exact.all() and self._follow(is_whole)):
+        is_whole, is_seen = nan == sizes, self._seen(nan)
+        if not (is_exact.all() and self._follow(is_whole, nan == 0, is_seen)):
             return None
         self._nan.append((nan, is_whole))
-        return self._sum(counts), FIRST_SETTLED - len(self._nan) + 1
+        return self._sum(counts, is_seen), FIRST_SETTLED - len(self._nan) + 1
 
     def counts(self, key: int, sizes: IntArray) -> IntArray:
         """Return size, -∞, +∞ and NaN of each counted row by the key of the pattern.
@@ -144,19 +148,37 @@ class SettledPatterns:
         counts[:, 3] = np.where(is_whole, sizes, nan)
         return counts
 
-    def _follow(self, is_whole: BoolArray) -> bool:
-        """Return whether all rows but the sources are NaN all over because others are."""
-        for row, makers in self._makers.items():
-            are_whole = [is_whole[self._index[maker]] for maker in makers.rows]
-            if not (is_whole[self._index[row]] and (all if makers.all else any)(are_whole)):
-                return False
-        return True
+    def _seen(self, nan: IntArray) -> BoolArray:
+        """Return by which looks the graph sees that something is bad."""
+        seen = np.zeros(len(set(self._looks.values())), bool)
+        seen[[look for index, look in self._looks.items() if nan[index]]] = True
+        return seen
 
-    def _sum(self, counts: IntArray) -> int:
+    def _follow(self, is_whole: BoolArray, is_fine: BoolArray, is_seen: BoolArray) -> bool:
+        """Return whether all rows but the sources follow from these and from what is seen.
+
+        Args:
+            is_whole: Whether each row is NaN all over.
+            is_fine: Whether each is healthy.
+            is_seen: By which looks the graph sees something bad.
+        """
+        return all(
+            self._is_made(index, makers, is_whole)
+            or (is_fine[index] and not is_seen[self._looks[index]])
+            for index, makers in ((self._index[row], made) for row, made in self._makers.items())
+        )
+
+    def _is_made(self, index: int, makers: Makers, is_whole: BoolArray) -> bool:
+        are_whole = [is_whole[self._index[maker]] for maker in makers.rows]
+        return bool(is_whole[index]) and (all if makers.all else any)(are_whole)
+
+    def _sum(self, counts: IntArray, is_seen: BoolArray) -> int:
         found = [
             _COUNTED[test](counts[[self._index[row] for row in alike.rows]])
             for alike in self.sources
             for test in alike.tests
         ]
-        numbers = [*itertools.chain(*found), *[1] * self._unsized, 0]
+        # A look is a number that says nothing, and one.
+        seen = np.stack((np.zeros(len(is_seen)), is_seen), axis=1).ravel()
+        numbers = [*itertools.chain(*found), *seen, *[1] * self._unsized, 0]
         return int((np.array(numbers, np.int64) * self.weights).sum())

@@ -201,6 +201,15 @@ class Group:
         self._settle(counts[rest])
         yield rest, details.counted_rows(self.plan, rows[rest, 0], counts[rest])
 
+    def _settle_counted(self, rows: queue_rows.Rows, tensors: Sequence[Any]) -> None:
+        """Let the graph know an execution that tells nothing new, given what its rows count."""
+        if self.plan.settled is None or self.plan.settled.is_full:
+            return
+        counts = rows[:, queue_rows.SIZES :].copy()
+        outside = np.searchsorted(self.plan.counted, len(self.plan.rows))
+        counts[outside:] = self._counter.counts(self.plan.counted[outside:], tensors)
+        self._settle(counts[None])
+
     def _settle(self, counts: npt.NDArray[np.int64]) -> None:
         """Let the graph know executions that tell nothing new, given the counts of each."""
         patterns = self.plan.settled
@@ -246,7 +255,9 @@ class Group:
         found = self._counter.details(curt, tensors)
         tells_all = bool(self.plan.counted) and not details.is_whole(found).any()
         if tells_all and not is_measured:
-            return details.to_rows(self.plan, row, found)
+            rows = details.to_rows(self.plan, row, found)
+            self._settle_counted(rows, tensors)
+            return rows
         values: Values = {"details": [found]}
         if is_measured:
             values["extremes"] = [self._counter.extremes(tensors)]

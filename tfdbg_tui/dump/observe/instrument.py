@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode.summaries import EXACT_FLOAT32
-from tfdbg_tui.dump.observe import callbacks, elements, magnitudes, row_queue, settled
+from tfdbg_tui.dump.observe import callbacks, elements, magnitudes, observed, row_queue, settled
 from tfdbg_tui.dump.observe.looks import Looks
 from tfdbg_tui.dump.tensorflow import devices, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 _FEW_TENSORS = 16
 _FEW_ELEMENTS = 4096
 """Of up to so many tensors and elements, it costs less to hand over all than to look at them."""
+_QUICKLY_COUNTED_BYTES = 1 << 20
+"""Python counts in more than these about as quickly as a graph."""
 _ROW_MODES = (
     TensorDebugMode.NO_TENSOR,
     TensorDebugMode.CURT_HEALTH,
@@ -159,8 +161,15 @@ class _GroupBuilder:
         ops = self._host.after(after)
         row = row_queue.row_tensor(ops, self._number, self._counter(), looks.sizes)
         healthy, bad = ops.op("Switch", row, condition).outputs
+        ends = [healthy]
+        if self._place.settles and self._is_quickly_settled():
+            self._plan.settled = looks.patterns(self._number)
+        if self._plan.settled is not None:
+            bad, is_settled = self._looked_up(looks, bad, curt)
+            bad, known = ops.op("Switch", bad, is_settled).outputs
+            ends.append(known)
         detailed = callbacks.detailed(ops, condition, bad, [curt, *looks.tensors])
-        return ops.tensor("Merge", [healthy, detailed])
+        return ops.tensor("Merge", [*ends, detailed])
 
     # ---- The queue -----------------------------------------------------------------------------
 
@@ -193,14 +202,14 @@ class _GroupBuilder:
         curt = looks.curt()
         condition = self._is_worth_a_look(curt, looks.sizes)
         if elements.are_few(arguments):
-            return self._put_few_bad_elements(looks, arguments, condition, after)
+            return self._put_few_bad_elements(looks, arguments, curt, condition, after)
         ops = self._host
         none = elements.none(ops)
         row = row_queue.row_tensor(ops, self._number, self._counter(), looks.sizes)
         healthy, bad = ops.op("Switch", row, condition).outputs
         branches = [(healthy, none)]
         if self._plan.settled is not None:
-            bad, is_settled = self._looked_up(looks, bad)
+            bad, is_settled = self._looked_up(looks, bad, curt)
             bad, known = ops.op("Switch", bad, is_settled).outputs
             branches.append((known, none))
         words = elements.words_if(self._ops, bad, arguments)
@@ -215,6 +224,7 @@ class _GroupBuilder:
         self,
         looks: Looks,
         arguments: Sequence[elements.Argument],
+        curt: Any,
         condition: Any,
         after: Sequence[Any],
     ) -> Any:
@@ -225,19 +235,19 @@ class _GroupBuilder:
         ends = [healthy]
         if self._plan.settled is not None:
             row_of_healthy, row = ops.op("Switch", row, condition).outputs
-            row, is_settled = self._looked_up(looks, row)
+            row, is_settled = self._looked_up(looks, row, curt)
             row = ops.tensor("Merge", [row_of_healthy, row])
             bad, known = ops.op("Switch", bad, is_settled).outputs
             ends.append(known)
         words = elements.words_if(self._ops, bad, arguments)
         return self._put(row, ops.tensor("Merge", [*ends, words]), after)
 
-    def _looked_up(self, looks: Looks, row: Any) -> tuple[Any, Any]:
+    def _looked_up(self, looks: Looks, row: Any, curt: Any) -> tuple[Any, Any]:
         """Return the rows of an execution by what is settled, and whether it is."""
         assert self._plan.settled is not None
         iteration = self._number_of_iteration() if self._plan.measured else None
         return settled.looked_up(
-            self._host, row, self._plan.settled, looks.counted(), looks.sizes, iteration
+            self._host, row, self._plan.settled, looks.counted(), curt, looks.sizes, iteration
         )
 
     def _put_branch(self, row: Any, words: Any, after: Sequence[Any]) -> Any:
@@ -260,6 +270,11 @@ class _GroupBuilder:
         sizes = [rows[row].size for row in self._plan.counted]
         known = [size for size in sizes if size is not None]
         return len(known) == len(sizes) <= _FEW_TENSORS and sum(known) <= _FEW_ELEMENTS
+
+    def _is_quickly_settled(self) -> bool:
+        """Return whether what is settled is known by much less than Python needs."""
+        size = sum(observed.estimated_bytes(item.tensor) for item in self._items)
+        return len(self._plan.counted) > _FEW_TENSORS and size <= _QUICKLY_COUNTED_BYTES
 
     def _is_worth_a_look(self, curt: Any, sizes: Sequence[Any]) -> Any:
         """Return whether Python is to look at the tensors.

@@ -180,7 +180,7 @@ def groups_of(observed: Sequence[Observed]) -> Iterator[list[Observed]]:
         for needed in {waiting.get(tensor.name, device) for tensor in item.inputs} - {device}:
             yield from _taken(by_device, needed)
         group = by_device.setdefault(device, [])
-        size = _estimated_bytes(item.tensor)
+        size = estimated_bytes(item.tensor)
         if group and (len(group) >= _GROUP_ROWS or sizes[device] + size > _GROUP_BYTES):
             yield from _taken(by_device, device)
             group = by_device.setdefault(device, [])
@@ -198,7 +198,8 @@ def _taken(groups: dict[str, list[Observed]], device: str) -> Iterator[list[Obse
         yield groups.pop(device)
 
 
-def _estimated_bytes(tensor: Any) -> int:
+def estimated_bytes(tensor: Any) -> int:
+    """Return about how many bytes a tensor takes, whose size may not be known while tracing."""
     dimensions = tensor.shape.as_list() if tensor.shape.rank is not None else [None]
     count = 1
     for dimension in dimensions:

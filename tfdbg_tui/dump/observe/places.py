@@ -122,8 +122,8 @@ class AddedGraph:
         self.usage = usage
         self.drained = not usage.in_session
         self.repeated = (usage.in_loop or usage.stateless) and not usage.device
-        is_loop = usage.in_loop and not (usage.stateless or usage.device or usage.in_session)
-        self.settles = is_loop and not devices.has_accelerator()
+        is_plain = not (usage.stateless or usage.device or usage.in_session)
+        self.settles = is_plain and not devices.has_accelerator()
         self.measured: Any = None
         self.graph = own.new_graph()
         self.ops: AddedOps | None = None

@@ -45,20 +45,52 @@ def patterns_of(
         return None
     if not {tensor.dtype.base_dtype for tensor in tensors.values()} <= _FLOATS:
         return None
-    makers: dict[int, Makers] = {}
+    makers = _makers_of_rows(plan, items, row_numbers, tensors)
     alike: dict[Any, list[int]] = {}
     for row, tensor in tensors.items():
-        shape, size = plan.all_rows[row].shape, plan.all_rows[row].size
-        is_few = row >= len(items) or (size is not None and size <= _FEW)
-        found = None if is_few else _makers(items[row].tensor.op, row_numbers, tensors)
-        if found is not None:
-            makers[row] = found
-            continue
-        alike.setdefault((tensor.dtype, row if shape is None else shape), []).append(row)
+        if row not in makers:
+            shape = plan.all_rows[row].shape
+            alike.setdefault((tensor.dtype, row if shape is None else shape), []).append(row)
     found_sources = [
         sources(rows, sized=plan.all_rows[rows[0]].shape is not None) for rows in alike.values()
     ]
-    return SettledPatterns(plan.counted, found_sources, makers, len(plan.unsized), number)
+    return SettledPatterns(
+        plan.counted, plan.looks, found_sources, makers, len(plan.unsized), number
+    )
+
+
+def _makers_of_rows(
+    plan: GroupPlan,
+    items: Sequence[Observed],
+    row_numbers: Mapping[str, int],
+    tensors: Mapping[int, Any],
+) -> dict[int, Makers]:
+    """Return what makes rows NaN all over that are likely to be so.
+
+    They are where a training has turned to NaN: its variables, what loops hand on, and what is
+    computed of these.
+
+    Args:
+        plan: The group's.
+        items: Its tensors.
+        row_numbers: The rows with the elements of tensors, by the tensors' names.
+        tensors: What the graph has of each counted row.
+    """
+    are_few = {row for row in tensors if (plan.all_rows[row].size or _FEW + 1) <= _FEW}
+    likely = {row for row in tensors if row >= len(items)} - are_few
+    found: dict[int, Makers] = {}
+    for row in (row for row in tensors if row < len(items)):
+        item = items[row]
+        inputs = {coverage.row_of(tensor, row_numbers) for tensor in item.inputs} - {None}
+        is_given = not inputs and (plan.iterated or item.op_type == "ReadVariableOp")
+        if likely & inputs or (is_given and row not in are_few):
+            likely.add(row)
+        makers = _makers(item.tensor.op, row_numbers, tensors)
+        if makers is not None and row not in are_few:
+            are_likely = (maker in likely for maker in makers.rows)
+            if (all if makers.all else any)(are_likely):
+                found[row] = makers
+    return found
 
 
 def _makers(op: Any, row_numbers: Mapping[str, int], tensors: Mapping[int, Any]) -> Makers | None:
@@ -75,40 +107,37 @@ def looked_up(
     rows: Any,
     patterns: SettledPatterns,
     tensors: Mapping[int, Any],
+    curt: Any,
     sizes: Sequence[Any],
     iteration: Any,
 ) -> tuple[Any, Any]:
     """Return the rows of an execution with the key of its pattern, and whether that is settled.
 
     Args:
-        ops: Makes the op that computes them, on the host.
+        ops: Makes the ops that compute them, on the host.
         rows: See `row_queue.row_tensor`; they are there only where something may be bad.
         patterns: Those of the group.
         tensors: What the graph has of each counted row.
+        curt: What the graph has seen of them; see `Group.detail`.
         sizes: The sizes of the rows that are not known while tracing.
         iteration: The int32 number of the iteration where the group is measured; else None.
     """
     flat = [tensors[row] for alike in patterns.sources for row in alike.rows]
-    taken = [rows, *flat, *sizes, *([] if iteration is None else [iteration])]
-    graph = _graph_of(taken)
-    inner = OpMaker(graph)
-    table = resources.numbers_in_graph(inner, _NAME)
-    number = inner.constant(patterns.number, tf.int64)
-    any_settled = inner.tensor("Cast", resources.number_or_zero(inner, table, number), DstT=tf.bool)
-    rows, others = graph.inputs[0], graph.inputs[1:]
-    none, some = inner.op("Switch", rows, any_settled).outputs
-    counting = _graph_that_counts([some, *others], patterns, len(sizes))
-    rows = inner.tensor("Merge", [none, *functions.call(inner, counting, [some, *others])])
-    key = inner.tensor(
-        "Sum", inner.tensor("Mul", rows, _unit(inner)), inner.constant([0, 1], tf.int32)
-    )
-    graph.outputs = [rows, inner.tensor("Cast", key, DstT=tf.bool)]
-    rows, is_settled = functions.call(ops, graph, taken)
-    return rows, is_settled
+    # To call a function takes as long as twenty ops, so all before is here, if only for bad rows.
+    gated = ops.after([ops.op("Identity", rows)])
+    table = resources.numbers_in_graph(gated, _NAME)
+    number = gated.constant(patterns.number, tf.int64)
+    any_settled = ops.tensor("Cast", resources.number_or_zero(gated, table, number), DstT=tf.bool)
+    none, some = ops.op("Switch", rows, any_settled).outputs
+    taken = [some, *flat, curt, *sizes, *([] if iteration is None else [iteration])]
+    counting = _graph_that_counts(taken, patterns, len(sizes))
+    counted, is_settled = functions.call(ops, counting, taken)
+    is_none = ops.op("Switch", any_settled, any_settled).outputs[0]
+    return ops.tensor("Merge", [none, counted]), ops.tensor("Merge", [is_none, is_settled])
 
 
 def _graph_that_counts(taken: Sequence[Any], patterns: SettledPatterns, unsized: int) -> Any:
-    """Return a graph that returns rows with the key of the pattern, if that is settled.
+    """Return a graph that returns rows with the key of the pattern, and whether that is settled.
 
     Args:
         taken: What it takes; see `looked_up`.
@@ -124,6 +153,8 @@ def _graph_that_counts(taken: Sequence[Any], patterns: SettledPatterns, unsized:
         for alike in patterns.sources
         for number in _counted(ops, [next(given) for _ in alike.rows], alike.tests)
     ]
+    seen = ops.tensor("Reshape", next(given), ops.constant([-1], tf.int32))
+    numbers.append(ops.tensor("Cast", seen, DstT=tf.float32))
     if unsized:
         packed = ops.tensor("Pack", [next(given) for _ in range(unsized)])
         is_there = ops.tensor("Greater", packed, ops.constant(0, tf.int64))
@@ -132,9 +163,11 @@ def _graph_that_counts(taken: Sequence[Any], patterns: SettledPatterns, unsized:
     together = ops.tensor("ConcatV2", numbers, ops.constant(0, tf.int32))
     exact = ops.tensor("Cast", together, DstT=tf.int64)
     weighted = ops.tensor("Mul", exact, ops.constant(patterns.weights, tf.int64))
-    total = ops.tensor("Sum", weighted, ops.constant([0], tf.int32))
+    total = ops.tensor("Sum", weighted, ops.constant(0, tf.int32))
     key = resources.number_or_zero(ops, resources.numbers_in_graph(ops, _NAME), total)
-    graph.outputs = [ops.tensor("AddV2", rows, ops.tensor("Mul", _unit(ops), key))]
+    unit = ops.constant(np.arange(WIDTH)[None] == KEY, tf.int64)
+    rows = ops.tensor("AddV2", rows, ops.tensor("Mul", unit, key))
+    graph.outputs = [rows, ops.tensor("Cast", key, DstT=tf.bool)]
     return graph
 
 
@@ -146,11 +179,6 @@ def _graph_of(taken: Sequence[Any]) -> Any:
         for place, tensor in enumerate(taken)
     ]
     return graph
-
-
-def _unit(ops: OpMaker) -> Any:
-    """Return a row with 1 in the column of the key, and 0 elsewhere."""
-    return ops.constant(np.arange(WIDTH)[None] == KEY, tf.int64)
 
 
 def _counted(ops: OpMaker, tensors: Sequence[Any], tests: Sequence[str]) -> list[Any]:
