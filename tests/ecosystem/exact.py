@@ -9,6 +9,7 @@ import sys
 
 import tensorflow as tf
 
-tf.config.optimizer.set_experimental_options({"remapping": False, "arithmetic_optimization": False})
+HINDERED = ("remapping", "arithmetic_optimization", "constant_folding")
+tf.config.optimizer.set_experimental_options(dict.fromkeys(HINDERED, False))
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
