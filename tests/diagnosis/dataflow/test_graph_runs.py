@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
-from tests.logdir.synthetic import (
-    DEVICES,
-    GRAPHS,
-    read,
-    record,
-    trace_record,
-    vector_proto,
-    write_logdir,
-)
+from tests.diagnosis.tiny import Program
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.dataflow.calls import Calls
 from tfdbg_tui.diagnosis.dataflow.graph_runs import GraphRuns
@@ -23,7 +16,6 @@ from tfdbg_tui.diagnosis.dataflow.trace_rows import TraceRows
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
 from tfdbg_tui.logdir import Run, open_run
-from tfdbg_tui.wire import events as messages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,20 +136,15 @@ def test_uses_of_a_copy_are_those_of_the_tensor(run: Run, dataflow: Dataflow) ->
 
 def test_a_tensor_that_is_recorded_again_begins_no_run(tmp_path: Path) -> None:
     """As ADAPTIVE records a finite tensor, of which something bad was computed."""
-    graph_id = GRAPHS[1]
+    program = Program(tmp_path)
+    program.graph("g", "f")
     names = ("Neg", "Sqrt", "Exp")
-    ops = [messages.GraphOpCreation("Neg", name, "f", graph_id, num_outputs=1) for name in names]
-    finite = vector_proto([-1.0, 9.0, 0.0, 0.0, 0.0])
+    for name in names:
+        program.op("g", "Neg", name)
     rows = [*names, "Neg", *names]
-    traces = [messages.GraphExecutionTrace(graph_id, row, 0, 3, finite, DEVICES[0]) for row in rows]
-    graph = record(debugged_graph=messages.DebuggedGraph(graph_id, "f", "").encode())
-    created = [record(graph_op_creation=op.encode()) for op in ops]
-    logdir = write_logdir(
-        tmp_path,
-        graphs=b"".join((graph, *created)),
-        traces=b"".join(map(trace_record, traces)),
-    )
-    run = read(logdir)
+    for name in rows:
+        program.trace("g", name, np.ones(9))
+    run = program.open()
     runs = GraphRuns(run, Calls(run), TraceRows(run), lambda _row: (0, None))
-    found = [runs.of_row(graph_id, row) for row in range(len(rows))]
+    found = [runs.of_row("g", row) for row in range(len(rows))]
     assert [one.number if one else None for one in found] == [0, 0, 0, 0, 1, 1, 1]

@@ -10,7 +10,7 @@ from tfdbg_tui.diagnosis.events import graph_id_of, op_name_of, op_type_of, stac
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
 from tfdbg_tui.diagnosis.locations import in_optimizer
 from tfdbg_tui.diagnosis.report.gaps import is_circular
-from tfdbg_tui.diagnosis.report.growth import growth_of, loop_growth_of
+from tfdbg_tui.diagnosis.report.growth import growths_of
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input
 from tfdbg_tui.logdir import TensorSummary
@@ -46,6 +46,7 @@ class CaseBuilder:
         graph = run.graphs.get(graph_id_of(run, event) or "")
         backward = is_backward(run, event)
         forward = forward_op(run, self._dataflow, event) if backward else None
+        growth, loop_growth = growths_of(run, self._dataflow, event)
         function = event.kind == "execution" and run.executions.kind(event.index).is_function
         return Case(
             op_type=op_type_of(run, event) or "unknown op",
@@ -66,8 +67,8 @@ class CaseBuilder:
             users=self._users(event),
             used_with_input=self._used_with_input(event),
             healthy_before=self._healthy_before(event),
-            growth=growth_of(run, self._dataflow, event),
-            loop_growth=loop_growth_of(run, self._dataflow, event),
+            growth=growth,
+            loop_growth=loop_growth,
             training=self._dataflow.variables.trained,
             optimizer=in_optimizer(run, stack_id_of(run, event)),
             index=event.index,

@@ -15,37 +15,34 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import Int64Array
-    from tfdbg_tui.logdir.index.magnitudes import Floats
+    from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
 
 _LEAST = 100  # times, from the first step of the growth to the last
 _STEPS = 3  # that have to be on record
 
 
-def growth_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Growth | None:
-    """Return how a tensor grew in the steps before an event; None where it did not, or little.
+def growths_of(
+    run: Run, dataflow: Dataflow, event: TensorEvent
+) -> tuple[Growth | None, Growth | None]:
+    """Return how a tensor grew before an event; None where it did not, or little.
 
     Args:
         run: The run.
         dataflow: Of the run.
         event: A computation of the tensor.
+
+    Returns:
+        How it grew in the steps before; and in the iterations before, in the same run of a loop.
     """
     found = magnitudes_of(run, dataflow, event)
-    return _growth(*by_step(run, found.some(found.rows < event.index)))
+    found = found.some(found.rows < event.index)
+    return _growth(*by_step(run, found)), _in_loop(dataflow, event, found)
 
 
-def loop_growth_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Growth | None:
-    """Return how a tensor grew in the iterations before an event, in the same run of a loop.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
-        event: A computation of the tensor.
-    """
+def _in_loop(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> Growth | None:
     iteration = dataflow.timeline.at(event.index).iteration if event.kind != "execution" else None
     if iteration is None:
         return None
-    found = magnitudes_of(run, dataflow, event)
-    found = found.some(found.rows < event.index)
     computed = dataflow.timeline.rows_of(event.index)
     first = int(np.searchsorted(computed, event.index)) - iteration  # the loop's first iteration
     numbers = np.searchsorted(computed, found.rows) - first
