@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -144,6 +145,27 @@ def documented(scope: ast.Module | ast.ClassDef) -> Iterator[tuple[str, int, str
             rest = sum(found is not None for found in (node.args.vararg, node.args.kwarg))
             count = sum(argument.arg not in ("self", "cls") for argument in taken) + rest
             yield node.name, count, ast.get_docstring(node) or ""
+
+
+def test_classes_that_tell_their_attributes_tell_those_that_there_are() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        classes = [
+            n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if type(n) is ast.ClassDef
+        ]
+        for node in classes:
+            told = attributes_told(ast.get_docstring(node) or "")
+            names = {getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(node)}
+            assert told <= names | {getattr(n, "name", "") for n in node.body}, (path, node.name)
+            fields = [n for n in node.body if isinstance(n, ast.AnnAssign)]
+            public = {ast.unparse(n.target) for n in fields if "ClassVar" not in ast.unparse(n)}
+            untold = {name for name in public - told if is_public(name)}
+            assert not told or not untold, (path, node.name, untold)
+
+
+def attributes_told(docstring: str) -> set[str]:
+    """Returns the names below "Attributes:"."""
+    section = re.search(r"^Attributes:\n((?:    .*\n|\n)*)", docstring + "\n", re.MULTILINE)
+    return set(re.findall(r"^    (\w+):", section[1], re.MULTILINE)) if section else set()
 
 
 def is_public(name: str) -> bool:

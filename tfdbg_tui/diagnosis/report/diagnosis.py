@@ -51,7 +51,7 @@ class Diagnosis:
     Attributes:
         dataflow: Where tensors come from and go to.
         causes: The roots of the alerts.
-        chains: How bad values got from tensor to tensor.
+        links: How bad values got from tensor to tensor.
     """
 
     def __init__(self, run: Run) -> None:

@@ -57,6 +57,9 @@ class Infinity:
     """∞ that a place has made, and all places that are bad because of it.
 
     Attributes:
+        run: The run.
+        dataflow: Of the run.
+        summaries: What is on record of its tensors.
         root: The first bad tensor.
         sites: The places, that of the root included.
         is_given: Whether an input of the root left no record, so that it may be from outside.

@@ -42,6 +42,10 @@ class BadUse:
     """An op that takes a bad tensor.
 
     Attributes:
+        run: The run.
+        dataflow: Of the run.
+        summaries: What is on record of its tensors.
+        unrecorded: What tensors lead to that is not on record.
         event: The bad tensor.
         use: Its use by the op.
         tolerance: What may become of the tensor for it to count as harmless.

@@ -99,7 +99,19 @@ class TraceFields:
     Attributes:
         ok: Which traces have the fields that are expected; of others nothing else counts.
         step: Training step; -1 where there is none.
+        head: Where graph, op, slot and mode begin, which tell a site.
+        head_size: How many bytes they are.
         mode: Tensor debug mode.
+        proto: Where the serialized TensorProto is.
+        proto_size: How many bytes it is.
+        device: Where the name of the device is.
+        device_size: How many bytes it is.
+        has_serial: Whether there is a serial of the execution.
+        serial: Where its eight bytes are.
+        has_minimum: Whether there is a smallest element.
+        minimum: Where the eight bytes of that double are.
+        has_maximum: Whether there is a largest element.
+        maximum: Where the eight bytes of that double are.
     """
 
     ok: Flags

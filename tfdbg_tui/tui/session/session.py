@@ -38,7 +38,7 @@ class Session:
         unexplained: Why there is no explanation yet.
         finding_tree: Whether the tree of what is focused is being found.
         searched: What is searched for, and how much of it there is; None where nothing is.
-        live: What there is to say about a run that is being recorded.
+        recording: What there is to say about a run that is being recorded.
     """
 
     def __init__(self, settle: Callable[[Snapshot, Focus], Focus], pane: str) -> None:
