@@ -32,26 +32,20 @@ class DanglingReferences:
         """Report what is unresolved now, or that nothing is."""
         self._look_at_sites()
         self._look_at_stacks(definitions)
-        path = self._directory
-        if self._sites:
-            self._shared.problems.add(
-                path,
-                f"{len(self._sites):,} tensors are of ops that are not described (yet); they are "
-                "shown without type, inputs and stack trace",
-                key="ops",
-                passing=True,
-            )
+        self._tell(
+            "ops",
+            len(self._sites),
+            "tensors are of ops that are not described (yet); they are shown without type, inputs "
+            "and stack trace",
+        )
+        self._tell("frames", len(self._frames), "frames of stack traces are not described (yet)")
+
+    def _tell(self, key: str, number: int, words: str) -> None:
+        problems = self._shared.problems
+        if number:
+            problems.add(self._directory, f"{number:,} {words}", key=key, passing=True)
         else:
-            self._shared.problems.discard(path, "ops")
-        if self._frames:
-            self._shared.problems.add(
-                path,
-                f"{len(self._frames):,} frames of stack traces are not described (yet)",
-                key="frames",
-                passing=True,
-            )
-        else:
-            self._shared.problems.discard(path, "frames")
+            problems.discard(self._directory, key)
 
     def _look_at_sites(self) -> None:
         sites, graphs = self._shared.sites.values, self._shared.graphs
