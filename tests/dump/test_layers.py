@@ -54,6 +54,20 @@ class Odd(tf.Module):  # type: ignore[name-defined]
         return tf.sin(x)
 
 
+class Spied(tf.__internal__.CompositeTensor):  # type: ignore[name-defined]
+    """A composite tensor whose spec is a program's code, as those of TFP's distributions are."""
+
+    asked = 0
+
+    @property
+    def _type_spec(self) -> Any:
+        Spied.asked += 1
+        return tf.RaggedTensorSpec([None, None])
+
+    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+        return self._type_spec
+
+
 def classifier() -> Any:
     """Returns a model in a model, the inner one in float16."""
     inner = keras.Input((2,))
@@ -134,6 +148,14 @@ def test_a_model_that_is_made_again_is_no_other(tmp_path: Path) -> None:
     run = dumped(tmp_path, lambda: [Linear()(tf.ones([1, 2])) for _ in range(3)])
     assert [layer.path for layer in run.layers] == ["linear"]
     assert types_of_executions(run)["linear"].count("MatMul") == 3
+
+
+def test_no_code_of_the_program_runs_to_find_variables(tmp_path: Path) -> None:
+    linear = Linear()
+    linear.spied = Spied()
+    run = dumped(tmp_path, lambda: linear(tf.ones([1, 2])))
+    assert [variable.layer.path for variable in run.variables] == ["linear"]
+    assert not Spied.asked
 
 
 def test_a_layer_that_raises_costs_the_fact_alone(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def describe(layer: Any, outer: Any) -> Description:
         layer: A Keras layer or a module.
         outer: The one in whose call it is called; None where there is none.
     """
-    if not _is_keras(type(layer)):
+    if not is_keras(type(layer)):
         return Description(_attribute(outer, layer) or str(layer.name), type(layer).__name__)
     policy = layer.dtype_policy
     return Description(
@@ -118,7 +118,7 @@ def _called_by(frame: FrameType) -> Any:
     if not frame_locals.may_be_read():
         return None
     layer, name = _first_argument(frame), frame.f_code.co_name.removeprefix(_CONVERTED)
-    if _is_keras(type(layer)):
+    if is_keras(type(layer)):
         is_call = name == _CALL
     else:
         own = type(layer).__module__.startswith(_TENSORFLOW)
@@ -148,7 +148,8 @@ def _names(base: Any) -> Iterator[str]:
         yield from _names(kind)
 
 
-def _is_keras(kind: type) -> bool:
+def is_keras(kind: type) -> bool:
+    """Return whether a class is one of layers of Keras."""
     return any(
         base.__name__ == "Layer" and base.__module__.partition(".")[0] in ("keras", "tf_keras")
         for base in kind.__mro__

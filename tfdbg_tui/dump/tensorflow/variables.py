@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfdbg_tui.dump.tensorflow import frame_locals
+import tensorflow as tf
+
+from tfdbg_tui.dump.tensorflow import frame_locals, private
 from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, tensor_id
+from tfdbg_tui.dump.tensorflow.layers import is_keras
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import FrameType
 
+_flatten = private.attribute(tf.Module, "_flatten")
 CREATING_OPS = frozenset({"VarHandleOp", b"VarHandleOp"})
 """Types of the ops that make a variable's handle."""
 
@@ -63,9 +67,20 @@ def is_trainable(variable: Any, layer: Any = None) -> bool:
 
 
 def of_layer(layer: Any) -> Iterable[Any]:
-    """Return the variables of a layer or module, and of those that are in it."""
-    found: Iterable[Any] = layer.variables
-    return found
+    """Return the variables of a layer or module, and of those that are in it.
+
+    A module's `variables` also takes composite tensors apart, for which it asks their specs: these
+    are code of the program, which may compute something, or ask for the variables in turn.
+    """
+    if is_keras(type(layer)):
+        found: Iterable[Any] = layer.variables
+        return found
+    leaves: Iterable[Any] = _flatten(layer)(predicate=_is_variable)
+    return leaves
+
+
+def _is_variable(value: Any) -> bool:
+    return isinstance(value, tf.Variable)
 
 
 def slot_created(frame: FrameType | None) -> Slot | None:
