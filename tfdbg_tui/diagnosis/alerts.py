@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import Kind, TensorEvent, summary_of
+from tfdbg_tui.diagnosis.events import UNKNOWN_OP, Kind, TensorEvent, summary_of
 from tfdbg_tui.logdir.index.merge import Order
 from tfdbg_tui.logdir.index.rows import Rows
 from tfdbg_tui.logdir.index.traces import GraphExecutions
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.logdir import Run
 
-_UNKNOWN_OP = "unknown op"
 _KINDS: tuple[Kind, Kind] = ("graph_execution", "execution")
 
 
@@ -171,7 +170,7 @@ class Alerts(Sequence[TensorEvent]):
     def _op_type(self, site_id: int) -> str:
         site = self._run.graph_executions.site_by_id(site_id)
         op = self._run.op(site.graph_id, site.op_name)
-        return op.op_type if op else _UNKNOWN_OP
+        return op.op_type if op else UNKNOWN_OP
 
     def _rows_of(
         self, positions: npt.NDArray[np.int64]

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["execution", "graph_execution"]
 
+UNKNOWN_OP = "unknown op"
+"""Stands for the type of an op whose definition cannot be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class TensorEvent:

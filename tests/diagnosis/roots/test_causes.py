@@ -23,6 +23,16 @@ def function(program: Program) -> None:
     program.graph("f", "f", "root")
 
 
+def test_ops_without_definitions_are_one_root(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    for name, value in (("Log", -INF), ("Mul", NAN), ("Sum", NAN)):
+        program.trace("f", name, floats(value))
+    program.execution("__inference_f_1", [1], {2: floats(NAN)}, graph_id="f")
+    (root,) = diagnose(program.open()).roots
+    assert (root.rule, root.certainty) == ("undescribed-op", "observed")
+    assert (root.op_name, root.alerts) == ("Log", 4)
+
+
 def test_what_follows_from_a_bad_tensor_belongs_to_its_root(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)

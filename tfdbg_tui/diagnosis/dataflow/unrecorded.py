@@ -50,8 +50,8 @@ class UnrecordedLinks:
 
         Which of its tensors a function returns, TensorFlow's writer does not record.
         """
-        op = graph_op_of(self._run, event)
-        return op is not None and self._same_function(op.graph_id, execution)
+        graph_id = graph_id_of(self._run, event)
+        return graph_id is not None and self._same_function(graph_id, execution)
 
     def goes_into_call(self, event: TensorEvent) -> bool:
         """Whether a tensor that nothing seems to use is data for calls that left no record."""

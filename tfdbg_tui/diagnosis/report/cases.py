@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import graph_id_of, op_name_of, op_type_of, stack_id_of
+from tfdbg_tui.diagnosis.events import UNKNOWN_OP, graph_id_of, op_name_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
 from tfdbg_tui.diagnosis.locations import in_optimizer
 from tfdbg_tui.diagnosis.report.gaps import is_circular
@@ -49,7 +49,7 @@ class CaseBuilder:
         growth, loop_growth = growths_of(run, self._dataflow, event)
         function = event.kind == "execution" and run.executions.kind(event.index).is_function
         return Case(
-            op_type=op_type_of(run, event) or "unknown op",
+            op_type=op_type_of(run, event) or UNKNOWN_OP,
             op_name=op_name_of(run, event),
             slot=event.slot,
             out=self._causes.summary(event) or TensorSummary(0),

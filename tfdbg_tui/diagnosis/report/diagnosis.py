@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import (
+    UNKNOWN_OP,
     TensorEvent,
     device_of,
     graph_id_of,
@@ -136,7 +137,7 @@ class Diagnosis:
             suggestion=self._suggestion(event, rule, called),
             event=event,
             op_name=op_name_of(run, event),
-            op_type=op_type_of(run, event) or "unknown op",
+            op_type=op_type_of(run, event) or UNKNOWN_OP,
             graph=graph.name if graph else None,
             step=step,
             fit_batch=run.fit_batch(step) if step is not None else None,

@@ -175,14 +175,16 @@ class Causes:
                         bad.append((parent, producer))
             elif health in (Health.UNKNOWN, Health.BAD):
                 node.open = True
-        if op_type_of(self._run, event) in (SOURCES | MOVES) - {"Const"}:
-            node.open = True  # it only passes on what it was given, whatever is known of that
+        op_type = op_type_of(self._run, event)
+        if op_type is None or op_type in (SOURCES | MOVES) - {"Const"}:
+            # Its inputs are not known, or it only passes on what it was given.
+            node.open = True
         if bad:
             bad.sort(key=lambda link: link[0].time)
             parent, producer = max(bad, key=lambda link: self._explains(link[1], node))
             node.parent, node.inferred = parent, producer.inferred
             parent.is_parent = True
-        elif op_type_of(self._run, event) == "Const":
+        elif op_type == "Const":
             node.parent, node.inferred = self._captured(node), True
         return [parent for parent, _ in bad]
 

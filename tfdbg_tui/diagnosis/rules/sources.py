@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfdbg_tui.diagnosis.dataflow.variables import computes
+from tfdbg_tui.diagnosis.events import UNKNOWN_OP
 from tfdbg_tui.diagnosis.op_traits import MOVES
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
@@ -37,6 +38,12 @@ def _came_in(case: Case) -> Match | None:
         names = ", ".join(g.name for g in given[:3]) or "an input"
         return Match("likely", f"{amount(case.out.nan, 'nan')} out; {names} left no record")
     return Match("likely", f"{bad_out(case)} out; an input left no record")
+
+
+def _undescribed(case: Case) -> Match | None:
+    if case.op_type != UNKNOWN_OP:
+        return None
+    return Match("observed", f"{bad_out(case)} out; the op's definition cannot be read")
 
 
 def _given_bad(case: Case) -> Match | None:
@@ -350,6 +357,17 @@ RULES = (
         why="The tensor comes from Python: a NumPy array, a number, or a variable's value.",
         fix="Check what is passed in: np.isfinite(x).all().",
         example=example("MatMul", given(INF, -INF), given(1, 1), out=[NAN]),
+    ),
+    Rule(
+        id="undescribed-op",
+        title="First seen here, in an op that is not described",
+        op_types=frozenset(),
+        test=_undescribed,
+        why="Which op made it, and of what, is not known. All later bad values in functions may be "
+        "consequences of it.",
+        fix="Look whether the logdir is complete, with its files .graphs and .stack_frames; else "
+        "record again.",
+        example=example(UNKNOWN_OP, out=[NAN]),
     ),
     Rule(
         id="bad-initial-value",
