@@ -78,6 +78,10 @@ async def test_ascii(
         assert opened.screen().isascii()
         await opened.press("escape", "5")
         assert opened.screen().isascii()
+        await opened.pilot.resize_terminal(100, 32)
+        await opened.press("3", "slash", *"x" * 80)
+        assert "xxx~ -+" in opened.screen(), "a title that is too long"
+        assert opened.screen().isascii()
 
 
 async def test_spaces_cost_no_change_of_style(open_app: Open, logdirs: RecordedLogdirs) -> None:

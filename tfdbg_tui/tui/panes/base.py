@@ -229,9 +229,19 @@ class Pane(VirtualList):
             (found, "$match"),  # before what may have no room
             (f" {summary} " if summary else "", "$dim"),
         )
+        title = self._fit_title(title)
         if title != self._title:
             self._title = title
             self.border_title = title
+
+    def _fit_title(self, title: Content) -> Content:
+        """Return a title cut to the frame: Textual ends what it cuts with a Unicode ellipsis."""
+        corners = 4 if self.styles.border_left[0] else 0  # and the spaces beside them
+        room = self.outer_size.width - 2 - corners
+        if title.cell_length <= room:
+            return title
+        end = self.charset.ellipsis
+        return Content.assemble(title.truncate(max(0, room - len(end))), (end, "$dim"))
 
     def head(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: a calm sentence where there is nothing to show."""
