@@ -14,7 +14,7 @@ from tfdbg_tui.wire import bad_elements
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from tfdbg_tui.dump.encode.group_plan import GroupPlan
 
@@ -38,8 +38,11 @@ _MAX_DETAILED = 1 << 20
 """Larger tensors are detailed only where they are bad, or an input of what is."""
 _COUNTED_TOGETHER = 1 << 15
 """Up to so many elements, to copy a tensor next to others is cheaper than to look at it alone."""
+_COMPARED_TOGETHER = 1 << 12
+"""The same where the smallest and the largest element are looked for."""
 
 Float64Array = npt.NDArray[np.float64]
+_TensorsWithRows = list[tuple[Any, list[int]]]
 
 
 def is_whole(found: Float64Array) -> Any:
@@ -135,6 +138,25 @@ def _bad_details(rows: Any, counts: Any) -> Float64Array:
     return found
 
 
+def _by_size(
+    places: Iterable[tuple[int, list[int]]], tensors: Sequence[Any], most: int
+) -> tuple[Iterable[_TensorsWithRows], _TensorsWithRows]:
+    """Return the small tensors of each type, and the others, each with the rows that are in it.
+
+    Args:
+        places: Arguments of `Group.detail`, and the rows in each.
+        tensors: See `GroupPlan.places`.
+        most: How many elements a small one has at most.
+    """
+    small: dict[Any, _TensorsWithRows] = {}
+    others: _TensorsWithRows = []
+    for argument, rows in places:
+        tensor = tensors[argument]
+        is_small = tensor.dtype.kind == "f" and 0 < tensor.size <= most
+        (small.setdefault(tensor.dtype, []) if is_small else others).append((tensor, rows))
+    return small.values(), others
+
+
 class DetailCounter:
     """Looks at the tensors of a group after its graph has found one to be bad."""
 
@@ -178,12 +200,15 @@ class DetailCounter:
         """
         plan = self._plan
         found = np.full((len(plan.rows), 2), np.nan)
-        for rows, tensor in zip(
-            plan.packs, tensors[len(plan.seen) - len(plan.packs) :], strict=False
-        ):
-            found[rows] = summaries.extremes_of_each(tensor)
-        for row in {*plan.large, *plan.covers}:
-            found[row] = summaries.extremes(self._elements(row, tensors))
+        small, others = _by_size(itertools.chain(*self._behind), tensors, _COMPARED_TOGETHER)
+        for alike in small:
+            arrays, rows_of_each = zip(*alike, strict=True)
+            ends = summaries.extremes_in_parts(arrays, list(map(len, rows_of_each)))
+            found[list(itertools.chain(*rows_of_each))] = ends
+        for tensor, rows in others:
+            found[rows] = (
+                summaries.extremes_of_each(tensor) if len(rows) > 1 else summaries.extremes(tensor)
+            )
         for row, counts in plan.constants.items():
             found[row] = counts.minimum, counts.maximum
         for row, source in plan.aliases:
@@ -215,22 +240,16 @@ class DetailCounter:
     def _bad_rows(self, curt: Any, tensors: Sequence[Any]) -> dict[int, Sequence[int]]:
         """Return size, -∞, +∞ and NaN of each bad row."""
         looked_at = np.flatnonzero(np.atleast_2d(curt)[:, 1]).tolist()
-        small: dict[Any, list[tuple[Any, list[int]]]] = {}
-        others: list[int] = []
-        for argument, rows in (pair for index in looked_at for pair in self._behind[index]):
-            tensor = tensors[argument]
-            if tensor.dtype.kind == "f" and 0 < tensor.size <= _COUNTED_TOGETHER:
-                small.setdefault(tensor.dtype, []).append((tensor, rows))
-            else:
-                others += rows
+        behind = (pair for index in looked_at for pair in self._behind[index])
+        small, others = _by_size(behind, tensors, _COUNTED_TOGETHER)
         bad: dict[int, Sequence[int]] = {}
-        for alike in small.values():
+        for alike in small:
             arrays, rows_of_each = zip(*alike, strict=True)
-            counts = summaries.count_bad_in_parts(arrays, [len(rows) for rows in rows_of_each])
+            counts = summaries.count_bad_in_parts(arrays, list(map(len, rows_of_each)))
             found = zip(itertools.chain(*rows_of_each), counts.tolist(), strict=True)
             bad.update((row, counted) for row, counted in found if any(counted[1:]))
         # The tensor that covers another comes later, so whether it is bad is known here.
-        for row in sorted(others, reverse=True):
+        for row in sorted((row for _, rows in others for row in rows), reverse=True):
             if self._plan.covers.get(row, row) in {row, *bad}:
                 counted = summaries.count_bad(self._elements(row, tensors))
                 if counted.bad:

@@ -181,11 +181,15 @@ def count_bad_in_parts(arrays: Sequence[Any], parts: Sequence[int]) -> npt.NDArr
     Returns:
         Size, -∞, +∞ and NaN of each part, ``[parts, 4]``.
     """
-    sizes = np.repeat([a.size // n for a, n in zip(arrays, parts, strict=True)], parts)
-    starts = sizes.cumsum() - sizes
-    flat = np.concatenate(arrays, axis=None)
+    starts, sizes, flat = _in_parts(arrays, parts)
     counts: npt.NDArray[np.int64] = count_bad_of_each(flat[None], starts, sizes)[0]
     return counts
+
+
+def _in_parts(arrays: Sequence[Any], parts: Sequence[int]) -> tuple[Any, Any, Any]:
+    """Return where each part begins, how many elements it has, and the elements of all."""
+    sizes = np.repeat([a.size // n for a, n in zip(arrays, parts, strict=True)], parts)
+    return sizes.cumsum() - sizes, sizes, np.concatenate(arrays, axis=None)
 
 
 def count_bad_of_each(
@@ -386,6 +390,27 @@ def extremes_of_each(pack: Any) -> npt.NDArray[np.float64]:
         finite = rows[row][np.isfinite(rows[row])]
         found[row] = (finite.min(), finite.max()) if finite.size else _NO_EXTREME
     return found
+
+
+def extremes_in_parts(arrays: Sequence[Any], parts: Sequence[int]) -> npt.NDArray[np.float64]:
+    """Return the smallest and the largest finite element of each part of many small arrays.
+
+    Args:
+        arrays: See `count_bad_in_parts`.
+        parts: See `count_bad_in_parts`.
+
+    Returns:
+        ``[parts, 2]``; NaN where there is none.
+    """
+    starts, _, flat = _in_parts(arrays, parts)
+    if flat.dtype == np.float16:
+        flat = flat.astype(np.float32)  # numpy compares these many times as fast.
+    is_finite = np.isfinite(flat)
+    if is_finite.all():
+        return np.stack([end.reduceat(flat, starts) for end in (np.minimum, np.maximum)], axis=1)
+    ends = ((np.minimum, np.inf), (np.maximum, -np.inf))
+    found = [end.reduceat(np.where(is_finite, flat, none), starts) for end, none in ends]
+    return np.where(np.isfinite(found), found, _NO_EXTREME).T
 
 
 def _ordered_extremes(rows: Any) -> tuple[Any, Any]:
