@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Place:
+class Store:
     """A directory that files can be put into.
 
     Attributes:
@@ -42,34 +42,34 @@ class Place:
             self.put(path.name, path.read_bytes())
 
 
-def disk(tmp_path: Path) -> Place:
+def disk(tmp_path: Path) -> Store:
     return in_directory(tmp_path, str(tmp_path))
 
 
-def in_directory(directory: Path, url: str) -> Place:
+def in_directory(directory: Path, url: str) -> Store:
     def put(name: str, data: bytes) -> None:
         path = directory / name
         if path.exists() and not data.startswith(path.read_bytes()):
             path.rename(directory / f"old {name}")  # another file, not this one with other content
         path.write_bytes(data)
 
-    return Place(url, put, lambda name: (directory / name).unlink())
+    return Store(url, put, lambda name: (directory / name).unlink())
 
 
-def memory() -> Place:
+def memory() -> Store:
     fsspec = pytest.importorskip("fsspec")
     return in_file_system(fsspec.filesystem("memory"), f"memory://{uuid.uuid4().hex}/logs")
 
 
-def in_file_system(files: Any, url: str) -> Place:
+def in_file_system(files: Any, url: str) -> Store:
     def put(name: str, data: bytes) -> None:
         files.pipe_file(f"{url}/{name}", data)
 
-    return Place(url, put, lambda name: files.rm(f"{url}/{name}"))
+    return Store(url, put, lambda name: files.rm(f"{url}/{name}"))
 
 
 @contextlib.contextmanager
-def web(tmp_path: Path, *, ranges: bool = True) -> Iterator[Place]:
+def web(tmp_path: Path, *, ranges: bool = True) -> Iterator[Store]:
     pytest.importorskip("aiohttp")
     handler = type("Handler", (WebFiles,), {"root": str(tmp_path), "ranges": ranges})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -108,7 +108,7 @@ class WebFiles(http.server.SimpleHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     server_module = pytest.importorskip("moto.server")
     s3fs = pytest.importorskip("s3fs")
     server = server_module.ThreadedMotoServer("127.0.0.1", 0, verbose=False)
@@ -128,7 +128,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 
 
 @contextlib.contextmanager
-def ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     pytest.importorskip("paramiko")
     fsspec = pytest.importorskip("fsspec")
     sshd = shutil.which("sshd", path=os.environ["PATH"] + ":/usr/sbin")

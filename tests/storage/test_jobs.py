@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-KINDS: dict[str, Callable[[pytest.MonkeyPatch], AbstractContextManager[places.Place]]] = {
+KINDS: dict[str, Callable[[pytest.MonkeyPatch], AbstractContextManager[places.Store]]] = {
     "memory": lambda _: nullcontext(places.memory()),
     "bucket": places.bucket,
 }

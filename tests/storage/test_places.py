@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @pytest.fixture(params=["disk", "memory", "web", "bucket", "ssh"])
 def place(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[places.Place]:
+) -> Iterator[places.Store]:
     match request.param:
         case "disk":
             yield places.disk(tmp_path)
@@ -44,7 +44,7 @@ def content_of(path: str | Path) -> dict[str, Any]:
     return content(tfdbg_tui.open_run(path))
 
 
-def test_what_is_there_changed_and_gone(place: places.Place, logdirs: Mapping[str, Path]) -> None:
+def test_what_is_there_changed_and_gone(place: places.Store, logdirs: Mapping[str, Path]) -> None:
     """One test, as some of the servers take seconds to start."""
     mnist, control_flow = logdirs["mnist"], logdirs["control_flow"]
 

@@ -66,7 +66,7 @@ DROPPED = ConnectionResetError("the peer said pass%20word or pass word, and hung
 
 
 @pytest.fixture
-def place(logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch) -> places.Place:
+def place(logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch) -> places.Store:
     monkeypatch.setattr(connection, "_PAUSES", (0.0, 0.0))
     monkeypatch.setattr(connection, "_REST_SECONDS", 0.0)
     monkeypatch.setattr(remote.RemoteStorage, "poll_seconds", 0.0)
@@ -80,14 +80,14 @@ def place(logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch) -> place
 
 
 def test_two_of_three_calls_fail(
-    place: places.Place, logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
+    place: places.Store, logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Unsteady, "failures", itertools.cycle([DROPPED, DROPPED, None]))
     assert content(tfdbg_tui.open_run(place.url)) == content(tfdbg_tui.open_run(logdirs["mnist"]))
 
 
 def test_an_outage_is_told_and_loses_nothing(
-    place: places.Place, logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
+    place: places.Store, logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (files,) = list_runs(place.url)
     reader = RunReader(files)
@@ -114,7 +114,7 @@ def test_an_outage_is_told_and_loses_nothing(
 
 
 def test_an_outage_that_lasts_is_no_clean_report(
-    place: places.Place, monkeypatch: pytest.MonkeyPatch
+    place: places.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "_PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(remote_file, "BLOCK", 1 << 16)
@@ -128,7 +128,7 @@ def test_an_outage_that_lasts_is_no_clean_report(
 
 
 def test_a_value_that_could_not_be_read_is_read_later(
-    place: places.Place, monkeypatch: pytest.MonkeyPatch
+    place: places.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = tfdbg_tui.open_run(place.url)
     storage = storage_of(run.files.directory)
@@ -144,7 +144,7 @@ def test_a_value_that_could_not_be_read_is_read_later(
 
 
 def test_what_is_refused_is_not_tried_again(
-    place: places.Place, monkeypatch: pytest.MonkeyPatch
+    place: places.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failures = iter([PermissionError(13, "Access Denied")])
     monkeypatch.setattr(Unsteady, "failures", failures)
@@ -154,7 +154,7 @@ def test_what_is_refused_is_not_tried_again(
 
 
 def test_no_password_is_printed(
-    place: places.Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: places.Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "pass" not in urls.without_secrets(place.url)
     assert urls.with_secrets(urls.without_secrets(place.url)) == place.url
@@ -185,7 +185,7 @@ def test_a_package_that_is_missing_is_named(
     )
 
 
-def test_what_is_fetched_is_bounded(place: places.Place) -> None:
+def test_what_is_fetched_is_bounded(place: places.Store) -> None:
     """All bytes once, and what is asked for again is there."""
     run = tfdbg_tui.open_run(place.url)
     total = sum(file.size for file in run.graph_executions._files + run.executions._files)
@@ -199,7 +199,7 @@ def test_what_is_fetched_is_bounded(place: places.Place) -> None:
 
 
 def test_what_follows_is_fetched_in_whole_pieces(
-    place: places.Place, monkeypatch: pytest.MonkeyPatch
+    place: places.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     piece = 4 * BLOCK
     monkeypatch.setattr(remote_file, "_LEAST_BYTES", BLOCK)
@@ -241,7 +241,7 @@ def read(blocks: Blocks, file: str, number: int) -> bytes:
 
 
 def test_a_full_disk_costs_fetching_again_and_nothing_else(
-    place: places.Place, logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
+    place: places.Store, logdirs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @pytest.fixture(params=["memory", "bucket", "ssh"])
 def place(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[places.Place]:
+) -> Iterator[places.Store]:
     if request.param == "memory":
         yield places.memory()
     elif request.param == "bucket":
@@ -48,7 +48,7 @@ def files_of(logdir: Path) -> tuple[dict[str, bytes], str]:
 
 
 def test_what_grows_is_there_as_whole_records(
-    place: places.Place, logdirs: Mapping[str, Path], tmp_path: Path
+    place: places.Store, logdirs: Mapping[str, Path], tmp_path: Path
 ) -> None:
     files, traces = files_of(logdirs["mnist"])
     # So many that a part of an S3 object can be copied on the server.

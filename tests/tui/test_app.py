@@ -18,7 +18,7 @@ from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.navigation import first_focus
 from tfdbg_tui.tui.panes import numbered_panes
 from tfdbg_tui.tui.panes.base import Pane
-from tfdbg_tui.tui.panes.timeline import Timeline
+from tfdbg_tui.tui.panes.timeline import ExecutionTimeline
 from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ async def test_a_click_before_anything_is_read_does_nothing(
     open_app: Open, logdirs: RecordedLogdirs
 ) -> None:
     async with open_app(logdirs["mnist"]) as opened:
-        timeline, session = opened.app.query_one(Timeline), opened.app.session
+        timeline, session = opened.app.query_one(ExecutionTimeline), opened.app.session
         before, snapshot = opened.focus, session.snapshot
         x, y = timeline.content_region.offset
         session.snapshot = None

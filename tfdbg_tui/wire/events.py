@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tfdbg_tui.wire import codec
-from tfdbg_tui.wire.message import Kind, Message, pb
+from tfdbg_tui.wire.message import FieldType, Message, pb
 
 _FLOAT64 = 2  # DataType
 
@@ -26,37 +26,37 @@ class DebugMetadata(Message):
     Ours adds one whenever the dump is ended in order, or goes on: the last one counts.
     """
 
-    tensorflow_version: str = pb(1, Kind.STRING)
-    file_version: str = pb(2, Kind.STRING)
-    tfdbg_run_id: str = pb(3, Kind.STRING)
+    tensorflow_version: str = pb(1, FieldType.STRING)
+    file_version: str = pb(2, FieldType.STRING)
+    tfdbg_run_id: str = pb(3, FieldType.STRING)
     # Extension: 1 where the dump has been ended in order; who is killed leaves none.
-    ended: int = pb(1000, Kind.INT)
+    ended: int = pb(1000, FieldType.INT)
     # Extension: what was left out on purpose.  The size of the circular buffer, 0 for none; the
     # filter of op types; 1 where there is one of dtypes.
-    circular_buffer_size: int = pb(1001, Kind.INT)
-    op_regex: str = pb(1002, Kind.STRING)
-    filters_dtypes: int = pb(1003, Kind.INT)
+    circular_buffer_size: int = pb(1001, FieldType.INT)
+    op_regex: str = pb(1002, FieldType.STRING)
+    filters_dtypes: int = pb(1003, FieldType.INT)
     # Extension: one training step in so many is recorded.
-    every: int = pb(1004, Kind.INT)
+    every: int = pb(1004, FieldType.INT)
     # Extension: the tensor debug mode by the name that the user gave, such as ADAPTIVE.
     # TensorFlow's writer leaves none, which tells its files from ours.
-    mode_name: str = pb(1005, Kind.STRING)
+    mode_name: str = pb(1005, FieldType.STRING)
     # Extension: the place of the process in a cluster, as TF_CONFIG tells it: type and number of
     # its task, the number of tasks of that type, and what tells the cluster from others.
-    task_type: str = pb(1006, Kind.STRING)
-    task_index: int = pb(1007, Kind.INT)
-    num_tasks: int = pb(1008, Kind.INT)
-    cluster: str = pb(1009, Kind.STRING)
+    task_type: str = pb(1006, FieldType.STRING)
+    task_index: int = pb(1007, FieldType.INT)
+    num_tasks: int = pb(1008, FieldType.INT)
+    cluster: str = pb(1009, FieldType.STRING)
     # Extension: the training steps that are recorded, as "1000..1010"; "" for all.
-    steps: str = pb(1010, Kind.STRING)
+    steps: str = pb(1010, FieldType.STRING)
     # Extension: the layers, functions and lines that are recorded, as the user gave them; "" for
     # all.
-    layers: str = pb(1011, Kind.STRING)
-    functions: str = pb(1012, Kind.STRING)
-    lines: str = pb(1013, Kind.STRING)
+    layers: str = pb(1011, FieldType.STRING)
+    functions: str = pb(1012, FieldType.STRING)
+    lines: str = pb(1013, FieldType.STRING)
     # Extension: where the dump has ended, how many bytes the other five files hold, in the order of
     # `filesets.SUFFIXES`; none with a circular buffer, which replaces files.
-    file_sizes: list[int] = pb(1014, Kind.INTS)
+    file_sizes: list[int] = pb(1014, FieldType.INTS)
 
 
 @dataclass(slots=True)
@@ -67,28 +67,28 @@ class Omission(Message):
     """
 
     # One of the constants in `omissions`.
-    kind: str = pb(1, Kind.STRING)
+    kind: str = pb(1, FieldType.STRING)
     # What is not on record, in the program's words: "the graph loss", "the op Foo in loss".
-    what: str = pb(2, Kind.STRING)
+    what: str = pb(2, FieldType.STRING)
     # Why, in one sentence.
-    reason: str = pb(3, Kind.STRING)
+    reason: str = pb(3, FieldType.STRING)
     # Executions and traces of the same file set that were recorded before it.
-    executions: int = pb(4, Kind.INT)
-    traces: int = pb(5, Kind.INT)
+    executions: int = pb(4, FieldType.INT)
+    traces: int = pb(5, FieldType.INT)
     # Id of the graph that it is about, where it is about one.
-    graph_id: str = pb(6, Kind.STRING)
+    graph_id: str = pb(6, FieldType.STRING)
     # How often it has happened, or how many records were lost; the last record of a kind, what,
     # reason and graph counts.
-    count: int = pb(7, Kind.INT)
+    count: int = pb(7, FieldType.INT)
 
 
 @dataclass(slots=True)
 class SourceFile(Message):
     """The text of a source file at the moment its first frame was seen."""
 
-    file_path: str = pb(1, Kind.STRING)
-    host_name: str = pb(2, Kind.STRING)
-    lines: list[str] = pb(3, Kind.STRINGS)
+    file_path: str = pb(1, FieldType.STRING)
+    host_name: str = pb(2, FieldType.STRING)
+    lines: list[str] = pb(3, FieldType.STRINGS)
 
 
 @dataclass(slots=True)
@@ -96,68 +96,68 @@ class FileLineCol(Message):
     """A place in a source file."""
 
     # Position of the file in the .source_files file of the same file set.
-    file_index: int = pb(1, Kind.INT)
-    line: int = pb(2, Kind.INT)
-    func: str = pb(4, Kind.STRING)
+    file_index: int = pb(1, FieldType.INT)
+    line: int = pb(2, FieldType.INT)
+    func: str = pb(4, FieldType.STRING)
 
 
 @dataclass(slots=True)
 class StackFrameWithId(Message):
     """One distinct (file, line, function)."""
 
-    id: str = pb(1, Kind.STRING)
-    file_line_col: FileLineCol | None = pb(2, Kind.MESSAGE, message=FileLineCol)
+    id: str = pb(1, FieldType.STRING)
+    file_line_col: FileLineCol | None = pb(2, FieldType.MESSAGE, message=FileLineCol)
 
 
 @dataclass(slots=True)
 class CodeLocation(Message):
     """A stack trace by reference."""
 
-    host_name: str = pb(1, Kind.STRING)
+    host_name: str = pb(1, FieldType.STRING)
     # Outermost frame first.
-    stack_frame_ids: list[str] = pb(2, Kind.STRINGS)
+    stack_frame_ids: list[str] = pb(2, FieldType.STRINGS)
 
 
 @dataclass(slots=True)
 class GraphOpCreation(Message):
     """The creation of an op in a graph."""
 
-    op_type: str = pb(1, Kind.STRING)
-    op_name: str = pb(2, Kind.STRING)
-    graph_name: str = pb(3, Kind.STRING)
-    graph_id: str = pb(4, Kind.STRING)
+    op_type: str = pb(1, FieldType.STRING)
+    op_name: str = pb(2, FieldType.STRING)
+    graph_name: str = pb(3, FieldType.STRING)
+    graph_id: str = pb(4, FieldType.STRING)
     # "op_name:slot" of each data input, in order.
-    input_names: list[str] = pb(6, Kind.STRINGS)
-    num_outputs: int = pb(7, Kind.INT)
+    input_names: list[str] = pb(6, FieldType.STRINGS)
+    num_outputs: int = pb(7, FieldType.INT)
     # Serialized CodeLocation, kept as bytes: equal bytes are one stack.
-    code_location: bytes = pb(8, Kind.BYTES)
-    output_tensor_ids: list[int] = pb(9, Kind.INTS)
+    code_location: bytes = pb(8, FieldType.BYTES)
+    output_tensor_ids: list[int] = pb(9, FieldType.INTS)
     # Extension: graphs that the op calls, in the order of its attributes: the function of a
     # (Stateful)PartitionedCall; then/else of an If; condition/body of a While.
-    called_graph_ids: list[str] = pb(1000, Kind.STRINGS)
+    called_graph_ids: list[str] = pb(1000, FieldType.STRINGS)
     # Extension: DataType number of each output.
-    output_dtypes: list[int] = pb(1001, Kind.INTS)
+    output_dtypes: list[int] = pb(1001, FieldType.INTS)
     # Extension: of a collective op, group and instance key, where the graph holds them.
-    collective_keys: list[int] = pb(1002, Kind.INTS)
+    collective_keys: list[int] = pb(1002, FieldType.INTS)
     # Extension: number of the `Layer` in whose call it was created; 0 for none.
-    layer: int = pb(1003, Kind.INT)
+    layer: int = pb(1003, FieldType.INT)
 
 
 @dataclass(slots=True)
 class DebuggedGraph(Message):
     """A graph (FuncGraph or v1 Graph); comes before its ops and after its outer graph."""
 
-    graph_id: str = pb(1, Kind.STRING)
-    graph_name: str = pb(2, Kind.STRING)
-    outer_context_id: str = pb(6, Kind.STRING)
+    graph_id: str = pb(1, FieldType.STRING)
+    graph_name: str = pb(2, FieldType.STRING)
+    outer_context_id: str = pb(6, FieldType.STRING)
 
 
 @dataclass(slots=True)
 class DebuggedDevice(Message):
     """A device and the number that executions name it by."""
 
-    device_name: str = pb(1, Kind.STRING)
-    device_id: int = pb(2, Kind.INT)
+    device_name: str = pb(1, FieldType.STRING)
+    device_id: int = pb(2, FieldType.INT)
 
 
 @dataclass(slots=True)
@@ -167,22 +167,22 @@ class GraphSignature(Message):
     Several may exist for one graph (one trace can back several functions).
     """
 
-    graph_id: str = pb(1, Kind.STRING)
+    graph_id: str = pb(1, FieldType.STRING)
     # Name the runtime calls the function by: Execution.op_type when it is called eagerly.
-    function_name: str = pb(2, Kind.STRING)
+    function_name: str = pb(2, FieldType.STRING)
     # "op_name:slot" of each argument, captured ones last, in the order of the call's inputs.
-    input_names: list[str] = pb(3, Kind.STRINGS)
+    input_names: list[str] = pb(3, FieldType.STRINGS)
     # "op_name:slot" of the tensor behind each output, in the order of the call's outputs.
-    output_names: list[str] = pb(4, Kind.STRINGS)
+    output_names: list[str] = pb(4, FieldType.STRINGS)
     # "op_name:slot" in the outer graph, or "" for an eager tensor, of each captured tensor:
     # those are the last inputs.
-    captured_names: list[str] = pb(5, Kind.STRINGS)
+    captured_names: list[str] = pb(5, FieldType.STRINGS)
     # Eager tensor id of each captured tensor; -1 where it is not eager.
-    captured_tensor_ids: list[int] = pb(6, Kind.INTS)
+    captured_tensor_ids: list[int] = pb(6, FieldType.INTS)
     # Graph of the forward function, for a backward function.
-    forward_graph_id: str = pb(7, Kind.STRING)
+    forward_graph_id: str = pb(7, FieldType.STRING)
     # 1: nothing but that XLA compiles the graph, which is recorded when its call has ended.
-    compiled: int = pb(8, Kind.INT)
+    compiled: int = pb(8, FieldType.INT)
 
 
 @dataclass(slots=True)
@@ -190,14 +190,14 @@ class Layer(Message):
     """Extension: a Keras layer or model, or a `tf.Module`, as it is called; before its ops."""
 
     # From 1, in the file set.
-    number: int = pb(1, Kind.INT)
+    number: int = pb(1, FieldType.INT)
     # Number of the layer in whose call it is called; 0 for none.
-    outer: int = pb(2, Kind.INT)
-    name: str = pb(3, Kind.STRING)
-    class_name: str = pb(4, Kind.STRING)
+    outer: int = pb(2, FieldType.INT)
+    name: str = pb(3, FieldType.STRING)
+    class_name: str = pb(4, FieldType.STRING)
     # Name of the dtype policy, and the type that it computes in; "" for modules.
-    dtype_policy: str = pb(5, Kind.STRING)
-    compute_dtype: str = pb(6, Kind.STRING)
+    dtype_policy: str = pb(5, FieldType.STRING)
+    compute_dtype: str = pb(6, FieldType.STRING)
 
 
 @dataclass(slots=True)
@@ -208,31 +208,31 @@ class Variable(Message):
     """
 
     # Eager tensor id of its handle: what executions and captures name it by.
-    handle: int = pb(1, Kind.INT)
-    name: str = pb(2, Kind.STRING)
+    handle: int = pb(1, FieldType.INT)
+    name: str = pb(2, FieldType.STRING)
     # Number of the innermost `Layer` that has it; 0 for none.
-    layer: int = pb(3, Kind.INT)
+    layer: int = pb(3, FieldType.INT)
     # 1 where the program lets it be trained.
-    trainable: int = pb(4, Kind.INT)
+    trainable: int = pb(4, FieldType.INT)
     # Of what an optimizer keeps of a variable: its name, and the handle of that variable.
-    optimizer: str = pb(5, Kind.STRING)
-    slot_of: int = pb(6, Kind.INT)
+    optimizer: str = pb(5, FieldType.STRING)
+    slot_of: int = pb(6, FieldType.INT)
 
 
 @dataclass(slots=True)
 class GradientRequest(Message):
     """Extension: what a tape was asked for; a record for each place and each other answer."""
 
-    code_location: bytes = pb(1, Kind.BYTES)
+    code_location: bytes = pb(1, FieldType.BYTES)
     # Handles of the variables whose gradients are asked for, and of those the ones that have none.
-    asked: list[int] = pb(2, Kind.INTS)
-    unconnected: list[int] = pb(3, Kind.INTS)
+    asked: list[int] = pb(2, FieldType.INTS)
+    unconnected: list[int] = pb(3, FieldType.INTS)
     # Those that the tape has seen read, which may be trained, and are not asked for.
-    left_out: list[int] = pb(4, Kind.INTS)
+    left_out: list[int] = pb(4, FieldType.INTS)
     # What is differentiated: graph and "op_name:slot", or of an eager tensor its id.
-    target_graph_id: str = pb(5, Kind.STRING)
-    target_name: str = pb(6, Kind.STRING)
-    target_id: int = pb(7, Kind.INT)
+    target_graph_id: str = pb(5, FieldType.STRING)
+    target_name: str = pb(6, FieldType.STRING)
+    target_id: int = pb(7, FieldType.INT)
 
 
 @dataclass(slots=True)
@@ -242,104 +242,104 @@ class FitBatch(Message):
     A record is written where that is not so, as at the beginning of an epoch.
     """
 
-    step: int = pb(1, Kind.INT)
+    step: int = pb(1, FieldType.INT)
     # Both counted from 1; 0 for a step outside of `fit`.
-    epoch: int = pb(2, Kind.INT)
-    batch: int = pb(3, Kind.INT)
+    epoch: int = pb(2, FieldType.INT)
+    batch: int = pb(3, FieldType.INT)
 
 
 @dataclass(slots=True)
 class Execution(Message):
     """An op or function executed eagerly.  Written after it returned."""
 
-    op_type: str = pb(1, Kind.STRING)
-    num_outputs: int = pb(2, Kind.INT)
-    graph_id: str = pb(3, Kind.STRING)
-    input_tensor_ids: list[int] = pb(4, Kind.INTS)
-    output_tensor_ids: list[int] = pb(5, Kind.INTS)
-    tensor_debug_mode: int = pb(6, Kind.INT)
+    op_type: str = pb(1, FieldType.STRING)
+    num_outputs: int = pb(2, FieldType.INT)
+    graph_id: str = pb(3, FieldType.STRING)
+    input_tensor_ids: list[int] = pb(4, FieldType.INTS)
+    output_tensor_ids: list[int] = pb(5, FieldType.INTS)
+    tensor_debug_mode: int = pb(6, FieldType.INT)
     # Serialized TensorProtos: a value vector or the tensor itself; empty where the mode does
     # not summarise the output's type.  TensorFlow leaves resources and filtered outputs out
     # altogether, so slots can shift; this project's writer never does.
-    tensor_protos: list[bytes] = pb(7, Kind.BYTES_LIST)
-    code_location: bytes = pb(8, Kind.BYTES)
-    output_tensor_device_ids: list[int] = pb(9, Kind.INTS)
+    tensor_protos: list[bytes] = pb(7, FieldType.BYTES_LIST)
+    code_location: bytes = pb(8, FieldType.BYTES)
+    output_tensor_device_ids: list[int] = pb(9, FieldType.INTS)
     # Extension: number of the execution in its file set, from 1; traces refer to it.
-    serial: int | None = pb(1000, Kind.FIXED64)
+    serial: int | None = pb(1000, FieldType.FIXED64)
     # Extension: number of the Python thread, from 0 in order of first appearance.
-    thread: int | None = pb(1001, Kind.FIXED32)
+    thread: int | None = pb(1001, FieldType.FIXED32)
     # Extension: text of the exception that the execution ended with.
-    error: str = pb(1002, Kind.STRING)
+    error: str = pb(1002, FieldType.STRING)
     # Extension: smallest and largest finite element of each output; NaN where unknown.
-    minima: list[float] = pb(1003, Kind.DOUBLES)
-    maxima: list[float] = pb(1004, Kind.DOUBLES)
+    minima: list[float] = pb(1003, FieldType.DOUBLES)
+    maxima: list[float] = pb(1004, FieldType.DOUBLES)
     # Extension: the same of each input, where an output is bad: serialized TensorProtos of
     # FULL_HEALTH vectors (empty for inputs that are not floating), and their extremes.
-    input_tensor_protos: list[bytes] = pb(1005, Kind.BYTES_LIST)
-    input_minima: list[float] = pb(1006, Kind.DOUBLES)
-    input_maxima: list[float] = pb(1007, Kind.DOUBLES)
+    input_tensor_protos: list[bytes] = pb(1005, FieldType.BYTES_LIST)
+    input_minima: list[float] = pb(1006, FieldType.DOUBLES)
+    input_maxima: list[float] = pb(1007, FieldType.DOUBLES)
     # Extension: number of the `Layer` in whose call it ran.
-    layer: int | None = pb(1008, Kind.FIXED32)
+    layer: int | None = pb(1008, FieldType.FIXED32)
     # Extension: the shape of each output and input, and where its first bad elements are; so many
     # numbers of each, see `bad_elements`.
-    bad_elements: list[float] = pb(1009, Kind.DOUBLES)
-    input_bad_elements: list[float] = pb(1010, Kind.DOUBLES)
+    bad_elements: list[float] = pb(1009, FieldType.DOUBLES)
+    input_bad_elements: list[float] = pb(1010, FieldType.DOUBLES)
 
 
 @dataclass(slots=True)
 class GraphExecutionTrace(Message):
     """One output of one op, computed inside a graph."""
 
-    tfdbg_context_id: str = pb(1, Kind.STRING)
-    op_name: str = pb(2, Kind.STRING)
-    output_slot: int = pb(3, Kind.INT)
-    tensor_debug_mode: int = pb(4, Kind.INT)
-    tensor_proto: bytes = pb(5, Kind.BYTES)
-    device_name: str = pb(6, Kind.STRING)
+    tfdbg_context_id: str = pb(1, FieldType.STRING)
+    op_name: str = pb(2, FieldType.STRING)
+    output_slot: int = pb(3, FieldType.INT)
+    tensor_debug_mode: int = pb(4, FieldType.INT)
+    tensor_proto: bytes = pb(5, FieldType.BYTES)
+    device_name: str = pb(6, FieldType.STRING)
     # Extension: `serial` of the execution that caused it, in the same file set.
-    execution_serial: int | None = pb(1000, Kind.FIXED64)
+    execution_serial: int | None = pb(1000, FieldType.FIXED64)
     # Extension: iteration of the innermost While loop around the op, from 0.
-    iteration: int | None = pb(1001, Kind.FIXED32)
+    iteration: int | None = pb(1001, FieldType.FIXED32)
     # Extension: smallest and largest finite element, as the bits of a double.
-    minimum_bits: int | None = pb(1002, Kind.FIXED64)
-    maximum_bits: int | None = pb(1003, Kind.FIXED64)
+    minimum_bits: int | None = pb(1002, FieldType.FIXED64)
+    maximum_bits: int | None = pb(1003, FieldType.FIXED64)
     # Extension: the shape, and where the first bad elements are; see `bad_elements`.
-    bad_elements: list[float] = pb(1004, Kind.DOUBLES)
+    bad_elements: list[float] = pb(1004, FieldType.DOUBLES)
 
 
 @dataclass(slots=True)
 class DebugEvent(Message):
     """The payload of every record: a time and one of the messages, still serialized."""
 
-    wall_time: float = pb(1, Kind.DOUBLE)
+    wall_time: float = pb(1, FieldType.DOUBLE)
     # Training step; standard field that TensorFlow never writes.  None where it is unknown.
-    step: int | None = pb(2, Kind.OPTIONAL_INT)
-    debug_metadata: bytes = pb(3, Kind.BYTES)
-    source_file: bytes = pb(4, Kind.BYTES)
-    stack_frame_with_id: bytes = pb(6, Kind.BYTES)
-    graph_op_creation: bytes = pb(7, Kind.BYTES)
-    debugged_graph: bytes = pb(8, Kind.BYTES)
-    execution: bytes = pb(9, Kind.BYTES)
-    graph_execution_trace: bytes = pb(10, Kind.BYTES)
-    debugged_device: bytes = pb(12, Kind.BYTES)
+    step: int | None = pb(2, FieldType.OPTIONAL_INT)
+    debug_metadata: bytes = pb(3, FieldType.BYTES)
+    source_file: bytes = pb(4, FieldType.BYTES)
+    stack_frame_with_id: bytes = pb(6, FieldType.BYTES)
+    graph_op_creation: bytes = pb(7, FieldType.BYTES)
+    debugged_graph: bytes = pb(8, FieldType.BYTES)
+    execution: bytes = pb(9, FieldType.BYTES)
+    graph_execution_trace: bytes = pb(10, FieldType.BYTES)
+    debugged_device: bytes = pb(12, FieldType.BYTES)
     # Extension: only in the .graphs file.
-    graph_signature: bytes = pb(1000, Kind.BYTES)
+    graph_signature: bytes = pb(1000, FieldType.BYTES)
     # Extension: only in the .metadata file.
-    omission: bytes = pb(1001, Kind.BYTES)
+    omission: bytes = pb(1001, FieldType.BYTES)
     # Extension: only in the .graphs file.
-    layer: bytes = pb(1002, Kind.BYTES)
+    layer: bytes = pb(1002, FieldType.BYTES)
     # Extension: only in the .graphs file.
-    fit_batch: bytes = pb(1003, Kind.BYTES)
+    fit_batch: bytes = pb(1003, FieldType.BYTES)
     # Extensions: only in the .graphs file.
-    variable: bytes = pb(1004, Kind.BYTES)
-    gradient_request: bytes = pb(1005, Kind.BYTES)
+    variable: bytes = pb(1004, FieldType.BYTES)
+    gradient_request: bytes = pb(1005, FieldType.BYTES)
 
 
 @dataclass(slots=True)
 class TensorShape(Message):
     """The dimensions of a TensorProto, each a serialized ``Dim {1: int64 size}``."""
 
-    dims: list[bytes] = pb(2, Kind.BYTES_LIST)
+    dims: list[bytes] = pb(2, FieldType.BYTES_LIST)
 
     def sizes(self) -> tuple[int, ...]:
         """Return the length of each dimension."""
@@ -350,30 +350,30 @@ class TensorShape(Message):
 class Dim(Message):
     """One dimension of a shape."""
 
-    size: int = pb(1, Kind.INT)
+    size: int = pb(1, FieldType.INT)
 
 
 @dataclass(slots=True)
 class TensorProto(Message):
     """A tensor: raw little-endian content, or typed values (TensorFlow's choice for scalars)."""
 
-    dtype: int = pb(1, Kind.INT)
-    tensor_shape: TensorShape | None = pb(2, Kind.MESSAGE, message=TensorShape)
-    tensor_content: bytes = pb(4, Kind.BYTES)
+    dtype: int = pb(1, FieldType.INT)
+    tensor_shape: TensorShape | None = pb(2, FieldType.MESSAGE, message=TensorShape)
+    tensor_content: bytes = pb(4, FieldType.BYTES)
     # Packed fixed32 floats.
-    float_val: bytes = pb(5, Kind.BYTES)
-    double_val: list[float] = pb(6, Kind.DOUBLES)
-    int_val: list[int] = pb(7, Kind.INTS)
-    string_val: list[bytes] = pb(8, Kind.BYTES_LIST)
+    float_val: bytes = pb(5, FieldType.BYTES)
+    double_val: list[float] = pb(6, FieldType.DOUBLES)
+    int_val: list[int] = pb(7, FieldType.INTS)
+    string_val: list[bytes] = pb(8, FieldType.BYTES_LIST)
     # Packed fixed32 floats: real, imaginary, ...
-    scomplex_val: bytes = pb(9, Kind.BYTES)
-    int64_val: list[int] = pb(10, Kind.INTS)
-    bool_val: list[int] = pb(11, Kind.INTS)
-    dcomplex_val: list[float] = pb(12, Kind.DOUBLES)
+    scomplex_val: bytes = pb(9, FieldType.BYTES)
+    int64_val: list[int] = pb(10, FieldType.INTS)
+    bool_val: list[int] = pb(11, FieldType.INTS)
+    dcomplex_val: list[float] = pb(12, FieldType.DOUBLES)
     # Bits of float16, bfloat16 and float8 values.
-    half_val: list[int] = pb(13, Kind.INTS)
-    uint32_val: list[int] = pb(16, Kind.INTS)
-    uint64_val: list[int] = pb(17, Kind.INTS)
+    half_val: list[int] = pb(13, FieldType.INTS)
+    uint32_val: list[int] = pb(16, FieldType.INTS)
+    uint64_val: list[int] = pb(17, FieldType.INTS)
 
 
 def value_vector_head(length: int) -> bytes:

@@ -1,11 +1,11 @@
-"""Protocol-buffer messages declared as dataclasses: each field says its number and its kind.
+"""Protocol-buffer messages declared as dataclasses: each field says its number and its type.
 
 A message decodes and encodes itself by that declaration::
 
     @dataclass(slots=True)
     class DebuggedDevice(Message):
-        device_name: str = pb(1, Kind.STRING)
-        device_id: int = pb(2, Kind.INT)
+        device_name: str = pb(1, FieldType.STRING)
+        device_id: int = pb(2, FieldType.INT)
 
 Fields that are not declared are skipped; those at their default are not written, as in proto3.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Kind(enum.Enum):
+class FieldType(enum.Enum):
     """What a field holds, and so how it is laid out."""
 
     INT = enum.auto()
@@ -40,18 +40,18 @@ class Kind(enum.Enum):
     DOUBLES = enum.auto()
 
 
-def pb(number: int, kind: Kind, *, message: type[Message] | None = None) -> Any:
+def pb(number: int, field_type: FieldType, *, message: type[Message] | None = None) -> Any:
     """Declare a field of a message.
 
     Args:
         number: Its number in the .proto, or from 1000 on in our own extensions.
-        kind: What it holds.
-        message: The class of what it holds, for `Kind.MESSAGE`.
+        field_type: What it holds.
+        message: The class of what it holds, for `FieldType.MESSAGE`.
     """
-    metadata = {"number": number, "kind": kind, "message": message}
-    if _LAYOUTS[kind].is_list:
+    metadata = {"number": number, "type": field_type, "message": message}
+    if _LAYOUTS[field_type].is_list:
         return field(default_factory=list, metadata=metadata)
-    return field(default=_LAYOUTS[kind].default, metadata=metadata)
+    return field(default=_LAYOUTS[field_type].default, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,8 @@ def _named(cls: type[Message], name: str) -> _Field:
     return spec
 
 
-def _spec(name: str, number: int, kind: Kind, message: type[Message] | None) -> _Field:
-    layout = _LAYOUTS[kind]
+def _spec(name: str, number: int, field_type: FieldType, message: type[Message] | None) -> _Field:
+    layout = _LAYOUTS[field_type]
     decoders: dict[int, Callable[[Any], Any]] = layout.decoders
     if message is not None:
         decoders = {codec.BYTES: message.decode}
@@ -200,25 +200,29 @@ def _encode_message(number: int, value: Message) -> bytes:
 
 
 _VARINT, _BYTES, _FIXED64, _FIXED32 = codec.VARINT, codec.BYTES, codec.FIXED64, codec.FIXED32
-_LAYOUTS: dict[Kind, _Layout] = {
-    Kind.INT: _Layout(_VARINT, 0, codec.varint_field, {_VARINT: codec.signed}),
-    Kind.OPTIONAL_INT: _Layout(_VARINT, None, codec.varint_field, {_VARINT: codec.signed}),
-    Kind.STRING: _Layout(_BYTES, "", _encode_text, {_BYTES: _text}),
-    Kind.BYTES: _Layout(_BYTES, b"", codec.bytes_field, {_BYTES: _as_it_is}),
-    Kind.DOUBLE: _Layout(_FIXED64, 0.0, codec.double_field, {_FIXED64: codec.to_double}),
+_LAYOUTS: dict[FieldType, _Layout] = {
+    FieldType.INT: _Layout(_VARINT, 0, codec.varint_field, {_VARINT: codec.signed}),
+    FieldType.OPTIONAL_INT: _Layout(_VARINT, None, codec.varint_field, {_VARINT: codec.signed}),
+    FieldType.STRING: _Layout(_BYTES, "", _encode_text, {_BYTES: _text}),
+    FieldType.BYTES: _Layout(_BYTES, b"", codec.bytes_field, {_BYTES: _as_it_is}),
+    FieldType.DOUBLE: _Layout(_FIXED64, 0.0, codec.double_field, {_FIXED64: codec.to_double}),
     # Extensions of hot records tell "absent" from zero.
-    Kind.FIXED64: _Layout(_FIXED64, None, codec.fixed64_field, {_FIXED64: _as_it_is}),
-    Kind.FIXED32: _Layout(_FIXED32, None, codec.fixed32_field, {_FIXED32: _as_it_is}),
-    Kind.MESSAGE: _Layout(_BYTES, None, _encode_message, {}),  # decoded by its class
-    Kind.INTS: _Layout(
+    FieldType.FIXED64: _Layout(_FIXED64, None, codec.fixed64_field, {_FIXED64: _as_it_is}),
+    FieldType.FIXED32: _Layout(_FIXED32, None, codec.fixed32_field, {_FIXED32: _as_it_is}),
+    FieldType.MESSAGE: _Layout(_BYTES, None, _encode_message, {}),  # decoded by its class
+    FieldType.INTS: _Layout(
         _BYTES,
         [],
         codec.packed_varints_field,
         {_BYTES: codec.unpack_varints, _VARINT: lambda value: [codec.signed(value)]},
     ),
-    Kind.STRINGS: _Layout(_BYTES, [], _each(_encode_text), {_BYTES: lambda data: [_text(data)]}),
-    Kind.BYTES_LIST: _Layout(_BYTES, [], _each(codec.bytes_field), {_BYTES: lambda data: [data]}),
-    Kind.DOUBLES: _Layout(
+    FieldType.STRINGS: _Layout(
+        _BYTES, [], _each(_encode_text), {_BYTES: lambda data: [_text(data)]}
+    ),
+    FieldType.BYTES_LIST: _Layout(
+        _BYTES, [], _each(codec.bytes_field), {_BYTES: lambda data: [data]}
+    ),
+    FieldType.DOUBLES: _Layout(
         _BYTES,
         [],
         _encode_doubles,

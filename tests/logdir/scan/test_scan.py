@@ -31,7 +31,7 @@ from tfdbg_tui.logdir.index.executions import ExecutionLog
 from tfdbg_tui.logdir.index.traces import TraceLog
 from tfdbg_tui.logdir.scan.interning import Interner
 from tfdbg_tui.wire import codec, events, tfrecord
-from tfdbg_tui.wire.message import Kind
+from tfdbg_tui.wire.message import FieldType
 
 import numpy as np  # isort: skip
 
@@ -194,11 +194,11 @@ def test_records_with_every_field_are_read_in_bulk(tmp_path: Path, alone: Counte
 
 def test_extensions_of_a_trace_are_of_fixed_width() -> None:
     """`trace_tail` refuses a varint behind the value vector: reading takes twice as long."""
-    fixed = {Kind.FIXED32, Kind.FIXED64, Kind.DOUBLES}
+    fixed = {FieldType.FIXED32, FieldType.FIXED64, FieldType.DOUBLES}
     declared = dataclasses.fields(events.GraphExecutionTrace)
-    kinds = {f.name: f.metadata["kind"] for f in declared if f.metadata["number"] >= 1000}
-    assert kinds
-    assert not {name for name, kind in kinds.items() if kind not in fixed}
+    types = {f.name: f.metadata["type"] for f in declared if f.metadata["number"] >= 1000}
+    assert types
+    assert not {name for name, its in types.items() if its not in fixed}
 
 
 UNKNOWN_FIELDS = {

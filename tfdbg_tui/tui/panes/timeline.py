@@ -86,7 +86,7 @@ class ExecutionRows(EventRows):
 ROWS = ExecutionRows()
 
 
-class Timeline(Pane):
+class ExecutionTimeline(Pane):
     """The Python Execution Timeline pane: a page of boxes, read like text."""
 
     EMPTY = "No eager executions recorded."
@@ -304,7 +304,7 @@ SPEC = PaneSpec(
     title="Python Execution Timeline",
     short_title="Exec",
     rows=ROWS,
-    view=Timeline,
+    view=ExecutionTimeline,
     tile=2,
     companion="graph_execution",
     keys=("first_alert", "why", "next_alert", "producer", "consumer", "filter"),
