@@ -48,7 +48,7 @@ def pb(number: int, field_type: FieldType, *, message: type[Message] | None = No
         field_type: What it holds.
         message: The class of what it holds, for `FieldType.MESSAGE`.
     """
-    metadata = {"number": number, "type": field_type, "message": message}
+    metadata = {"number": number, "field_type": field_type, "message": message}
     if _LAYOUTS[field_type].is_list:
         return field(default_factory=list, metadata=metadata)
     return field(default=_LAYOUTS[field_type].default, metadata=metadata)
