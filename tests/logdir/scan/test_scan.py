@@ -196,7 +196,7 @@ def test_extensions_of_a_trace_are_of_fixed_width() -> None:
     """`trace_tail` refuses a varint behind the value vector: reading takes twice as long."""
     fixed = {FieldType.FIXED32, FieldType.FIXED64, FieldType.DOUBLES}
     declared = dataclasses.fields(events.GraphExecutionTrace)
-    types = {f.name: f.metadata["type"] for f in declared if f.metadata["number"] >= 1000}
+    types = {f.name: f.metadata["field_type"] for f in declared if f.metadata["number"] >= 1000}
     assert types
     assert not {name for name, its in types.items() if its not in fixed}
 
