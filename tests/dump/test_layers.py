@@ -158,6 +158,26 @@ def test_no_code_of_the_program_runs_to_find_variables(tmp_path: Path) -> None:
     assert not Spied.asked
 
 
+class Keyed(tf.Module):  # type: ignore[name-defined]
+    """Holds a module under a variable: the text of that reads its value."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = tf.Variable(1.0).ref()
+        self.held = {"other": 1, self.linear: Linear()}
+
+    def __call__(self, x: Any) -> Any:
+        return self.held[self.linear](x)
+
+
+def test_a_module_under_a_variable_has_its_number(tmp_path: Path) -> None:
+    keyed = Keyed()
+    run = dumped(tmp_path, lambda: keyed(tf.ones([1, 2])))
+    types = types_of_executions(run)
+    assert types["keyed/held[1]"].count("MatMul") == 1
+    assert run.omissions == ()
+
+
 def test_a_layer_that_raises_costs_the_fact_alone(tmp_path: Path) -> None:
     run = dumped(tmp_path, lambda: Odd()(tf.ones([])))
     assert "Sin" in types_of_executions(run)[""]

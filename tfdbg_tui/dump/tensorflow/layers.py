@@ -174,5 +174,16 @@ def _held(value: Any) -> Iterable[tuple[str, Any]]:
     if isinstance(value, (list, tuple)):
         return ((f"[{number}]", element) for number, element in enumerate(value))
     if isinstance(value, Mapping):
-        return ((f"[{key}]", element) for key, element in value.items())
+        return (
+            (f"[{_plain(key, number)}]", element)
+            for number, (key, element) in enumerate(value.items())
+        )
     return (("", value),)
+
+
+def _plain(key: Any, number: int) -> Any:
+    """Return a key, or else its number: the text of another one is code that may run ops.
+
+    That of a variable reads it.
+    """
+    return key if type(key) in (str, int) else number
