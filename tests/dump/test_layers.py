@@ -164,7 +164,7 @@ class Keyed(tf.Module):  # type: ignore[name-defined]
     def __init__(self) -> None:
         super().__init__()
         self.linear = tf.Variable(1.0).ref()
-        self.held = {"other": 1, self.linear: Linear()}
+        self.held: dict[Any, Any] = {"other": 1, self.linear: Linear()}
 
     def __call__(self, x: Any) -> Any:
         return self.held[self.linear](x)
