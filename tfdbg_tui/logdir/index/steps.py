@@ -162,7 +162,11 @@ def _where_its_loop_begins(called: Flags, kind_of: Int64Array, stacks: Int64Arra
     What the loop executes before the call, as the fetch of the batch, is of the same step.
     """
     calls = np.flatnonzero(called)
-    before = np.flatnonzero(np.bincount(stacks)[stacks[: calls[0]]] >= len(calls))
+    ahead = stacks[: calls[0]]
+    once, total = np.bincount(ahead, minlength=int(stacks.max()) + 1), np.bincount(stacks)
+    # Of a line in the loop all ops but for those of a last fetch come once with each call.
+    in_loop = (once * len(calls) <= total) & (total <= once * (len(calls) + 1))
+    before = np.flatnonzero(in_loop[ahead])
     ops = zip(kind_of[before].tolist(), stacks[before].tolist(), strict=True)
     for kind, stack in dict.fromkeys(ops):
         rows = np.flatnonzero((kind_of == kind) & (stacks == stack))
