@@ -169,6 +169,11 @@ async def test_alerts_are_filtered_below_what_caused_them(
         assert "nothing is both" in opened.app.query_one(KeyBar).message
         await opened.press("escape")
         assert listed(opened, "alerts") == len(opened.snapshot.alerts)
+        opened.app.session.load(Snapshot(open_run(logdirs["no_tensor"])))
+        assert opened.snapshot.notes, "else nothing is tested here"
+        await opened.press("1", "backslash", *"type=Nope", "enter")
+        reason = opened.app.query_one("#alerts", Pane).reason_when_empty
+        assert reason == "Nothing fits the filter. Esc ends it.", "not that nothing is bad"
 
 
 async def test_one_key_lists_alerts_of_one_kind_after_the_other(

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from tfdbg_tui.diagnosis.function_names import readable_function
+
 if TYPE_CHECKING:
     from tfdbg_tui.logdir import GraphOp, Layer, Run, TensorSummary
 
@@ -42,10 +44,13 @@ def summary_of(run: Run, event: TensorEvent) -> TensorSummary | None:
 
 
 def name_of(run: Run, event: TensorEvent) -> str:
-    """Return ``op_name:slot``; for executions, which have no name, ``op_type:slot``."""
+    """Return ``op_name:slot``; for executions, which have no name, ``op_type:slot``.
+
+    Of a call it is the function as its author knows it.
+    """
     if event.kind == "graph_execution":
         return run.graph_executions.site(event.index).tensor_name
-    return f"{run.executions.kind(event.index).op_type}:{event.slot}"
+    return f"{readable_function(run.executions.kind(event.index).op_type)}:{event.slot}"
 
 
 def op_name_of(run: Run, event: TensorEvent) -> str | None:

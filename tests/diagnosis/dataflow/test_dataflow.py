@@ -89,6 +89,9 @@ def test_a_loop_body_takes_what_its_last_iteration_left(tmp_path: Path) -> None:
     assert (again.event, again.via) == (TensorEvent("graph_execution", 1, 0), "loop")
     (last,) = dataflow.producers(result)
     assert (last.event, last.via) == (TensorEvent("graph_execution", 3, 0), "loop")
+    assert name_of(program.open(), TensorEvent("execution", 0, 0)) == "f:0", (
+        "as its author knows it"
+    )
 
 
 def test_the_branch_that_was_taken_gives_the_result(tmp_path: Path) -> None:

@@ -149,6 +149,9 @@ def test_columns_of_a_chain_are_as_wide_as_it_needs() -> None:
     beside_counts = dict(choose_columns(names, facts, 80).facts)
     assert beside_counts["function"] == len(" multi_step_on_iterator")
     assert "in" not in beside_counts
+    facts["op type"] = ["Log", "Mul"]
+    beside_function = dict(choose_columns(["args_2:0"], facts, 48).facts)
+    assert beside_function["function"] == len(" multi_step_on_iterator"), "before the op type"
     narrow = choose_columns(names, facts, 30)
     assert narrow.name + sum(width for _, width in narrow.facts) <= 30
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.layers import breadcrumb
 from tfdbg_tui.diagnosis.values import bad_elements_text
 
@@ -117,7 +118,7 @@ def _beside_layer(finding: Finding) -> str:
 
 
 def _op(finding: Finding) -> str:
-    name = f"{finding.op_name or finding.op_type}:{finding.event.slot}"
+    name = f"{finding.op_name or readable_function(finding.op_type)}:{finding.event.slot}"
     op_type = f" ({finding.op_type})" if finding.op_name else ""
     graph = f" in {finding.graph}" if finding.graph else ""
     when = f", {finding.when}" if finding.when else ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.layers import layer_json
 from tfdbg_tui.diagnosis.locations import location_json
 from tfdbg_tui.diagnosis.report.bad_lines import bad_lines_json, find_bad_lines
@@ -95,7 +96,7 @@ class Finding:
 
     def _repr_html_(self) -> str:
         at = f"{self.location.file}:{self.location.line}" if self.location else "unknown line"
-        parts = (self.title, f"{self.op_type} at {at}", self.evidence, self.fix)
+        parts = (self.title, f"{readable_function(self.op_type)} at {at}", self.evidence, self.fix)
         return f"<li>{'<br>'.join(escape(part) for part in parts)}</li>"
 
     def to_json(self) -> dict[str, Any]:

@@ -51,9 +51,9 @@ class Alerts(Pane):
     @property
     def reason_when_empty(self) -> str:
         """See `Pane`."""
-        snapshot = self.session.snapshot
-        if snapshot is None or not snapshot.run.progress.complete or not snapshot.notes:
-            return super().reason_when_empty
+        reason, snapshot = super().reason_when_empty, self.session.snapshot
+        if reason != self.EMPTY or snapshot is None or not snapshot.notes:
+            return reason
         notes = " ".join(snapshot.notes).replace("\n", " ")
         return notes if snapshot.is_blind else f"{self.EMPTY} {notes}"
 

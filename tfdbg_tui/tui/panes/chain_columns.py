@@ -20,7 +20,8 @@ CAME_IN = chips.BRIEF + 3
 """Width of what came in, and an arrow."""
 
 _TAIL = 28  # the last two parts of most names; more of them pushes nothing away
-_ENOUGH = {"came by": 12, "function": 12, "op type": 14}  # the first ones first
+_ENOUGH = {"came by": 12, "function": 24, "op type": 14}  # the first ones first
+_LEAST_FACT = 12  # narrower than that they tell nothing, unless they need no more
 _WIDENED = ("function", "op type")
 _ORDER = ("op type", "function", "came by", "in")
 
@@ -55,7 +56,7 @@ def choose_columns(
     left = room - name
     chosen: dict[str, int] = {}
     for title, enough in _ENOUGH.items():
-        width = min(enough, needed.get(title, enough))
+        width = min(enough, needed.get(title, enough), max(left, _LEAST_FACT))
         if width <= left:
             chosen[title] = width
             left -= width

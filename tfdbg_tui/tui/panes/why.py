@@ -51,10 +51,12 @@ class Why(ChainPane):
     """The Why pane."""
 
     _columns = ChainColumns()
+    _counts: tuple[int, ...] = ()  # widths of the columns of counts; none where words are shorter
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        return self.session.focus.why, self._row(row), row == self.cursor, self._columns
+        widths = self._columns, self._counts
+        return self.session.focus.why, self._row(row), row == self.cursor, widths
 
     def _row(self, row: int) -> FoldedRow:
         return ROWS.rows(self.snapshot, self.session.focus)[row]
@@ -73,7 +75,7 @@ class Why(ChainPane):
         cells.append((fitted, "dim" if here.folded else style))
         for title, column in self._columns.facts:
             cells += self._fact(title, column, here)
-        return (*cells, *self._values(link, width)), "focus" if focused else ""
+        return (*cells, *self._values(link)), "focus" if focused else ""
 
     def _row_name(self, here: FoldedRow) -> str:
         links = self.chain.links
@@ -130,20 +132,20 @@ class Why(ChainPane):
         """Whether the row before is what went into this one."""
         return here.first > 0 and (self.chain.finding is None or here.first >= self.chain.start)
 
-    def _values(self, link: Link, width: int) -> Line:
-        if self._wide(width):
-            return chips.columns(link.summary, self.charset, chips.ALL_WIDTHS)
+    def _values(self, link: Link) -> Line:
+        if self._counts:
+            return chips.columns(link.summary, self.charset, self._counts)
         return (*chips.in_brief(link.summary, self.charset), (" ", ""))
-
-    def _wide(self, width: int) -> bool:
-        return width >= 3 + LEAST_NAME + sum(chips.ALL_WIDTHS)
 
     def fit_columns(self, rows: range, width: int) -> None:
         """See `VirtualList`: for the whole chain, so that scrolling changes nothing."""
         found = ROWS.rows(self.snapshot, self.session.focus)
         facts = {title: [self._text(title, row) for row in found] for title in _TEXTS}
-        counts = sum(chips.ALL_WIDTHS) if self._wide(width) else chips.BRIEF + 1
-        self._columns = choose_columns(list(map(self._row_name, found)), facts, width - 3 - counts)
+        summaries = [self.chain.links[row.last].summary for row in found]
+        counts = chips.column_widths(summaries, self.charset)
+        self._counts = counts if width >= 3 + LEAST_NAME + sum(counts) else ()
+        room = width - 3 - (sum(self._counts) or chips.BRIEF + 1)
+        self._columns = choose_columns(list(map(self._row_name, found)), facts, room)
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`."""
@@ -152,8 +154,7 @@ class Why(ChainPane):
         if any(title == "in" for title, _ in facts):
             titles += f"{'in':>{chips.BRIEF}}   "
         start: Cell = (f"   {'tensor':{self._columns.name}}{titles}", "dim")
-        counts = chips.ALL_WIDTHS if self._wide(width) else ()
-        titled = (start, *chips.column_titles(self.charset, counts))
+        titled = (start, *chips.column_titles(self.charset, self._counts))
         return (*self._elsewhere(width), titled)
 
     def _elsewhere(self, width: int) -> tuple[Line, ...]:

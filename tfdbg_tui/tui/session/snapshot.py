@@ -294,10 +294,7 @@ class Snapshot:
 
     def tensor_name(self, event: TensorEvent) -> str:
         """Return ``op_name:slot``; of a call the function as its author knows it."""
-        if event.kind == "graph_execution":
-            return name_of(self.run, event)
-        kind = self.run.executions.kind(event.index)
-        return f"{readable_function(kind.op_type)}:{event.slot}"
+        return name_of(self.run, event)
 
     def summary(self, event: TensorEvent) -> TensorSummary | None:
         """Return what was recorded of a tensor's values; None where there is nothing."""

@@ -23,9 +23,6 @@ NUM_BAD = 3
 _COLUMN, _ZEROS = 6, 3  # width of a column with counts, and of one with nothing but zeros
 _WORDS = 19
 
-ALL_WIDTHS = (_COLUMN,) * 6
-"""Widths for `columns` that hold any counts of all kinds."""
-
 BRIEF = 12
 """Width of `brief`."""
 
