@@ -58,3 +58,27 @@ def test_every_field_of_an_execution_is_handed_out(tmp_path: Path, field: str) -
 def test_every_field_of_a_trace_is_handed_out(tmp_path: Path, field: str) -> None:
     without = dataclasses.replace(TRACE, **{field: getattr(events.GraphExecutionTrace(), field)})
     assert told(tmp_path / "without", trace=without) != told(tmp_path / "with")
+
+
+def test_executions_that_may_have_a_tensor_are_found_without_decoding(tmp_path: Path) -> None:
+    """Those that have it are among them, and those that are long, which are not looked at."""
+    ids = [[300, 301], [301], [], [1 << 40], [300], []]
+    logdir = write_logdir(
+        tmp_path / "logdir",
+        executions=b"".join(
+            execution_record(
+                dataclasses.replace(
+                    EXECUTION,
+                    op_type="x" * (3000 if number == 5 else 3),
+                    input_tensor_ids=taken,
+                    output_tensor_ids=[10_000 + number],
+                )
+            )
+            for number, taken in enumerate(ids)
+        ),
+    )
+    executions = read(logdir).executions
+    assert list(executions.naming(300, range(6))) == [0, 4, 5]
+    assert list(executions.naming(301, [1, 2, 3])) == [1]
+    assert list(executions.naming(1 << 40, range(5))) == [3]
+    assert list(executions.naming(10_004, range(5))) == [4]

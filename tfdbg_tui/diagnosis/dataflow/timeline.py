@@ -333,7 +333,10 @@ class Timeline:
             own: The executions of the process.
             candidates: The places among them to look at.
         """
-        return next((i for i in candidates if tensor_id in self._output_slots(own[i])), None)
+        named = self._run.executions.naming(tensor_id, (own[place] for place in candidates))
+        made = (index for index in named if tensor_id in self._output_slots(index))
+        index = next(made, None)
+        return None if index is None else bisect.bisect_left(own, index)
 
     def _bisected(self, tensor_id: int, own: Sequence[int], end: int) -> int:
         """Return near which execution an eager tensor was made, if ids are in order."""
@@ -351,7 +354,7 @@ class Timeline:
         """Yield (execution, input slot) of the uses of an eager tensor soon after an execution."""
         own = self._of_same_process(after)
         start = bisect.bisect_right(own, after)
-        for index in own[start : start + _AHEAD]:
+        for index in self._run.executions.naming(tensor_id, own[start : start + _AHEAD]):
             for slot, used in enumerate(self.input_ids(index)):
                 if used == tensor_id:
                     yield index, slot

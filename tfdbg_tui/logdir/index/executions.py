@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,10 +23,10 @@ from tfdbg_tui.logdir.scan.execution_scan import ExecutionScan
 from tfdbg_tui.logdir.scan.health_scan import largest_magnitudes
 from tfdbg_tui.logdir.values.output_slots import inputs_by_slot, outputs_by_slot
 from tfdbg_tui.logdir.values.tensors import recorded_tensor
-from tfdbg_tui.wire import codec, events
+from tfdbg_tui.wire import codec, events, tfrecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tfdbg_tui.logdir.definitions.definitions import Definitions, Stacks
     from tfdbg_tui.logdir.definitions.numbering import Numbering
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
 # The fields' numbers.
 _INPUT_TENSOR_IDS = events.Execution.tag("input_tensor_ids") >> 3
 _OUTPUT_TENSOR_IDS = events.Execution.tag("output_tensor_ids") >> 3
+
+_BLOCK = 128  # executions whose records are read together
+_BLOCKS = 32  # that are kept
+_SHORT = 2048  # bytes: as long as nearly all records are
 
 
 class OutputPlace(NamedTuple):
@@ -269,6 +274,7 @@ class Executions(EventList[Execution]):
         ]
         self._kinds = kinds.values
         self._num_kinds = len(kinds.values)
+        self._block = lru_cache(_BLOCKS)(self._read_block)
 
     def _decoded(self, index: int, log: int, event: events.DebugEvent) -> Execution:
         record = events.Execution.decode(event.execution)
@@ -336,6 +342,30 @@ class Executions(EventList[Execution]):
             UnreadableError: The record cannot be read.
         """
         return self._tensor_ids(index, _OUTPUT_TENSOR_IDS)
+
+    def naming(self, tensor_id: int, indices: Iterable[int]) -> Iterator[int]:
+        """Yield those of some executions that may have a tensor among inputs and outputs.
+
+        All others have not.  Bytes of the records are looked at, many times as fast as decoding.
+        """
+        wanted = codec.varint(tensor_id)
+        for index in indices:
+            record = self._block(index // _BLOCK)[index % _BLOCK]
+            if record is None or wanted in record:
+                yield index
+
+    def _read_block(self, block: int) -> list[bytes | None]:
+        """Read the records of a block of executions; None for what is long, or cannot be read."""
+        indices = np.arange(block * _BLOCK, min(len(self), (block + 1) * _BLOCK))
+        found: list[bytes | None] = [None] * len(indices)
+        for log, places, rows in self._rows.split(indices):
+            offsets = self._offsets[log].take(rows).tolist()
+            with suppress(OSError):
+                read = self._files[log].bytes_at_each(offsets, _SHORT)
+                for place, data in zip(places.tolist(), read, strict=True):
+                    size = tfrecord.FRAME_SIZE + int.from_bytes(data[:8], "little")
+                    found[place] = data[:size] if size <= len(data) else None
+        return found
 
     def _tensor_ids(self, index: int, field: int) -> tuple[int, ...]:
         ids: list[int] = []
