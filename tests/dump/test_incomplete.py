@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -125,6 +126,28 @@ def first_time(original: Callable[..., Any], raised: list[str]) -> Callable[...,
     return call
 
 
+def owner_of(place: str) -> tuple[Any, str]:
+    """Return the class or module of `dump` that has what is called in a place, and its name."""
+    owner, _, name = place.rpartition(".")
+    return resolve_name(f"{dump.__name__}.{owner}"), name
+
+
+class TimeIsUpError(Exception):
+    """What handlers of signals raise."""
+
+
+def _interrupted(original: Callable[..., Any], raised: list[str]) -> Callable[..., Any]:
+    """Return what a signal interrupts when it is called first, and then is the original."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not raised:
+            raised.append("once")
+            signal.raise_signal(signal.SIGALRM)
+        return original(*args, **kwargs)
+
+    return call
+
+
 def gap_text(report: Report) -> str:
     return " ".join(gap.text for gap in report.gaps)
 
@@ -177,10 +200,7 @@ def test_a_bug_of_ours_costs_one_record_or_graph_and_is_told(
 ) -> None:
     program = program_for(place)
     plain, events = undisturbed(program)
-    owner: Any = dump
-    *path, name = place.split(".")
-    for part in path:
-        owner = getattr(owner, part) if hasattr(owner, part) else None
+    owner, name = owner_of(place)
     raised: list[str] = []
     monkeypatch.setattr(owner, name, first_time(getattr(owner, name), raised))
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
@@ -221,13 +241,15 @@ def test_a_bug_of_ours_at_the_begin_or_end_of_a_dump_reaches_no_program(
     expected = tf.math.sin(tf.ones([2])).numpy()
     raised: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        owner, name = f"tfdbg_tui.dump.{place}".rsplit(".", 1)
-        original = getattr(resolve_name(owner), name)
-        patch.setattr(f"{owner}.{name}", first_time(original, raised))
+        owner, name = owner_of(place)
+        patch.setattr(owner, name, first_time(getattr(owner, name), raised))
         tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
         np.testing.assert_array_equal(tf.math.sin(tf.ones([2])), expected)
+        writer = dump.current()
         tfdbg_tui.disable_dump_debug_info()
     assert raised
+    if writer is not None:
+        writer.stop()  # Where that failed it goes on.
     if "a bug of ours" not in caplog.text:
         assert diagnose(open_run(tmp_path)).verdict == "incomplete"
     tfdbg_tui.enable_dump_debug_info(str(tmp_path / "next"), "CONCISE_HEALTH", -1)
@@ -471,3 +493,41 @@ def _running(logdir: Path) -> str:
     """Returns what is said of a program that has not ended."""
     (text,) = (gap.text for gap in diagnose(open_run(logdir)).gaps if gap.kind == "running")
     return text
+
+
+@pytest.mark.parametrize("error", [TimeIsUpError, TimeoutError, KeyboardInterrupt])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "writer.DumpWriter.eager_op",
+        "writer.DumpWriter.call_ends",
+        "observe.function_copies.FunctionCopies._make",
+    ],
+)
+def test_what_a_signal_raises_in_a_hook_reaches_the_program(
+    place: str, error: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any) -> None:
+        raise error
+
+    @tf.function
+    def step(x: Any) -> Any:
+        return tf.sin(x)
+
+    before = signal.signal(signal.SIGALRM, stop)
+    raised: list[str] = []
+    owner, name = owner_of(place)
+    monkeypatch.setattr(owner, name, _interrupted(getattr(owner, name), raised))
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    try:
+        with pytest.raises(error):
+            step(tf.cos([1.0]))
+        step(tf.cos([1.0]))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+        signal.signal(signal.SIGALRM, before)
+    run = open_run(tmp_path)
+    report = diagnose(run)
+    assert report.verdict == "incomplete"
+    assert all(error.__name__ in gap.text for gap in report.gaps)
+    assert [row.op_name for row in run.graph_executions][-1] == "Sin"

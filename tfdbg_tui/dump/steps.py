@@ -7,6 +7,8 @@ import functools
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.dump.interrupts import contained
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -133,10 +135,9 @@ def make_step_callback() -> Any:
 
 def _iterations(model: Any) -> int:
     optimizer = getattr(model, "optimizer", None)
-    try:
+    with contained():  # In a TensorFlow 1 graph it has no value, in other backends no such method.
         return int(optimizer.iterations.numpy()) if optimizer is not None else 0
-    except Exception:  # In a TensorFlow 1 graph it has no value, in other backends no such method.
-        return 0
+    return 0
 
 
 def mark_keras_steps(keras: Any) -> None:

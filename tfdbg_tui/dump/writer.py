@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.errors import BadTensorError, bad_tensor_message, reason_of
+from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.dump.observe import callbacks, row_queue
 from tfdbg_tui.dump.observe.eager import ELEMENT_OPS, BadTensor, EagerExecutions
 from tfdbg_tui.dump.observe.function_copies import CANNOT_TAKE_VALUES, FunctionCopies
@@ -187,16 +188,20 @@ class DumpWriter:
         self.active = False
         row_queue.forked()
 
-    def hook_failed(self, error: Exception, what: str, graph_id: str = "") -> None:
+    def hook_failed(self, error: BaseException, what: str, graph_id: str = "") -> None:
         """Tell in the logdir what an error of ours has cost; the program goes on.
 
         Args:
-            error: The error; a `BadTensorError` is meant for the program, and raised again.
+            error: The error; what is meant for the program is raised again.
             what: What is not on record, as "the graph loss".
             graph_id: The graph that it is about, if it is known.
         """
         if isinstance(error, BadTensorError):
             raise error
+        if is_interrupt(error):
+            self._recorder.omit(omissions.SKIPPED, what, reason_of(error), graph_id)
+            raise error
+        assert isinstance(error, Exception)
         self._recorder.lose(omissions.SKIPPED, what, error, graph_id)
 
     def exported_as_it_is(self, error: Exception) -> None:
@@ -236,7 +241,7 @@ class DumpWriter:
             if self._is_step_recorded and number is not None:
                 self._measured.step_begins(number)
             self._switch()
-        except Exception as error:
+        except BaseException as error:
             self.hook_failed(error, "which graph executions are of which step")
 
     def _switch(self) -> None:
@@ -464,7 +469,7 @@ class DumpWriter:
         if self._records():
             self.skip(f"the function {name}", reason)
 
-    def _not_observed(self, graph: Any, error: Exception) -> None:
+    def _not_observed(self, graph: Any, error: BaseException) -> None:
         self.hook_failed(error, f"the graph {graph.name}", self._graphs.graph_id(graph))
 
     def _records(self) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.dump.observe.places import AddedGraph, Usage
 from tfdbg_tui.dump.tensorflow import functions, graph_ops, graph_state, own, pruning
 from tfdbg_tui.dump.tensorflow.function_defs import (
@@ -79,7 +80,7 @@ class FunctionCopies:
     def __init__(
         self,
         observe: Callable[[Any, FunctionBody, AddedGraph], None],
-        skip: Callable[[Any, Exception], None],
+        skip: Callable[[Any, BaseException], None],
         leave_out: Callable[[str, str], None],
     ) -> None:
         self._observe = observe
@@ -110,7 +111,9 @@ class FunctionCopies:
                 state[key] = None  # It calls itself, or fails.
                 try:
                     state[key] = self._make(graph, name, state[name], usage)
-                except Exception as error:
+                except BaseException as error:
+                    if is_interrupt(error):
+                        del state[key]
                     self._skip(graph, error)
             copy: FunctionCopy | None = state[key]
             return copy

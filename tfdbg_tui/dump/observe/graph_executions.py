@@ -12,6 +12,7 @@ from tfdbg_tui.dump.encode.batches import RowsBatch
 from tfdbg_tui.dump.encode.queue_rows import COUNTED, FIRST_SETTLED, KEY, QueueRows
 from tfdbg_tui.dump.encode.records import Batch
 from tfdbg_tui.dump.errors import bad_tensor_message
+from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class GraphExecutions:
                 self._recorder.traces(RowsBatch(part, records))
         except Exception as error:  # What comes after in the queue may be bad.
             self._recorder.lose(omissions.SKIPPED, "graph executions", error)
+            if is_interrupt(error):
+                raise
 
     def add(self, group: Group, values: Values, cause: Cause) -> None:
         """Queue one execution of a group.

@@ -242,7 +242,7 @@ class _Queue:
             self._moments.append((number, lambda: moment))
             try:
                 stages.put_number(_NAME, -number, WIDTH)
-            except Exception:
+            except BaseException:
                 self._moments.pop()  # Later rows do not belong to it.
                 raise
 
@@ -258,7 +258,7 @@ class _Queue:
                         self._hand_over(items)
                     if not found and where is not resources.current_context():
                         self._contexts.remove(where)  # The program has thrown it away.
-            except Exception as error:
+            except BaseException as error:
                 for dump in list(callbacks.dumps):
                     if dump.active:  # A dump that was stopped has its rows.
                         _tell_loss(dump, error)
@@ -290,7 +290,7 @@ class _Queue:
             try:
                 known = [*moments, self._open_moment(dump)]
                 _hand_to(dump, groups, which[own], known, when[own], rows[own], of_own)
-            except Exception as error:
+            except BaseException as error:
                 _tell_loss(dump, error)
 
     def _ended(
@@ -367,7 +367,7 @@ def _told_by_elements(groups: Sequence[Group], taken: QueueRows, words: Words) -
     return told
 
 
-def _tell_loss(dump: Dump, error: Exception) -> None:
+def _tell_loss(dump: Dump, error: BaseException) -> None:
     dump.hook_failed(error, "graph executions")
 
 

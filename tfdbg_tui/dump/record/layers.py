@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.dump.interrupts import contained
 from tfdbg_tui.dump.tensorflow import layers
 from tfdbg_tui.wire import events, filesets
 
@@ -76,6 +76,6 @@ class LayerNumbers:
             if len(self._known) >= _MAX_OBJECTS:
                 self._known.clear()
             self._known[outer_number, id(layer)] = weakref.ref(layer), number
-        with contextlib.suppress(Exception):  # What a layer raises costs its variables alone.
+        with contained():  # What a layer raises costs its variables alone.
             self._variables.of_layer(number, layer)
         return number

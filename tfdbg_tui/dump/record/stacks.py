@@ -16,6 +16,7 @@ import traceback
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.dump.interrupts import contained
 from tfdbg_tui.dump.record.layers import LayerNumbers
 from tfdbg_tui.dump.tensorflow import layers, locations, own_frames, tape_hooks
 from tfdbg_tui.dump.tensorflow.locations import Location
@@ -81,13 +82,12 @@ class CodeLocations:
         """Return a location with the layer that is called there this time."""
         if not location.layer_calls and not self._is_limited_gradient(location):
             return location
-        try:
+        with contained():  # What a layer of the program raises costs this fact alone.
             number = self._layers.number(layers.called(frame, location.layer_calls))
             if self._is_limited_gradient(location):
                 number = _forward_layer(frame, location) or number
-        except Exception:  # What a layer of the program raises costs this fact alone.
-            return location
-        return Location(*location[:-1], number)  # half the time of _replace
+            return Location(*location[:-1], number)  # half the time of _replace
+        return location
 
     def _is_limited_gradient(self, location: Location) -> bool:
         """Return whether a gradient is computed whose layer decides if it is recorded."""

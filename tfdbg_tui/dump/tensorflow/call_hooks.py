@@ -134,13 +134,8 @@ class CallHooks:
     ) -> Any:
         """Call a function; its outputs are recorded by the op callback where there is one."""
         call = self._listener.tell("call_begins", op_name)
-        function, captures = op_name, []
-        if self._listener.attempt(_CALLS, devices.is_custom, inputs):
-            self._listener.tell("function_left_out", op_name, "its arguments are DTensors")
-        else:
-            to_run = self._listener.tell("function_to_run", op_name, call)
-            function, captures = to_run or (op_name, [])
         try:
+            function, captures = self._function_to_run(op_name, call, inputs)
             outputs = original(function, num_outputs, [*inputs, *captures], *rest)
         except BaseException as error:
             own.restore_names(error)
@@ -148,3 +143,11 @@ class CallHooks:
             raise
         self._listener.tell("call_ends", call, inputs, outputs)
         return outputs
+
+    def _function_to_run(self, op_name: str, call: Any, inputs: Any) -> tuple[str, list[Any]]:
+        if self._listener.attempt(_CALLS, devices.is_custom, inputs):
+            self._listener.tell("function_left_out", op_name, "its arguments are DTensors")
+            return op_name, []
+        to_run: tuple[str, list[Any]] | None
+        to_run = self._listener.tell("function_to_run", op_name, call)
+        return to_run or (op_name, [])

@@ -105,7 +105,7 @@ class EagerHooks:
                 return None
             try:
                 self._listener.eager_op(op_type, inputs, outputs)
-            except Exception as error:
+            except BaseException as error:
                 self._listener.hook_failed(error, subject("eager_op", (op_type,)))
             return None
         return list(outputs)  # handed to the next callback, and then to the program

@@ -15,6 +15,7 @@ from tensorflow.python.eager.context import Context
 from tensorflow.python.eager.wrap_function import function_from_graph_def
 from tensorflow.python.ops import gen_experimental_dataset_ops
 
+from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.dump.tensorflow import functions, own
 from tfdbg_tui.dump.tensorflow.function_defs import called_functions
 from tfdbg_tui.dump.tensorflow.private import declare
@@ -122,6 +123,8 @@ def _guarded(change: Callable[[Any], Any], subject: Any) -> Any:
         with own.work():
             return change(subject)
     except Exception as error:
+        if is_interrupt(error):
+            raise
         _log.warning("tfdbg-tui: what is exported here may hold ops that record (%s)", error)
         for listener in list(listeners):
             listener.exported_as_it_is(error)

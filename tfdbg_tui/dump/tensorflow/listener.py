@@ -132,7 +132,7 @@ class Listener(Protocol):
             frame: The frame that asked for them.
         """
 
-    def hook_failed(self, error: Exception, what: str) -> None:
+    def hook_failed(self, error: BaseException, what: str) -> None:
         """Telling one of the above has raised; raises again what is meant for the program.
 
         Args:
@@ -165,7 +165,7 @@ class SafeListener:
             return None
         try:
             return getattr(self._listener, hook)(*args, **kwargs)
-        except Exception as error:
+        except BaseException as error:
             self._listener.hook_failed(error, subject(hook, args))
             return None
 
@@ -179,7 +179,7 @@ class SafeListener:
         """
         try:
             return function(*args)
-        except Exception as error:
+        except BaseException as error:
             self._listener.hook_failed(error, what)
             return None
 
