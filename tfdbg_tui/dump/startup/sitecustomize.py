@@ -30,7 +30,7 @@ class ImportWatcher:
         self._actions = actions
 
     def find_spec(self, name: str, path: "Any" = None, target: "Any" = None) -> "ModuleSpec | None":
-        """Find a watched package as the other finders do, and tfdbg_tui where this file is.
+        """Find a watched package as the later finders do, and tfdbg_tui where this file is.
 
         Args:
             name: Name of the module, in full.
@@ -41,8 +41,9 @@ class ImportWatcher:
             return PathFinder.find_spec(name, [_PACKAGE_PARENT])
         if name not in self._actions:
             return None
-        for finder in sys.meta_path:
-            find = None if finder is self else getattr(finder, "find_spec", None)
+        finders = sys.meta_path[:]
+        for finder in finders[finders.index(self) + 1 :]:  # Python has asked those before.
+            find = getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = find(name, path, target) if find else None
             if spec is not None:
                 _call_after_import(spec.loader, self._actions[name])

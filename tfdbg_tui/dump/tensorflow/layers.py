@@ -7,16 +7,15 @@ methods does.  So nothing of theirs is wrapped, and there is nothing to take bac
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.tensorflow import frame_locals
+from tfdbg_tui.dump.tensorflow import frame_locals, objects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from types import CodeType, FrameType
 
 _KERAS = "keras.src.ops.operation"
@@ -26,7 +25,7 @@ _TENSORFLOW = "tensorflow."  # Its own modules, linear operators, are parts of o
 _INIT = "__init__"
 _BUILDS = ("_maybe_build", "symbolic_call", "_functional_construction_call")
 """Keras' functions that call layers, or make their variables, before they are to compute."""
-_BOOKKEEPING = "_self_"  # what the names of attributes begin with in which TensorFlow keeps others
+BOOKKEEPING = "_self_"  # what the names of attributes begin with in which TensorFlow keeps others
 
 
 class Description(NamedTuple):
@@ -91,11 +90,16 @@ def describe(layer: Any, outer: Any) -> Description:
         layer: A Keras layer or a module.
         outer: The one in whose call it is called; None where there is none.
     """
+    kind = type(layer).__name__
     if not is_keras(type(layer)):
-        return Description(_attribute(outer, layer) or str(layer.name), type(layer).__name__)
-    policy = layer.dtype_policy
+        return Description(_attribute(outer, layer) or objects.name_of(layer), kind)
+    policy = objects.attributes(layer).get("_dtype_policy")
+    computes_in = objects.attributes(policy).get("_compute_dtype")
     return Description(
-        str(layer.name), type(layer).__name__, str(policy.name), str(policy.compute_dtype or "")
+        objects.name_of(layer),
+        kind,
+        objects.name_of(policy) if policy is not None else "",
+        computes_in if isinstance(computes_in, str) else "",
     )
 
 
@@ -122,7 +126,8 @@ def _called_by(frame: FrameType) -> Any:
         is_call = name == _CALL
     else:
         own = type(layer).__module__.startswith(_TENSORFLOW)
-        is_call = isinstance(layer, tf.Module) and not own and hasattr(type(layer), name)
+        is_module = issubclass(type(layer), tf.Module)
+        is_call = is_module and not own and objects.has_method(type(layer), name)
     return layer if is_call else None
 
 
@@ -161,24 +166,15 @@ def _attribute(outer: Any, layer: Any) -> str:
 
     Modules are named after their classes, so that all of a class have one name.
     """
-    for name, value in vars(outer).items() if outer is not None else ():
-        if name.startswith(_BOOKKEEPING):
+    for name, value in objects.attributes(outer).items():
+        if name.startswith(BOOKKEEPING):
             continue
-        for key, held in _held(value):
-            if held is layer:
-                return f"{name}{key}"
+        if value is layer:
+            return name
+        for number, (key, element) in enumerate(objects.elements(value)):
+            if element is layer:
+                return f"{name}[{_plain(key, number)}]"
     return ""
-
-
-def _held(value: Any) -> Iterable[tuple[str, Any]]:
-    if isinstance(value, (list, tuple)):
-        return ((f"[{number}]", element) for number, element in enumerate(value))
-    if isinstance(value, Mapping):
-        return (
-            (f"[{_plain(key, number)}]", element)
-            for number, (key, element) in enumerate(value.items())
-        )
-    return (("", value),)
 
 
 def _plain(key: Any, number: int) -> Any:

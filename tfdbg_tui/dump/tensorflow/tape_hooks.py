@@ -12,7 +12,7 @@ from tensorflow.python.eager import imperative_grad as imperative_grad_module
 from tensorflow.python.eager.tape import Tape
 from tensorflow.python.ops import gradients_util
 
-from tfdbg_tui.dump.tensorflow import frame_locals
+from tfdbg_tui.dump.tensorflow import frame_locals, variables
 from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, tensor_id
 from tfdbg_tui.dump.tensorflow.private import declare, method
 
@@ -59,13 +59,13 @@ class TapeHooks:
         asked = [
             (source, answer)
             for source, answer in zip(sources, answers, strict=True)
-            if not tf.is_tensor(source) or hasattr(source, "trainable")
+            if variables.is_variable(source)
         ]
         if asked:
-            variables, found = zip(*asked, strict=True)
+            wanted, found = zip(*asked, strict=True)
             watched = _watched_variables(tape)
             target = targets[0] if len(targets) == 1 else None
-            told = target, variables, found, watched, sys._getframe(3)
+            told = target, wanted, found, watched, sys._getframe(3)
             self._listener.tell("gradients_asked", *told)
 
 

@@ -6,20 +6,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.tensorflow import frame_locals, private
+from tfdbg_tui.dump.tensorflow import frame_locals, objects
 from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, tensor_id
-from tfdbg_tui.dump.tensorflow.layers import is_keras
+from tfdbg_tui.dump.tensorflow.layers import BOOKKEEPING, is_keras
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
     from types import FrameType
 
-_flatten = private.attribute(tf.Module, "_flatten")
 CREATING_OPS = frozenset({"VarHandleOp", b"VarHandleOp"})
 """Types of the ops that make a variable's handle."""
 
 _ADDS_SLOT = "add_variable_from_reference"  # of the optimizers of Keras, old and new
 _REFERENCES = ("reference_variable", "model_variable")
+_OF_LAYER = (
+    *("_trainable_variables", "_non_trainable_variables"),
+    *("_trainable_weights", "_non_trainable_weights"),  # of old Keras
+    *("_layers", "_self_tracked_trackables"),
+)
+"""Attributes of layers of Keras that hold their variables, and the layers in them."""
 _VALUE = "_value"  # Keras' attribute with TensorFlow's variable: `value` may cast it
 
 
@@ -43,12 +48,17 @@ def handle_id(variable: Any) -> int | None:
     None for what has none: a variable that is not built yet, one of a session, or one of several
     replicas, outside of these.
     """
-    own = getattr(variable, "__dict__", {}).get(_VALUE, variable)
+    own = objects.attributes(variable).get(_VALUE, variable)
     try:
         handle = getattr(own, "handle", None)
     except ValueError:
         return None
     return tensor_id(handle) if is_eager(handle) else None
+
+
+def is_variable(thing: Any) -> bool:
+    """Return whether something is a variable of TensorFlow or Keras."""
+    return issubclass(type(thing), tf.Variable) or _VALUE in objects.attributes(thing)
 
 
 def name_of(variable: Any) -> str:
@@ -63,24 +73,36 @@ def is_trainable(variable: Any, layer: Any = None) -> bool:
         variable: The variable.
         layer: The layer or module that has it, if any: in old Keras only that knows.
     """
-    return bool(variable.trainable and getattr(layer, "trainable", True))
+    return bool(variable.trainable and objects.attributes(layer).get("_trainable", True))
 
 
-def of_layer(layer: Any) -> Iterable[Any]:
+def of_layer(layer: Any) -> Iterator[Any]:
     """Return the variables of a layer or module, and of those that are in it.
 
-    A module's `variables` also takes composite tensors apart, for which it asks their specs: these
-    are code of the program, which may compute something, or ask for the variables in turn.
+    Its `variables` may be code of the program, as may what takes composite tensors apart.
     """
-    if is_keras(type(layer)):
-        found: Iterable[Any] = layer.variables
-        return found
-    leaves: Iterable[Any] = _flatten(layer)(predicate=_is_variable)
-    return leaves
+    return _variables_in(layer, set())
 
 
-def _is_variable(value: Any) -> bool:
-    return isinstance(value, tf.Variable)
+def _variables_in(value: Any, seen: set[int]) -> Iterator[Any]:
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if is_variable(value):
+        yield value
+        return
+    for part in _parts(value):
+        yield from _variables_in(part, seen)
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    kind, kept = type(value), objects.attributes(value)
+    if is_keras(kind):
+        yield from (kept[name] for name in _OF_LAYER if name in kept)
+    elif issubclass(kind, tf.Module):
+        yield from (kept[name] for name in tuple(kept) if not name.startswith(BOOKKEEPING))
+    else:
+        yield from (element for _, element in objects.elements(value))
 
 
 def slot_created(frame: FrameType | None) -> Slot | None:
@@ -97,4 +119,4 @@ def slot_created(frame: FrameType | None) -> Slot | None:
         return None
     name = given.get("name") or given.get("variable_name") or ""
     of = f"{name_of(variable).replace('/', '_')}_"  # which new Keras puts before it
-    return Slot(str(name).removeprefix(of), str(given["self"].name), variable)
+    return Slot(str(name).removeprefix(of), objects.name_of(given["self"]), variable)
