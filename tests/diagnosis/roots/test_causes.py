@@ -50,7 +50,7 @@ def test_what_follows_from_a_bad_tensor_belongs_to_its_root(tmp_path: Path) -> N
     (root,) = report.roots
     assert (report.verdict, root.op_name, root.alerts, report.alerts) == ("bad", "Log", 9, 9)
     assert (root.certainty, root.evidence) == ("proved", "1 zero in → 1 -∞ out")
-    assert [link.name for link in root.chain] == ["Exp:0", "Log:0", "Mul:0", "__inference_f_1:0"]
+    assert [link.name for link in root.chain] == ["Exp:0", "Log:0", "Mul:0", "f:0"]
 
 
 def test_a_mask_of_minus_infinity_is_harmless(tmp_path: Path) -> None:
@@ -378,7 +378,7 @@ def test_a_bad_value_that_a_call_keeps_for_its_gradient_was_born_inside(tmp_path
     diagnosis = Diagnosis(program.open())
 
     kept = TensorEvent("execution", 0, 1)
-    assert [link.name for link in diagnosis.links.to(kept)] == ["Log:0", "__forward_f_1:1"]
+    assert [link.name for link in diagnosis.links.to(kept)] == ["Log:0", "f (forward):1"]
 
 
 def test_bad_data_from_a_pipeline_are_bad_only_if_what_comes_out_of_it_does_harm(
