@@ -138,7 +138,10 @@ class DumpWriter:
 
     def stop(self) -> None:
         """Stop recording and write everything.  `start` goes on in the same files."""
-        row_queue.drain()
+        try:
+            row_queue.drain()
+        except Exception as error:
+            self.hook_failed(error, "graph executions")
         was_active = self.active
         self._stop_listening()
         if was_active:
@@ -308,8 +311,7 @@ class DumpWriter:
 
     def eager_op(self, op_type: Any, inputs: Any, outputs: Any) -> None:
         """See `Listener`: record an eager op."""
-        if self._recorder.broken:
-            self._recorder.tell_fork()
+        if self._is_over():
             return
         if op_type in ELEMENT_OPS:
             row_queue.mark(self.now)  # What a dataset's functions made is older than its element.
@@ -340,8 +342,7 @@ class DumpWriter:
 
     def call_begins(self, name: str) -> Call | None:
         """Note that a function starts."""
-        if self._recorder.broken:
-            self._recorder.tell_fork()
+        if self._is_over():
             return None
         if self._eager.calls:
             row_queue.mark(self.now)  # The rows so far cannot be of the new call.
@@ -475,6 +476,13 @@ class DumpWriter:
     def _records(self) -> bool:
         self._recorder.tell_fork()
         return self.active and self._sampled and not self._recorder.broken
+
+    def _is_over(self) -> bool:
+        """Return whether nothing is recorded any more; a hook that the program wrapped stays."""
+        if self.active and not self._recorder.broken:
+            return False
+        self._recorder.tell_fork()
+        return True
 
     def _wants(self, graph: Any) -> bool:
         return self._records() and not own.is_graph(graph)
