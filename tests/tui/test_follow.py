@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from textual import events
 
+from tfdbg_tui.diagnosis import recording
 from tfdbg_tui.logdir import RunReader, list_runs, open_run
 from tfdbg_tui.program import Program
 from tfdbg_tui.tui.app import TfdbgApp
@@ -120,7 +122,10 @@ def writer(logdirs: RecordedLogdirs, tmp_path: Path) -> Writer:
     return Writer(logdirs["mnist"], tmp_path / "logdir")
 
 
-async def test_from_nothing_to_the_end(writer: Writer, logdirs: RecordedLogdirs) -> None:
+async def test_from_nothing_to_the_end(
+    writer: Writer, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "_QUIET_SECONDS", math.inf)  # However busy the machine is.
     async with watched(writer.logdir) as live:
         await live.until(lambda: "Waiting for a program" in live.screen())
         writer.logdir.mkdir()
