@@ -143,7 +143,7 @@ class Tools:
         events = run.executions if kind == "execution" else run.graph_executions
         if not 0 <= index < len(events):
             raise ValueError(f"there is no {kind} {index}: the run has {len(events)}")
-        chain = self._explained(run).find_chain(TensorEvent(kind, index, output))
+        chain = self._explained(run).find_chain(TensorEvent(kind, index, output), run)
         return chain_to_text(chain)
 
     def source(

@@ -31,8 +31,13 @@ def explain(run: Run) -> Explanation:
 
 
 @pytest.fixture(params=["mnist", "control_flow"])
-def explanation(request: pytest.FixtureRequest, logdirs: RecordedLogdirs) -> Explanation:
-    return explain(open_run(logdirs[request.param]))
+def run(request: pytest.FixtureRequest, logdirs: RecordedLogdirs) -> Run:
+    return open_run(logdirs[request.param])
+
+
+@pytest.fixture
+def explanation(run: Run) -> Explanation:
+    return explain(run)
 
 
 def test_every_alert_belongs_to_exactly_one_finding(explanation: Explanation) -> None:
@@ -43,10 +48,10 @@ def test_every_alert_belongs_to_exactly_one_finding(explanation: Explanation) ->
         assert group.kind == "suspect" or group.num_alerts == group.finding.alerts
 
 
-def test_every_alert_leads_back_to_its_root(explanation: Explanation) -> None:
+def test_every_alert_leads_back_to_its_root(explanation: Explanation, run: Run) -> None:
     for position in range(0, len(explanation.alerts), 7):
         event = explanation.alerts[position]
-        chain = explanation.find_chain(event)
+        chain = explanation.find_chain(event, run)
         finding = explanation.groups[explanation.group_of(event)].finding
         assert chain.finding is finding
         assert chain.links[chain.start].event == finding.event
@@ -95,18 +100,22 @@ def test_a_root_shows_its_inputs_as_it_took_them() -> None:
 def test_the_card_says_what_does_no_harm(
     logdirs: RecordedLogdirs, kind: GroupKind, word: str
 ) -> None:
-    explanation = explain(open_run(logdirs["mnist"]))
-    chain = explanation.find_chain(explanation.alerts[0])
+    run = open_run(logdirs["mnist"])
+    explanation = explain(run)
+    chain = explanation.find_chain(explanation.alerts[0], run)
     assert [part for part in parts(chain) if part.label == "harm"] == []
     (harm,) = [part for part in parts(replace(chain, kind=kind)) if part.label == "harm"]
     assert word in harm.text
 
 
-def test_command_line_and_clipboard_say_the_same_of_a_finding(explanation: Explanation) -> None:
+def test_command_line_and_clipboard_say_the_same_of_a_finding(
+    explanation: Explanation, run: Run
+) -> None:
     report = to_text(explanation.report)
     for group in explanation.groups:
         if group.kind == "root":
-            copied = chain_to_text(explanation.find_chain(group.finding.event)).split("\n")
+            chain = explanation.find_chain(group.finding.event, run)
+            copied = chain_to_text(chain).split("\n")
             card = [line for line in copied if not line.startswith("  chain")]
             card = card[: copied.index(next(s for s in copied if s.startswith("  alerts"))) + 1]
             assert "\n".join(card) in report
@@ -115,12 +124,14 @@ def test_command_line_and_clipboard_say_the_same_of_a_finding(explanation: Expla
 def test_counting_more_alerts_tells_the_same_as_diagnosing_anew(growing_run: GrowingRun) -> None:
     alerts: Alerts | None = None
     explanation: Explanation | None = None
+    explanations: list[Explanation] = []
     diagnosed = counted = 0
     for run in growing_run("mnist", 12):
         alerts = find_alerts(run, alerts)
         again = explanation.recounted(run, alerts) if explanation else None
         diagnosed, counted = diagnosed + (again is None), counted + (again is not None)
         explanation = again or Explanation(run, alerts)
+        explanations.append(explanation)
         fresh = Explanation(run, alerts)
         assert explanation.report == fresh.report
         for told, expected in zip(explanation.groups, fresh.groups, strict=True):
@@ -128,4 +139,5 @@ def test_counting_more_alerts_tells_the_same_as_diagnosing_anew(growing_run: Gro
     assert diagnosed < counted
     newest = alerts[-1]
     assert explanation.group_of(newest) == 0
-    assert explanation.find_chain(newest).links == fresh.find_chain(newest).links
+    for before in explanations[6:]:
+        assert before.find_chain(newest, run).links == fresh.find_chain(newest, run).links

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tests.tui.conftest import Open, Opened
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.report.chains import Chain
+    from tfdbg_tui.logdir import Run
 
 
 class Gate:
@@ -105,9 +106,9 @@ def slow_chains(monkeypatch: pytest.MonkeyPatch, gate: Gate) -> Gate:
     """Chains are found when this is opened."""
     find = Explanation.find_chain
 
-    def slow(self: Explanation, event: TensorEvent) -> Chain | None:
+    def slow(self: Explanation, event: TensorEvent, run: Run) -> Chain | None:
         gate.wait()
-        return find(self, event)
+        return find(self, event, run)
 
     monkeypatch.setattr(Explanation, "find_chain", slow)
     return gate
@@ -141,7 +142,7 @@ async def test_a_way_that_comes_after_why_was_closed_moves_nothing(
 async def test_a_way_that_cannot_be_found_is_a_sentence(
     open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(self: Explanation, event: TensorEvent) -> None:
+    def fail(self: Explanation, event: TensorEvent, run: Run) -> None:
         raise OSError("the disk is gone")
 
     monkeypatch.setattr(Explanation, "find_chain", fail)

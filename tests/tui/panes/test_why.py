@@ -44,7 +44,7 @@ def ask(snapshot: Snapshot, focus: Focus) -> Focus:
     """Ask why, and wait for the answer."""
     focus = navigation.why(snapshot, focus)
     if focus.why is not None and snapshot.explanation is not None:
-        snapshot.explanation.find_chain(focus.why)
+        snapshot.explanation.find_chain(focus.why, snapshot.run)
     return navigation.stand_on_root(snapshot, focus)
 
 

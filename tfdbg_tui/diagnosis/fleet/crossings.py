@@ -81,14 +81,14 @@ def _in_graphs(run: Run) -> Iterator[_Op]:
 
 
 def _rows_in_graphs(run: Run) -> dict[tuple[str, str], Int64Array]:
-    """Return the rows of the first output of each collective op, by graph and name."""
+    """Return the rows of the first output of each collective op, in no order, by graph and name."""
     parts: dict[tuple[str, str], list[Int64Array]] = {}
     for site, number in list(run.site_numbers.items()):
         op = run.op(site.graph_id, site.op_name)
         if op is not None and site.output_slot == 0 and family_of(op.op_type) is not None:
             rows = run.graph_executions.site_ids.rows_equal(number)
             parts.setdefault((site.graph_id, site.op_name), []).append(rows)
-    return {op: np.sort(np.concatenate(rows)) for op, rows in parts.items()}
+    return {op: np.concatenate(rows) for op, rows in parts.items()}
 
 
 def _joined(traces: list[_Op]) -> _Op:

@@ -145,7 +145,8 @@ class Explanation:
 
     def group_of(self, event: TensorEvent) -> int | None:
         """Return which of the groups a tensor belongs to, or None."""
-        if self.covers(event) and self.alerts.position(event) is not None:
+        is_known = event.index < _size(self._run, event.kind)
+        if is_known and self.alerts.position(event) is not None:
             parts = self._of_place.get((place_of(self._run, event), event.slot), ())
             found = [number for first, number in parts if first <= event.index]
             if found:
@@ -157,34 +158,35 @@ class Explanation:
         """Return the chain to a tensor, if it has been found before."""
         return self._chains.get(event)
 
-    def find_chain(self, event: TensorEvent) -> Chain:
-        """Return the chain to a tensor; reads many records where it is long."""
-        chain = self._chain(event)
+    def find_chain(self, event: TensorEvent, run: Run) -> Chain:
+        """Return the chain to a tensor; reads many records where it is long.
+
+        Args:
+            event: The tensor, which may be newer than the explanation.
+            run: The run as it is now.
+        """
+        chain = self._chain(event, run)
         if len(self._chains) >= _CHAINS:
             self._chains.clear()
         self._chains[event] = chain
         return chain
 
-    def _chain(self, event: TensorEvent) -> Chain:
-        number, diagnosis = self.group_of(event), self._diagnosis_of(event)
+    def _chain(self, event: TensorEvent, run: Run) -> Chain:
+        number, diagnosis = self.group_of(event), self._diagnosis_of(event, run)
         if number is None:
             bad = (link.event for link in diagnosis.links.to(event) if link.is_bad)
             numbers = map(self.group_of, bad)
             number = next((found for found in numbers if found is not None), None)
         if number is None:
-            return chain_to(self._run, diagnosis, event)
+            return chain_to(run, diagnosis, event)
         group = self.groups[number]
-        chain = chain_to(self._run, diagnosis, event, group.finding, group.kind)
+        chain = chain_to(run, diagnosis, event, group.finding, group.kind)
         return chain.continued() if group.finding.event == event else chain
 
-    def covers(self, event: TensorEvent) -> bool:
-        """Whether a tensor had been recorded when the run was looked at last."""
-        return event.index < _size(self._run, event.kind)
-
-    def _diagnosis_of(self, event: TensorEvent) -> Diagnosis:
+    def _diagnosis_of(self, event: TensorEvent, run: Run) -> Diagnosis:
         """Return a diagnosis that knows an event, which may be newer than the one that was made."""
-        if event.index >= _size(self._diagnosed, event.kind) and self.covers(event):
-            self._diagnosis, self._diagnosed = Diagnosis(self._run), self._run
+        if event.index >= _size(self._diagnosed, event.kind):
+            self._diagnosis, self._diagnosed = Diagnosis(run), run
         return self._diagnosis
 
 

@@ -41,13 +41,15 @@ class ChainFinder:
         Where it takes no time, the focus stands on its root afterwards.
         """
         snapshot, event = self._session.snapshot, self._session.focus.why
-        explanation = snapshot.explanation if snapshot else None
-        if event is None or explanation is None or explanation.known_chain(event) is not None:
+        if event is None or snapshot is None or snapshot.explanation is None:
+            return
+        explanation, run = snapshot.explanation, snapshot.run
+        if explanation.known_chain(event) is not None:
             return
         if self._wanted == (explanation, event):
             return
         self._wanted = explanation, event
-        self._under_way = self._tasks.start_work(lambda: explanation.find_chain(event))
+        self._under_way = self._tasks.start_work(lambda: explanation.find_chain(event, run))
         if self._under_way.done.is_set():
             self.task_done(self._under_way)
 

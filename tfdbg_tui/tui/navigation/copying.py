@@ -27,6 +27,6 @@ def diagnosis_text(snapshot: Snapshot, focus: Focus) -> str:
     event = focus.why or pane_named(focus.pane).rows.tensor(snapshot, focus)
     if event is None:
         raise NowhereError("no tensor is focused")
-    if snapshot.explanation is None or not snapshot.explanation.covers(event):
+    if snapshot.explanation is None:
         raise NowhereError("the run has not been diagnosed yet")
-    return chain_to_text(snapshot.explanation.find_chain(event))
+    return chain_to_text(snapshot.explanation.find_chain(event, snapshot.run))
