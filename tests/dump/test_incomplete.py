@@ -231,7 +231,7 @@ def test_a_bug_of_ours_costs_one_record_or_graph_and_is_told(
         "record.recorder.Recorder._end",
         "tensorflow.exports.keep_plain",
         "tensorflow.hooks.Hooks.install",
-        "tensorflow.hooks.Hooks.uninstall",
+        "tensorflow.eager_hooks.EagerHooks.restore",
         "tensorflow.eager_hooks.EagerHooks.watch",
     ],
 )
