@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from tests.archives import extract
 from tests.preloaded import Preloaded
 from tfdbg_tui.logdir import Run, RunReader, list_runs
 from tfdbg_tui.wire import filesets
@@ -41,8 +41,7 @@ class RecordedLogdirs(Mapping[str, Path]):
         if not archive.exists():
             raise KeyError(name)
         if not (self._directory / name).exists():
-            with tarfile.open(archive) as tar:
-                tar.extractall(self._directory, filter="data")
+            extract(archive, self._directory)
         return self._directory / name
 
     def __iter__(self) -> Iterator[str]:
@@ -62,8 +61,7 @@ def logdirs(tmp_path_factory: pytest.TempPathFactory) -> RecordedLogdirs:
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recorded jobs of tests/diagnosis/fleet, each in a directory of its name: for reading."""
     directory = tmp_path_factory.mktemp("jobs")
-    with tarfile.open(_JOBS) as archive:
-        archive.extractall(directory, filter="data")
+    extract(_JOBS, directory)
     return directory
 
 

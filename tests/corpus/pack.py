@@ -16,6 +16,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from tests.archives import extract
 from tests.data.record import anonymous, neutral_copy, neutral_path
 
 from .score import outcomes
@@ -40,8 +41,7 @@ def pack(directory: Path) -> Path:
 def explained(archive_path: Path) -> list[str]:
     """Returns what the diagnosis makes of each program of an archive, one line a program."""
     with tempfile.TemporaryDirectory() as scratch:
-        with tarfile.open(archive_path) as archive:
-            archive.extractall(scratch, filter="data")
+        extract(archive_path, scratch)
         return [outcome.line for outcome in outcomes(Path(scratch))]
 
 

@@ -8,13 +8,13 @@ import contextlib
 import os
 import random
 import shutil
-import tarfile
 import tempfile
 import time
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.archives import extract
 from tests.fuzz.app import play_app
 from tests.fuzz.commands import read_everything, run_commands
 from tests.fuzz.damage import damage
@@ -89,8 +89,7 @@ def new_user(home: Path) -> Iterator[None]:
 def extracted(archive: Path, directory: Path) -> Path:
     """Return the logdir of a recording, which is extracted into a directory of its own."""
     logdir = directory / archive.name.partition(".")[0]
-    with tarfile.open(archive) as tar:
-        tar.extractall(logdir, filter="data")
+    extract(archive, logdir)
     inner = [path for path in logdir.iterdir() if path.is_dir()]
     return inner[0] if inner else logdir
 

@@ -45,4 +45,6 @@ def extract(directory: str) -> None:
     """Write the files of the recorded logdir into `directory`."""
     recording = resources.files("tfdbg_tui.cli").joinpath(_RECORDING)
     with recording.open("rb") as file, tarfile.open(fileobj=file) as archive:
-        archive.extractall(directory, filter="data")
+        if hasattr(tarfile, "data_filter"):  # which Python 3.11.0 to 3.11.3 lack
+            archive.extraction_filter = tarfile.data_filter
+        archive.extractall(directory)
