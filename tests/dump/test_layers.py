@@ -12,6 +12,8 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 keras = pytest.importorskip("keras")
 
+from tensorflow.python.ops.resource_variable_ops import ResourceVariable  # noqa: E402
+
 import tfdbg_tui  # noqa: E402
 
 if TYPE_CHECKING:
@@ -82,6 +84,48 @@ class OddLayer(keras.layers.Layer):  # type: ignore[name-defined]
         return super().variables
 
     def call(self, x: Any) -> Any:
+        return tf.sin(x)
+
+
+class OddVariable(ResourceVariable):
+    @property
+    def handle(self) -> Any:
+        asked.append("handle")
+        return super().handle
+
+    @property
+    def trainable(self) -> Any:
+        asked.append("trainable")
+        return super().trainable
+
+    @property
+    def name(self) -> str:
+        asked.append("name")
+        return "other"
+
+
+class OddKerasVariable(keras.Variable):  # type: ignore[name-defined]
+    @property
+    def path(self) -> str:
+        asked.append("path")
+        return "other"
+
+
+class Cached:
+    """What a module has may have attributes of the same names as a variable of Keras."""
+
+    def __init__(self) -> None:
+        self._value = tf.Variable(1.0, name="cached")
+
+
+class Variables(tf.Module):  # type: ignore[name-defined]
+    def __init__(self) -> None:
+        super().__init__()
+        self.cached, self.own = Cached(), tf.Variable(3.0, name="own")
+        self.odd = OddVariable(2.0, name="odd"), OddKerasVariable(5.0, name="odd_keras")
+        asked.clear()  # TensorFlow and Keras may ask, as they make them.
+
+    def __call__(self, x: Any) -> Any:
         return tf.sin(x)
 
 
@@ -207,6 +251,13 @@ def test_a_module_under_a_variable_has_its_number(tmp_path: Path) -> None:
     types = types_of_executions(run)
     assert types["keyed/held[1]"].count("MatMul") == 1
     assert run.omissions == ()
+
+
+def test_no_code_of_a_variable_runs_to_describe_it(tmp_path: Path) -> None:
+    run = dumped(tmp_path, lambda: Variables()(tf.ones([])))
+    assert asked == []
+    assert {variable.name for variable in run.variables} == {"own", "odd", "odd_keras"}
+    assert not run.omissions
 
 
 def test_no_code_of_a_layer_runs_to_describe_it(tmp_path: Path) -> None:

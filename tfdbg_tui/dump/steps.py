@@ -8,6 +8,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.interrupts import contained
+from tfdbg_tui.dump.tensorflow import objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -134,9 +135,11 @@ def make_step_callback() -> Any:
 
 
 def _iterations(model: Any) -> int:
-    optimizer = getattr(model, "optimizer", None)
-    with contained():  # In a TensorFlow 1 graph it has no value, in other backends no such method.
-        return int(optimizer.iterations.numpy()) if optimizer is not None else 0
+    optimizer = objects.attributes(model).get("optimizer")
+    with (
+        contained()
+    ):  # There may be no optimizer, in a graph no value, in other backends no method.
+        return int(objects.library_property(optimizer, "iterations").numpy())
     return 0
 
 

@@ -91,7 +91,7 @@ def describe(layer: Any, outer: Any) -> Description:
         outer: The one in whose call it is called; None where there is none.
     """
     kind = type(layer).__name__
-    if not is_keras(type(layer)):
+    if not objects.is_keras(type(layer), "Layer"):
         return Description(_attribute(outer, layer) or objects.name_of(layer), kind)
     policy = objects.attributes(layer).get("_dtype_policy")
     computes_in = objects.attributes(policy).get("_compute_dtype")
@@ -122,7 +122,7 @@ def _called_by(frame: FrameType) -> Any:
     if not frame_locals.may_be_read():
         return None
     layer, name = _first_argument(frame), frame.f_code.co_name.removeprefix(_CONVERTED)
-    if is_keras(type(layer)):
+    if objects.is_keras(type(layer), "Layer"):
         is_call = name == _CALL
     else:
         own = type(layer).__module__.startswith(_TENSORFLOW)
@@ -151,14 +151,6 @@ def _names(base: Any) -> Iterator[str]:
     yield base.__qualname__
     for kind in base.__subclasses__():
         yield from _names(kind)
-
-
-def is_keras(kind: type) -> bool:
-    """Return whether a class is one of layers of Keras."""
-    return any(
-        base.__name__ == "Layer" and base.__module__.partition(".")[0] in ("keras", "tf_keras")
-        for base in kind.__mro__
-    )
 
 
 def _attribute(outer: Any, layer: Any) -> str:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _NAMES = ("name", "_name")
+_KERAS = ("keras", "tf_keras")
+_LIBRARIES = ("tensorflow", *_KERAS)
 
 
 def attributes(thing: Any) -> Mapping[str, Any]:
@@ -27,6 +29,27 @@ def name_of(thing: Any) -> str:
     kept = attributes(thing)
     names = (kept.get(attribute) for attribute in _NAMES)
     return next((str(name) for name in names if type(name) is str), type(thing).__name__)
+
+
+def is_keras(kind: type, *names: str) -> bool:
+    """Return whether a class is, or is derived from, one of Keras' with one of these names."""
+    return any(base.__name__ in names and _package(base) in _KERAS for base in kind.__mro__)
+
+
+def library_property(thing: Any, name: str) -> Any:
+    """Return what a property of TensorFlow or Keras says of an object; None if they have none.
+
+    A class of the program may replace it: that is not asked.
+    """
+    for base in type(thing).__mro__:
+        found = base.__dict__.get(name)
+        if isinstance(found, property) and _package(base) in _LIBRARIES:
+            return found.__get__(thing)
+    return None
+
+
+def _package(kind: type) -> str:
+    return kind.__module__.partition(".")[0]
 
 
 def has_method(kind: type, name: str) -> bool:

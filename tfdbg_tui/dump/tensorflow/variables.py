@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from tfdbg_tui.dump.tensorflow import frame_locals, objects
 from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, tensor_id
-from tfdbg_tui.dump.tensorflow.layers import BOOKKEEPING, is_keras
+from tfdbg_tui.dump.tensorflow.layers import BOOKKEEPING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,9 @@ _OF_LAYER = (
     *("_layers", "_self_tracked_trackables"),
 )
 """Attributes of layers of Keras that hold their variables, and the layers in them."""
-_VALUE = "_value"  # Keras' attribute with TensorFlow's variable: `value` may cast it
+_KERAS_NAMES = ("Variable", "KerasVariable")
+_INNER = ("_value", "_variable")
+"""Attributes of new and old Keras' variables with TensorFlow's: what is public may cast it."""
 
 
 class Slot(NamedTuple):
@@ -48,9 +50,10 @@ def handle_id(variable: Any) -> int | None:
     None for what has none: a variable that is not built yet, one of a session, or one of several
     replicas, outside of these.
     """
-    own = objects.attributes(variable).get(_VALUE, variable)
+    for inner in _INNER:
+        variable = objects.attributes(variable).get(inner, variable)
     try:
-        handle = getattr(own, "handle", None)
+        handle = objects.library_property(variable, "handle")
     except ValueError:
         return None
     return tensor_id(handle) if is_eager(handle) else None
@@ -58,12 +61,13 @@ def handle_id(variable: Any) -> int | None:
 
 def is_variable(thing: Any) -> bool:
     """Return whether something is a variable of TensorFlow or Keras."""
-    return issubclass(type(thing), tf.Variable) or _VALUE in objects.attributes(thing)
+    return issubclass(type(thing), tf.Variable) or objects.is_keras(type(thing), *_KERAS_NAMES)
 
 
 def name_of(variable: Any) -> str:
     """Return the name of a variable, with that of its layer."""
-    return str(getattr(variable, "path", "") or variable.name).removesuffix(":0")
+    names = (objects.library_property(variable, name) for name in ("path", "name"))
+    return next((str(name) for name in names if name), "").removesuffix(":0")
 
 
 def is_trainable(variable: Any, layer: Any = None) -> bool:
@@ -73,7 +77,8 @@ def is_trainable(variable: Any, layer: Any = None) -> bool:
         variable: The variable.
         layer: The layer or module that has it, if any: in old Keras only that knows.
     """
-    return bool(variable.trainable and objects.attributes(layer).get("_trainable", True))
+    may_be = objects.library_property(variable, "trainable")
+    return bool(may_be and objects.attributes(layer).get("_trainable", True))
 
 
 def of_layer(layer: Any) -> Iterator[Any]:
@@ -97,7 +102,7 @@ def _variables_in(value: Any, seen: set[int]) -> Iterator[Any]:
 
 def _parts(value: Any) -> Iterator[Any]:
     kind, kept = type(value), objects.attributes(value)
-    if is_keras(kind):
+    if objects.is_keras(kind, "Layer"):
         yield from (kept[name] for name in _OF_LAYER if name in kept)
     elif issubclass(kind, tf.Module):
         yield from (kept[name] for name in tuple(kept) if not name.startswith(BOOKKEEPING))
