@@ -164,6 +164,19 @@ def test_what_cannot_be_uploaded_stays_and_is_told(
     assert len(list_runs(spool.directory)) == 1
 
 
+def test_what_a_killed_upload_leaves_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TFDBG_SPOOL_DIR", str(tmp_path))
+    spool = Spool("s3://bucket/logs")
+    spool._process.kill()
+    spool.finish()
+    again = f"tfdbg-tui upload {spool.directory} s3://bucket/logs"
+    assert (
+        f"was killed; it is in {spool.directory}: {again} tries again\n" in capfd.readouterr().err
+    )
+
+
 def test_what_could_not_be_uploaded_can_be_later(
     logdirs: Mapping[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

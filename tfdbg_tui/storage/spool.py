@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -51,10 +52,17 @@ class Spool:
         self._say(urls.with_secrets(url))
 
     def finish(self) -> None:
-        """Wait until all is sent; where that fails, the other process tells why."""
-        if os.getpid() == self._owner:  # and not a fork of it
-            self._say("end")
-            self._process.communicate()  # which closes its pipe, too
+        """Wait until all is sent; where that fails, the other process tells why, if it can."""
+        if os.getpid() != self._owner:  # but a fork of it
+            return
+        self._say("end")
+        self._process.communicate()  # which closes its pipe, too
+        if self._process.returncode < 0:
+            again = shlex.join(["tfdbg-tui", "upload", self.directory, self.url])
+            sys.stderr.write(
+                f"tfdbg-tui: what uploads the dump to {self.url} was killed; it is in "
+                f"{self.directory}: {again} tries again\n"
+            )
 
     def _say(self, line: str) -> None:
         with contextlib.suppress(BrokenPipeError):  # it has told why it has ended
