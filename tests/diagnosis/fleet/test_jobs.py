@@ -195,6 +195,15 @@ def test_what_the_counts_of_the_only_worker_speak_for(
     assert [root.speaks_for for root in alike.roots] == [None]
 
 
+def test_suspects_are_not_told_as_alerts(recorded: Path) -> None:
+    given = [
+        replace(one, roots=(), suspects=one.roots) for one in summaries_of(recorded / "loop_1")
+    ]
+    text = fleet_to_text(join(given))
+    assert "tensors show it" in text
+    assert "go back to this" not in text
+
+
 def test_the_order_of_summaries_does_not_matter(recorded: Path) -> None:
     summaries = summaries_of(recorded / "loop_1")
     texts = {fleet_to_text(join(order)) for order in (summaries, summaries[::-1])}

@@ -6,7 +6,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.fleet.members import names
-from tfdbg_tui.diagnosis.report.words import paragraph, suspects_title
+from tfdbg_tui.diagnosis.report.cards import alerts_text
+from tfdbg_tui.diagnosis.report.words import (
+    HARMLESS_TITLE,
+    paragraph,
+    suspects_title,
+    verdict_line,
+)
 from tfdbg_tui.logdir.processes import tasks_of
 from tfdbg_tui.logdir.text import printable
 
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
         Via,
     )
     from tfdbg_tui.diagnosis.fleet.summary import WorkerSummary
+    from tfdbg_tui.diagnosis.report.chains import GroupKind
 
 _CLOCK = 0.1  # seconds that a clock differs by, to be told
 
@@ -70,13 +77,13 @@ def _title(job: JobReport, first_start: int | None) -> str:
 def _job(job: JobReport) -> Iterator[str]:
     yield _verdict(job)
     for number, root in enumerate(job.roots, 1):
-        yield _root(job, root, f"{number}. ")
+        yield _root(job, root, "root", f"{number}. ")
     if job.suspects:
         yield suspects_title(bad=bool(job.roots))
         for suspect in job.suspects:
-            yield _root(job, suspect, "- ")
+            yield _root(job, suspect, "suspect", "- ")
     if job.harmless:
-        yield "Harmless (not counted as a defect):"
+        yield HARMLESS_TITLE
         for root in job.harmless:
             title = f"{root.finding['title']}: {root.finding['evidence']}"
             yield paragraph("-", f"{title}; {_whose(job, root.workers)}")
@@ -91,18 +98,11 @@ def _job(job: JobReport) -> Iterator[str]:
 
 
 def _verdict(job: JobReport) -> str:
-    alerts = f"{job.alerts:,} alert{'s' * (job.alerts != 1)}"
-    on = f" on {len(job.members):,} processes" if _is_several(job) else ""
-    words = {
-        "bad": f"{len(job.roots)} root{'s' * (len(job.roots) != 1)}",
-        "incomplete": "but not everything is on record",
-        "suspect": "but silent defects",
-        "clean": "",
-    }
-    return ", ".join(filter(None, (f"{job.verdict}: {alerts}{on}", words[job.verdict])))
+    where = f" on {len(job.members):,} processes" if _is_several(job) else ""
+    return verdict_line(job.verdict, job.alerts, len(job.roots), where)
 
 
-def _root(job: JobReport, root: FleetRoot, bullet: str) -> str:
+def _root(job: JobReport, root: FleetRoot, kind: GroupKind, bullet: str) -> str:
     title, *lines = root.card
     told = [bullet + title]
     if _is_several(job):
@@ -113,7 +113,8 @@ def _root(job: JobReport, root: FleetRoot, bullet: str) -> str:
             told.append(paragraph("", "All alike: it is in the program, not in one worker's data."))
         if root.alone:
             told.append(paragraph("", _alone(root)))
-    told.append(paragraph("alerts", f"{root.alerts:,} go back to this"))
+    label, text = alerts_text(kind, root.alerts)
+    told.append(paragraph(label, text))
     return "\n".join((*told, *lines))
 
 

@@ -72,10 +72,15 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
     if old and new:
         found += [Part("here", old, "removed"), Part("", new, "added")]
     if finding.alerts:
-        suspect = kind == "suspect"
-        said = "tensors show it" if suspect else "go back to this"
-        found.append(Part("seen" if suspect else "alerts", f"{finding.alerts:,} {said}"))
+        found.append(Part(*alerts_text(kind, finding.alerts)))
     return tuple(part for part in found if part.text)
+
+
+def alerts_text(kind: GroupKind, alerts: int) -> tuple[str, str]:
+    """Return how many tensors have a finding, with the heading."""
+    if kind == "suspect":
+        return "seen", f"{alerts:,} tensors show it"
+    return "alerts", f"{alerts:,} go back to this"
 
 
 def expression(chain: Chain) -> str:

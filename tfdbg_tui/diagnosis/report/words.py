@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.findings import Finding, Report
     from tfdbg_tui.diagnosis.report.headroom import Headroom
     from tfdbg_tui.diagnosis.report.links import Link
+    from tfdbg_tui.diagnosis.report.verdicts import Verdict
 
 _WIDTH = 96
 _LABEL = 11
 _CHAIN_HEAD = 6
 _CHAIN_TAIL = 3
+HARMLESS_TITLE = "Harmless (not counted as a defect):"
 _MARKS = {"removed": "- ", "added": "+ "}
 
 
@@ -35,7 +37,7 @@ def to_text(report: Report) -> str:
         parts.append(suspects_title(bad=bool(report.roots)))
         parts += [_finding(finding, "suspect", "- ") for finding in report.suspects]
     if report.benign:
-        parts.append("Harmless (not counted as a defect):")
+        parts.append(HARMLESS_TITLE)
         parts += _harmless(report.benign)
     parts += [_note("missing", str(gap)) for gap in report.gaps]
     parts += [_note("note", problem) for problem in report.problems]
@@ -66,17 +68,33 @@ def _note(label: str, text: str) -> str:
 
 def verdict_text(report: Report) -> str:
     """Return the verdict in a line."""
-    alerts = _alerts(report.alerts)
-    if report.roots:
-        count = len(report.roots)
-        first = f"; first bad in {report.first_bad}" if report.first_bad else ""
-        return f"bad: {alerts}, {count} root{'s' * (count != 1)}{first}"
-    harmless = ", harmless" if report.alerts else ""
-    if report.verdict == "incomplete":
-        return f"incomplete: {alerts}{harmless}, but not everything is on record"
-    if report.suspects:
-        return f"suspect: {alerts}{harmless}, but silent defects"
-    return f"clean: {alerts}{harmless}" + (", as far as this dump tells" if report.problems else "")
+    line = verdict_line(report.verdict, report.alerts, len(report.roots))
+    if report.roots and report.first_bad:
+        return f"{line}; first bad in {report.first_bad}"
+    if report.verdict == "clean" and report.problems:
+        return f"{line}, as far as this dump tells"
+    return line
+
+
+def verdict_line(verdict: Verdict, alerts: int, roots: int, where: str = "") -> str:
+    """Return a verdict in words.
+
+    Args:
+        verdict: The verdict.
+        alerts: Number of alerts.
+        roots: Number of roots.
+        where: Of what the alerts are, as " on 3 processes".
+    """
+    found = f"{_alerts(alerts)}{where}"
+    if alerts and not roots:
+        found += ", harmless"
+    rest = {
+        "bad": f", {roots} root{'s' * (roots != 1)}",
+        "incomplete": ", but not everything is on record",
+        "suspect": ", but silent defects",
+        "clean": "",
+    }
+    return f"{verdict}: {found}{rest[verdict]}"
 
 
 def _closest(headroom: Headroom) -> str:
