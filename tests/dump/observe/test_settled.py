@@ -48,6 +48,17 @@ def line(x: Any, w: Any, *, covered: bool) -> Any:
     return tf.reduce_mean(-x * tf.square(y - x)), root * x[:, :1] if covered else root
 
 
+@tf.function
+def skipped(x: Any, w: Any) -> Any:
+    """Ops of a variable that stays healthy though all else is NaN, and of what is in part zero."""
+    half = tf.cast(w.read_value(), tf.float16)
+    for _ in range(10):
+        half = tf.tanh(half @ tf.cast(x, tf.float16))
+    for _ in tf.range(4):
+        x = tf.pad(x[:50], ((0, 50), (0, 0))) + tf.pad(x[50:], ((50, 0), (0, 0)))
+    return half, x
+
+
 def inputs(step: int) -> tuple[Any, Any]:
     """Return what a step computes with: mostly NaN, but some of it healthy or infinite in turn."""
     x = np.full((SIZE, 60 if step % 9 == 4 else 70), np.nan, np.float32)
@@ -81,10 +92,9 @@ def recorded(root: Path, mode: str) -> list[tuple[Any, ...]]:
     ]
 
 
-@pytest.mark.parametrize("mode", ["ADAPTIVE", "CONCISE_HEALTH"])
-def test_what_is_settled_is_recorded_as_before(
-    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Returns of how many executions Python looks at the elements, and of how many at tensors."""
     taken: Counter[str] = Counter()
 
     def note(method: str, size: Callable[..., int]) -> None:
@@ -98,6 +108,13 @@ def test_what_is_settled_is_recorded_as_before(
 
     note("told_by_elements", len)
     note("detail", lambda _row: 1)
+    return taken
+
+
+@pytest.mark.parametrize("mode", ["ADAPTIVE", "CONCISE_HEALTH"])
+def test_what_is_settled_is_recorded_as_before(
+    mode: str, tmp_path: Path, taken: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     settled = recorded(tmp_path / "settled", mode)
     executions = taken.copy()
     taken.clear()
@@ -105,3 +122,16 @@ def test_what_is_settled_is_recorded_as_before(
     assert recorded(tmp_path / "plain", mode) == settled
     assert 3 * executions["told_by_elements"] < 2 * taken["told_by_elements"]
     assert executions["detail"] + 20 < taken["detail"]
+
+
+def test_runs_that_are_not_nan_all_over_are_settled(tmp_path: Path, taken: Counter[str]) -> None:
+    x = tf.fill([SIZE, SIZE], np.float32(np.nan))
+    variable = tf.Variable(tf.ones([SIZE, SIZE]))
+    root = str(tmp_path)
+    writer = tfdbg_tui.enable_dump_debug_info(root, "ADAPTIVE", -1, magnitudes_every=0)
+    for _ in range(STEPS):
+        skipped(x, variable)
+        writer.FlushExecutionFiles()
+    tfdbg_tui.disable_dump_debug_info()
+    assert 0 < taken["detail"] < STEPS / 2
+    assert 0 < taken["told_by_elements"] < 4 * STEPS / 2

@@ -85,6 +85,9 @@ _NAN_OF_ANY = frozenset(
 _NAN_OF_ALL = frozenset(("ConcatV2", "Pack"))
 """The same where all inputs are."""
 
+_LEAVING_ZEROS = frozenset(("Pad", "PadV2", "ScatterNd", "StridedSliceGrad"))
+"""Ops that put an input among zeros."""
+
 
 def note_known(items: Sequence[Observed], plan: GroupPlan) -> dict[str, int]:
     """Note in a plan which of its rows are constants, and which have the elements of others.
@@ -164,6 +167,11 @@ def makers_of_nan(op: Any) -> tuple[Sequence[Any], bool]:
         inputs = []
     floats = [tensor for tensor in inputs if tensor.dtype.base_dtype in _FLOATS]
     return floats, op.type in _NAN_OF_ALL
+
+
+def leaves_zeros(op_type: str) -> bool:
+    """Return whether the output of an op has zeros where none of its inputs is."""
+    return op_type in _LEAVING_ZEROS
 
 
 def covered_inputs(op: Any) -> Iterable[int]:

@@ -15,6 +15,7 @@ from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from tfdbg_tui.dump.encode.group_plan import GroupPlan
     from tfdbg_tui.dump.observe.observed import Observed
@@ -68,7 +69,8 @@ def _makers_of_rows(
     """Return what makes rows NaN all over that are likely to be so.
 
     They are where a training has turned to NaN: its variables, what loops hand on, and what is
-    computed of these.
+    computed of these.  What is computed of nothing but variables, as they were before the step, is
+    counted: where a step is skipped because of NaN they stay healthy.
 
     Args:
         plan: The group's.
@@ -78,19 +80,49 @@ def _makers_of_rows(
     """
     are_few = {row for row in tensors if (plan.all_rows[row].size or _FEW + 1) <= _FEW}
     likely = {row for row in tensors if row >= len(items)} - are_few
+    as_read: set[int] = set()
     found: dict[int, Makers] = {}
     for row in (row for row in tensors if row < len(items)):
         item = items[row]
         inputs = {coverage.row_of(tensor, row_numbers) for tensor in item.inputs} - {None}
+        if _is_as_read(item, row_numbers, tensors.keys(), as_read):
+            as_read.add(row)
         is_given = not inputs and (plan.iterated or item.op_type == "ReadVariableOp")
-        if likely & inputs or (is_given and row not in are_few):
+        is_made = bool(likely & inputs) and not coverage.leaves_zeros(item.op_type)
+        if is_made or (is_given and row not in are_few):
             likely.add(row)
         makers = _makers(item.tensor.op, row_numbers, tensors)
-        if makers is not None and row not in are_few:
+        if makers is not None and row not in are_few | as_read:
             are_likely = (maker in likely for maker in makers.rows)
             if (all if makers.all else any)(are_likely):
                 found[row] = makers
     return found
+
+
+def _is_as_read(
+    item: Observed, row_numbers: Mapping[str, int], counted: AbstractSet[int], as_read: set[int]
+) -> bool:
+    """Return whether a tensor is computed of variables alone, as they were before the step.
+
+    Args:
+        item: The tensor.
+        row_numbers: The rows with the elements of tensors, by the tensors' names.
+        counted: The counted rows.
+        as_read: The rows of earlier tensors of which that is so.
+    """
+    if _is_read_first(item.tensor):
+        return True
+    sources = [coverage.row_of(tensor, row_numbers) for tensor in item.inputs]
+    of = [pair for pair in zip(item.inputs, sources, strict=True) if pair[1] in counted]
+    return bool(of) and all(row in as_read or _is_read_first(tensor) for tensor, row in of)
+
+
+def _is_read_first(tensor: Any) -> bool:
+    """Return whether a tensor is a variable that nothing was done to before."""
+    op = tensor.op
+    while op.type == "Identity":
+        op = op.inputs[0].op
+    return bool(op.type == "ReadVariableOp" and not op.control_inputs)
 
 
 def _makers(op: Any, row_numbers: Mapping[str, int], tensors: Mapping[int, Any]) -> Makers | None:
