@@ -16,6 +16,7 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
+    from tfdbg_tui.dump.encode.elements import Layout
     from tfdbg_tui.dump.encode.group_plan import GroupPlan
 
 ROW, RANK = 0, 1
@@ -198,8 +199,7 @@ class DetailCounter:
         Returns:
             ``[rows, 2]``.
         """
-        plan = self._plan
-        found = np.full((len(plan.rows), 2), np.nan)
+        found = np.full((len(self._plan.rows), 2), np.nan)
         small, others = _by_size(itertools.chain(*self._behind), tensors, _COMPARED_TOGETHER)
         for alike in small:
             arrays, rows_of_each = zip(*alike, strict=True)
@@ -209,10 +209,27 @@ class DetailCounter:
             found[rows] = (
                 summaries.extremes_of_each(tensor) if len(rows) > 1 else summaries.extremes(tensor)
             )
-        for row, counts in plan.constants.items():
-            found[row] = counts.minimum, counts.maximum
-        for row, source in plan.aliases:
-            found[row] = found[source]
+        return self._with_known_extremes(found)
+
+    def extremes_of_each(self, layout: Layout, block: Any) -> Float64Array:
+        """Return `extremes` for each of some executions that have handed over their elements.
+
+        Args:
+            layout: Where the elements are.
+            block: See `Layout.counts`.
+        """
+        plan = self._plan
+        inside = [place for place, row in enumerate(plan.counted) if row < len(plan.rows)]
+        found = np.full((len(block), len(plan.rows), 2), np.nan)
+        found[:, [plan.counted[place] for place in inside]] = layout.extremes(block)[:, inside]
+        return self._with_known_extremes(found)
+
+    def _with_known_extremes(self, found: Float64Array) -> Float64Array:
+        """Fill in the rows that never change, and those that have the elements of others."""
+        for row, counts in self._plan.constants.items():
+            found[..., row, :] = counts.minimum, counts.maximum
+        for row, source in self._plan.aliases:
+            found[..., row, :] = found[..., source, :]
         return found
 
     def counts(self, rows: Sequence[int], tensors: Sequence[Any]) -> npt.NDArray[np.int64]:

@@ -123,10 +123,19 @@ class Layout:
 
     def counts(self, block: Float32Array) -> IntArray:
         """Return size, -∞, +∞ and NaN of the rows in `GroupPlan.counted` in each execution."""
-        elements = block[:, self._bounds[0] :].view(self._dtypes[0])
         counts = np.empty((len(block), len(self._order), 4), np.int64)
+        elements = self._elements(block)
         counts[:, self._order] = summaries.count_bad_of_each(elements, self._starts, self._sizes)
         return counts
+
+    def extremes(self, block: Float32Array) -> npt.NDArray[np.float64]:
+        """Return the smallest and largest finite element of the rows in `GroupPlan.counted`."""
+        found = np.empty((len(block), len(self._order), 2))
+        found[:, self._order] = summaries.extremes_of_parts(self._elements(block), self._starts)
+        return found
+
+    def _elements(self, block: Float32Array) -> Any:
+        return block[:, self._bounds[0] :].view(self._dtypes[0])
 
 
 class Layouts:

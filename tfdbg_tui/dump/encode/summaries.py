@@ -405,12 +405,29 @@ def extremes_in_parts(arrays: Sequence[Any], parts: Sequence[int]) -> npt.NDArra
     starts, _, flat = _in_parts(arrays, parts)
     if flat.dtype == np.float16:
         flat = flat.astype(np.float32)  # numpy compares these many times as fast.
-    is_finite = np.isfinite(flat)
-    if is_finite.all():
-        return np.stack([end.reduceat(flat, starts) for end in (np.minimum, np.maximum)], axis=1)
+    found: npt.NDArray[np.float64] = extremes_of_parts(flat[None], starts)[0]
+    return found
+
+
+def extremes_of_parts(elements: Any, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the smallest and the largest finite element of parts that many arrays have.
+
+    Args:
+        elements: Those of the arrays, floating, ``[arrays, elements]``.
+        starts: Where each part begins: one after the other, none of them empty.
+
+    Returns:
+        ``[arrays, parts, 2]``; NaN where there is none.
+    """
+    is_finite = np.isfinite(elements)
     ends = ((np.minimum, np.inf), (np.maximum, -np.inf))
-    found = [end.reduceat(np.where(is_finite, flat, none), starts) for end, none in ends]
-    return np.where(np.isfinite(found), found, _NO_EXTREME).T
+    if is_finite.all():
+        return np.stack([end.reduceat(elements, starts, axis=1) for end, _ in ends], axis=-1)
+    found = [
+        end.reduceat(np.where(is_finite, elements, none), starts, axis=1) for end, none in ends
+    ]
+    both = np.stack(found, axis=-1)
+    return np.where(np.isfinite(both), both, _NO_EXTREME)
 
 
 def _ordered_extremes(rows: Any) -> tuple[Any, Any]:

@@ -184,7 +184,11 @@ class Group:
             return
         counts = layout.counts(block)
         inside = np.array(self.plan.counted) < len(self.plan.rows)
-        some = np.flatnonzero(is_due | counts[:, inside, 1:].any(axis=(1, 2)))
+        is_bad = counts[:, inside, 1:].any(axis=(1, 2))
+        healthy = np.flatnonzero(is_due & ~is_bad)
+        if len(healthy):
+            yield healthy, self._measured(rows[healthy], layout, block[healthy])
+        some = np.flatnonzero(is_bad)
         patterns = [kinds.tobytes() for kinds in counts[some, :, 1:] > 0]
         tells_more = is_due[some] | np.array([self._is_new(each) for each in patterns], bool)
         for place in np.flatnonzero(tells_more).tolist():
@@ -200,6 +204,23 @@ class Group:
         rest = some[~tells_more]
         self._settle(counts[rest])
         yield rest, details.counted_rows(self.plan, rows[rest, 0], counts[rest])
+
+    def _measured(self, rows: queue_rows.Rows, layout: Layout, block: Any) -> queue_rows.Rows:
+        """Return the rows of executions that are healthy and measured.
+
+        Args:
+            rows: Those of each.
+            layout: Where their elements are.
+            block: See `Layout.counts`.
+        """
+        rows = rows.copy()
+        nothing = np.zeros((0, details.WIDTH))
+        for its_rows, extremes in zip(
+            rows, self._counter.extremes_of_each(layout, block), strict=True
+        ):
+            key = its_rows[0, queue_rows.KEY] = next(self._keys)
+            self._found[key] = {"details": [nothing], "extremes": [extremes]}
+        return rows
 
     def _settle_counted(self, rows: queue_rows.Rows, tensors: Sequence[Any]) -> None:
         """Let the graph know an execution that tells nothing new, given what its rows count."""
