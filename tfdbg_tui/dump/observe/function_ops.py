@@ -18,7 +18,7 @@ from tfdbg_tui.dump.tensorflow.function_defs import EFFECTS
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tfdbg_tui.dump.encode.group_plan import Row
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
@@ -227,65 +227,62 @@ class FunctionOps:
             previous: What the sinks wait for.
             ends: Whether what runs ends with the last sink.
         """
-        graph_id = self._graphs.graph_id(graph)
-        doubtful = self._graphs.are_shapes_doubtful(graph)
-        device = added.usage.device
-        whole = list(filter(self._is_whole, ops)) if added.usage.whole_tensors else []
-        rest = [recorded for recorded in ops if recorded not in whole]
-
-        def groups(ops: list[RecordedOp], options: Options) -> Iterator[list[Observed]]:
-            found = observed.observed_tensors(
-                ops, graph_id, options, shapes_doubtful=doubtful, caller=device
-            )
-            return observed.groups_of([item for item in found if added.has(item.tensor)])
-
         counter = _loop_counter(graph)
+        measured = self._is_measured(added.usage, counter)
+        device = added.usage.device
+        input_row = self._input_rows(graph, device)
         earlier = [added.op(op) for op in previous]
         sinks: list[Any] = []
-
-        def input_row(tensor: Any) -> Row | None:
-            maker = self._graphs.maker(tensor)
-            if maker is None or not observed.fits_numpy(tensor):
-                return None
-            return observed.row_of(
-                tensor,
-                graph_id,
-                maker,
-                self._options,
-                shapes_doubtful=doubtful,
-                caller=device,
-            )
-
-        in_modes = [(items, self._options.mode) for items in groups(rest, self._options)]
-        in_modes += [
-            (items, self._whole_options.mode) for items in groups(whole, self._whole_options)
-        ]
-        for number, (items, mode) in enumerate(in_modes, 1):
+        groups = list(self._groups(added, graph, ops))
+        for number, (items, mode) in enumerate(groups, 1):
             plan = observed.plan_of(
                 items,
                 self._options,
                 mode,
                 iterated=counter is not None,
-                measured=self._is_measured(added.usage, counter),
+                measured=measured,
                 caller=device,
             )
             group = Group(plan, self._dump)
             self._graphs.keep(graph, row_queue.KeepAlive(group))
             # The sinks wait for each other: records come in order of creation.
             after = sinks[-1:] or earlier
-            is_end = ends and number == len(in_modes) and instrument.goes_into_queue(added, mode)
+            is_end = ends and number == len(groups) and instrument.goes_into_queue(added, mode)
+            last = added.number_of_call() if is_end else None
             sinks.append(
-                instrument.add_group(
-                    added,
-                    items,
-                    group,
-                    counter,
-                    input_row,
-                    after,
-                    ends=added.number_of_call() if is_end else None,
-                )
+                instrument.add_group(added, items, group, counter, input_row, after, ends=last)
             )
         return sinks
+
+    def _groups(
+        self, added: AddedGraph, graph: Any, ops: list[RecordedOp]
+    ) -> Iterator[tuple[list[Observed], TensorDebugMode]]:
+        """Return what is recorded together, and how; whole tensors come last."""
+        graph_id = self._graphs.graph_id(graph)
+        doubtful = self._graphs.are_shapes_doubtful(graph)
+        whole = list(filter(self._is_whole, ops)) if added.usage.whole_tensors else []
+        rest = [recorded for recorded in ops if recorded not in whole]
+        for some, options in ((rest, self._options), (whole, self._whole_options)):
+            found = observed.observed_tensors(
+                some, graph_id, options, shapes_doubtful=doubtful, caller=added.usage.device
+            )
+            had = [item for item in found if added.has(item.tensor)]
+            yield from ((items, options.mode) for items in observed.groups_of(had))
+
+    def _input_rows(self, graph: Any, device: str) -> Callable[[Any], Row | None]:
+        """Return what gives the row of a tensor that an op of a graph takes."""
+        graph_id = self._graphs.graph_id(graph)
+        doubtful = self._graphs.are_shapes_doubtful(graph)
+
+        def input_row(tensor: Any) -> Row | None:
+            maker = self._graphs.maker(tensor)
+            if maker is None or not observed.fits_numpy(tensor):
+                return None
+            return observed.row_of(
+                tensor, graph_id, maker, self._options, shapes_doubtful=doubtful, caller=device
+            )
+
+        return input_row
 
 
 def _waiting(graph: Any, output: Any, sinks: list[Any]) -> Any:
