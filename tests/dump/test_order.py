@@ -130,6 +130,21 @@ def bad_constant() -> Any:
     return tf.function(lambda: tf.constant([1.0, float("nan")]))()
 
 
+def runs_of_a_session() -> Any:
+    """Runs share sinks; an op in a branch is older than the Switch that it takes."""
+    v1 = tf.compat.v1
+    v1.disable_control_flow_v2()
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [2])
+        total = tf.reduce_sum(x)
+        y = v1.cond(total > 0.0, lambda: tf.sqrt(x) * 2.0, lambda: x - 1.0) + 1.0
+        _, z = v1.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, tf.math.log(a)), [0, x])
+        (gradient,) = v1.gradients(tf.reduce_sum(tf.square(z)), x)
+        for fetched in (total, y, tf.square(x), [z, gradient], [total, gradient], y * 2.0):
+            session.run(fetched, {x: [4.0, -0.5]})
+    v1.enable_control_flow_v2()
+
+
 PROGRAMS = (
     bad_constant,
     calls_branches_loops,
@@ -140,6 +155,7 @@ PROGRAMS = (
     backward_loop,
     called_by_an_eager_tape,
     two_devices,
+    runs_of_a_session,
 )
 
 

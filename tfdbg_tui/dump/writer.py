@@ -21,6 +21,7 @@ from tfdbg_tui.dump.observe.graph_executions import GraphExecutions
 from tfdbg_tui.dump.observe.graphs import GraphDefinitions
 from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
 from tfdbg_tui.dump.observe.places import Usage
+from tfdbg_tui.dump.observe.run_order import RunOrder
 from tfdbg_tui.dump.observe.sessions import Plan, SessionPlans, SessionRun
 from tfdbg_tui.dump.record import stacks
 from tfdbg_tui.dump.record.control_file import ControlFile
@@ -420,6 +421,8 @@ class DumpWriter:
     def _rows_end(self, call: Call, *, needed_now: bool, failed: bool = False) -> None:
         """Note that a call puts no more rows into the queue, and is not in progress."""
         try:
+            if call.order is not None:
+                call.order.end()
             if needed_now:
                 row_queue.drain()
             if failed:
@@ -504,6 +507,7 @@ class DumpWriter:
         if plan is None:
             return None
         call = self._eager.begin_call(plan.name)
+        call.order = RunOrder(plan.needs)
         return SessionRun(plan, call, {plan.serial.ref(): np.int64(call.serial)})
 
     def session_counted(self, run: SessionRun, steps: Any) -> None:

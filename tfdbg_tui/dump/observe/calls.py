@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tfdbg_tui.dump.encode.causes import Cause
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.observe.run_order import RunOrder
 
 
 @dataclass(slots=True)
@@ -20,6 +24,7 @@ class Call:
         step: Training step, where it is the program's own count.
         measured: Whether the extremes of its tensors are recorded.
         bad: The first bad tensor in its graphs: number, and message for the program.
+        order: Puts what is taken of a run of a session in order; None of a function.
     """
 
     name: str
@@ -29,6 +34,7 @@ class Call:
     step: int | None = None
     measured: bool = False
     bad: tuple[int, str] | None = None
+    order: RunOrder | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,7 +113,7 @@ class GraphExecutions:
                 raise
 
     def add(self, group: Group, values: Values, cause: Cause) -> None:
-        """Queue one execution of a group.
+        """Queue one execution of a group: in a session, after those that it has to come after.
 
         Args:
             group: The group.
@@ -120,6 +121,12 @@ class GraphExecutions:
             cause: What has caused the execution.
         """
         call = self._calls.get(cause.serial)
+        if call is None or call.order is None:
+            self._add(call, group, values, cause)
+        else:
+            call.order.take(group, partial(self._add, call, group, values, cause))
+
+    def _add(self, call: Call | None, group: Group, values: Values, cause: Cause) -> None:
         self._recorder.traces(Batch(group.records, values, cause))
         bad = group.first_bad(values) if self._watches_bad else None
         if bad is None:

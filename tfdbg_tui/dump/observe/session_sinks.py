@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SharedSink:
-    """A sink, the tensors that it records, and all those that it looks at."""
+    """A sink, its group, the tensors that it records, and all those that it looks at."""
 
     sink: Any
+    group: Group
     records: frozenset[str]
     looks_at: frozenset[str]
 
@@ -111,7 +112,7 @@ class SinkMaker:
         sink = instrument.add_group(place, items, group, iteration, input_row, after, place.serial)
         records = frozenset(row.tensor_name for row in plan.rows)
         others = frozenset(row.tensor_name for row in plan.extra_rows)
-        return SharedSink(place.called(sink), records, records | others)
+        return SharedSink(place.called(sink), group, records, records | others)
 
 
 class RunSinks:
@@ -122,6 +123,9 @@ class RunSinks:
         shared: Those that are there.
         flow: Where the ops of the run are.
         copies: What runs in place of ops of the program, by the names of these.
+
+    Attributes:
+        groups: Those of the sinks found that run once, with the names of what they record.
     """
 
     def __init__(
@@ -135,6 +139,7 @@ class RunSinks:
         self._shared = shared
         self._flow = flow
         self._copies = copies
+        self.groups: dict[Group, frozenset[str]] = {}
         self._made: list[tuple[Position, list[Any]]] = []
         self._loops: dict[str, V1Loop] = {}
 
@@ -179,7 +184,7 @@ class RunSinks:
         further = sorted({p.loops[depth] for p in inside if p.loops[depth:]})
         steps = [
             *((position, None) for position in inside if position.loops == loops),
-            *((self._flow.position(self._flow.enter(name)), name) for name in further),
+            *((self._flow.entry(name), name) for name in further),
         ]
         return sorted(steps, key=lambda s: (len(s[0].passed), len(s[0].branches), s[1] is not None))
 
@@ -252,10 +257,10 @@ class RunSinks:
         key = when, self._maker.doubtful
         known = self._shared.setdefault(key, []) if shared else []
         missing = {item.tensor.name: item for item in items}
-        found = []
+        found: list[SharedSink] = []
         for sink in sorted(known, key=lambda sink: -len(sink.records)):
             if sink.looks_at <= names and sink.records <= missing.keys():
-                found.append(sink.sink)
+                found.append(sink)
                 for name in sink.records:
                     del missing[name]
         # What another run computes too is likely to be computed by the next: a sink of its own.
@@ -265,8 +270,9 @@ class RunSinks:
             for group in observed.groups_of(new):
                 made = self._maker.add(place(), group, names, after, overwritten=overwritten)
                 known.append(made)
-                found.append(made.sink)
-        return found
+                found.append(made)
+        self.groups.update((s.group, s.records) for s in found if not s.group.plan.iterated)
+        return [sink.sink for sink in found]
 
 
 def _by_position(items: Iterable[Observed], flow: ControlFlow) -> Places:

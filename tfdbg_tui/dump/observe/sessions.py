@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.observe import instrument, observed, references, update_order
+from tfdbg_tui.dump.observe import instrument, observed, references, run_order, update_order
 from tfdbg_tui.dump.observe.references import VariableMemory, When
 from tfdbg_tui.dump.observe.session_sinks import RunSinks, SharedSinks, SinkMaker
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
@@ -61,6 +61,7 @@ class Plan:
         copies: What runs in place of ops of the program, by the names of these; see `update_order`.
         serial: The placeholder that is fed with the number of the run.
         step: The global step that the run counts up, as it is before; None where it does not.
+        needs: Which groups have to be recorded before another, of those that run once.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Plan:
     copies: Mapping[str, Any]
     serial: Any
     step: Any
+    needs: run_order.Needs
 
     def replaced(self, items: Iterable[Any]) -> list[Any]:
         """Return ops and tensors that the program asks for, or what runs in their place."""
@@ -287,6 +289,7 @@ class SessionPlans:
             copies=copies,
             serial=state.serial,
             step=_global_step(graph, ops),
+            needs=run_order.needs_of(sinks.groups, run_ops),
         )
 
     def _observed(

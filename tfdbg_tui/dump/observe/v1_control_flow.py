@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _MERGES = frozenset(("Merge", "RefMerge"))
 _BACK = frozenset(("NextIteration", "RefNextIteration"))
@@ -38,7 +38,7 @@ class Position(NamedTuple):
     Attributes:
         loops: The loops that it is inside of: an Enter already is, an Exit no longer.
         branches: The branches that it is in: a Switch is not yet in those that it begins.
-        passed: The loops that it comes after; inside of loops the conditions of branches, too.
+        passed: The loops that it comes after, and the conditions of branches.
     """
 
     loops: Loops = ()
@@ -60,18 +60,11 @@ class ControlFlow:
         self._positions: dict[str, Position] = {}
         self._ends: set[tuple[str, int]] = set()
         self._enters: dict[str, Any] = {}
+        self._entries: dict[str, set[str]] = {}
         self._loop_conditions: dict[str, Any] = {}
-        todo = list(ops)
-        if not any(op.type in _STARTS for op in todo):
-            return
-        while todo:
-            op = todo.pop()
-            missing = [other for other in _before(op) if other.name not in self._positions]
-            if op.name in self._positions:
-                continue
-            if missing:
-                todo += [op, *missing]
-            else:
+        ops = list(ops)
+        if any(op.type in _STARTS for op in ops):
+            for op in in_order(ops):
                 self._add(op)
 
     def position(self, op: Any) -> Position:
@@ -81,6 +74,10 @@ class ControlFlow:
     def enter(self, loop: str) -> Any:
         """Return an op by which a tensor enters a loop."""
         return self._enters[loop]
+
+    def entry(self, loop: str) -> Position:
+        """Return where a loop begins: after what any of its tensors comes after."""
+        return self.position(self._enters[loop])._replace(passed=frozenset(self._entries[loop]))
 
     def loop_condition(self, loop: str) -> Any:
         """Return the op that says whether a loop goes on."""
@@ -93,8 +90,7 @@ class ControlFlow:
         inputs = [self._branches_of(t) for t in op.inputs if t.op.type not in _BACK]
         if op.type in _MERGES:
             branches = frozenset.intersection(*inputs)
-            if loops:
-                passed |= {name for sides in inputs for name, _ in sides - branches}
+            passed |= {name for sides in inputs for name, _ in sides - branches}
         else:
             waits = [self._positions[other.name].branches for other in op.control_inputs]
             branches = frozenset[tuple[str, int]]().union(*inputs, *waits)
@@ -102,6 +98,7 @@ class ControlFlow:
             name = op.get_attr("frame_name").decode()
             loops = (*loops, name)
             self._enters[name] = op
+            self._entries.setdefault(name, set()).update(passed)
         elif op.type in _EXITS:
             passed |= {loops[-1]}
             loops = loops[:-1]
@@ -121,6 +118,25 @@ class ControlFlow:
         if condition.op.type == "LoopCond" and not tensor.value_index:
             self._ends.add(side)
         return found | {side}
+
+
+def in_order(ops: Iterable[Any]) -> Iterator[Any]:
+    """Yield some ops and all that they come after, each after those.
+
+    An op in a branch may be older than the Switch that it takes.
+    """
+    done: set[str] = set()
+    todo = list(ops)
+    while todo:
+        op = todo.pop()
+        if op.name in done:
+            continue
+        missing = [other for other in _before(op) if other.name not in done]
+        if missing:
+            todo += [op, *missing]
+        else:
+            done.add(op.name)
+            yield op
 
 
 def _before(op: Any) -> list[Any]:
