@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,8 @@ keras = pytest.importorskip("keras")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.diagnosis import SIDES, heat_of  # noqa: E402
+from tfdbg_tui.diagnosis.dataflow.dataflow import Dataflow  # noqa: E402
+from tfdbg_tui.diagnosis.training import losses  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,3 +175,21 @@ def test_an_accumulator_beyond_all_gradients_is_told(tmp_path: Path, spike: floa
     report = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path))
     told = [(found.rule, found.layer and found.layer.name) for found in report.suspects]
     assert told == ([("optimizer-slot-exploded", "amount")] if spike > 1 else [])
+
+
+def test_what_is_differentiated_is_of_the_process_that_asks(tmp_path: Path) -> None:
+    """Each process numbers its tensors by itself."""
+    weights = tf.Variable([1.0, 2.0])
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(weights))
+    tape.gradient(loss, weights)
+    tfdbg_tui.disable_dump_debug_info()
+    for path in tmp_path.glob("tfdbg_events.*"):
+        *prefix, host, suffix = path.name.split(".")
+        shutil.copy(path, tmp_path / ".".join((*prefix, f"{host}0", suffix)))
+    run = tfdbg_tui.open_run(tmp_path)
+    found = list(losses(run, Dataflow(run)))
+    processes = {run.executions.kind(event.index).file_set for event in found}
+    assert len(found) == len(processes) == 2
+    assert tfdbg_tui.diagnose(run).verdict == "clean"

@@ -74,7 +74,7 @@ def losses(run: Run, dataflow: Dataflow) -> Iterator[TensorEvent]:
 
 def _target(run: Run, dataflow: Dataflow, request: GradientRequest) -> TensorEvent | None:
     if request.target is None:
-        made = dataflow.timeline.maker(request.target_id, len(run.executions))
+        made = dataflow.timeline.maker_in(request.file_set, request.target_id)
         return dataflow.origin(made) if made is not None else None
     traces = run.graph_executions
     for site, number in dataflow.timeline.sites(request.target_graph_id, request.target.op_name):
@@ -125,7 +125,7 @@ def _assigned(run: Run, dataflow: Dataflow, wanted: set[Key]) -> set[Key]:
         return wanted
     found = {key for key in wanted if _is_assigned_in_graph(run, dataflow, key)}
     for file_set, handle in wanted - found:
-        made = dataflow.timeline.maker(handle, len(run.executions))
+        made = dataflow.timeline.maker_in(file_set, handle)
         # The first value is assigned as well, where the variable is made.
         if times[file_set, handle] > (made is not None):
             found.add((file_set, handle))

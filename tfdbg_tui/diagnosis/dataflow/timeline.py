@@ -296,7 +296,14 @@ class Timeline:
         Each process numbers its tensors by itself, so it is one of the same process.
         """
         own = self._of_same_process(before)
-        end = bisect.bisect_left(own, before)
+        return self._maker(tensor_id, own, bisect.bisect_left(own, before))
+
+    def maker_in(self, file_set: int, tensor_id: int) -> TensorEvent | None:
+        """Return the execution of a process that made an eager tensor, or None."""
+        own = self._of_process(file_set)
+        return self._maker(tensor_id, own, len(own))
+
+    def _maker(self, tensor_id: int, own: Sequence[int], end: int) -> TensorEvent | None:
         # The inputs of an op are often made one after the other.
         near = range(self._last_made, min(end, self._last_made + _NEXT))
         place = self._made_by(tensor_id, own, near)
@@ -317,9 +324,12 @@ class Timeline:
         return self._of_process(executions.kind(index).file_set)
 
     def _find_of_process(self, file_set: int) -> Sequence[int]:
+        """Return the executions of a process, ascending."""
         executions = self._run.executions
         kinds = range(executions.num_kinds)
         own = [number for number in kinds if executions.kind_by_id(number).file_set == file_set]
+        if len(own) in (0, executions.num_kinds):
+            return range(len(executions) if own else 0)
         found: list[int] = np.sort(
             np.concatenate([executions.kinds.rows_equal(number) for number in own])
         ).tolist()

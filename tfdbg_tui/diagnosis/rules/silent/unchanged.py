@@ -42,7 +42,7 @@ def _place(run: Run, dataflow: Dataflow, untrained: Untrained) -> TensorEvent | 
     """
     if untrained.layer is not None:
         return _last_used(run, dataflow, untrained.layer)
-    return dataflow.timeline.maker(untrained.variables[0].handle, len(run.executions))
+    return dataflow.timeline.maker_in(*untrained.variables[0].key)
 
 
 def _last_used(run: Run, dataflow: Dataflow, layer: Layer) -> TensorEvent | None:
