@@ -23,11 +23,10 @@ _ITERATIONS = (0, *(1 << exponent for exponent in range(31)))
 """Those of a loop that are measured: loops can be long, and to find extremes takes Python."""
 _FIRST = 16
 """So many steps, calls and executions are measured in any case: many a program breaks early."""
-_EVERY = 10
-_TENTHS = 160
-_DOUBLINGS = 3
-"""From `_TENTHS` on only one in twenty is measured, then 40, then 80: a step that is measured costs
-up to five others (an LSTM), and what goes wrong late, goes wrong over more steps.
+_EARLY, _EARLY_EVERY = 100, 10
+_EVERY = 100
+"""Up to `_EARLY` one in ten is measured, then one in so many: a step that is measured costs up to
+five others (an LSTM), and is to cost 5 % of all.
 """
 
 
@@ -106,7 +105,7 @@ class MeasuredSteps:
         return self._set_in is not None and bool(is_measured(iteration))
 
     def _is_due(self, number: int, since_first: int) -> bool:
-        every = _spacing(since_first) if self.every is None else self.every
+        every = self.every or (_EVERY if since_first > _EARLY else _EARLY_EVERY)
         return number % every == 0 or 0 <= since_first < _FIRST
 
     def _set(self, value: bool) -> None:
@@ -119,8 +118,3 @@ class MeasuredSteps:
             elif not value and self._set_in is current:
                 resources.remove_from_set(_NAME, _ITERATIONS)
             self._set_in = current if value else None
-
-
-def _spacing(since_first: int) -> int:
-    """Return of how many steps one is measured, after so many."""
-    return _EVERY << min((max(since_first, 0) // _TENTHS).bit_length(), _DOUBLINGS)
