@@ -133,7 +133,7 @@ class HeatRows:
         if layer is not None:
             return self._row(HeatRow(layer.name, layer)), side, site.output_slot
         known = site.graph_id in self._run.graphs
-        graph = self._run.graphs[layers.calls.outermost(site.graph_id)] if known else None
+        graph = self._run.graphs[layers.calls.function_around(site.graph_id)] if known else None
         name = readable_function(graph.name).partition(" (")[0] if graph else ""
         return self._row(HeatRow(name or "main graph", None)), side, site.output_slot
 

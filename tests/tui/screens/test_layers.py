@@ -13,6 +13,7 @@ import pytest
 from tests.diagnosis.tiny import Program
 from tests.tui.screens.test_layout import assert_screen
 from tfdbg_tui.diagnosis import heat_of
+from tfdbg_tui.diagnosis.heat import SIDES
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.screens.layers import LayersScreen
 from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -160,6 +161,32 @@ async def test_without_layers_functions_are_rows(open_app: Open, logdirs: Record
         await show_layers(opened)
         assert "loss" in rows_of(opened.screen())
         assert "outside of layers" in opened.screen()
+
+
+def test_a_called_function_has_a_row_of_its_own_and_a_loop_that_of_its_function(
+    tmp_path: Path,
+) -> None:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "train", "root")
+    made.graph("g", "forward", "f")
+    made.graph("b", "while_body_7", "g")
+    made.graph("d", "__backward_forward_9", "f")
+    made.op("b", "Mul", "mul", "x:0")
+    made.op("g", "While", "while", "x:0", calls=("c", "b"))
+    made.op("d", "Neg", "gradients/mul_grad/Neg", "x:0")
+    made.op("f", "StatefulPartitionedCall", "call", "x:0", calls=("g",))
+    made.op("f", "PartitionedCall", "gradients/call", "x:0", calls=("d",))
+    made.op("f", "Sub", "sub", "call:0")
+    for graph_id, name in (("b", "mul"), ("d", "gradients/mul_grad/Neg"), ("f", "sub")):
+        made.trace(graph_id, name, np.full(64, 2.0, np.float32), serial=1, extremes=True)
+    heat = heat_of(made.open())
+    shown = zip(heat.cells.rows.tolist(), heat.cells.sides.tolist(), strict=True)
+    assert sorted((heat.rows[row].name, SIDES[side]) for row, side in shown) == [
+        ("forward", "forward"),
+        ("forward", "gradient"),
+        ("train", "forward"),
+    ]
 
 
 async def test_what_is_not_on_record_is_said(open_app: Open, logdirs: RecordedLogdirs) -> None:

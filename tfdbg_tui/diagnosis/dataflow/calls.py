@@ -86,6 +86,16 @@ class Calls:
         self._outermost.update(dict.fromkeys(path, found))
         return found
 
+    def function_around(self, graph_id: str) -> str:
+        """Return the function that a graph is of: a branch or loop is of the one around it."""
+        seen = set()
+        while graph_id not in seen:  # a damaged dump may hold a circle
+            seen.add(graph_id)
+            site = self._sites.get(graph_id)
+            if site is not None and site.op is not None and site.op.op_type in BRANCHES | LOOPS:
+                graph_id = site.caller_id
+        return graph_id
+
     def in_pipeline(self, graph_id: str) -> bool:
         """Whether a graph belongs to an input pipeline (``Dataset.map`` and the like).
 
