@@ -64,6 +64,22 @@ def test_growth_of_other_tensors_explains_nothing(tmp_path: Path) -> None:
     assert first_root(tmp_path, program).rule == "log-of-zero"
 
 
+def test_growth_that_ends_at_once_is_told_too(tmp_path: Path) -> None:
+    weights = tf.Variable([[3.5]])
+
+    @tf.function
+    def cube() -> None:
+        weights.assign(tf.matmul(weights * weights, weights))
+
+    def program() -> None:
+        for _ in range(5):
+            cube()
+
+    root = first_root(tmp_path, program)
+    assert root.rule == "matmul-overflow"  # nothing is trained here
+    assert "grew from 42.9 in step 0 to 4.9e+14 in step 2" in root.evidence
+
+
 def test_a_loop_whose_numbers_grow_is_told_by_its_iterations(tmp_path: Path) -> None:
     factor = tf.fill([2, 2], 1e4)
 

@@ -150,7 +150,7 @@ def outside(domain: str, *results: str, forced: bool = False) -> Test:
 
 
 def overflow(*, nan: bool = False) -> Test:
-    """Test for: finite inputs, an infinite result.
+    """Test for: finite inputs, an infinite result.  Tells how it grew in the steps before.
 
     Args:
         nan: Whether a result with NaN fits as well: partial sums overflowed to +∞ and to -∞.
@@ -170,7 +170,8 @@ def overflow(*, nan: bool = False) -> Test:
             if (case.out.dtype in _LIMITS)
             else "beyond the largest number of its type"
         )
-        sentence = f"finite in → {bad_out(case)} out; {limit}"
+        grown = f"; {case.growth}" if case.growth else ""
+        sentence = f"finite in → {bad_out(case)} out; {limit}{grown}"
         if not case.finite or case.op_type in MOVES | SOURCES:
             return None
         if case.out.nan:

@@ -94,7 +94,8 @@ def _grew(case: Case) -> Match | None:
 
 
 def _grew_in_loop(case: Case) -> Match | None:
-    return _by_growth(case, case.loop_growth)
+    match = _by_growth(case, case.loop_growth)
+    return replace(match, evidence=f"{match.evidence}; {case.loop_growth}") if match else None
 
 
 def _by_growth(case: Case, growth: Growth | None) -> Match | None:
@@ -104,7 +105,7 @@ def _by_growth(case: Case, growth: Growth | None) -> Match | None:
         return None
     if growth.last < math.sqrt(limit):  # Most of the way came after it, all at once.
         return None
-    return replace(match.doubted(), evidence=f"{match.evidence}; {growth}")
+    return match.doubted()
 
 
 def _made_a_softmax(case: Case) -> bool:
