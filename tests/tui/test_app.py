@@ -20,6 +20,7 @@ from tfdbg_tui.tui.panes import numbered_panes
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.panes.timeline import ExecutionTimeline
 from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
+from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -381,6 +382,28 @@ async def test_opens_on_the_first_root_and_stays_where_the_user_goes(
         opened.app.post_message(Diagnosed(opened.snapshot.explanation))
         await opened.pilot.pause()
         assert opened.focus.graph_execution == 0
+
+
+@pytest.mark.parametrize("key", ["", "5", "j"])
+async def test_who_asks_for_the_root_before_the_diagnosis_is_taken_there_when_it_comes(
+    open_app: Open, logdirs: RecordedLogdirs, key: str
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        explanation, session = opened.snapshot.explanation, opened.app.session
+        assert explanation is not None
+        session.snapshot, session._explanation = Snapshot(opened.snapshot.run), None
+        await opened.press("a")
+        assert "first alert in time" in opened.app.query_one(KeyBar).message
+        assert opened.focus.alert is not None
+        assert opened.focus.cause is None
+        await opened.press(*key)
+        opened.app.post_message(Diagnosed(explanation))
+        await opened.pilot.pause()
+        if key == "j":
+            assert opened.focus.cause is None, "the user has gone somewhere else"
+        else:
+            assert opened.focus.cause == explanation.first
+            assert "this is the first root" in opened.app.query_one(KeyBar).message
 
 
 async def test_opens_on_the_largest_number_where_nothing_is_bad(

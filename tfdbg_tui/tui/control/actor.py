@@ -59,6 +59,8 @@ class Actor:
         parts.main.keys.hush()
         if action_id not in _STAY:
             self._navigator.drop_target()
+        if action_id == "first_alert" and parts.session.is_undiagnosed:
+            self._navigator.wait_for_root()
         if action_id in _SHOW_THE_BAD:
             parts.session.recording.announcement = ""
         if parts.search.under_way and action_id not in _SEARCHES:

@@ -43,6 +43,7 @@ class Navigator:
         self._target = None if target is None else _going_to(target)
         self._target_run = _ANY
         self._touched: tuple[str, str] | None = None if target is None else _ANY
+        self._waits_for_root = False
         self.marks = Marks(parts)
         self.answers: dict[Purpose, list[str]] = {
             "search": [],
@@ -120,6 +121,13 @@ class Navigator:
         """Stay: the user goes somewhere else."""
         self._target = None
         self._touched = self._run()
+        self._waits_for_root = False
+
+    def wait_for_root(self) -> None:
+        """Go on to the first root when it is known, unless the user goes somewhere else."""
+        self._touched = None
+        self._waits_for_root = True
+        self._parts.say("the first alert in time: the run is being diagnosed, its root follows")
 
     @property
     def is_untouched(self) -> bool:
@@ -128,8 +136,12 @@ class Navigator:
 
     def open_on_root(self) -> None:
         """Go to the first root of a run, where the user has gone nowhere, and follows nothing."""
-        if self.is_untouched:
-            self.go(navigation.open_on_root, jump=False)
+        if not self.is_untouched:
+            return
+        self.go(navigation.open_on_root, jump=False)
+        if self._waits_for_root:
+            self._waits_for_root = False
+            self._parts.say("diagnosed: this is the first root")
 
     def aim(self, navigate: Navigate, files: RunFiles) -> None:
         """Go where a function of navigation says in a run, as soon as that has been read."""

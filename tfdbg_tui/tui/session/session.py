@@ -73,6 +73,11 @@ class Session:
             self._focus = focus
             self.notify()
 
+    @property
+    def is_undiagnosed(self) -> bool:
+        """Whether a run is shown of which diagnosis has not said anything yet."""
+        return self.snapshot is not None and self.snapshot.explanation is None
+
     def refine(self, focus: Focus) -> None:
         """Focus something more exactly, without telling the listeners: they are about to look."""
         self._focus = focus
