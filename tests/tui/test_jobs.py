@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import threading
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import pytest
 
 from tests.tui.conftest import NORMAL, Opened
 from tfdbg_tui.tui.app import TfdbgApp
+from tfdbg_tui.tui.background.loader import Loader
 from tfdbg_tui.tui.screens.runs import RunsScreen
 from tfdbg_tui.tui.session.focus import Sort
 from tfdbg_tui.wire import events, filesets, tfrecord
@@ -198,16 +200,18 @@ async def test_jobs_that_lie_in_one_place_are_chosen_from(recorded: Path, tmp_pa
         assert len(opened.job.processes) == 2
 
 
-async def test_the_first_line_tells_which_run_was_chosen(
-    logdirs: RecordedLogdirs, tmp_path: Path
+async def test_a_run_is_chosen_by_keys_that_came_before_it_was_known_that_there_are_several(
+    logdirs: RecordedLogdirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("mnist", "control_flow"):
         shutil.copytree(logdirs[name], tmp_path / name)
+    started, start = threading.Event(), Loader.run
+    monkeypatch.setattr(Loader, "run", lambda loader: (started.wait(), start(loader)))
     app = TfdbgApp(str(tmp_path))
     async with app.run_test(size=NORMAL) as pilot:
         opened = OpenedJob(app, pilot)
-        await opened.until(lambda: isinstance(app.screen, RunsScreen))
         await opened.press(*"mnist", "enter")
+        started.set()
         await opened.until(lambda: app.session.snapshot is not None)
         await pilot.pause()
         assert "/mnist" in opened.screen().split("\n")[0]

@@ -14,7 +14,7 @@ from tfdbg_tui.logdir.several import common_path
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.actions.keymap import Keymap
 from tfdbg_tui.tui.actions.keys import shown_key
-from tfdbg_tui.tui.actions.registry import ACTIONS
+from tfdbg_tui.tui.actions.registry import ACTIONS, BY_ID
 from tfdbg_tui.tui.background.chain_finder import ChainFinder
 from tfdbg_tui.tui.background.diagnoser import Diagnosed, Diagnoser
 from tfdbg_tui.tui.background.filtering import Filtering
@@ -43,7 +43,7 @@ from tfdbg_tui.tui.control.runs import Runs
 from tfdbg_tui.tui.panes import PANES, graph_structure, timeline
 from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.screens.main import MainScreen
-from tfdbg_tui.tui.session.session import Session
+from tfdbg_tui.tui.session.session import OPENING, Session
 from tfdbg_tui.tui.terminal import theme
 from tfdbg_tui.tui.terminal.pace import PacedApp
 from tfdbg_tui.tui.terminal.signals import end_on_signals
@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 _TICK_SECONDS = 1.0  # between two looks at the clock: how long nothing has come
+_WITHOUT_RUN = ("quit", "suspend", "help", "palette", "redraw")
+"""Actions that do not wait until it is known what there is to show."""
 
 
 class TfdbgApp(PacedApp):
@@ -121,6 +123,8 @@ class TfdbgApp(PacedApp):
         self.session.recording.program = program
         keymap = keymap or Keymap()
         self.set_keymap(keymap.for_textual())
+        self._at_once = {key for name in _WITHOUT_RUN for key in keymap.keys(BY_ID[name])}
+        self._early: list[Key] = []  # keys that wait until it is known what there is to show
         loader = Loader(
             logdirs,
             run,
@@ -221,7 +225,9 @@ class TfdbgApp(PacedApp):
         That one may be for the line to type into, or the box, that this one opens.  Where such a
         line has the keyboard, keys wait for one another there.
         """
-        if isinstance(event, Key) and not event.is_forwarded and self._has_keys_itself():
+        if isinstance(event, Key) and self._is_opening() and event.key not in self._at_once:
+            self._early.append(event)
+        elif isinstance(event, Key) and not event.is_forwarded and self._has_keys_itself():
             if self.screen is self.parts.main and self.parts.main.takes(event):
                 return
             if not await self._check_bindings(event.key, priority=True):
@@ -229,31 +235,46 @@ class TfdbgApp(PacedApp):
         else:
             await super().on_event(event)
 
+    def _is_opening(self) -> bool:
+        """Whether it is not known yet what there is to show: a run, several, or none."""
+        session = self.session
+        is_unknown = session.snapshot is None and session.waiting == OPENING
+        return is_unknown and self.screen_stack[-1:] == [self.parts.main]
+
+    async def _do_early_keys(self) -> None:
+        """Do what has been typed before it was known what there is to show."""
+        early, self._early = self._early, []
+        for key in early:
+            await self.on_event(key)
+
     def _has_keys_itself(self) -> bool:
         """Whether keys are for the screen, and not for a widget on it."""
         (screen,) = self.screen_stack[-1:] or (None,)
         return screen is not None and screen.is_mounted and screen.focused is None
 
-    def on_loaded(self, message: Loaded) -> None:
+    async def on_loaded(self, message: Loaded) -> None:
         """See `Arrivals`."""
         self.pace.grow()
         self._arrivals.loaded(message.snapshot)
+        await self._do_early_keys()
 
     def on_diagnosed(self, message: Diagnosed) -> None:
         """See `Arrivals`."""
         self._arrivals.diagnosed(message)
 
-    def on_waiting(self, message: Waiting) -> None:
+    async def on_waiting(self, message: Waiting) -> None:
         """See `Arrivals`."""
         self._arrivals.waiting(message.reason)
+        await self._do_early_keys()
 
     def on_new_run(self, message: NewRun) -> None:
         """See `Runs`."""
         self._runs.begun(message.files)
 
-    def on_runs_found(self, message: RunsFound) -> None:
+    async def on_runs_found(self, message: RunsFound) -> None:
         """See `Runs`."""
-        self._runs.choose(message.runs)
+        await self._runs.choose(message.runs)
+        await self._do_early_keys()
 
     def on_processes_found(self, message: ProcessesFound) -> None:
         """See `Jobs`."""

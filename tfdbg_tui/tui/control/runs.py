@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual.await_complete import AwaitComplete
+
 from tfdbg_tui.logdir.processes import are_of_a_cluster, processes_of
 from tfdbg_tui.logdir.several import common_path, list_runs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Sequence
 
     from tfdbg_tui.logdir import RunFiles
     from tfdbg_tui.tui.control.parts import Parts
@@ -26,8 +28,8 @@ class Runs:
         self._parts = parts
         self._chosen = chosen
 
-    def choose(self, runs: Sequence[RunFiles]) -> None:
-        """Show some runs and open the one that the user chooses."""
+    def choose(self, runs: Sequence[RunFiles]) -> Awaitable[object]:
+        """Show some runs and open the one that the user chooses; await that they are shown."""
         from tfdbg_tui.tui.screens.runs import RunsScreen
 
         def chosen(files: RunFiles | None) -> None:
@@ -38,7 +40,8 @@ class Runs:
         if not isinstance(app.screen, RunsScreen):
             can_close = self._parts.session.snapshot is not None
             top, charset = common_path(self._parts.logdirs), self._parts.charset
-            app.push_screen(RunsScreen(runs, top, charset, can_close=can_close), chosen)
+            return app.push_screen(RunsScreen(runs, top, charset, can_close=can_close), chosen)
+        return AwaitComplete()
 
     def choose_any(self) -> None:
         """Show all runs of the logdirs and open the one that the user chooses."""

@@ -54,7 +54,6 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         Binding("down", "list('cursor_down')", show=False, priority=True),
         Binding("pageup", "list('page_up')", show=False, priority=True),
         Binding("pagedown", "list('page_down')", show=False, priority=True),
-        Binding("enter", "list('select')", show=False, priority=True),
     ]
 
     DEFAULT_CSS = """
@@ -111,6 +110,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
     def on_mount(self) -> None:
         """Show the runs, and look at each of them."""
         self._options.can_focus = False
+        self.set_focus(self._filter)  # now: keys may wait already
         self._list()
         self._surveyor.start()
 
@@ -191,8 +191,13 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         return report.verdict, alerts, f"{compact(report.events)} events"
 
     def action_list(self, action: str) -> None:
-        """Move in the list, or choose in it, while the line to filter has the keys."""
+        """Move in the list, while the line to filter has the keys."""
         getattr(self._options, f"action_{action}")()
+
+    @on(Input.Submitted)
+    def _select(self) -> None:
+        """Choose what is marked: among what fits all that was typed before."""
+        self._options.action_select()
 
     def on_option_list_option_selected(self, event: Options.OptionSelected) -> None:
         """Give the chosen run: the list may show others by now."""
