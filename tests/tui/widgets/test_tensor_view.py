@@ -84,3 +84,19 @@ def test_the_histogram_counts_what_is_finite(dtype: str) -> None:
     expected = {"float64": 17, "complex64": 0}.get(dtype, 20)
     assert counts.sum() == expected
     assert len(edges) == (len(counts) + 1 if expected else 0)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -1e30, 5e-324, 1.7976931348623157e308])
+def test_the_histogram_of_nearly_equal_numbers_is_one_bar(value: float) -> None:
+    for other in (value, np.nextafter(value, -np.inf if value > 0 else np.inf)):
+        counts, edges = TensorView.of(np.array([value, other, other])).histogram()
+        assert counts.tolist() == [3]
+        assert edges.tolist() == sorted((value, other))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e308])
+def test_the_histogram_counts_the_smallest_and_the_largest(scale: float) -> None:
+    tensor = np.array([-0.7, 0.1, 0.7]) * scale
+    counts, edges = TensorView.of(tensor).histogram()
+    assert (counts.sum(), counts[0], counts[-1]) == (3, 1, 1)
+    assert (edges[0], edges[-1]) == (tensor[0], tensor[2])

@@ -138,18 +138,23 @@ class TensorView:
         return replace(self, position=int(self.bad[found % len(self.bad)]))
 
     def histogram(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """Return how many finite elements there are in ranges of equal width, and their edges."""
+        """Return how many finite elements there are in ranges of equal width, and their edges.
+
+        All are in one where too few numbers lie between the smallest and the largest.
+        """
         if self.elements.dtype.kind not in "biuf":
             return np.zeros(0, np.int64), np.zeros(0)
         numbers = self._flat.astype(np.float64)
         finite = numbers[np.isfinite(numbers)]
         if not finite.size:
             return np.zeros(0, np.int64), np.zeros(0)
-        with np.errstate(over="ignore"):
-            wide = np.isfinite(finite.max() - finite.min())
-        scale = 1.0 if wide else 0.25  # float64's whole range is wider than float64 holds
-        counts, edges = np.histogram(finite * scale, _BINS)
-        return counts, edges / scale
+        scale = 0.25  # float64's whole range is wider than float64 holds
+        low, high = finite.min(), finite.max()
+        edges = np.linspace(low * scale, high * scale, _BINS + 1) / scale
+        edges[0], edges[-1] = low, high
+        if (edges[:-1] >= edges[1:]).any():
+            edges = np.array([low, high])
+        return np.histogram(finite, edges)
 
     @cached_property
     def _flat(self) -> npt.NDArray[Any]:
