@@ -111,6 +111,14 @@ async def test_the_timeline_moves_by_boxes_and_by_lines(
         assert opened.focus.execution == 1 + stride
 
 
+async def test_steps_that_were_counted_are_told_as_that(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], at_root=True) as opened:
+        details = [line for line in opened.screen().split("\n") if "step 3 (counted)" in line]
+        assert len(details) == 2, "of the execution, and of the tensor in its graph"
+
+
 async def test_a_border_is_drawn_where_a_training_step_begins(
     open_app: Open, logdirs: RecordedLogdirs
 ) -> None:

@@ -212,13 +212,13 @@ class GraphExecutionPane(Pane):
         trace = snapshot.graph_execution(index) if snapshot and index is not None else None
         if snapshot is None or trace is None or height < _TALL or not self.row_count:
             return ()
-        step = "" if trace.step is None else f"step {trace.step}"
+        event = TensorEvent("graph_execution", trace.index, trace.output_slot)
         iteration = "" if trace.iteration is None else f"iteration {trace.iteration}"
         facts = joined(
             [
                 (self.charset.safe(trace.tensor_name), "strong"),
                 (self.charset.safe(chips.size_and_type(trace.summary)), "dim"),
-                (step, "dim"),
+                (snapshot.step_text(event), "dim"),
                 (iteration, "dim"),
                 (self.charset.safe(short_device(trace.device)), "dim"),
             ],
@@ -227,7 +227,7 @@ class GraphExecutionPane(Pane):
         values = chips.chips(trace.summary, self.charset)
         if trace.unreadable is not None:
             values = ((self.charset.safe(f"unreadable: {trace.unreadable}"), "dim"),)
-        layer = self.layer_line(TensorEvent("graph_execution", trace.index, trace.output_slot))
+        layer = self.layer_line(event)
         return ((("  ", ""), *facts), *layer, (("  ", ""), *values))
 
     def summary(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis import breadcrumb, readable_function
+from tfdbg_tui.diagnosis import TensorEvent, breadcrumb, readable_function
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.event_rows import EventRows
 from tfdbg_tui.tui.panes.overview import overview
@@ -226,7 +226,7 @@ class ExecutionTimeline(Pane):
         facts = joined(
             [
                 (f"{count_in} in {self.charset.right} {count_out} out", "dim"),
-                ("" if execution.step is None else f"step {execution.step}", "dim"),
+                (snapshot.step_text(TensorEvent("execution", execution.index, 0)), "dim"),
                 ("after a pause" if execution.index in snapshot.run.pauses else "", "match"),
                 (self.charset.fit(host, min(len(host), _HOST_WIDTH)), "dim"),
                 (self.charset.safe(short_device(device)), "dim"),

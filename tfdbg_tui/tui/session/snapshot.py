@@ -27,6 +27,7 @@ from tfdbg_tui.diagnosis import (
     location_of,
     name_of,
     readable_function,
+    step_of,
     summary_of,
 )
 from tfdbg_tui.logdir import UnreadableError
@@ -171,6 +172,14 @@ class Snapshot:
         """Return a list of the run."""
         run = self.run
         return run.graph_executions if kind == "graph_execution" else run.executions
+
+    def step_text(self, event: TensorEvent) -> str:
+        """Return the training step of an event as text; "" where it is in none."""
+        step = step_of(self.run, self.dataflow, event)
+        if step is None:
+            return ""
+        counted = " (counted)" if self.run.executions.steps.counted_by else ""
+        return f"step {step:,}{counted}"
 
     def explained(self, explanation: Explanation) -> Snapshot:
         """Return the same snapshot with an explanation, if that is of the same run."""
