@@ -133,7 +133,7 @@ _TERMINAL = {
     "string": "ansi_green",
     "comment": "ansi_bright_black",
     "number": "ansi_cyan",
-    "name": "ansi_blue",
+    "name": "ansi_bright_blue",
     "builtin": "ansi_cyan",
 }
 
@@ -150,6 +150,7 @@ _LIGHT_TERMINAL = {
     "mark-back": "ansi_white",
     "found-back": "ansi_yellow",
     "number": "ansi_blue",
+    "name": "ansi_blue",
     "builtin": "ansi_magenta",
 }
 
