@@ -9,21 +9,25 @@ import numpy as np
 from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.gradients import is_backward_op, is_backward_stack
 from tfdbg_tui.diagnosis.layers import LayersOfOps
+from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 from tfdbg_tui.logdir.index.executions import OutputPlace
 
 if TYPE_CHECKING:
-    from tfdbg_tui.logdir import ExecutionKind, Layer, Run, Variable
+    from collections.abc import Sequence
+
+    from tfdbg_tui.logdir import ExecutionKind, Layer, Run, StackFrame, Variable
     from tfdbg_tui.logdir.index.columns import Int64Array
 
 FORWARD, GRADIENT = range(2)
 """Sides of a row; of a variable, its values, and what is added to them."""
 
 _EAGER = "eager ops"
+"""The function of those of which no line of the user's is on record."""
 
 
 class HeatRow(NamedTuple):
-    """A layer, a variable, or, of what is in no layer, a function.
+    """A layer, a variable, or, of what is in no layer, a function: of eager ops Python's.
 
     Attributes:
         name: Its name.
@@ -62,10 +66,6 @@ class HeatRows:
             [self._row_of_site(n, layers) for n in range(run.graph_executions.num_sites)],
             np.int64,
         ).reshape(-1, 3)
-        kinds = range(run.executions.num_kinds)
-        self._of_kind = np.array(
-            [self._row_of_kind(run.executions.kind_by_id(n)) for n in kinds], np.int64
-        )
 
     @property
     def rows(self) -> list[HeatRow]:
@@ -137,18 +137,23 @@ class HeatRows:
         name = readable_function(graph.name).partition(" (")[0] if graph else ""
         return self._row(HeatRow(name or "main graph", None)), side, site.output_slot
 
-    def _row_of_kind(self, kind: ExecutionKind) -> int:
-        layer = self._run.layer_of_kind(kind)
-        if layer is not None:
-            return self._row(HeatRow(layer.name, layer))
-        name = readable_function(kind.op_type).partition(" (")[0] if kind.is_function else _EAGER
-        return self._row(HeatRow(name, None))
-
     def _row_of_place(self, number: int, some: list[int]) -> tuple[int, int]:
         """Return row and side of a place, given some of its executions."""
         place = OutputPlace.of(number)
-        variable = self._variables.of_executions(some, self._run.executions.kind_by_id(place.kind))
+        kind = self._run.executions.kind_by_id(place.kind)
+        variable = self._variables.of_executions(some, kind)
         if variable is not None:
             return self._of_variable[variable], FORWARD
-        backward = is_backward_stack(self._run.stack(place.stack))
-        return int(self._of_kind[place.kind]), GRADIENT if backward else FORWARD
+        frames = self._run.stack(place.stack)
+        side = GRADIENT if is_backward_stack(frames) else FORWARD
+        return self._row_of_execution(kind, frames), side
+
+    def _row_of_execution(self, kind: ExecutionKind, frames: Sequence[StackFrame]) -> int:
+        layer = self._run.layer_of_kind(kind)
+        if layer is not None:
+            return self._row(HeatRow(layer.name, layer))
+        if kind.is_function:
+            return self._row(HeatRow(readable_function(kind.op_type).partition(" (")[0], None))
+        position = user_frame(frames)
+        name = frames[position].function if position is not None else ""
+        return self._row(HeatRow(name or _EAGER, None))

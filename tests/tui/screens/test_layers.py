@@ -189,6 +189,13 @@ def test_a_called_function_has_a_row_of_its_own_and_a_loop_that_of_its_function(
     ]
 
 
+def test_eager_ops_are_of_the_python_function_that_runs_them(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    for line in (7, 0):
+        made.execution("Mul", [], {1: np.full(4, 2.0, np.float32)}, line=line, extremes=True)
+    assert [row.name for row in heat_of(made.open()).rows] == ["f", "eager ops"]
+
+
 async def test_what_is_not_on_record_is_said(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["no_tensor"]) as opened:
         await show_layers(opened)
