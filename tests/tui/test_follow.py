@@ -172,11 +172,14 @@ async def test_any_move_stops_following_and_f_re_attaches(writer: Writer) -> Non
         assert live.session.following, "another pane is not another event"
 
 
-async def test_what_looks_the_same_is_not_drawn_again(writer: Writer) -> None:
+async def test_what_looks_the_same_is_not_drawn_again(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     writer.start()
     writer.write(2)
     async with watched(writer.logdir) as live:
         await live.until(lambda: live.is_read and live.session.snapshot.explanation is not None)
+        monkeypatch.setattr(live.app._arrivals, "diagnosed", lambda _: None)  # it marks lines
         await live.press("3", "g")
         drawn = []
         for name in ("source_code", "stack_trace"):
