@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from tests.diagnosis import tiny
 from tfdbg_tui.cli import main
 from tfdbg_tui.logdir import list_runs
 from tfdbg_tui.program import Program
@@ -174,6 +176,21 @@ def test_stop_on_suspect_ends_a_program_that_goes_on(tmp_path: Path) -> None:
     assert result.returncode == 1, result.stderr
     assert "the program is stopped" in result.stderr
     assert json.loads(result.stdout)["suspects"][0]["rule"] == "dead-relu"
+
+
+def test_a_program_that_ends_before_it_is_stopped_has_failed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tiny.Program(tmp_path)
+    made.graph("f", "f")
+    made.op("f", "Relu", "Relu", "x:0")
+    for _ in range(10):
+        made.trace("f", "Relu", np.zeros(64, np.float32))
+    monkeypatch.setattr("tfdbg_tui.cli.run._runs", lambda *_: [made.open().files])
+    (tmp_path / "program.py").touch()
+    command = ["run", "--headless", "--logdir", str(tmp_path), str(tmp_path / "program.py")]
+    assert main(command) == 0
+    assert main([*command[:2], "--stop-on-suspect", *command[2:]]) == 1
 
 
 ANSWERS = """\

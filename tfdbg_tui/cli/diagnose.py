@@ -102,12 +102,22 @@ def run(args: argparse.Namespace) -> int:
         raise LogdirError("--timeout needs --follow: without it, the logdir is read once")
     if args.jobs is not None and args.jobs < 1:
         raise LogdirError("--jobs takes a number from 1 on")
+    return put_diagnosis(args, suspects_are_bad=args.until == "suspect")
+
+
+def put_diagnosis(args: argparse.Namespace, *, suspects_are_bad: bool) -> int:
+    """Print the report; return the exit code of its verdict.
+
+    Args:
+        args: The command's arguments, as far as they have been checked.
+        suspects_are_bad: Whether suspects have the exit code of what is bad.
+    """
     if _is_of_fleet(args):
         return _run_fleet(args)
     _say_what_is_for_several(args)
     report = _follow(args) if args.follow else diagnose(open_run(args.logdirs[0], args.run))
     put_report(report, to_text, as_json=args.json)
-    if args.until == "suspect" and report.suspects:
+    if suspects_are_bad and report.suspects:
         return exit_codes.BAD
     return exit_codes.of_report(report)
 

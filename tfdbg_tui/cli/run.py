@@ -245,7 +245,7 @@ def _run_headless(program: Program, args: argparse.Namespace) -> int:
         _copy_output(program, received)
     _report(program)
     recorded = _runs(program, others)
-    verdict = _diagnose(program, recorded, args.json) if recorded else exit_codes.UNUSABLE
+    verdict = _diagnose(program, recorded, args) if recorded else exit_codes.UNUSABLE
     if recorded and args.summary:
         _write_summary(recorded, args.summary)
     if verdict == exit_codes.UNUSABLE:
@@ -270,24 +270,24 @@ def _runs(program: Program, others: set[FileSet]) -> list[RunFiles]:
     return [*nameless, *(run for run in runs if run.run_id == program.run_id)]
 
 
-def _diagnose(program: Program, recorded: Sequence[RunFiles], as_json: bool) -> int:
+def _diagnose(program: Program, recorded: Sequence[RunFiles], args: argparse.Namespace) -> int:
     """Print the diagnosis of what a program has recorded, or of the job that it is of.
 
     Args:
         program: The program.
         recorded: Its runs.
-        as_json: Whether it is printed as JSON.
+        args: The command's arguments.
     """
     from tfdbg_tui.cli import diagnose
 
     parser = argparse.ArgumentParser()
     diagnose.add_arguments(parser)
-    arguments = [program.logdir, *(["--json"] if as_json else [])]
+    arguments = [program.logdir, *(["--json"] if args.json else [])]
     runs = list_runs(program.logdir)
     if len(runs) > 1 and not are_of_a_cluster(runs):
         arguments += ["--run", recorded[-1].label]
-    verdict: int = diagnose.run(parser.parse_args(arguments))
-    return verdict
+    parsed = parser.parse_args(arguments)
+    return diagnose.put_diagnosis(parsed, suspects_are_bad=args.stop_on_suspect)
 
 
 def _write_summary(recorded: Sequence[RunFiles], path: str) -> None:
