@@ -65,6 +65,25 @@ async def test_a_filter_is_shown_as_it_is_typed_and_ended_by_escape(
         assert [message.text for message in typed] == ["Log"], "and not as often as characters"
 
 
+async def test_keys_behind_an_answer_are_for_the_panes(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("3")
+        characters = {"\\": "backslash", "=": "equals_sign", "\r": "enter"}
+        for character in "\\type=Log\rGk":
+            opened.app.post_message(Key(characters.get(character, character), character))
+        for _ in range(400):
+            await opened.pilot.pause(0.02)
+            if opened.focus.graph_execution:
+                break
+        await opened.pilot.pause()
+        assert "type=Log: 8" in opened.screen()
+        run, found = opened.snapshot.run, opened.focus.graph_execution
+        logs = [row for row in range(320) if run.graph_executions[row].op_type == "Log"]
+        assert found == logs[-2]
+
+
 async def test_what_the_dump_does_not_say_is_told_beside_what_fits(
     open_app: Open, logdirs: dict[str, Path]
 ) -> None:

@@ -315,10 +315,14 @@ class TfdbgApp(PacedApp):
         """Do what the label says."""
         self.action_act(message.action_id)
 
-    def on_prompt_answered(self, message: Prompt.Answered) -> None:
+    async def on_prompt_answered(self, message: Prompt.Answered) -> None:
         """Search, filter, or go there."""
-        self.query("Prompt, Candidates").remove()
+        await self.query("Prompt, Candidates").remove()
         self._navigator.answer(message)
+
+    async def on_prompt_behind(self, message: Prompt.Behind) -> None:
+        """Do what the key does in the panes."""
+        await self.on_event(Key(message.key, message.character))
 
     def on_prompt_typed(self, message: Prompt.Typed) -> None:
         """See `Navigator`."""

@@ -30,6 +30,8 @@ _PLACEHOLDERS: dict[Purpose, str] = {
 class Prompt(Input):
     """Asks for one line; Enter answers, Escape does not.
 
+    Its messages go to the app itself, as they have to come in order.
+
     Args:
         purpose: What is asked for.
         text: What stands in the line at first.
@@ -52,6 +54,13 @@ class Prompt(Input):
 
         purpose: Purpose
         text: str
+
+    @dataclass
+    class Behind(Message):
+        """The user has pressed a key behind an answer, before the prompt was gone."""
+
+        key: str
+        character: str | None
 
     def __init__(
         self,
@@ -77,11 +86,6 @@ class Prompt(Input):
         """Show what may be typed."""
         self._candidates.offer(self._suggest(self.value))
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Answer with what has been typed."""
-        event.stop()
-        self._answer(event.value)
-
     def on_input_changed(self, event: Input.Changed) -> None:
         """Tell what has been typed so far, unless more has been since: that is told next."""
         event.stop()
@@ -93,11 +97,19 @@ class Prompt(Input):
         if event.value != self._completed:
             self._completed = None
             self._candidates.offer(self._suggest(event.value))
-        self.post_message(self.Typed(self._purpose, event.value))
+        self.app.post_message(self.Typed(self._purpose, event.value))
 
     def on_key(self, event: events.Key) -> None:
         """Give up on Escape; Up and Down have what was answered before, Tab what may be meant."""
-        if event.key in ("up", "down"):
+        if self._is_answered:
+            event.stop()
+            event.prevent_default()
+            self.app.post_message(self.Behind(event.key, event.character))
+        elif event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            self._answer(self.value)
+        elif event.key in ("up", "down"):
             event.stop()
             self._shown += 1 if event.key == "down" else -1
             self._shown = min(max(0, self._shown), len(self._known) - 1)
@@ -121,4 +133,4 @@ class Prompt(Input):
         """Answer once: keys may come until the prompt has been removed."""
         if not self._is_answered:
             self._is_answered = True
-            self.post_message(self.Answered(self._purpose, text, given_up))
+            self.app.post_message(self.Answered(self._purpose, text, given_up))
