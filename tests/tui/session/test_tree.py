@@ -5,15 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pytest
+
+from tests.diagnosis.tiny import Program
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of
 from tfdbg_tui.tui import navigation
-from tfdbg_tui.tui.navigation import first_focus
+from tfdbg_tui.tui.navigation import NowhereError, first_focus
 from tfdbg_tui.tui.panes import pane_named
 from tfdbg_tui.tui.session.focusing import focus_event, focused_event
+from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tfdbg_tui.tui.session.focus import Focus
-    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 ROWS = pane_named("graph_structure").rows
 
@@ -142,3 +148,14 @@ def test_eager_ops_stand_in_a_tree_too(mnist: Snapshot) -> None:
     rows = names(mnist, focus)
     assert rows[ROWS.position(mnist, focus) or 0] == "AddV2"
     assert "AssignVariableOp" in rows
+
+
+def test_of_what_leaves_an_input_pipeline_it_is_told_where_it_comes_out(tmp_path: Path) -> None:
+    for number, (name, told) in enumerate((("Dataset_map_f", "IteratorGetNext"), ("f", "no rec"))):
+        made = Program(tmp_path / str(number))
+        made.graph("g", name)
+        made.op("g", "Abs", "Abs", "x:0")
+        made.trace("g", "Abs", np.ones(4, np.float32))
+        snapshot = Snapshot(made.open())
+        with pytest.raises(NowhereError, match=told):
+            navigation.to_consumer(snapshot, at(snapshot, "trace:0"))

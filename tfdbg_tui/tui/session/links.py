@@ -41,7 +41,11 @@ def focus_consumer(snapshot: Snapshot, focus: Focus) -> Focus:
     event = _best(snapshot, uses)
     if event is not None:
         return focus_event(snapshot, focus, event)
-    return _focus_first(snapshot, focus, snapshot.neighbours.uses, "no recorded op takes it")
+    nothing = "no recorded op takes it"
+    graph = snapshot.run.graphs.get(node.graph_id or "")
+    if graph is not None and snapshot.dataflow.calls.in_pipeline(graph.graph_id):
+        nothing = "no op of the input pipeline takes it: what comes out there is IteratorGetNext's"
+    return _focus_first(snapshot, focus, snapshot.neighbours.uses, nothing)
 
 
 def focus_node(snapshot: Snapshot, focus: Focus, node: Node) -> Focus:
