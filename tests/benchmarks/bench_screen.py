@@ -40,7 +40,7 @@ QUESTIONS: tuple[tuple[str, tuple[str, ...], str], ...] = (  # the question, the
     ),
     ("Which tensor holds most zeros?", ("alt+3", "s", "z", "enter", "g"), "by zero"),
     ("Which holds the largest number?", ("alt+3", "s", *"max", "enter", "g"), "by max"),
-    ("Where does step 6 begin?", ("colon", *"step:6", "enter"), "816 of 1,062"),
+    ("Where does step 6 begin?", ("colon", *"step:6", "enter"), "811 of 1,062"),
     ("Which Softmaxes ran?", ("alt+3", "backslash", *"type=Softmax", "enter"), "type=Softmax: 16"),
     ("In which steps was it bad?", ("V",), "5 bad; 0 of 8 measured"),
     ("What is tensor 88?", ("alt+3", "8", "8", "G"), "88 of 320"),
