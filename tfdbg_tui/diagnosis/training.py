@@ -51,8 +51,8 @@ def find_untrained(run: Run, dataflow: Dataflow) -> list[Untrained]:
         left_out.update((own, handle) for handle in request.left_out)
     known = {v.key: v for v in run.variables if v.trainable}
     wanted = (unconnected | left_out) & known.keys() - connected
-    if not connected or not wanted:
-        return []
+    if not wanted or not _assigned(run, dataflow, connected):
+        return []  # A gradient may be asked for without training: of an input, say.
     wanted -= _assigned(run, dataflow, wanted)
     trained = [v for key, v in known.items() if key not in wanted]
     return [
