@@ -31,3 +31,12 @@ async def test_keys_before_a_screen_is_there_and_after_do_nothing() -> None:
         await shown.dismiss()
         await pilot.pause()
         assert len(app.screen_stack) == 1
+
+
+async def test_keys_while_the_app_removes_its_screens_do_nothing() -> None:
+    app: App[None] = App()
+    async with app.run_test():
+        shown = _Shows()
+        await app.push_screen(shown)
+    assert shown.is_mounted
+    assert not shown.check_action("show", ())

@@ -24,7 +24,8 @@ class OnlyWhileOpen(_Base):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """See Textual."""
-        is_open = self.is_mounted and not self._is_closing
+        is_removed = not self.display  # as when the app ends: its widgets are gone before it
+        is_open = self.is_mounted and not self._is_closing and not is_removed
         return is_open and super().check_action(action, parameters)
 
     def dismiss(self, result: Any = None) -> AwaitComplete:
