@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.bars.session_bar import SessionBar
+from tfdbg_tui.tui.session.session import DIAGNOSING
 from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import joined, width_of
 
@@ -114,7 +115,8 @@ class StatusLine(SessionBar):
         elif snapshot.is_blind:
             cells.append(("alerts unknown", "match"))
         elif progress.complete:
-            cells.append(("no alerts", "dim" if snapshot.gaps else "good"))
+            is_clean = not snapshot.gaps and not self.session.is_undiagnosed
+            cells.append(("no alerts", "good" if is_clean else "dim"))
         if snapshot.gaps:
             cells.append(("incomplete", "match"))
         return (*joined(cells, " "), *self._causes(snapshot, when))
@@ -123,7 +125,7 @@ class StatusLine(SessionBar):
         """Return how many causes there are, and when the first was bad, once that is known."""
         report = snapshot.explanation.report if snapshot.explanation else None
         if report is None:
-            return ()
+            return ((self._undiagnosed(), "dim"),) if snapshot.run.progress.complete else ()
         if not (report.roots or report.suspects):
             return ((" harmless", "good"),) if len(snapshot.alerts) else ()
         number, word = len(report.roots), "root"
@@ -131,6 +133,10 @@ class StatusLine(SessionBar):
             number, word = len(report.suspects), "suspect"
         first = f", {when}" if when else ""
         return ((f" {number:,} {word}{'s' if number > 1 else ''}{first}", "match"),)
+
+    def _undiagnosed(self) -> str:
+        is_pending = self.session.unexplained == DIAGNOSING
+        return " diagnosing" if is_pending else " not diagnosed"
 
 
 def _when_first_bad(snapshot: Snapshot | None) -> tuple[str, ...]:

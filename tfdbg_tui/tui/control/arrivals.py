@@ -72,7 +72,7 @@ class Arrivals:
     def diagnosed(self, message: Diagnosed) -> None:
         """Show what diagnosis says, and announce the first bad tensor."""
         if message.explanation is None:
-            self._session.unexplained = message.reason
+            self._session.leave_unexplained(message.reason)
             self._parts.say(message.reason)
             return
         self._session.explain(message.explanation)

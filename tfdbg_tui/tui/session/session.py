@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _HISTORY = 1000
 OPENING = "Opening the logdir"
 """Why there is nothing to show at first."""
+DIAGNOSING = "Diagnosing the run"
+"""Why there is no explanation at first."""
 
 
 class Session:
@@ -48,7 +50,7 @@ class Session:
         self.following = False
         self.paused = False
         self.held: Snapshot | None = None
-        self.unexplained = "Diagnosing the run"
+        self.unexplained = DIAGNOSING
         self.finding_tree = False
         self.searched: Searched | None = None
         self.recording = Recording()
@@ -155,7 +157,7 @@ class Session:
         """Start over: what comes is another run."""
         self.snapshot = self.held = None
         self.paused = False
-        self.unexplained = "Diagnosing the run"
+        self.unexplained = DIAGNOSING
         self._explanation = None
         self.searched = None
         self._focus = Focus(self._focus.pane, sorts=self._focus.sorts)
@@ -176,6 +178,11 @@ class Session:
         """Show what diagnosis says of the run."""
         self._explanation = explanation
         self._tell_again()
+
+    def leave_unexplained(self, reason: str) -> None:
+        """Show that the run cannot be diagnosed, and why."""
+        self.unexplained = reason
+        self.notify()
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
         """Show what is known of jobs of several processes; the shown run may be of one."""

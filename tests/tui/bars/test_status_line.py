@@ -1,0 +1,43 @@
+"""The line above all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis import Explanation
+from tfdbg_tui.logdir import open_run
+from tfdbg_tui.tui.bars.status_line import StatusLine
+from tfdbg_tui.tui.navigation import settle
+from tfdbg_tui.tui.session.session import Session
+from tfdbg_tui.tui.session.snapshot import Snapshot
+from tfdbg_tui.tui.terminal.text import ASCII
+
+if TYPE_CHECKING:
+    from tests.conftest import RecordedLogdirs
+
+
+def _end_of_line(session: Session) -> list[tuple[str, str]]:
+    cells = StatusLine(session, ASCII, "logdir", id="status").line(120)
+    return [(text, style) for text, style, *_ in cells if text.strip()][-2:]
+
+
+def test_whether_a_run_has_been_diagnosed(mnist: Snapshot, explained: Snapshot) -> None:
+    session = Session(settle, "alerts")
+    session.load(mnist)
+    assert _end_of_line(session)[1][0] == " diagnosing"
+    session.leave_unexplained("The run cannot be diagnosed: no room")
+    assert _end_of_line(session)[1][0] == " not diagnosed"
+    assert explained.explanation is not None
+    session.explain(explained.explanation)
+    assert _end_of_line(session)[1][0].startswith(" 1 root")
+
+
+def test_only_a_run_that_has_been_diagnosed_has_no_alerts_in_the_colour_of_healthy_ones(
+    logdirs: RecordedLogdirs,
+) -> None:
+    session = Session(settle, "alerts")
+    quiet = Snapshot(open_run(logdirs["nested_calls"]))
+    session.load(quiet)
+    assert _end_of_line(session) == [("no alerts", "dim"), (" diagnosing", "dim")]
+    session.explain(Explanation(quiet.run, quiet.alerts))
+    assert _end_of_line(session)[-1] == ("no alerts", "good")
