@@ -80,7 +80,7 @@ def test_the_longer_a_program_runs_the_fewer_are_measured() -> None:
     def due(measured: magnitudes.MeasuredSteps) -> list[int]:
         return [number for number in range(1000) if measured.next("a line")]
 
-    later = [*range(20, 100, 10), *range(100, 1000, 100)]
+    later = [*range(20, 200, 10), *range(200, 1000, 100)]
     assert due(magnitudes.MeasuredSteps(None)) == [*range(magnitudes._FIRST), *later]
     assert due(magnitudes.MeasuredSteps(10)) == [*range(magnitudes._FIRST), *range(20, 1000, 10)]
     assert not due(magnitudes.MeasuredSteps(0))

@@ -23,7 +23,7 @@ _ITERATIONS = (0, *(1 << exponent for exponent in range(31)))
 """Those of a loop that are measured: loops can be long, and to find extremes takes Python."""
 _FIRST = 16
 """So many steps, calls and executions are measured in any case: many a program breaks early."""
-_EARLY, _EARLY_EVERY = 100, 10
+_EARLY, _EARLY_EVERY = 200, 10
 _EVERY = 100
 """Up to `_EARLY` one in ten is measured, then one in so many: a step that is measured costs up to
 five others (an LSTM), and is to cost 5 % of all.
