@@ -13,7 +13,7 @@ from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.tui.terminal.text import ASCII
 
 if TYPE_CHECKING:
-    from tests.conftest import RecordedLogdirs
+    from tests.conftest import GrowingRun, RecordedLogdirs
 
 
 def _end_of_line(session: Session) -> list[tuple[str, str]]:
@@ -41,3 +41,15 @@ def test_only_a_run_that_has_been_diagnosed_has_no_alerts_in_the_colour_of_healt
     assert _end_of_line(session) == [("no alerts", "dim"), (" diagnosing", "dim")]
     session.explain(Explanation(quiet.run, quiet.alerts))
     assert _end_of_line(session)[-1] == ("no alerts", "good")
+
+
+def test_alerts_that_are_newer_than_the_diagnosis_are_not_called_harmless(
+    growing_run: GrowingRun,
+) -> None:
+    session = Session(settle, "alerts")
+    first, *_, last = map(Snapshot, growing_run("mnist", 12))
+    assert not len(first.alerts)
+    session.load(first)
+    session.explain(Explanation(first.run, first.alerts))
+    session.load(last)
+    assert _end_of_line(session)[-1] == (" diagnosing", "dim")

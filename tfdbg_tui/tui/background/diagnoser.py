@@ -2,6 +2,7 @@
 
 A run that is being recorded is diagnosed anew when there is something new to say, and not too
 often.  Where something has gone wrong before, the alerts are only counted until the run rests.
+The first alerts, and the end of the program, are not waited with.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _SHORTEST_PAUSE = 3.0  # seconds between two explanations
-_REST = 5.0  # seconds without anything new, before what was only counted is diagnosed
+_REST = 5.0  # seconds without anything new, before the rest is diagnosed
 _SHARE = 8  # of the time, diagnosing may take at most one part in this many and one
 
 
@@ -49,14 +50,15 @@ class Diagnoser(Worker):
         self._diagnosed: Snapshot | None = None
         self._explanation: Explanation | None = None
         self._wanted = threading.Event()
-        self._urgent = threading.Event()  # another run is shown, or it is to end
+        self._urgent = threading.Event()  # there is news, or this is to end
         self._stopped = False
 
     def explain(self, snapshot: Snapshot) -> None:
         """Explain a snapshot before long, unless a newer one follows or nothing has changed."""
-        if self._explained is not None and not _are_of_one_run(snapshot, self._explained):
+        is_news = self._is_news(snapshot)
+        self._newest = snapshot  # before the thread wakes up, and looks for it
+        if is_news:
             self._urgent.set()
-        self._newest = snapshot
         self._wanted.set()
 
     def stop(self) -> None:
@@ -68,19 +70,37 @@ class Diagnoser(Worker):
     def run(self) -> None:
         """Do the work; called by `start`."""
         while not self._stopped:
-            counted = self._explained is not self._diagnosed
-            at_rest = not self._wanted.wait(_REST if counted else None)
+            at_rest = not self._wanted.wait(_REST if self._is_owed() else None)
             self._wanted.clear()
             self._urgent.clear()
             snapshot = self._newest
             if self._stopped or snapshot is None:
                 continue
-            if not (at_rest or _worth_it(snapshot, self._explained)):
+            is_final = at_rest or _has_ended(snapshot)
+            if not (is_final or _worth_it(snapshot, self._explained)):
                 continue
             started = time.monotonic()
-            self._explain(snapshot, anew=at_rest)
+            self._explain(snapshot, anew=is_final)
             cost = time.monotonic() - started
             self._urgent.wait(max(_SHORTEST_PAUSE, cost * _SHARE))
+
+    def _is_news(self, snapshot: Snapshot) -> bool:
+        """Whether a snapshot is explained at once, however much time that took before."""
+        explained, explanation = self._explained, self._explanation
+        if explained is None or not _are_of_one_run(snapshot, explained):
+            return True
+        has_root = explanation is not None and bool(explanation.report.roots)
+        return _has_ended(snapshot) or (not has_root and _have_alerts_doubled(snapshot, explained))
+
+    def _is_owed(self) -> bool:
+        """Whether the newest snapshot is diagnosed when nothing more comes.
+
+        While the program runs that is only so where alerts have been counted.
+        """
+        newest = self._newest
+        if newest is None or newest is self._diagnosed or not newest.run.progress.complete:
+            return False
+        return self._explained is not self._diagnosed or not newest.run.state.writing
 
     def _explain(self, snapshot: Snapshot, *, anew: bool) -> None:
         self._explained = snapshot
@@ -122,6 +142,14 @@ def _are_of_one_run(snapshot: Snapshot, other: Snapshot) -> bool:
     return snapshot.run.files.identity == other.run.files.identity
 
 
+def _has_ended(snapshot: Snapshot) -> bool:
+    return snapshot.run.state.writing is False and snapshot.run.progress.complete
+
+
 def _has_doubled(snapshot: Snapshot, before: Snapshot) -> bool:
-    now, then = snapshot.run, before.run
-    return now.num_events > 2 * then.num_events or now.num_alerts > 2 * then.num_alerts
+    have_events = snapshot.run.num_events > 2 * before.run.num_events
+    return have_events or _have_alerts_doubled(snapshot, before)
+
+
+def _have_alerts_doubled(snapshot: Snapshot, before: Snapshot) -> bool:
+    return snapshot.run.num_alerts > 2 * before.run.num_alerts

@@ -123,9 +123,12 @@ class StatusLine(SessionBar):
 
     def _causes(self, snapshot: Snapshot, when: str) -> Line:
         """Return how many causes there are, and when the first was bad, once that is known."""
-        report = snapshot.explanation.report if snapshot.explanation else None
-        if report is None:
+        explanation = snapshot.explanation
+        if explanation is None:
             return ((self._undiagnosed(), "dim"),) if snapshot.run.progress.complete else ()
+        report = explanation.report
+        if not report.roots and len(explanation.alerts) != len(snapshot.alerts):
+            return ((" diagnosing", "dim"),)  # It says nothing about the newer ones.
         if not (report.roots or report.suspects):
             return ((" harmless", "good"),) if len(snapshot.alerts) else ()
         number, word = len(report.roots), "root"
