@@ -21,14 +21,16 @@ def looked_for(run: Run) -> str:
         return ""
     mode = run.files.mode_name or names_of(modes)
     measured = run.graph_executions.num_measured + run.executions.num_measured
-    silent = " and numbers that grow towards them" if measured else ""
+    wanted = "NaN and ∞"
     if modes and modes <= _WITH_SIGNS:
-        silent = " and values that only lead there"
+        wanted = "NaN and ∞ and values that only lead there"
+    elif measured:
+        wanted = "NaN and ∞, numbers that grow towards them, and layers that cannot learn"
     has_complex = looks_at_complex(run)
     types = "floating-point and complex" if has_complex else "floating-point"
     unseen = "tensors that nothing uses, " if run.files.mode_name else ""
     unseen += "" if has_complex else "complex tensors, "
     return (
-        f"NaN and ∞{silent} in the {types} tensors that TensorFlow "
-        f"computed, in {mode}. Not looked at: {unseen}numbers of NumPy and Python."
+        f"{wanted} in the {types} tensors that TensorFlow computed, in {mode}. "
+        f"Not looked at: {unseen}numbers of NumPy and Python."
     )
