@@ -106,6 +106,24 @@ def test_infinity_that_meets_a_mask_is_judged_by_itself(
     )
 
 
+def test_infinity_that_another_bug_hides_is_not_called_harmless(tmp_path: Path) -> None:
+    """That an exponential overflows may do no harm, but NaN of elsewhere covers what it did."""
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Mul", "x", "a:0")
+    program.op("f", "Exp", "Exp", "x:0")
+    program.op("f", "Log", "Log", "x:0")
+    program.op("f", "AddV2", "loss", "Exp:0", "Log:0")
+    program.op("f", "Neg", "Neg", "loss:0")
+    program.trace("f", "x", floats(-1))
+    program.trace("f", "Exp", floats(INF))
+    for name in ("Log", "loss", "Neg"):
+        program.trace("f", name, floats(NAN))
+    report = diagnose(program.open())
+    assert [root.op_name for root in report.roots] == ["Log", "Exp"]
+    assert (report.roots[1].certainty, report.benign) == ("likely", ())
+
+
 def test_a_row_that_is_masked_completely_is_not(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import op_type_of
@@ -49,6 +49,20 @@ class Node:
     inferred: bool = False
     open: bool = False
     is_parent: bool = False
+
+
+class _Joint(NamedTuple):
+    """Where bad values of a group went into a tensor that another group has made bad as well.
+
+    Attributes:
+        source: The place of the group that they come from.
+        node: The place of the tensor.
+        made: The tensor.
+    """
+
+    source: Node
+    node: Node
+    made: TensorEvent
 
 
 @dataclass(eq=False, slots=True)
@@ -147,9 +161,12 @@ class Merging:
             if not root.contained and (len(root.first_tensors) > 1 or self._reads_list(root)):
                 root.contained = self._contained(root)
         harmful = [root for root in kept if not root.contained]
+        hidden = [root for root in kept if root.contained and self._is_hidden(root, harmful)]
+        for root in hidden:
+            root.contained, root.unsure = False, True
         for root in harmful if len(harmful) > 1 else ():
             root.unsure |= self._goes_nowhere(root)
-        return kept
+        return [*(root for root in kept if root not in hidden), *hidden]
 
     def _goes_nowhere(self, root: Root) -> bool:
         """Whether nothing but Python has ever used what is bad: beside another root, in a test."""
@@ -177,24 +194,25 @@ class Merging:
         """Whether what a group made bad does no harm, also where other bad values came in."""
         if not self._is_contained(group, group.members):
             return False
-        joints = {joint: source for source, joint in self._joints(group)}
-        spreads = [self._spreads(group, source, joint) for joint, source in joints.items()]
+        joints = self._joints(group)
+        shown = {j.node: j.source for j in joints if self._came_through(group, j.made, j.node)}
+        spreads = [self._spreads(group, source, joint) for joint, source in shown.items()]
         return not any(spreads)
 
     def _is_contained(self, group: Root, members: list[Node]) -> bool:
         sites = [member.site for member in members]
         return self._containment.contained(group.event, sites, given=group.node.open)
 
-    def _joints(self, group: Root) -> Iterator[tuple[Node, Node]]:
-        """Yield places whose bad values went into one of another group, and that one."""
+    def _joints(self, group: Root) -> Iterator[_Joint]:
+        """Yield where bad values went into a tensor that another group has made bad as well."""
         for node in group.members:
             for event in dict.fromkeys((node.site.first, node.site.last)):
                 for use in self._dataflow.consumers(event):
                     if use.event is None or use.op_type not in KEEPS_INFINITY | MOVES:
                         continue
                     joint = self._bad(use.event)
-                    if joint is not None and self._came_through(group, use.event, joint):
-                        yield node, joint
+                    if joint is not None and self._groups[top_of(joint)] is not group:
+                        yield _Joint(node, joint, use.event)
 
     def _came_through(self, group: Root, made: TensorEvent, joint: Node) -> bool:
         """Whether a bad tensor shows more than what comes from inputs that others made bad.
@@ -242,6 +260,23 @@ class Merging:
         other.members, other.contained = rest, True
         group.members += met
         return True
+
+    def _is_hidden(self, root: Root, harmful: list[Root]) -> bool:
+        """Whether ∞ that was computed met what others had made bad, and is not seen from there on.
+
+        It may have done no harm, but nothing shows that.
+        """
+        if not harmful or self._is_from_outside(root):
+            return False
+        roots = {node: other for other in harmful for node in other.members}
+        for joint in self._joints(root):
+            other = roots.get(joint.node)
+            if other is None:
+                continue
+            met = _made_bad_by(joint.node, other.members)
+            if not self._is_contained(root, [*root.members, *met]):
+                return True
+        return False
 
     def _does_no_harm(self, group: Root, rest: list[Node], met: Root) -> bool:
         """Whether a group does no harm, or only together with another one, which has to answer.
