@@ -122,6 +122,25 @@ def test_eager_gradients_are_of_the_layers_whose_ops_they_are_of(tmp_path: Path)
     assert {heat.rows[row].name for row in gradients.tolist()} >= {"one", "two"}
 
 
+@pytest.mark.parametrize(("asked", "verdict"), [(["w"], "clean"), (["w", "x"], "bad")])
+def test_eager_gradients_that_no_tape_gives_do_no_harm(
+    tmp_path: Path, asked: list[str], verdict: str
+) -> None:
+    """TensorFlow computes the gradient of both inputs of a convolution, whichever is wanted."""
+    given = {"w": tf.fill([1, 1, 1, 1], 1e30), "x": tf.ones([1, 2, 2, 1])}
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        with tf.GradientTape() as tape:
+            tape.watch(given)
+            y = tf.nn.conv2d(given["x"], given["w"], 1, "VALID")
+        tape.gradient(y, [given[name] for name in asked], tf.fill([1, 2, 2, 1], 1e10))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    run = tfdbg_tui.open_run(tmp_path)
+    assert run.num_alerts == 1
+    assert tfdbg_tui.diagnose(run).verdict == verdict
+
+
 def test_variables_and_what_optimizers_keep_are_rows(run: tfdbg_tui.Run) -> None:
     heat = heat_of(run)
     rows = [(row.depth, row.name) for row in heat.rows]

@@ -190,6 +190,24 @@ def is_users_gradient(run: Run, event: TensorEvent) -> bool:
     return users is not None and differentiating is not None and users > differentiating
 
 
+def is_not_given(run: Run, event: TensorEvent) -> bool:
+    """Whether an eager op made a tensor for a gradient function alone: no tape has given it.
+
+    A function of the user's may show it all the same.
+    """
+    stack_id = stack_id_of(run, event)
+    if event.kind != "execution" or stack_id is None or is_users_gradient(run, event):
+        return False
+    frames = run.stack(stack_id)
+    tapes = [given for place, given in run.gradients_given.items() if _is_in(run, place, frames)]
+    return bool(tapes) and not any(stack_id in given for given in tapes)
+
+
+def _is_in(run: Run, place: int, frames: Sequence[StackFrame]) -> bool:
+    outer = run.stack(place)
+    return tuple(frames[: len(outer)]) == tuple(outer)
+
+
 def _last_differentiating(frames: Sequence[StackFrame]) -> int | None:
     """Return the position of the innermost frame that calls gradient functions, or None."""
     for position in reversed(range(len(frames))):

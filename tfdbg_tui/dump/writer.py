@@ -341,6 +341,19 @@ class DumpWriter:
             place.target_name = target.name
         self._variables.gradients_asked(asked, answers, watched, place)
 
+    def gradients_begin(self) -> bool:
+        """Note that a tape computes gradients; return whether its end is to be told."""
+        if self._is_over():
+            return False
+        self._eager.tape_ops.begin()
+        return True
+
+    def gradients_end(self, given: Sequence[int], frame: Any) -> None:
+        """See `Listener`: record which ops made what a tape gives."""
+        makers = self._eager.tape_ops.end(given)
+        if makers is not None and not self._recorder.broken:
+            self._variables.gradients_given(self._locations.here(frame).encoded, makers)
+
     def call_begins(self, name: str) -> Call | None:
         """Note that a function starts."""
         if self._is_over():

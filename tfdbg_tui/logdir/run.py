@@ -212,6 +212,15 @@ class Run:
         """For which variables gradients are asked; one for each place and each other answer."""
         return tuple(request for d in self._definitions for request in list(d.gradient_requests))
 
+    @property
+    def gradients_given(self) -> dict[int, frozenset[int]]:
+        """Stacks of the eager ops that made what a tape gave, by the stack of where it was asked.
+
+        Only of tapes that ran eager ops.
+        """
+        given = [list(d.gradients_given.items()) for d in self._definitions]
+        return {place: frozenset(makers) for some in given for place, makers in some}
+
     def layer_of_kind(self, kind: ExecutionKind) -> Layer | None:
         """Return the layer in whose call executions of a kind ran, where that is recorded."""
         return self._definitions[kind.file_set].layers.get(kind.layer)

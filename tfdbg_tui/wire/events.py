@@ -236,6 +236,15 @@ class GradientRequest(Message):
 
 
 @dataclass(slots=True)
+class GradientsGiven(Message):
+    """Extension: which eager ops made what a tape gave; a record for what is new at a place."""
+
+    code_location: bytes = pb(1, FieldType.BYTES)
+    # Code locations of the ops.
+    makers: list[bytes] = pb(2, FieldType.BYTES_LIST)
+
+
+@dataclass(slots=True)
 class FitBatch(Message):
     """Extension: where a training step is in Keras' `fit`; each step after it is the next batch.
 
@@ -333,6 +342,7 @@ class DebugEvent(Message):
     # Extensions: only in the .graphs file.
     variable: bytes = pb(1004, FieldType.BYTES)
     gradient_request: bytes = pb(1005, FieldType.BYTES)
+    gradients_given: bytes = pb(1006, FieldType.BYTES)
 
 
 @dataclass(slots=True)

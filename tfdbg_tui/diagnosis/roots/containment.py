@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
-from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.gradients import is_backward, is_not_given
 from tfdbg_tui.diagnosis.op_traits import (
     ASKS,
     BOUNDS,
@@ -209,7 +209,9 @@ class Containment:
         op = graph_op_of(self._run, event)
         if op is not None and op.op_type == "Placeholder":
             return True  # an argument that this branch does not use
-        if op is None or not is_backward(self._run, event):
+        if op is None:
+            return is_not_given(self._run, event)
+        if not is_backward(self._run, event):
             return False
         return not self._dataflow.calls.may_call_unrecorded(op.graph_id)
 

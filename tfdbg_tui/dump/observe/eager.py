@@ -14,6 +14,7 @@ from tfdbg_tui.dump.encode import eager_tensors, summaries
 from tfdbg_tui.dump.observe import skipped_ops
 from tfdbg_tui.dump.observe.calls import Call, Moment
 from tfdbg_tui.dump.observe.forward_layers import ForwardLayers
+from tfdbg_tui.dump.observe.tape_ops import TapeOps
 from tfdbg_tui.dump.tensorflow import functions, tape_hooks
 from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
 from tfdbg_tui.wire import events, filesets
@@ -84,6 +85,7 @@ class EagerExecutions:
         self._heads: dict[Any, bytes] = {}
         self._measured = measured
         self._forward_layers = ForwardLayers()
+        self.tape_ops = TapeOps()
         self._tensors = eager_tensors.EagerTensors(options)
         self._watches_bad = options.watches_bad
         self.calls: dict[int, Call] = {}
@@ -164,6 +166,7 @@ class EagerExecutions:
         here = self._locations.here(frame)
         location, layer = here.encoded, here.layer
         taken, made = tuple(map(tensor_id, inputs)), tuple(map(tensor_id, outputs))
+        self.tape_ops.note(made, location)
         if here.gradient_depth is not None:
             forward = tape_hooks.forward_tensors(frame, here.gradient_depth)
             layer = self._forward_layers.find(*forward) or layer

@@ -33,6 +33,7 @@ class VariableRecords:
         # Pairs of a handle and one of the above, and what is differentiated.
         self._answers: set[Hashable] = set()
         self._seen: set[Hashable] = set()
+        self._given: dict[bytes, set[bytes]] = {}
 
     def of_layer(self, number: int, layer: Any) -> None:
         """Note the variables of a layer that is called; those in an inner one are told by that.
@@ -105,6 +106,22 @@ class VariableRecords:
             if handle not in self._written:
                 self._write(handle, variables.name_of(variable), variables.is_trainable(variable))
         self._define(gradient_request=place.encode())
+
+    def gradients_given(self, place: bytes, makers: set[bytes]) -> None:
+        """Note which eager ops made what a tape has given.
+
+        Args:
+            place: Code location of where it was asked.
+            makers: Those of the ops.
+        """
+        if len(self._given) >= _MAX_KNOWN:
+            self._given.clear()
+        known = self._given.get(place)
+        new = makers - (known or set())
+        if known is None or new:
+            self._given[place] = makers | (known or set())
+            record = events.GradientsGiven(place, sorted(new))
+            self._define(gradients_given=record.encode())
 
     def _with_handles(self, some: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         for variable in some:

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tfdbg_tui.dump.tensorflow import own
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 class Listener(Protocol):
@@ -129,6 +129,17 @@ class Listener(Protocol):
             asked: The variables that they are of.
             answers: The gradient of each, or None.
             watched: The trainable variables that the tape has seen read.
+            frame: The frame that asked for them.
+        """
+
+    def gradients_begin(self) -> bool:
+        """A tape begins to compute gradients; return whether its end is to be told."""
+
+    def gradients_end(self, given: Sequence[int], frame: Any) -> None:
+        """A tape ends to compute gradients.
+
+        Args:
+            given: Numbers of the eager ones that it gives; none if it has raised.
             frame: The frame that asked for them.
         """
 

@@ -48,7 +48,14 @@ class TapeHooks:
 
     def _imperative_grad(self, original: Any) -> Any:
         def imperative_grad(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-            answers = original(tape, target, sources, *args, **kwargs)
+            begun = self._listener.tell("gradients_begin")
+            answers: Sequence[Any] = ()
+            try:
+                answers = original(tape, target, sources, *args, **kwargs)
+            finally:
+                if begun:
+                    told = _eager_ids(answers), sys._getframe(1)
+                    self._listener.tell("gradients_end", *told)
             raw = kwargs.get("sources_raw") or sources
             self._listener.attempt(_REQUESTS, self._tell, tape, target, raw, answers)
             return answers
@@ -128,6 +135,12 @@ def _given(frame: FrameType, depth: int) -> Mapping[str, Any]:
         assert frame.f_back is not None
         frame = frame.f_back
     return frame.f_locals
+
+
+def _eager_ids(answers: Sequence[Any]) -> tuple[int, ...]:
+    """Return the numbers of eager gradients, those of slices of a variable among them."""
+    given = (getattr(answer, "values", answer) for answer in answers)
+    return _numbers(given)
 
 
 def _numbers(tensors: Iterable[Any] | None) -> tuple[int, ...]:

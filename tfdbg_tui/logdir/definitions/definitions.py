@@ -70,6 +70,7 @@ class Definitions:
         self.fit_batches: list[events.FitBatch] = []
         self.variables: dict[int, Variable] = {}  # by the id of the handle
         self.gradient_requests: list[GradientRequest] = []
+        self.gradients_given: dict[int, set[int]] = {}
         self.num_ops = 0
         self._texts: dict[int, SourceFile] = {}  # by offset of the record
         self._stacks = stacks
@@ -134,6 +135,8 @@ class Definitions:
                 self._add_variable(events.Variable.decode(event.variable))
             elif event.gradient_request:
                 self._add_request(events.GradientRequest.decode(event.gradient_request))
+            elif event.gradients_given:
+                self._add_given(events.GradientsGiven.decode(event.gradients_given))
 
         self._ingest(file, chunk, add)
 
@@ -219,7 +222,7 @@ class Definitions:
                 output_tensor_ids=tuple(record.output_tensor_ids),
                 output_dtypes=tuple(record.output_dtypes),
                 called_graphs=tuple(map(self.graph_id, record.called_graph_ids)),
-                stack_id=self._stacks.number((self.file_set, record.code_location)),
+                stack_id=self._stack_id(record.code_location),
                 host=self.host,
                 wall_time=sane_time(event.wall_time),
                 collective_keys=tuple(record.collective_keys),
@@ -260,6 +263,13 @@ class Definitions:
                 record.target_id,
             )
         )
+
+    def _add_given(self, record: events.GradientsGiven) -> None:
+        makers = self.gradients_given.setdefault(self._stack_id(record.code_location), set())
+        makers.update(map(self._stack_id, record.makers))
+
+    def _stack_id(self, location: bytes) -> int:
+        return self._stacks.number((self.file_set, location))
 
     def _add_signature(self, record: events.GraphSignature) -> None:
         record.graph_id = self.graph_id(record.graph_id)
