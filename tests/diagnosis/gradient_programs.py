@@ -196,3 +196,16 @@ def of_arguments() -> Any:
         return t.gradient(z, x)
 
     return slope(tf.zeros([2]), tf.zeros([2])) * 0.5
+
+
+@of_line
+def computed_again() -> Any:
+    w = var(0.0, 2.0)
+
+    @tf.recompute_grad
+    def block(x: Any) -> Any:
+        return tf.math.log(x * w)  # FORWARD
+
+    with tf.GradientTape() as t:
+        loss = tf.reduce_sum(block(tf.ones([2])))
+    return t.gradient(loss, w) * 0.5

@@ -73,7 +73,7 @@ def test_the_place_of_a_gradient_is_the_line_of_the_forward_pass(tmp_path: Path)
             function()
             tfdbg_tui.disable_dump_debug_info()
             report = diagnose(open_run(root))
-            finding = report.roots[0]
+            (finding,) = report.roots
             assert "# FORWARD" in finding.location.code, (program.__name__, name)
             asked = finding.differentiated_at
             if "gradient" in finding.evidence:

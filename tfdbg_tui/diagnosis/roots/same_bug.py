@@ -19,7 +19,7 @@ from tfdbg_tui.diagnosis.events import (
     op_type_of,
     stack_id_of,
 )
-from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
+from tfdbg_tui.diagnosis.gradients import forward_op, is_backward, is_users_gradient
 from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.diagnosis.op_traits import GROWS
 
@@ -83,6 +83,8 @@ class SameBug:
         other_kind: Kind = "execution" if event.kind == "graph_execution" else "graph_execution"
         marks = self._marks(event) | self._forward_marks(event)
         marks |= self._made_by_lines(event, other_kind)
+        if is_users_gradient(self._run, event):  # It may compute again what its forward pass did.
+            marks |= self._made_by_lines(event, event.kind)
         return sorted({number for mark in marks for number in self._known.get(mark, ())})
 
     def _marks(self, event: TensorEvent) -> set[Mark]:
