@@ -7,9 +7,13 @@ the last flush included, as that is what other programs on the machine disturb l
 
 Ours is measured in one process, in which blocks of steps without and with the dump take turns: the
 ratio is the median of those of the pairs.  Steps are counted on from block to block, as in a
-training: the first 16, in which this writer records the extremes of all tensors, are not among
-those measured of most programs.  TensorFlow's writer cannot let go of what was traced
-with it, so there all blocks with it come first, and then those of a program made anew.
+training, and from the warm-up to the first block a thousand are left out: what is measured are late
+steps, as this writer records the extremes of all tensors in the first 16, and later in one in 100.
+TensorFlow's writer cannot let go of what was traced with it, so there all blocks with it come
+first, and then those of a program made anew.
+
+Before each block a file is written and removed, so that the pages of the files come from the system
+and not, in a virtual machine, from its host: that takes ten times as long as to write them.
 
 The first step, from making the program to its first result, and the peak memory (of all,
 TensorFlow included) are each those of a process that has done nothing before.
@@ -44,6 +48,8 @@ TENSORFLOW_MODE = "CONCISE_HEALTH"
 WRITERS = ("tensorflow", "ours")
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1 << 10
 _WARM_UP = 3
+_FIRST_MEASURED = 1001
+_PAGES_MB = 256
 _step_numbers = itertools.count()
 
 Result = dict[str, Any]
@@ -73,6 +79,7 @@ def step_time(step: Callable[[], object], count: int, writer: Any = None) -> flo
     """Return the CPU milliseconds of a step, the mean of some."""
     import tfdbg_tui
 
+    get_pages()
     begin = time.process_time()
     for _ in range(count):
         with tfdbg_tui.step(next(_step_numbers)):
@@ -83,8 +90,16 @@ def step_time(step: Callable[[], object], count: int, writer: Any = None) -> flo
     return (time.process_time() - begin) * 1e3 / count
 
 
+def get_pages() -> None:
+    """Let the system have enough free memory of its own for the files of a block."""
+    with tempfile.TemporaryFile() as file:
+        for _ in range(_PAGES_MB):
+            file.write(bytes(1 << 20))
+
+
 def measure(name: str, bad: bool, writer: str, mode: str, every: int, pairs: int) -> Result:
     """Measure a program with one writer, or with none, in this process."""
+    global _step_numbers
     import tensorflow as tf
 
     program = PROGRAMS[name]
@@ -100,6 +115,7 @@ def measure(name: str, bad: bool, writer: str, mode: str, every: int, pairs: int
             first = time.process_time() - begin
             step_time(step, _WARM_UP)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
+            _step_numbers = itertools.count(_FIRST_MEASURED)
             if writer == "tensorflow":
                 dumped = [step_time(step, count, handle) for _ in range(pairs)]
         if writer == "tensorflow":
