@@ -151,8 +151,8 @@ class Program:
             device_name=DEVICE,
             execution_serial=serial,
             iteration=iteration,
-            minimum_bits=_bits(value.min()) if extremes else None,
-            maximum_bits=_bits(value.max()) if extremes else None,
+            minimum_bits=_bits(value[np.isfinite(value)].min()) if extremes else None,
+            maximum_bits=_bits(value[np.isfinite(value)].max()) if extremes else None,
         )
         self._add("graph_execution_traces", graph_execution_trace=record.encode())
 

@@ -410,6 +410,40 @@ def test_layers_whose_gradients_are_zero_all_the_time(tmp_path: Path) -> None:
     assert told == [("layer-never-changes", "first")]
 
 
+def test_gradients_whose_finite_elements_are_zero_are_not_zero(tmp_path: Path) -> None:
+    """As those behind a ReLU are, of a step that a loss scaler skips."""
+    recorded = program(tmp_path)
+    recorded.layer(1, 0, "first", "Dense")
+    recorded.op("f", "MatMul", "first/MatMul", "x:0", "y:0", layer=1)
+    recorded.op("f", "Cast", "gradient_tape/Cast", "x:0")
+    gradient = "gradient_tape/first/MatMul/MatMul"
+    recorded.op("f", "MatMul", gradient, "gradient_tape/Cast:0", "y:0")
+    recorded.op("f", "IsFinite", "IsFinite", f"{gradient}:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    partly = np.repeat(np.array([np.nan, 0], np.float32), 64)
+    for step in range(STEPS):
+        recorded.trace("f", "gradient_tape/Cast", some(np.inf, dtype=HALF), serial=step + 1)
+        recorded.trace("f", gradient, partly, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    report = diagnose(recorded.open())
+    assert report.roots == ()
+    assert "layer-never-changes" not in [finding.rule for finding in report.suspects]
+
+
+def test_a_layer_that_is_off_in_training_and_in_evaluation_is_told_once(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("evaluation", "f", "root")
+    recorded.layer(1, 0, "first", "Dense")
+    for graph in ("f", "evaluation"):
+        recorded.op(graph, "Relu", "first/Relu", "x:0", layer=1)
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "Sub:0", outputs=0)
+    for step in range(CALLS):
+        for graph in ("f", "evaluation"):
+            recorded.trace(graph, "first/Relu", some(0.0), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == ["dead-relu"]
+
+
 @pytest.mark.parametrize(
     ("losses", "expected"),
     [

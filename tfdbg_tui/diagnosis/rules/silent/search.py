@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import TensorEvent, graph_id_of
+from tfdbg_tui.diagnosis.events import TensorEvent, graph_id_of, graph_op_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
@@ -25,12 +25,12 @@ from tfdbg_tui.diagnosis.rules.silent.unchanged import find_unchanged
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.roots import Causes
     from tfdbg_tui.diagnosis.rules.model import Explanation
-    from tfdbg_tui.logdir import Run, Site, TensorSummary
+    from tfdbg_tui.logdir import Layer, Run, Site, TensorSummary
     from tfdbg_tui.logdir.index.columns import Int64Array
 
 _SAMPLE = 12  # computations of a place that are looked at
@@ -64,14 +64,20 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *find_unchanged(run, dataflow),
         *find_exploded_slots(run, dataflow),
     ]
-    # Where zeros are counted as well as measured, both ways find a layer that is off.
-    told = {(suspect.rule, place_of(run, suspect.event)) for suspect in found}
-    found += [
-        suspect
-        for suspect in find_stalled(run, dataflow)
-        if (suspect.rule, place_of(run, suspect.event)) not in told
-    ]
-    return sorted(found, key=lambda suspect: suspect.event.index)
+    # Where zeros are counted as well as measured, both ways find a layer that is off; and training
+    # and evaluation compute it in functions of their own.
+    told: dict[tuple[Explanation, Layer | None, Hashable], Suspect] = {}
+    for suspect in (*found, *find_stalled(run, dataflow)):
+        told.setdefault((suspect.rule, suspect.layer, _op_of(run, suspect)), suspect)
+    return sorted(told.values(), key=lambda suspect: suspect.event.index)
+
+
+def _op_of(run: Run, suspect: Suspect) -> Hashable:
+    """Return what is the same for an op of a layer in all functions that compute it."""
+    op = graph_op_of(run, suspect.event)
+    if op is None or op.layer is None:
+        return place_of(run, suspect.event)
+    return op.layer, op.name, suspect.event.slot
 
 
 class _Search:

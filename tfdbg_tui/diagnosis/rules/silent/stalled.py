@@ -58,7 +58,7 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
     """
     if not dataflow.variables.trained:
         return []
-    measured = [(event, found) for event, found in measured_tensors(run) if len(found) >= _MANY]
+    measured = [(event, found) for event, found in _finite(run) if len(found) >= _MANY]
     gradients = _gradients_of_layers(run, measured)
     found = [
         *_off(run, dataflow, measured),
@@ -66,6 +66,21 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
         *_vanishing(run, gradients),
     ]
     return found or list(_underflowing(run, gradients)) or list(_unreached(gradients))
+
+
+def _finite(run: Run) -> Iterator[tuple[TensorEvent, Magnitudes]]:
+    """Yield the measured tensors, by those of their computations that hold no NaN and no ∞.
+
+    Of others it is the largest of what is left that is on record, which may be 0.
+    """
+    bad = {
+        "execution": run.executions.alert_rows[:],
+        "graph_execution": run.graph_executions.alert_rows[:],
+    }
+    for event, found in measured_tensors(run):
+        before = np.searchsorted(bad[event.kind], found.rows)
+        until = np.searchsorted(bad[event.kind], found.rows, side="right")
+        yield event, found.some(before == until)
 
 
 class _Gradient(NamedTuple):
@@ -104,7 +119,11 @@ def _off(
         times = len(found) - (int(on[-1]) + 1 if on.size else 0)
         is_off = any(size >= least and times >= needed for least, needed in _OFF.items())
         if is_off and not is_hinge(run, dataflow, event):
-            evidence = f"all {size:,} outputs are 0 in the last {times:,} computations measured"
+            steps, _ = by_step(run, found.some(np.arange(len(found) - times, len(found))))
+            since = f", from step {steps[0]:,} to {steps[-1]:,}" if steps.size else ""
+            evidence = (
+                f"all {size:,} outputs are 0 in the last {times:,} computations measured{since}"
+            )
             yield Suspect(event, DEAD_RELU, Match("likely", evidence), times)
 
 
