@@ -229,6 +229,7 @@ def test_going_to_a_step_and_to_a_file(mnist: Snapshot, start: Focus) -> None:
     focus = navigation.goto(mnist, start, "step:2")
     assert focus.pane == "timeline"
     assert focus.execution == steps.first_execution(2)
+    assert navigation.goto(mnist, start, "step 2") == focus
     with pytest.raises(NowhereError, match="nothing of step 999,999"):
         navigation.goto(mnist, start, "step:999999")
     focus = navigation.goto(mnist, start, "debug_mnist.py")

@@ -55,13 +55,13 @@ def goto(snapshot: Snapshot, focus: Focus, target: str) -> Focus:
         target: ``trace:88``, ``exec:12``, ``alert:3``, a number in the focused pane's list,
             ``exec:12:1`` (its second output), ``step:6``, ``fn:loss``, ``device:GPU:0``,
             ``file.py:120``, ``file.py``, or a part of the name of an op.  Alerts and lines count
-            from 1.
+            from 1.  A space may stand for the first colon.
 
     Raises:
         NowhereError: There is no such thing.
     """
-    target = target.strip()
     prefixes = "|".join(spec.prefix for spec in PANES if spec.prefix)
+    target = re.sub(rf"^({prefixes}|step|fn|device)\s+", r"\1:", target.strip())
     if match := re.fullmatch(rf"(?:({prefixes}):)?(\d[\d,_]*)", target):
         return _goto_number(snapshot, focus, match[1], int(re.sub(r"\D", "", match[2])[:18]))
     if match := re.fullmatch(r"step:(\d[\d,_]*)", target):
