@@ -181,10 +181,10 @@ class Alerts(Pane):
         name = self.charset.safe(self.snapshot.tensor_name(event))
         name = self.charset.fit_name(name, min(cell_len(name), width - cell_len(place) - 5))
         return (
-            ((f" Closest to {headroom.limit}:", "dim"),),
+            *self._text(f"Closest to {headroom.limit}:", width - 2, "dim"),
             joined([(" " + name, "strong"), (place, "dim")], f" {self.charset.dot} "),
             *self.layer_line(event),
-            ((self.charset.fit("  " + headroom.number, width - 1), ""),),
+            *self._text(headroom.number, width - 2, ""),
             ((" M", "key"), (" layers  ", "dim"), ("V", "key"), (" history", "dim")),
         )
 
