@@ -120,3 +120,22 @@ def test_a_jump_is_no_growth(tmp_path: Path) -> None:
             product(tf.fill([4, 4], value))
 
     assert first_root(tmp_path, program).rule == "matmul-overflow"
+
+
+def test_calls_that_did_not_compute_it_are_not_counted(tmp_path: Path) -> None:
+    weights = tf.Variable([[1e10]])
+
+    @tf.function
+    def call(x: Any) -> None:
+        if x[0, 0] > 0.0:
+            with tf.GradientTape() as tape:
+                loss = tf.square(tf.matmul(x, weights))
+            weights.assign_sub(tape.gradient(loss, weights))
+
+    def program() -> None:
+        for number in (0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-3, 1e30):
+            call(tf.constant([[number]]))
+
+    root = first_root(tmp_path, program)
+    assert root.rule == "diverged-until-overflow"
+    assert root.evidence.endswith("finite in the 3 computations before")

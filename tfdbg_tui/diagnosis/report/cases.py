@@ -138,10 +138,11 @@ class CaseBuilder:
     def _healthy_before(self, event: TensorEvent) -> int:
         if event.kind == "graph_execution":
             timeline = self._dataflow.timeline
-            outermost = self._dataflow.calls.outermost(graph_id_of(self._run, event) or "")
+            computed = int(np.searchsorted(timeline.rows_of(event.index), event.index))
             mine = timeline.execution_of(event.index)
-            calls = timeline.executions_of(outermost)
             if mine is None:  # a session: it runs the op once each time
-                return int(np.searchsorted(timeline.rows_of(event.index), event.index))
-            return int(np.searchsorted(calls, mine))
+                return computed
+            outermost = self._dataflow.calls.outermost(graph_id_of(self._run, event) or "")
+            # A loop computes it several times in a call, and a branch in some calls alone.
+            return min(computed, int(np.searchsorted(timeline.executions_of(outermost), mine)))
         return int(np.searchsorted(self._dataflow.timeline.alike(event.index), event.index))

@@ -85,7 +85,7 @@ class Case:
         function: Whether it is the execution of a function.
         users: Types of the ops that use the result, and of those that use theirs.
         used_with_input: Types of the ops that take the result together with the op's own input.
-        healthy_before: How many calls of the function, or runs of the line, came before.
+        healthy_before: In how many calls of the function, or by the line, it was computed before.
         growth: How it grew before; None where it did not, or that is not on record.
         loop_growth: The same over the iterations of a loop, in one run of it.
         training: Whether the program changes variables.
