@@ -61,8 +61,14 @@ class Opened:
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
         await self.pilot.pause()
-        while self.app.session.finding_tree:
+        while self._is_finding():
             await self.pilot.pause(0.02)
+
+    def _is_finding(self) -> bool:
+        """Whether what the keys ask for is being found, which takes time on a loaded machine."""
+        session = self.app.session
+        listed = session.snapshot.listed.values() if session.snapshot else ()
+        return session.finding_tree or any(not part.complete for part in listed)
 
     async def type(self, text: str) -> None:
         await self.press(*text, "enter")
