@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
+from tests.diagnosis.tiny import Program
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.report import chains
@@ -19,6 +20,8 @@ from tfdbg_tui.diagnosis.report.words import chain_to_text, to_text
 from tfdbg_tui.logdir import TensorSummary, open_run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import GrowingRun, RecordedLogdirs
     from tfdbg_tui.diagnosis.alerts import Alerts
     from tfdbg_tui.diagnosis.report.chains import GroupKind
@@ -46,6 +49,26 @@ def test_every_alert_belongs_to_exactly_one_finding(explanation: Explanation) ->
     for group in explanation.groups:
         assert len(group.alerts) == group.num_alerts
         assert group.kind == "suspect" or group.num_alerts == group.finding.alerts
+
+
+def test_a_suspect_stands_for_what_is_harmless_about_its_tensor(tmp_path: Path) -> None:
+    """Two groups of one tensor could not be told apart: the pane stood on the second one."""
+    recorded = Program(tmp_path)
+    recorded.graph("root", "")
+    recorded.graph("f", "f", "root")
+    recorded.op("f", "Mul", "gradient_tape/Mul", "x:0", "scale:0")
+    recorded.op("f", "Cast", "gradient_tape/Cast", "gradient_tape/Mul:0")
+    recorded.op("f", "IsFinite", "IsFinite", "gradient_tape/Cast:0")
+    for _ in range(40):
+        recorded.trace("f", "gradient_tape/Mul", np.full(64, 1e6, np.float32))
+        recorded.trace("f", "gradient_tape/Cast", np.full(64, np.inf, np.float16))
+    explanation = explain(recorded.open())
+    assert [finding.rule for finding in explanation.report.benign] == ["cast-overflow"]
+    (group,) = explanation.groups
+    assert (group.kind, group.finding.rule) == ("suspect", "all-steps-skipped")
+    assert (group.num_alerts, len(group.alerts)) == (40, 40)
+    assert explanation.group_of(group.finding.event) == 0
+    assert [site.alerts for site in explanation.harmless] == [40]
 
 
 def test_every_alert_leads_back_to_its_root(explanation: Explanation, run: Run) -> None:

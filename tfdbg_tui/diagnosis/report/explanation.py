@@ -6,7 +6,6 @@ import bisect
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import summary_of
@@ -39,7 +38,7 @@ class Explanation:
     Attributes:
         report: The report.
         alerts: The alerts that it explains, in order of time.
-        groups: The findings: roots in order of first occurrence, suspects, what is benign.
+        groups: The findings: roots in order of first occurrence, suspects, what else is benign.
     """
 
     def __init__(self, run: Run, alerts: Alerts) -> None:
@@ -62,13 +61,13 @@ class Explanation:
             run: The run as it is now.
             alerts: Its alerts.
         """
-        sites = [site for group in self.groups for site in group.sites]
+        sites = [site for of_finding in (*self._bad, *self._benign) for site in of_finding]
         grown = recount(run, sites, partial(summary_of, run))
         if grown is None or run.num_graph_ops != self._run.num_graph_ops:
             return None
         bad, benign = (
-            [[grown[site] for site in group.sites] for group in self.groups if group.kind == kind]
-            for kind in ("root", "benign")
+            [[grown[site] for site in of_finding] for of_finding in of_kind]
+            for of_kind in (self._bad, self._benign)
         )
         report = self.report.grown(
             run,
@@ -102,15 +101,23 @@ class Explanation:
         benign: Sequence[Sequence[AlertSite]],
     ) -> None:
         self._run, self.alerts, self.report = run, alerts, report
-        kinds: tuple[tuple[GroupKind, Sequence[Finding], Iterable[Sequence[AlertSite]]], ...] = (
-            ("root", report.roots, bad),
-            ("suspect", report.suspects, repeat(())),
-            ("benign", report.benign, benign),
+        self._bad, self._benign = bad, benign
+        # What a suspect tells of a tensor stands for what does no harm about it.
+        harmless = {
+            found.event: (found, sites) for found, sites in zip(report.benign, benign, strict=True)
+        }
+        suspects = [
+            (suspect, harmless.pop(suspect.event, (suspect, ()))[1]) for suspect in report.suspects
+        ]
+        kinds: tuple[tuple[GroupKind, Iterable[tuple[Finding, Sequence[AlertSite]]]], ...] = (
+            ("root", zip(report.roots, bad, strict=True)),
+            ("suspect", suspects),
+            ("benign", harmless.values()),
         )
         self.groups = tuple(
             AlertGroup(kind, finding, sites, run, alerts)
-            for kind, findings, of_findings in kinds
-            for finding, sites in zip(findings, of_findings, strict=False)
+            for kind, of_kind in kinds
+            for finding, sites in of_kind
         )
         self._of_place: dict[tuple[AlertPlace, int], list[tuple[int, int]]] = {}
         for number, group in enumerate(self.groups):
@@ -126,7 +133,7 @@ class Explanation:
     @property
     def harmless(self) -> list[AlertSite]:
         """Places whose bad tensors do no harm."""
-        return [site for group in self.groups if group.kind == "benign" for site in group.sites]
+        return [site for of_finding in self._benign for site in of_finding]
 
     @property
     def first(self) -> TensorEvent | None:
