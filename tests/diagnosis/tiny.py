@@ -77,9 +77,12 @@ class Program:
         record = events.Layer(number, outer, name, class_name, dtype, dtype)
         self._add("graphs", layer=record.encode())
 
-    def variable(self, handle: int, layer: int = 0, *, trainable: bool = True) -> None:
+    def variable(
+        self, handle: int, layer: int = 0, *, trainable: bool = True, name: str = ""
+    ) -> None:
         """Records a variable by the eager tensor id of its handle."""
-        record = events.Variable(handle, f"variable {handle}", layer, int(trainable))
+        name = name or f"variable {handle}"
+        record = events.Variable(handle, name, layer, int(trainable))
         self._add("graphs", variable=record.encode())
 
     def gradients(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -113,10 +114,13 @@ class HeatRows:
         for layer in (*self._run.layers, None):
             if layer is not None:
                 self._row(HeatRow(layer.name, layer))
-            for variable in own.get(layer, ()):
-                for each in (variable, *slots.get(variable.key, ())):
-                    name = each.name.rpartition("/")[2]
-                    self._of_variable[each] = self._row(HeatRow(name, layer, each))
+            variables = [
+                each
+                for variable in own.get(layer, ())
+                for each in (variable, *slots.get(variable.key, ()))
+            ]
+            for variable, name in zip(variables, _names(variables), strict=True):
+                self._of_variable[variable] = self._row(HeatRow(name, layer, variable))
 
     def _row(self, row: HeatRow) -> int:
         return self._numbers.setdefault(row, len(self._numbers))
@@ -157,3 +161,14 @@ class HeatRows:
         position = user_frame(frames)
         name = frames[position].function if position is not None else ""
         return self._row(HeatRow(name or _EAGER, None))
+
+
+def _names(variables: Sequence[Variable]) -> list[str]:
+    """Return the names of variables: those of the same name are numbered."""
+    names = [variable.name.rpartition("/")[2] for variable in variables]
+    times, so_far = Counter(names), Counter[str]()
+    for place, name in enumerate(names):
+        so_far[name] += 1
+        if times[name] > 1:
+            names[place] = f"{name} {so_far[name]}"
+    return names

@@ -14,6 +14,7 @@ from tests.diagnosis.tiny import Program
 from tests.tui.screens.test_layout import assert_screen
 from tfdbg_tui.diagnosis import heat_of
 from tfdbg_tui.diagnosis.heat import SIDES
+from tfdbg_tui.diagnosis.heat_rows import HeatRows
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.screens.layers import LayersScreen
 from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -145,6 +146,17 @@ async def test_variables_are_rows_if_that_is_wanted(
         await opened.press("G", "k", "l", "l", "l")
         assert "weight, step 11" in opened.screen()
         assert "update / weight 0.005" in opened.screen()
+
+
+def test_variables_of_the_same_name_are_numbered(tmp_path: Path) -> None:
+    """`tf.Variable` without a name is called Variable, whatever it is."""
+    made = Program(tmp_path)
+    made.layer(1, 0, "model", "Dense")
+    for handle, name in ((5, "Variable"), (6, "bias"), (7, "Variable")):
+        made.variable(handle, name=name)
+    made.variable(8, layer=1, name="Variable")
+    rows = [row.name for row in HeatRows(made.open()).rows]
+    assert rows == ["model", "Variable", "Variable 1", "bias", "Variable 2"]
 
 
 async def test_layers_in_ascii(open_app: Open, growing: str) -> None:
