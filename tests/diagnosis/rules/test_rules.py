@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.diagnosis.tiny import summary
 from tfdbg_tui.diagnosis import rules
 from tfdbg_tui.diagnosis.rules import RULES, catalogue, examples, explain, sources
-from tfdbg_tui.diagnosis.rules.model import Case, Input, Rule
+from tfdbg_tui.diagnosis.rules.model import Case, Input, Rule, User
 from tfdbg_tui.diagnosis.rules.silent.explanations import EXPLANATIONS
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def test_what_grew_in_a_training_is_explained_by_the_learning_rate_first(
     [
         {"training": False},
         {"healthy_before": 1},
-        {"users": (("Minimum", ()),)},
+        {"users": (User("Minimum"),)},
         {
             "inputs": (
                 Input(summary(np.array([1000.0, 1.0], np.float32)), True, False, "data", None),
@@ -225,3 +225,21 @@ def test_an_exponential_is_explained_by_the_training_only_where_a_layer_grew(
     (rule,) = (rule for rule in RULES if rule.id == "diverged-until-exp-overflow")
     explained, match = explain(replace(rule.example.case, **change))
     assert (explained.id, match.certainty) == ("exp-overflow", "proved")
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        User("RealDiv", 1, frozenset({"Pow"})),
+        User("RealDiv", 0, frozenset({"Sqrt"})),
+        User("RealDiv", 0, frozenset({"Const"}), (User("Log"),)),
+        User("AddV2", 0, frozenset({"Square"}), (User("RealDiv", 1),)),
+        User("AddV2", 0, frozenset({"Const"}), (User("RealDiv", 0),)),
+        User("AddV2", 0, frozenset({"Exp"}), (User("Log"),)),
+    ],
+    ids=["divisor", "by a norm", "by a number", "of a sum", "plus one", "of two"],
+)
+def test_an_exponential_has_the_name_of_a_function_only_where_it_is_written_out(user: User) -> None:
+    (rule,) = (rule for rule in RULES if rule.id == "exp-overflow")
+    explained, _ = explain(replace(rule.example.case, users=(user,)))
+    assert explained.id == "exp-overflow"

@@ -12,16 +12,21 @@ from tfdbg_tui.diagnosis.locations import in_optimizer
 from tfdbg_tui.diagnosis.report.gaps import is_circular
 from tfdbg_tui.diagnosis.report.growth import growths_of
 from tfdbg_tui.diagnosis.roots import Health
-from tfdbg_tui.diagnosis.rules.model import Case, Input
+from tfdbg_tui.diagnosis.rules.model import Case, Input, User
 from tfdbg_tui.logdir import TensorSummary
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots import Causes, Root
     from tfdbg_tui.logdir import Run
 
 _PATTERN_DEPTH = 3
+_USERS = 8  # of a tensor, that are looked at
+_KEEPING = frozenset(("Reshape", "ExpandDims", "BroadcastTo", "Tile", "Cast", "AddV2", "Maximum"))
+"""Ops whose results are still sums, or numbers of the program, where their inputs are."""
 
 
 class CaseBuilder:
@@ -117,18 +122,34 @@ class CaseBuilder:
             inputs.append(Input(None, False, inner.inferred, inner.name, inner_type, made_from))
         return op_type, tuple(inputs)
 
-    def _users(self, event: TensorEvent) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        users = []
-        for use in self._dataflow.consumers(event)[:8]:
-            then = self._dataflow.consumers(use.event)[:8] if use.event else ()
-            users.append((use.op_type or "", tuple(after.op_type or "" for after in then)))
-        return tuple(users)
+    def _users(self, event: TensorEvent, depth: int = 2) -> tuple[User, ...]:
+        if not depth:
+            return ()
+        return tuple(
+            User(
+                use.op_type or "",
+                use.input_slot,
+                self._types_beside(use) if use.event else frozenset(),
+                self._users(use.event, depth - 1) if use.event else (),
+            )
+            for use in self._dataflow.consumers(event)[:_USERS]
+        )
+
+    def _types_beside(self, use: Use) -> frozenset[str]:
+        """Return the types of the ops that make the other inputs of an op that uses a tensor."""
+        assert use.event is not None
+        found = set[str]()
+        for producer in self._dataflow.producers(use.event):
+            if producer.input_slot != use.input_slot:
+                op_type, made_from = self._made_from(producer, _PATTERN_DEPTH)
+                found.update(_types_of(op_type, made_from))
+        return frozenset(found)
 
     def _used_with_input(self, event: TensorEvent) -> frozenset[str]:
         """Return types of the ops that take the result together with the op's own input."""
         mine = {p.event for p in self._dataflow.producers(event)[:1] if p.event}
         found = set()
-        for use in self._dataflow.consumers(event)[:8]:
+        for use in self._dataflow.consumers(event)[:_USERS]:
             if use.event and use.op_type:
                 theirs = {p.event for p in self._dataflow.producers(use.event)}
                 if mine & theirs:
@@ -146,3 +167,11 @@ class CaseBuilder:
             # A loop computes it several times in a call, and a branch in some calls alone.
             return min(computed, int(np.searchsorted(timeline.executions_of(outermost), mine)))
         return int(np.searchsorted(self._dataflow.timeline.alike(event.index), event.index))
+
+
+def _types_of(op_type: str | None, made_from: tuple[Input, ...]) -> Iterator[str]:
+    """Yield the type of an op, and of those whose results it only reshapes, converts, adds to."""
+    yield op_type or ""
+    if op_type in _KEEPING:
+        for given in made_from:
+            yield from _types_of(given.op_type, given.made_from)

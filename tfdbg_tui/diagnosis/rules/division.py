@@ -24,7 +24,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 from tfdbg_tui.diagnosis.rules.domain import CLIP_ARC, FLOOR_LOG
 from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given, unrecorded
-from tfdbg_tui.diagnosis.rules.model import Rule, ops
+from tfdbg_tui.diagnosis.rules.model import Rule, User, ops
 
 _NO_NAN = (
     Edit("X / Y", "tf.math.divide_no_nan({X}, {Y})"),
@@ -101,7 +101,7 @@ RULES = (
         why="A number divided by 0 is ±∞ or NaN, and so is the logarithm of that. Here "
         "tf.math.divide_no_nan would not help: the logarithm of its 0 is -∞.",
         fix="Add a small number to both, or subtract logarithms of what is kept above 0.",
-        example=example("RealDiv", given(0, 1), given(0, 2), out=[NAN, 0.5], users=(("Log", ()),)),
+        example=example("RealDiv", given(0, 1), given(0, 2), out=[NAN, 0.5], users=(User("Log"),)),
         edits=(Edit("X / Y", "({X} + {eps}) / ({Y} + {eps})"),),
     ),
     Rule(

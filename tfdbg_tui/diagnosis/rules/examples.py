@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from tfdbg_tui.diagnosis.rules.model import Case, Example, Input
+from tfdbg_tui.diagnosis.rules.model import Case, Example, Input, User
 from tfdbg_tui.logdir import TensorSummary
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -90,8 +90,13 @@ def _surroundings(case: Case) -> list[str]:
         (case.loop_growth, str(case.loop_growth)),
         (case.limits, f"recorded with {case.limits}"),
     ]
-    used = [f"then {', '.join((user, *then))}" for user, then in case.users]
+    used = [f"then {', '.join(map(_used, (user, *user.then)))}" for user in case.users]
     return [sentence for applies, sentence in words if applies] + used
+
+
+def _used(user: User) -> str:
+    others = f" with {', '.join(sorted(user.others))}" if user.others else ""
+    return f"{user.op_type}{others}{' as input 1' if user.slot else ''}"
 
 
 def _summary(values: tuple[float, ...] | list[float], dtype: str) -> TensorSummary:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +37,23 @@ class Input:
     op_type: str | None
     made_from: tuple[Input, ...] = ()
     updated_by: str | None = None
+
+
+class User(NamedTuple):
+    """An op that uses the result.
+
+    Attributes:
+        op_type: Its type.
+        slot: Which of its inputs the result is.
+        others: Types of the ops that make its other inputs, and of those that they only reshape,
+            convert or add to; "" where that is not known.
+        then: What uses its own result; of these no further users.
+    """
+
+    op_type: str
+    slot: int = 0
+    others: frozenset[str] = frozenset()
+    then: tuple[User, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +100,7 @@ class Case:
         gradient_of: Type of the op whose gradient that is; "" where it is not known.
         eager: Whether it is an execution.
         function: Whether it is the execution of a function.
-        users: Types of the ops that use the result, and of those that use theirs.
+        users: The ops that use the result, and those that use theirs.
         used_with_input: Types of the ops that take the result together with the op's own input.
         healthy_before: In how many calls of the function, or by the line, it was computed before.
         growth: How it grew before; None where it did not, or that is not on record.
@@ -108,7 +125,7 @@ class Case:
     gradient_of: str = ""
     eager: bool = False
     function: bool = False
-    users: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    users: tuple[User, ...] = ()
     used_with_input: frozenset[str] = frozenset()
     healthy_before: int = 0
     growth: Growth | None = None
@@ -141,9 +158,10 @@ class Case:
 
     def used_by(self, *op_types: str) -> bool:
         """Whether ops of these types use the result, one after the other."""
-        if len(op_types) == 1:
-            return any(user == op_types[0] for user, _ in self.users)
-        return any(user == op_types[0] and op_types[1] in then for user, then in self.users)
+        users = self.users
+        for op_type in op_types[:-1]:
+            users = tuple(after for user in users if user.op_type == op_type for after in user.then)
+        return any(user.op_type == op_types[-1] for user in users)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from tfdbg_tui.diagnosis.op_traits import DIVISIONS
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     behind,
@@ -20,7 +21,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 )
 from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
-from tfdbg_tui.diagnosis.rules.model import Case, Growth, Match, Rule, ops
+from tfdbg_tui.diagnosis.rules.model import Case, Growth, Match, Rule, User, ops
 from tfdbg_tui.diagnosis.values import total
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
@@ -43,6 +44,8 @@ _GRADIENTS = ops(
 )  # fmt: skip
 _STEPS = ops("ResourceApplyGradientDescent", "ApplyGradientDescent")
 
+_NUMBERS = frozenset(("", "Const", "Cast", "Fill", "OnesLike"))
+_BY_SUM = frozenset(("Sum",))
 _EXP_OVERFLOW = either(overflow(), infinite_out)
 _SAFE_EXP = (
     Edit("log(exp(X) / reduce_sum(exp(X), AXES))", "tf.nn.log_softmax({X}{the_axis})"),
@@ -120,8 +123,37 @@ def _divides_nothing(case: Case) -> bool:
     return case.op_type in _MATMULS | _SUMS | _PRODUCTS | _ACTIVATIONS | _GRADIENTS | _STEPS
 
 
+def _is_share(case: Case) -> bool:
+    """Condition: the result is divided by a sum."""
+    return any(_divides_by_sum(user) for user in case.users)
+
+
+def _is_share_in_log(case: Case) -> bool:
+    return any(_divides_by_sum(user) and _then(user, "Log") for user in case.users)
+
+
+def _divides_by_sum(user: User) -> bool:
+    return user.op_type in DIVISIONS and user.slot == 0 and "Sum" in user.others
+
+
 def _one_over_one_plus(case: Case) -> bool:
-    return any(case.used_by("AddV2", division) for division in ("RealDiv", "Reciprocal"))
+    return any(_adds_number(user) and _then(user, "RealDiv", slot=1) for user in case.users) or any(
+        _adds_number(user) and _then(user, "Reciprocal") for user in case.users
+    )
+
+
+def _log_of_one_plus(case: Case) -> bool:
+    added = any(_adds_number(user) and _then(user, "Log") for user in case.users)
+    return added or case.used_by("Log1p")
+
+
+def _adds_number(user: User) -> bool:
+    """Whether a number that the program has written down is added."""
+    return user.op_type in ("AddV2", "Add") and user.others <= _NUMBERS
+
+
+def _then(user: User, op_type: str, slot: int = 0) -> bool:
+    return any((after.op_type, after.slot) == (op_type, slot) for after in user.then)
 
 
 RULES = (
@@ -129,36 +161,40 @@ RULES = (
         id="log-softmax-by-hand",
         title="Logarithm of a softmax, written by hand",
         op_types=ops("Exp"),
-        test=also(_EXP_OVERFLOW, lambda c: c.used_by("RealDiv", "Log")),
+        test=also(_EXP_OVERFLOW, _is_share_in_log),
         why="exp overflows for arguments above 88 (float32) or 11 (float16), and ∞ / ∞ is NaN; "
         "where "
         "it does not, small probabilities are rounded to 0, whose log is -∞.",
         fix="tf.nn.log_softmax, or tf.nn.sparse_softmax_cross_entropy_with_logits of the "
         "arguments.",
-        example=example("Exp", given(1000, 1), out=[INF, 2.7], users=(("RealDiv", ("Log",)),)),
+        example=example(
+            "Exp", given(1000, 1),
+            out=[INF, 2.7], users=(User("RealDiv", 0, _BY_SUM, (User("Log"),)),),
+        ),
         edits=_SAFE_EXP,
     ),
     Rule(
         id="softmax-by-hand",
         title="Softmax written by hand",
         op_types=ops("Exp"),
-        test=also(_EXP_OVERFLOW, used_by("RealDiv")),
+        test=also(_EXP_OVERFLOW, _is_share),
         why="exp overflows for arguments above 88 (float32) or 11 (float16), and ∞ / ∞ is NaN.",
         fix="tf.nn.softmax subtracts the maximum first; by hand, over the axis of the sum.",
-        example=example("Exp", given(1000, 1), out=[INF, 2.7], users=(("RealDiv", ()),)),
+        example=example(
+            "Exp", given(1000, 1), out=[INF, 2.7], users=(User("RealDiv", 0, _BY_SUM),)
+        ),
         edits=(*_SAFE_EXP, _SHIFT_EXP),
     ),
     Rule(
         id="softplus-by-hand",
         title="Softplus written by hand",
         op_types=ops("Exp"),
-        test=also(
-            _EXP_OVERFLOW,
-            lambda c: c.used_by("AddV2", "Log") or c.used_by("Log1p") or c.used_by("Add", "Log"),
-        ),
+        test=also(_EXP_OVERFLOW, _log_of_one_plus),
         why="log(1 + exp(x)) overflows in between, although its value is nearly x.",
         fix="tf.nn.softplus(x), or tf.nn.sigmoid_cross_entropy_with_logits for a loss.",
-        example=example("Exp", given(1000, 1), out=[INF, 2.7], users=(("AddV2", ("Log",)),)),
+        example=example(
+            "Exp", given(1000, 1), out=[INF, 2.7], users=(User("AddV2", then=(User("Log"),)),)
+        ),
         edits=_SAFE_EXP,
     ),
     Rule(
@@ -170,7 +206,10 @@ RULES = (
         "∞) is "
         "still right, the gradient ∞ / ∞ is NaN.",
         fix="tf.sigmoid is safe, for its gradient as well.",
-        example=example("Exp", given(1000, 1), out=[INF, 2.7], users=(("AddV2", ("RealDiv",)),)),
+        example=example(
+            "Exp", given(1000, 1),
+            out=[INF, 2.7], users=(User("AddV2", then=(User("RealDiv", 1),)),),
+        ),
         edits=_SAFE_EXP,
     ),
     Rule(
@@ -180,7 +219,9 @@ RULES = (
         test=also(_EXP_OVERFLOW, used_by("Sum", "Log")),
         why="exp overflows before the log could make it small again.",
         fix="tf.reduce_logsumexp subtracts the maximum first.",
-        example=example("Exp", given(1000, 1), out=[INF, 2.7], users=(("Sum", ("Log",)),)),
+        example=example(
+            "Exp", given(1000, 1), out=[INF, 2.7], users=(User("Sum", then=(User("Log"),)),)
+        ),
         edits=_SAFE_EXP,
     ),
     Rule(
@@ -208,7 +249,7 @@ RULES = (
         fix="tf.nn.log_softmax for the log of a share of the sum, tf.reduce_logsumexp for the log "
         "of "
         "the sum, tf.nn.softmax for the share: they subtract the maximum first.",
-        example=example("Exp", given(1000, 1), out=[INF, 2.7], users=(("Sum", ()),)),
+        example=example("Exp", given(1000, 1), out=[INF, 2.7], users=(User("Sum"),)),
         edits=_SAFE_EXP,
     ),
     Rule(
@@ -254,7 +295,7 @@ RULES = (
         "compute the scores in float32.",
         example=example(
             "BatchMatMulV2", given(300, 1), given(300, 1),
-            out=[INF, 1], dtype="float16", users=(("Softmax", ()),),
+            out=[INF, 1], dtype="float16", users=(User("Softmax"),),
         ),
     ),
     Rule(

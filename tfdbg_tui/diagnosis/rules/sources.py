@@ -15,7 +15,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     used_by,
 )
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given, unrecorded, updating
-from tfdbg_tui.diagnosis.rules.model import Case, Certainty, Match, Rule, ops
+from tfdbg_tui.diagnosis.rules.model import Case, Certainty, Match, Rule, User, ops
 from tfdbg_tui.diagnosis.values import total
 
 _ORIGINS = ops("Const", "Fill", "RestoreV2", "Restore", "ReadFile")
@@ -377,7 +377,7 @@ RULES = (
         why="An initializer was given a number that is not finite, or one for which it gives none.",
         fix="Check the initializer and its arguments.",
         example=example(
-            "Mul", unrecorded(), given(0.1), out=[NAN], users=(("AssignVariableOp", ()),),
+            "Mul", unrecorded(), given(0.1), out=[NAN], users=(User("AssignVariableOp"),),
         ),
     ),
     Rule(
