@@ -147,6 +147,11 @@ def _log_of_one_plus(case: Case) -> bool:
     return added or case.used_by("Log1p")
 
 
+def _log_of_sum(case: Case) -> bool:
+    added = any("Exp" in user.others and _then(user, "Log") for user in case.users)
+    return added or case.used_by("Sum", "Log")
+
+
 def _adds_number(user: User) -> bool:
     """Whether a number that the program has written down is added."""
     return user.op_type in ("AddV2", "Add") and user.others <= _NUMBERS
@@ -216,7 +221,7 @@ RULES = (
         id="logsumexp-by-hand",
         title="Log-sum-exp written by hand",
         op_types=ops("Exp"),
-        test=also(_EXP_OVERFLOW, used_by("Sum", "Log")),
+        test=also(_EXP_OVERFLOW, _log_of_sum),
         why="exp overflows before the log could make it small again.",
         fix="tf.reduce_logsumexp subtracts the maximum first.",
         example=example(
