@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 _NUMBER = re.compile(r"_\d+$")
+_MAKE_VARIABLES = ("VarHandleOp", "VarIsInitializedOp")  # repeat with the variables, not steps
 _REPEATED = 3  # times that something has to be executed before it counts as a step
 
 
@@ -119,7 +120,8 @@ def find_steps(
     if often is not None and counts[often] >= _REPEATED:
         begins = _where_its_loop_begins(kind_of == often, kind_of, stacks[:])
         return _counted(begins, kind_values[often].op_type)
-    repeated = _first_repeated(kind_of, stacks[:])
+    left_out = np.array([kind.op_type in _MAKE_VARIABLES for kind in kind_values])
+    repeated = _first_repeated(kind_of, stacks[:], left_out)
     if repeated is None:
         return Steps(marks)
     return _counted(repeated, kind_values[int(kind_of[int(np.argmax(repeated))])].op_type)
@@ -193,14 +195,20 @@ def _counted(begins: Flags, counted_by: str) -> Steps:
     return Steps(np.cumsum(begins) - 1, counted_by)
 
 
-def _first_repeated(kinds: Int64Array, stacks: Int64Array) -> Flags | None:
+def _first_repeated(kinds: Int64Array, stacks: Int64Array, left_out: Flags) -> Flags | None:
     """Return where the first op of the loop with the most ops is executed; None without a loop.
 
     Ops of one loop body are executed equally often, each from its own line.
+
+    Args:
+        kinds: See `find_steps`.
+        stacks: See `find_steps`.
+        left_out: Of each kind whether it is not looked at.
     """
-    _, first, which, counts = np.unique(
+    pairs, first, which, counts = np.unique(
         kinds << 32 | stacks, return_index=True, return_inverse=True, return_counts=True
     )
+    counts[left_out[pairs >> 32]] = 0
     often = counts[counts >= _REPEATED]
     if not often.size:
         return None
