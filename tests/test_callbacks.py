@@ -36,9 +36,15 @@ def test_each_epoch_has_its_numbers(tmp_path: Path, caplog: pytest.LogCaptureFix
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     try:
         history = model.fit(x, y, epochs=2, **given).history
+        watched = callbacks.Watched()
+        watched.numbers()
+        keras.ops.multiply(np.float32(1e30), np.float32(10.0))
+        eager = watched.numbers()
     finally:
         tfdbg_tui.disable_dump_debug_info()
     assert history["bad_tensors"][0] == 0 < history["bad_tensors"][1]
     assert history["largest"][0] > 2600
     gradient = 4 * 6.55 * (2 * 2620 / 8)  # in float16 too, and larger than what goes forward
     assert history["headroom"][0] == pytest.approx(math.log10(65504 / gradient), abs=0.01)
+    assert eager is not None
+    assert eager.headroom == pytest.approx(math.log10(3.4e38 / 1e31), abs=0.01)

@@ -27,7 +27,8 @@ class Numbers(NamedTuple):
         bad_tensors: How many tensors with NaN or infinity were recorded.
         largest: The largest magnitude of a finite number; NaN where none was measured.
         headroom: How many powers of ten the number that is closest to the limit of its type is
-            away from it; NaN where none was measured.
+            away from it; NaN where none was measured.  Healthy eager tensors have no type on
+            record: they are taken for float32, or float64 where they are beyond that.
     """
 
     bad_tensors: int
@@ -66,9 +67,16 @@ class Watched:
             first = self._executions if event.kind == "execution" else self._traces
             new = measured.largest[np.searchsorted(measured.rows, first) :]
             if new.size:
-                limit = MAX_FINITE.get(dtype_of(run, event) or "", math.inf)
-                found.append((float(new.max()), limit))
+                largest = float(new.max())
+                found.append((largest, _limit(dtype_of(run, event), largest)))
         return found
+
+
+def _limit(dtype: str | None, largest: float) -> float:
+    """Return the largest number of a type; float32's of an unknown one, where its number allows."""
+    if dtype is None:
+        dtype = "float32" if largest <= MAX_FINITE["float32"] else "float64"
+    return MAX_FINITE.get(dtype, math.inf)
 
 
 @functools.cache
