@@ -129,7 +129,7 @@ class Program:
             num_outputs=outputs,
             output_tensor_ids=list(range(outputs)),
             called_graph_ids=list(calls),
-            code_location=self._location(line),
+            code_location=self._location(line, traced=True),
             layer=layer,
         )
         self._add("graphs", graph_op_creation=record.encode())
@@ -193,16 +193,21 @@ class Program:
         )
         self._add("execution", execution=record.encode())
 
-    def _location(self, line: int) -> bytes:
+    def _location(self, line: int, *, traced: bool = False) -> bytes:
         if not line:
             return b""
         if not self._files["source_files"]:
-            source = events.SourceFile("/home/program.py", "host")
-            self._add("source_files", source_file=source.encode())
+            for path in ("/home/program.py", "/lib/site-packages/tensorflow/python/func_graph.py"):
+                source = events.SourceFile(path, "host")
+                self._add("source_files", source_file=source.encode())
+        traces = events.FileLineCol(file_index=1, line=1, func="func_graph_from_py_func")
         place = events.FileLineCol(file_index=0, line=line, func="f")
-        frame = events.StackFrameWithId(f"line {line}", place)
-        self._add("stack_frames", stack_frame_with_id=frame.encode())
-        return events.CodeLocation("host", [frame.id]).encode()
+        frames = [events.StackFrameWithId(f"line {line}", place)]
+        if traced:
+            frames.insert(0, events.StackFrameWithId("traces", traces))
+        for frame in frames:
+            self._add("stack_frames", stack_frame_with_id=frame.encode())
+        return events.CodeLocation("host", [frame.id for frame in frames]).encode()
 
     def open(self) -> Run:
         self._directory.mkdir(parents=True, exist_ok=True)

@@ -256,6 +256,22 @@ def test_the_gradient_of_the_same_zero_is_the_same_bug(tmp_path: Path) -> None:
     assert (root.op_type, root.alerts) == ("Log", 2)
 
 
+@pytest.mark.parametrize(("lines", "number"), [((5, 5), 1), ((5, 9), 2)])
+def test_functions_of_one_name_share_a_bug_only_where_they_share_its_line(
+    tmp_path: Path, lines: tuple[int, int], number: int
+) -> None:
+    program = Program(tmp_path)
+    program.graph("root", "")
+    for graph, line in zip(("a", "b"), lines, strict=True):
+        program.graph(graph, "step", "root")
+        program.op(graph, "Softmax", "Softmax", "x:0", line=line)
+        program.op(graph, "Log", "Log", "Softmax:0", line=line)
+        program.trace(graph, "Softmax", floats(0, 1))
+        program.trace(graph, "Log", floats(-INF, 0))
+        program.execution("__inference_step_1", [1], {2: floats(-INF)}, graph_id=graph)
+    assert len(diagnose(program.open()).roots) == number
+
+
 def test_infinity_first_and_nan_later_at_one_place_are_told_apart(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run
 
 _TENSORFLOW = "/tensorflow/python/"  # its frames differ between graphs and eager ops
+_TRACES = "func_graph_from_py_func"  # TensorFlow's: what it calls is the function
 _GRADIENT_DEPTH = 3  # ops: how far back in a gradient forward values are looked for
 
 Source = TensorEvent | tuple[str | None, str]
@@ -164,11 +165,25 @@ class SameBug:
             self._sources[event] = found
         return found
 
-    def _code_key(self, event: TensorEvent) -> tuple[str, str, int] | None:
-        """Return what an op keeps when its function is traced anew or run on another replica."""
+    def _code_key(self, event: TensorEvent) -> Hashable:
+        """Return what an op keeps when its function is traced anew or run on another replica.
+
+        Functions of one name may be different ones, as closures and lambdas are: lines tell.
+        """
         op = graph_op_of(self._run, event)
         if op is None:
             return None
+        backward = is_backward(self._run, event)
+        forward = forward_op(self._run, self._dataflow, event) if backward else None
         parts = [part for part in op.name.split("/") if not part.startswith("replica_")]
         graph = self._run.graphs[op.graph_id]
-        return graph.name, "/".join(parts), event.slot
+        line = self._traced_line((forward or op).stack_id)
+        return graph.name, "/".join(parts), event.slot, line
+
+    def _traced_line(self, stack_id: int | None) -> tuple[str | None, int] | None:
+        """Return the user's line in the function that was traced; None where it has none."""
+        frames = self._run.stack(stack_id) if stack_id is not None else ()
+        traced = [place for place, f in enumerate(frames) if f.function == _TRACES]
+        inner = frames[traced[-1] :] if traced else ()
+        position = user_frame(inner)
+        return (inner[position].path, inner[position].line) if position is not None else None
