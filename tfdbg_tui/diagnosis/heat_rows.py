@@ -114,13 +114,16 @@ class HeatRows:
         for layer in (*self._run.layers, None):
             if layer is not None:
                 self._row(HeatRow(layer.name, layer))
-            variables = [
-                each
-                for variable in own.get(layer, ())
-                for each in (variable, *slots.get(variable.key, ()))
-            ]
+            variables = own.get(layer, ())
             for variable, name in zip(variables, _names(variables), strict=True):
-                self._of_variable[variable] = self._row(HeatRow(name, layer, variable))
+                self._add_variable(HeatRow(name, layer, variable))
+                kept = slots.get(variable.key, ())
+                for slot, slot_name in zip(kept, _names(kept), strict=True):
+                    self._add_variable(HeatRow(slot_name, layer, slot))
+
+    def _add_variable(self, row: HeatRow) -> None:
+        assert row.variable is not None
+        self._of_variable[row.variable] = self._row(row)
 
     def _row(self, row: HeatRow) -> int:
         return self._numbers.setdefault(row, len(self._numbers))
@@ -164,7 +167,7 @@ class HeatRows:
 
 
 def _names(variables: Sequence[Variable]) -> list[str]:
-    """Return the names of variables: those of the same name are numbered."""
+    """Return the names of variables beside one another: those of the same name are numbered."""
     names = [variable.name.rpartition("/")[2] for variable in variables]
     times, so_far = Counter(names), Counter[str]()
     for place, name in enumerate(names):
