@@ -141,7 +141,7 @@ class HeatRows:
             return self._row(HeatRow(layer.name, layer)), side, site.output_slot
         known = site.graph_id in self._run.graphs
         graph = self._run.graphs[layers.calls.function_around(site.graph_id)] if known else None
-        name = readable_function(graph.name).partition(" (")[0] if graph else ""
+        name = _function_name(graph.name) if graph else ""
         return self._row(HeatRow(name or "main graph", None)), side, site.output_slot
 
     def _row_of_place(self, number: int, some: list[int]) -> tuple[int, int]:
@@ -160,10 +160,15 @@ class HeatRows:
         if layer is not None:
             return self._row(HeatRow(layer.name, layer))
         if kind.is_function:
-            return self._row(HeatRow(readable_function(kind.op_type).partition(" (")[0], None))
+            return self._row(HeatRow(_function_name(kind.op_type), None))
         position = user_frame(frames)
         name = frames[position].function if position is not None else ""
         return self._row(HeatRow(name or _EAGER, None))
+
+
+def _function_name(name: str) -> str:
+    """Return the name of a function without whether it is one of a gradient."""
+    return readable_function(name).partition(" (")[0]
 
 
 def _names(variables: Sequence[Variable]) -> list[str]:

@@ -122,27 +122,22 @@ class CaseBuilder:
             inputs.append(Input(None, False, inner.inferred, inner.name, inner_type, made_from))
         return op_type, tuple(inputs)
 
-    def _users(self, event: TensorEvent, depth: int = 2) -> tuple[User, ...]:
-        if not depth:
-            return ()
+    def _users(self, event: TensorEvent) -> tuple[User, ...]:
         return tuple(
-            User(
-                use.op_type or "",
-                use.input_slot,
-                self._types_beside(use) if use.event else frozenset(),
-                self._users(use.event, depth - 1) if use.event else (),
-            )
+            User(use.op_type or "", use.input_slot, self._types_beside(use), self._then(use))
             for use in self._dataflow.consumers(event)[:_USERS]
         )
 
+    def _then(self, use: Use) -> tuple[User, ...]:
+        uses = self._dataflow.consumers(use.event)[:_USERS] if use.event else ()
+        return tuple(User(after.op_type or "", after.input_slot) for after in uses)
+
     def _types_beside(self, use: Use) -> frozenset[str]:
         """Return the types of the ops that make the other inputs of an op that uses a tensor."""
-        assert use.event is not None
         found = set[str]()
-        for producer in self._dataflow.producers(use.event):
+        for producer in self._dataflow.producers(use.event) if use.event else ():
             if producer.input_slot != use.input_slot:
-                op_type, made_from = self._made_from(producer, _PATTERN_DEPTH)
-                found.update(_types_of(op_type, made_from))
+                found.update(_types_of(*self._made_from(producer, _PATTERN_DEPTH)))
         return frozenset(found)
 
     def _used_with_input(self, event: TensorEvent) -> frozenset[str]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
+    from tfdbg_tui.diagnosis.gradients import ForwardOp
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
     from tfdbg_tui.logdir import Run
 
@@ -66,6 +67,7 @@ class SameBug:
         self._summaries = summaries
         self._finite = finite
         self._sources: dict[TensorEvent, set[Source]] = {}
+        self._forward_ops: dict[TensorEvent, ForwardOp | None] = {}
         self._known: dict[Mark, list[int]] = {}
 
     def add_root(self, event: TensorEvent, number: int) -> None:
@@ -118,11 +120,18 @@ class SameBug:
             names = before.split("/")
             marks |= {("name", "/".join(names[start:])) for start in range(len(names))}
             before = f"{before}_grad/{part}"
-        if is_backward(self._run, event):
-            forward = forward_op(self._run, self._dataflow, event)
-            if forward is not None:
-                marks.add(("line", (forward.op_type, forward.stack_id)))
+        forward = self._forward_op(event)
+        if forward is not None:
+            marks.add(("line", (forward.op_type, forward.stack_id)))
         return marks
+
+    def _forward_op(self, event: TensorEvent) -> ForwardOp | None:
+        """Return the op whose gradient an event computes, or None."""
+        if not is_backward(self._run, event):
+            return None
+        if event not in self._forward_ops:
+            self._forward_ops[event] = forward_op(self._run, self._dataflow, event)
+        return self._forward_ops[event]
 
     def _forward_graphs(self, event: TensorEvent) -> set[str]:
         """Return the graphs whose gradient an executed function computes, called ones included."""
@@ -173,8 +182,7 @@ class SameBug:
         op = graph_op_of(self._run, event)
         if op is None:
             return None
-        backward = is_backward(self._run, event)
-        forward = forward_op(self._run, self._dataflow, event) if backward else None
+        forward = self._forward_op(event)
         parts = [part for part in op.name.split("/") if not part.startswith("replica_")]
         graph = self._run.graphs[op.graph_id]
         line = self._traced_line((forward or op).stack_id)

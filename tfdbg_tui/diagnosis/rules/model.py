@@ -47,7 +47,7 @@ class User(NamedTuple):
         slot: Which of its inputs the result is.
         others: Types of the ops that make its other inputs, and of those that they only reshape,
             convert or add to; "" where that is not known.
-        then: What uses its own result; of these no further users.
+        then: What uses its own result: of these type and slot.
     """
 
     op_type: str

@@ -137,24 +137,28 @@ def _divides_by_sum(user: User) -> bool:
 
 
 def _one_over_one_plus(case: Case) -> bool:
-    return any(_adds_number(user) and _then(user, "RealDiv", slot=1) for user in case.users) or any(
-        _adds_number(user) and _then(user, "Reciprocal") for user in case.users
-    )
+    return _plus_number(case, "RealDiv", slot=1) or _plus_number(case, "Reciprocal")
 
 
 def _log_of_one_plus(case: Case) -> bool:
-    added = any(_adds_number(user) and _then(user, "Log") for user in case.users)
-    return added or case.used_by("Log1p")
+    return _plus_number(case, "Log") or case.used_by("Log1p")
 
 
 def _log_of_sum(case: Case) -> bool:
-    added = any("Exp" in user.others and _then(user, "Log") for user in case.users)
-    return added or case.used_by("Sum", "Log")
+    plus_exp = any(
+        _adds(user) and "Exp" in user.others and _then(user, "Log") for user in case.users
+    )
+    return plus_exp or case.used_by("Sum", "Log")
 
 
-def _adds_number(user: User) -> bool:
-    """Whether a number that the program has written down is added."""
-    return user.op_type in ("AddV2", "Add") and user.others <= _NUMBERS
+def _plus_number(case: Case, op_type: str, slot: int = 0) -> bool:
+    """Whether a number that the program has written down is added, and an op takes the result."""
+    added = (user for user in case.users if _adds(user) and user.others <= _NUMBERS)
+    return any(_then(user, op_type, slot) for user in added)
+
+
+def _adds(user: User) -> bool:
+    return user.op_type in ("AddV2", "Add")
 
 
 def _then(user: User, op_type: str, slot: int = 0) -> bool:
