@@ -320,7 +320,7 @@ class TfdbgApp(PacedApp):
         await self.query("Prompt, Candidates").remove()
         self._navigator.answer(message)
 
-    async def on_prompt_behind(self, message: Prompt.Behind) -> None:
+    async def on_prompt_key_after_answer(self, message: Prompt.KeyAfterAnswer) -> None:
         """Do what the key does in the panes."""
         await self.on_event(Key(message.key, message.character))
 

@@ -2,7 +2,7 @@
 
 A run that is being recorded is diagnosed anew when there is something new to say, and not too
 often.  Where something has gone wrong before, the alerts are only counted until the run rests.
-The first alerts, and the end of the program, are not waited with.
+The first alerts, and what a program leaves at its end, are diagnosed at once.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class Diagnoser(Worker):
         self._diagnosed: Snapshot | None = None
         self._explanation: Explanation | None = None
         self._wanted = threading.Event()
-        self._urgent = threading.Event()  # there is news, or this is to end
+        self._urgent = threading.Event()  # something is to be explained at once, or this is to end
         self._stopped = False
 
     def explain(self, snapshot: Snapshot) -> None:
         """Explain a snapshot before long, unless a newer one follows or nothing has changed."""
-        is_news = self._is_news(snapshot)
+        is_urgent = self._is_urgent(snapshot)
         self._newest = snapshot  # before the thread wakes up, and looks for it
-        if is_news:
+        if is_urgent:
             self._urgent.set()
         self._wanted.set()
 
@@ -70,7 +70,7 @@ class Diagnoser(Worker):
     def run(self) -> None:
         """Do the work; called by `start`."""
         while not self._stopped:
-            at_rest = not self._wanted.wait(_REST if self._is_owed() else None)
+            at_rest = not self._wanted.wait(_REST if self._is_due_at_rest() else None)
             self._wanted.clear()
             self._urgent.clear()
             snapshot = self._newest
@@ -84,7 +84,7 @@ class Diagnoser(Worker):
             cost = time.monotonic() - started
             self._urgent.wait(max(_SHORTEST_PAUSE, cost * _SHARE))
 
-    def _is_news(self, snapshot: Snapshot) -> bool:
+    def _is_urgent(self, snapshot: Snapshot) -> bool:
         """Whether a snapshot is explained at once, however much time that took before."""
         explained, explanation = self._explained, self._explanation
         if explained is None or not _are_of_one_run(snapshot, explained):
@@ -92,7 +92,7 @@ class Diagnoser(Worker):
         has_root = explanation is not None and bool(explanation.report.roots)
         return _has_ended(snapshot) or (not has_root and _have_alerts_doubled(snapshot, explained))
 
-    def _is_owed(self) -> bool:
+    def _is_due_at_rest(self) -> bool:
         """Whether the newest snapshot is diagnosed when nothing more comes.
 
         While the program runs that is only so where alerts have been counted.

@@ -128,7 +128,7 @@ class StatusLine(SessionBar):
             return ((self._undiagnosed(), "dim"),) if snapshot.run.progress.complete else ()
         report = explanation.report
         if not report.roots and len(explanation.alerts) != len(snapshot.alerts):
-            return ((" diagnosing", "dim"),)  # It says nothing about the newer ones.
+            return ((self._undiagnosed(), "dim"),)  # It says nothing about the newer ones.
         if not (report.roots or report.suspects):
             return ((" harmless", "good"),) if len(snapshot.alerts) else ()
         number, word = len(report.roots), "root"

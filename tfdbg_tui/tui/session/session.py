@@ -21,7 +21,7 @@ _HISTORY = 1000
 OPENING = "Opening the logdir"
 """Why there is nothing to show at first."""
 DIAGNOSING = "Diagnosing the run"
-"""Why there is no explanation at first."""
+"""Why there is no explanation at first, or none of what is newer."""
 
 
 class Session:
@@ -176,6 +176,7 @@ class Session:
 
     def explain(self, explanation: Explanation) -> None:
         """Show what diagnosis says of the run."""
+        self.unexplained = DIAGNOSING
         self._explanation = explanation
         self._tell_again()
 

@@ -56,8 +56,8 @@ class Prompt(Input):
         text: str
 
     @dataclass
-    class Behind(Message):
-        """The user has pressed a key behind an answer, before the prompt was gone."""
+    class KeyAfterAnswer(Message):
+        """A key was pressed after the answer, before the prompt was removed."""
 
         key: str
         character: str | None
@@ -104,7 +104,7 @@ class Prompt(Input):
         if self._is_answered:
             event.stop()
             event.prevent_default()
-            self.app.post_message(self.Behind(event.key, event.character))
+            self.app.post_message(self.KeyAfterAnswer(event.key, event.character))
         elif event.key == "enter":
             event.stop()
             event.prevent_default()
