@@ -215,7 +215,7 @@ async def test_filter_help_and_copy(open_app: Open, logdirs: RecordedLogdirs) ->
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a", "f")
         assert "bad: 166" in opened.screen()
-        await opened.press("y")
+        await opened.press("c")
         assert opened.app.clipboard == "Log:0"
         await opened.press("question_mark")
         assert "go to the next alert" in opened.screen()
@@ -232,7 +232,7 @@ async def test_the_diagnosis_is_copied_as_text(open_app: Open, logdirs: Recorded
         assert lines[2].strip().startswith("diff = -labels * tf.math.log(probs)")
         assert "+ tf.math.log(tf.clip_by_value(probs, 1e-7, 1.0))" in opened.app.clipboard
         assert lines[-1].strip().startswith("mul:0 in loss: 3 NaN")
-        await opened.press("5", "y")
+        await opened.press("5", "c")
         assert opened.app.clipboard.endswith("debug_mnist.py:183")
 
 
@@ -245,7 +245,7 @@ async def test_within_tmux_its_buffer_gets_the_text(
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setenv("TMUX", "here")
     async with open_app(logdirs["mnist"]) as opened:
-        await opened.press("a", "y")
+        await opened.press("a", "c")
         assert (tmp_path / "called").read_text() == "load-buffer -w -\nLog:0"
         assert "tmux" in opened.app.query_one(KeyBar).message
 

@@ -116,7 +116,7 @@ async def test_what_covers_the_panes_is_inert_too(open_app: Open, hostile_logdir
             await opened.press(*keys)
             assert opened.screen().replace("\n", "").isprintable(), keys
             await opened.press("escape")
-        await opened.press("y")
+        await opened.press("c")
         assert opened.app.clipboard.isprintable()
         await opened.press("a", "w", "Y")
         assert opened.app.clipboard.replace("\n", "").isprintable()

@@ -61,7 +61,7 @@ async def test_a_link_opens_the_same_place(
     open_app: Open, logdirs: RecordedLogdirs, keys: tuple[str, ...]
 ) -> None:
     async with open_app(logdirs["mnist"]) as opened:
-        await opened.press(*keys, "c")
+        await opened.press(*keys, "y")
         command = shlex.split(opened.app.clipboard)
         before = opened.focus
     assert command[:3] == ["tfdbg-tui", str(logdirs["mnist"]), "--run"]

@@ -92,7 +92,7 @@ class TfdbgApp(PacedApp):
     CSS_PATH = "app.tcss"
     TITLE = "tfdbg-tui"
     ESCAPE_TO_MINIMIZE = False
-    ALLOW_SELECT = False  # there is no key to copy a selection; y copies what is focused
+    ALLOW_SELECT = False  # there is no key to copy a selection; c copies what is focused
 
     def __init__(
         self,

@@ -288,7 +288,7 @@ async def test_the_story_with_keys(open_app: Open, logdirs: RecordedLogdirs) -> 
         for text in ("Logarithm of a softmax", "proved", "3 zeros in → 3 −∞ out", "Mean:0"):
             assert text in screen
         assert any("tf.math.log(probs)" in s for s in opened.lines_with_background("focus-back"))
-        await opened.press("y")
+        await opened.press("c")
         assert opened.app.clipboard.startswith("tf.math.log(tf.clip_by_value(")
         await opened.press("j", "enter")
         assert (opened.active_pane(), opened.focus.graph_execution) == ("graph_execution", 142)

@@ -491,14 +491,14 @@ ACTIONS: tuple[Action, ...] = (
     Action("usual_sizes", ("equals_sign",), "usual sizes", "give panes their usual sizes", _SHOW),
     Action(
         "copy",
-        ("y",),
+        ("c",),
         "copy",
         "copy the focused name or file:line, or in Why the fix, to the clipboard (OSC 52, tmux)",
         _APP,
     ),
     Action(
         "copy_link",
-        ("c",),
+        ("y",),
         "copy link",
         "copy the command that opens the app on the focused place: `tfdbg-tui LOGDIR --at …`",
         _APP,
