@@ -91,6 +91,17 @@ def test_torn_at_any_byte(logdir: Path, suffix: str) -> None:
             assert message.startswith(str(path))
 
 
+def test_executions_that_must_have_been_there_are_missed(
+    logdir: Path, logdirs: RecordedLogdirs
+) -> None:
+    """TensorFlow's writer does not leave the sizes of its files."""
+    the_file(logdir, "execution").write_bytes(b"")
+    assert any(
+        text.endswith("is empty; there are no executions") for text in messages(read(logdir))
+    )
+    assert not messages(read(logdirs["session"]))
+
+
 @pytest.mark.parametrize("chunk_bytes", [2000, 8 << 20])
 def test_resynchronises_after_damage(logdir: Path, chunk_bytes: int) -> None:
     path = the_file(logdir, "execution")
@@ -257,25 +268,25 @@ def test_a_hostile_length_takes_no_memory(tmp_path: Path) -> None:
 
 
 def test_a_large_record_is_read_in_pieces(tmp_path: Path) -> None:
-    """60 MB of float32, a NaN near the end, through 1 MB of memory."""
-    size = 15_000_000
+    """12 MB of float32, a NaN near the end, through 1 MB of memory; and with one bit changed."""
+    size = 3_000_000
     shape = codec.bytes_field(2, codec.varint_field(1, size))
     head = codec.varint_field(1, 1) + codec.bytes_field(2, shape)
     values = bytearray(4 * size)
     values[-8:-4] = struct.pack("<f", float("nan"))
     big = trace("Big", mode=7)
     big.tensor_proto = head + codec.bytes_field(4, bytes(values))
-    payload = events.DebugEvent(1.7e9, graph_execution_trace=big.encode()).encode()
-    length = struct.pack("<Q", len(payload))
-    framed = length + struct.pack("<I", crc32c.masked_crc32c(length)) + payload + bytes(4)
+    framed = trace_record(big)
+    changed = bytearray(framed)
+    changed[size] ^= 1
     good = trace_record(trace())
-    write_logdir(tmp_path / "logdir", traces=good + framed + good)
-    del framed, payload, values, big
+    write_logdir(tmp_path / "logdir", traces=good + framed + changed + good)
     run = read(tmp_path / "logdir", chunk_bytes=1 << 20)
     assert run.graph_executions.alert_rows[:].tolist() == [1]
     summary = run.graph_executions[1].summary
     assert (summary.size, summary.nan, summary.zero) == (size, 1, size - 1)
     assert run.graph_executions[2].op_name == "Log"
+    assert [text for text in messages(run) if "does not match its checksum" in text]
 
 
 def test_many_problems_are_counted(tmp_path: Path) -> None:
@@ -321,6 +332,7 @@ def test_odd_definitions(tmp_path: Path) -> None:
     assert [event.op_type for event in run.graph_executions] == [None, "Log"]
     assert any("1 tensors are of ops that are not described" in text for text in messages(run))
     assert any("1 frames of stack traces" in text for text in messages(run))
+    assert any("1 source files are not named" in text for text in messages(run))
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:

@@ -114,6 +114,7 @@ class FileSetReader:
             if suffix != filesets.METADATA:
                 file.report_tail()
                 self._report_size(file, self.metadata.file_sizes.get(suffix, 0))
+        self._report_no_executions()
 
     def _report_size(self, file: RecordFile, written: int) -> None:
         """Report a file that is shorter than the writer has left it, as when it is copied."""
@@ -122,6 +123,26 @@ class FileSetReader:
             self._shared.problems.add(file.path, message, key="short")
         else:
             self._shared.problems.discard(file.path, "short")
+
+    def _report_no_executions(self) -> None:
+        """Report that there are none although functions ran: calling one is an execution.
+
+        Only in sessions of TensorFlow 1 nothing else runs than a graph, which has no name.  Of
+        ours the sizes tell.
+        """
+        file, sizes = self.files[filesets.EXECUTION], self.metadata.file_sizes
+        if file.is_open and not file.size and not sizes and self._all_in_functions():
+            message = f"is empty; {_WITHOUT[filesets.EXECUTION]}"
+            self._shared.problems.add(file.path, message, key="empty", passing=True)
+        else:
+            self._shared.problems.discard(file.path, "empty")
+
+    def _all_in_functions(self) -> bool:
+        """Whether there are graph executions, none of them outside of a function."""
+        graphs = self._shared.graphs
+        found = (graphs.get(site.graph_id) for site in self._shared.sites.values)
+        mine = [graph for graph in found if graph and graph.file_set == self.definitions.file_set]
+        return bool(mine) and all(graph.name for graph in mine)
 
     def close(self) -> None:
         """Close the files."""

@@ -45,7 +45,7 @@ class MetadataLog:
         """Read what has been added."""
         for offset, payload in self._file.heads(_RECORD_LIMIT):
             try:
-                self._file.record(offset)  # is it intact?
+                self._file.check(offset)
                 event = events.DebugEvent.decode(payload)
                 if event.debug_metadata:
                     sizes = events.DebugMetadata.decode(event.debug_metadata).file_sizes

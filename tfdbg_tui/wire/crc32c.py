@@ -14,10 +14,13 @@ the front of the message, makes that zero.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _POLYNOMIAL = 0x82F63B78
 _MASK_DELTA = 0xA282EAD8
@@ -46,12 +49,14 @@ TABLE = _make_table()
 
 def crc32c(data: bytes | bytearray | memoryview) -> int:
     """Return the CRC32C of `data` as an unsigned 32-bit integer."""
-    if len(data) >= _SHORT:
-        return _crc32c_of_long(data)
-    table = TABLE
+    return crc32c_of_pieces((data,))
+
+
+def crc32c_of_pieces(pieces: Iterable[bytes | bytearray | memoryview]) -> int:
+    """Return the CRC32C of data that comes in pieces."""
     crc = 0xFFFFFFFF
-    for byte in bytes(data):
-        crc = table[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+    for piece in pieces:
+        crc = _continued(crc, piece)
     return crc ^ 0xFFFFFFFF
 
 
@@ -163,7 +168,13 @@ def _folded(message: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return message[front:]
 
 
-def _crc32c_of_long(data: bytes | bytearray | memoryview) -> int:
-    message = np.frombuffer(data, np.uint8).copy()
-    message[:4] ^= 0xFF  # as a CRC does that starts from ones
-    return remainder(message) ^ 0xFFFFFFFF
+def _continued(crc: int, data: bytes | bytearray | memoryview) -> int:
+    """Return what a CRC becomes, before it is inverted at the end, by more data."""
+    if len(data) >= _SHORT:
+        message = np.frombuffer(data, np.uint8).copy()
+        message[:4] ^= np.frombuffer(crc.to_bytes(4, "little"), np.uint8)
+        return remainder(message)
+    table = TABLE
+    for byte in bytes(data):
+        crc = table[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+    return crc

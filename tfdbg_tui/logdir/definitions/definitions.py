@@ -65,6 +65,7 @@ class Definitions:
         self.devices: dict[int, str] = {}
         self.frames: dict[str, events.FileLineCol] = {}
         self.source_files: list[tuple[str, str, int]] = []  # host, path, offset of the record
+        self._files_of_frames: set[int] = set()
         self.functions: dict[str, str] = {}  # function name -> graph id
         self.layers: dict[int, Layer] = {}
         self.fit_batches: list[events.FitBatch] = []
@@ -82,6 +83,11 @@ class Definitions:
         """How many there are of those that events name: it grows when one arrives."""
         return self.num_ops + len(self.devices) + len(self.source_files) + len(self.layers)
 
+    @property
+    def unknown_files(self) -> int:
+        """How many source files stack frames are in, and no record names."""
+        return sum(not 0 <= index < len(self.source_files) for index in self._files_of_frames)
+
     def graph_id(self, recorded: str) -> str:
         """Return the id of a graph in the run, by its id in this file set.
 
@@ -96,7 +102,7 @@ class Definitions:
             host, path = self.host, ""
             try:
                 host, path = _host_and_path(head)
-                file.record(offset)  # is its text intact?
+                file.check(offset)
             except (OSError, ValueError) as error:
                 self._report(file, offset, error)
             self.source_files.append((host, path, offset))
@@ -110,6 +116,7 @@ class Definitions:
             frame = events.StackFrameWithId.decode(event.stack_frame_with_id)
             if frame.file_line_col is not None:
                 self.frames[frame.id] = frame.file_line_col
+                self._files_of_frames.add(frame.file_line_col.file_index)
 
         self._ingest(file, chunk, add)
 

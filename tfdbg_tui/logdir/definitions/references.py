@@ -39,6 +39,8 @@ class DanglingReferences:
             "and stack trace",
         )
         self._tell("frames", len(self._frames), "frames of stack traces are not described (yet)")
+        unknown = sum(of_process.unknown_files for of_process in definitions)
+        self._tell("files", unknown, "source files are not named (yet): stack traces lack them")
 
     def _tell(self, key: str, number: int, words: str) -> None:
         problems = self._shared.problems

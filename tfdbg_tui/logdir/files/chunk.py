@@ -13,6 +13,8 @@ from tfdbg_tui.wire import crc32c, tfrecord
 if TYPE_CHECKING:
     from tfdbg_tui.logdir.files.file_slice import FileSlice
 
+_PIECE = 1 << 20  # bytes of a large record whose checksum is computed together
+
 
 class ScanBuffer:
     """Memory that all files of a run are scanned through, one chunk at a time."""
@@ -82,10 +84,13 @@ class Chunk:
     def intact(self) -> Flags:
         """Return of each of records that follow each other whether its checksum is right.
 
-        Those that are too large for memory count as intact.
+        Raises:
+            OSError: A record that is too large for memory cannot be read any more.
         """
-        if not len(self) or self.large is not None:
-            return np.ones(len(self), bool)
+        if self.large is not None:
+            return np.array([is_intact(self.large)])
+        if not len(self):
+            return np.ones(0, bool)
         all_intact = self._all_intact()
         if all_intact or len(self) == 1:
             return np.full(len(self), all_intact)
@@ -108,3 +113,14 @@ class Chunk:
         ends = self.ends - first
         footers[ends] = ~crc32c.unmasked(footers[ends])
         return crc32c.remainder(message) == 0
+
+
+def is_intact(large: FileSlice) -> bool:
+    """Return whether the checksum behind a payload too large for memory is right.
+
+    Raises:
+        OSError: It cannot be read any more.
+    """
+    checksum = large.behind(tfrecord.FOOTER_SIZE)
+    found = crc32c.mask(crc32c.crc32c_of_pieces(large.pieces(_PIECE)))
+    return found == int.from_bytes(checksum, "little")

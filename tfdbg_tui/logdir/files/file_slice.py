@@ -71,6 +71,10 @@ class FileSlice:
         for at in range(0, self._size, size):
             yield self._read(self._start + at, min(size, self._size - at))
 
+    def behind(self, size: int) -> bytes:
+        """Return up to `size` bytes that follow in the file."""
+        return self._read(self._start + self._size, size)
+
     def decode(self, *_: str) -> str:
         """Refuse to be a string, as which no field is this long.
 

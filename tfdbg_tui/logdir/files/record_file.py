@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 
 from tfdbg_tui.logdir.files import frames
-from tfdbg_tui.logdir.files.chunk import Chunk, ScanBuffer
+from tfdbg_tui.logdir.files.chunk import Chunk, ScanBuffer, is_intact
 from tfdbg_tui.logdir.files.file_slice import FileSlice
 from tfdbg_tui.storage import storage_of
 from tfdbg_tui.storage.interface import NotRegularError
@@ -145,6 +145,17 @@ class RecordFile:
         tfrecord.verify(data, 0, end)
         return data[_HEADER : end - _FOOTER]
 
+    def check(self, offset: int) -> None:
+        """Read the record at `offset`, however large, and check it.
+
+        Raises:
+            OSError: The file cannot be read any more.
+            tfrecord.CorruptRecordError: The record is not, or no longer, intact.
+        """
+        payload = self.record(offset)
+        if isinstance(payload, FileSlice) and not is_intact(payload):
+            raise tfrecord.CorruptRecordError(offset, tfrecord.WRONG_CHECKSUM)
+
     def bytes_at(self, offset: int, size: int) -> bytes:
         """Return up to `size` bytes at `offset`."""
         if self._file is None or size <= 0:
@@ -212,15 +223,19 @@ class RecordFile:
 
     def _advance(self, chunk: Chunk) -> Chunk:
         """Go past some records, or to one that is on its way; return those that are intact."""
-        intact = chunk.intact()
+        try:
+            intact = chunk.intact()
+        except OSError as error:
+            self._fail(chunk.base, error)
+            return chunk.some(slice(0))
         for row in np.flatnonzero(~intact).tolist():
             offset, end = int(chunk.offsets[row]), int(chunk.ends[row])
-            if self._is_on_its_way(offset, chunk.data[end : end + _FOOTER].tobytes()):
+            if self._is_on_its_way(offset, self._bytes_ahead(chunk.base + end, _FOOTER)):
                 chunk, intact = chunk.some(slice(row)), intact[:row]
                 self._waiting = True
                 break
-            error = tfrecord.CorruptRecordError(offset, tfrecord.WRONG_CHECKSUM)
-            self._problems.add_record(self.path, offset, error)
+            damage = tfrecord.CorruptRecordError(offset, tfrecord.WRONG_CHECKSUM)
+            self._problems.add_record(self.path, offset, damage)
         if len(chunk):
             self.position = chunk.base + int(chunk.ends[-1]) + _FOOTER
             self._problems.discard(self.path, ("damage", chunk.base))  # it was on its way
