@@ -23,7 +23,7 @@ from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
 from tfdbg_tui.dump.tensorflow import graph_ops, graph_state, own, session_hooks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
@@ -58,7 +58,8 @@ class Plan:
         name: What the run is called in the dump.
         before: Sinks to run before the program's run.
         along: Sinks to run in it.
-        copies: What runs in place of ops of the program, by the names of these; see `update_order`.
+        targets: The ops that the program asks for, or what runs in their place; see `update_order`.
+        fetches: The tensors that it asks for, or what is computed in their place.
         serial: The placeholder that is fed with the number of the run.
         step: The global step that the run counts up, as it is before; None where it does not.
         needs: Which groups have to be recorded before another, of those that run once.
@@ -67,19 +68,11 @@ class Plan:
     name: str
     before: Sequence[Any]
     along: Sequence[Any]
-    copies: Mapping[str, Any]
+    targets: Sequence[Any]
+    fetches: Sequence[Any]
     serial: Any
     step: Any
     needs: run_order.Needs
-
-    def replaced(self, items: Iterable[Any]) -> list[Any]:
-        """Return ops and tensors that the program asks for, or what runs in their place."""
-        return [
-            self.copies.get(item.name, item)
-            if isinstance(item, tf.Operation)
-            else update_order.replaced(item, self.copies)
-            for item in items
-        ]
 
 
 @dataclass(slots=True)
@@ -286,7 +279,8 @@ class SessionPlans:
             name,
             before=sinks.before(items, before),
             along=sinks.along(items, running),
-            copies=copies,
+            targets=[copies.get(op.name, op) for op in targets],
+            fetches=[update_order.replaced(tensor, copies) for tensor in fetches],
             serial=state.serial,
             step=_global_step(graph, ops),
             needs=run_order.needs_of(sinks.groups, run_ops),

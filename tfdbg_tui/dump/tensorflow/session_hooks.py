@@ -64,7 +64,7 @@ class SessionHooks:
             if run is None:
                 return original(this, None, targets, fetches, feeds, options, run_metadata)
             plan, all_feeds = run.plan, {**feeds, **run.feeds}
-            wanted, computed = [*plan.replaced(targets), *plan.along], plan.replaced(fetches)
+            targets_along = [*plan.targets, *plan.along]
             if plan.before or plan.step is not None:
                 steps = [plan.step] if plan.step is not None else []
                 # What it cannot read the program's run cannot either, which says so itself.
@@ -72,7 +72,9 @@ class SessionHooks:
                     values = original(this, None, plan.before, steps, all_feeds, None, None)
                     self._listener.tell("session_counted", run, values)
             try:
-                outputs = original(this, None, wanted, computed, all_feeds, options, run_metadata)
+                outputs = original(
+                    this, None, targets_along, plan.fetches, all_feeds, options, run_metadata
+                )
             except BaseException as error:
                 again = self._listener.tell(
                     "session_plan_again", this, fetches, targets, feeds, error
