@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -26,6 +27,8 @@ _INPUT_IDS_TAG = codec.varint(events.Execution.tag("input_tensor_ids"))
 _OUTPUT_IDS_TAG = codec.varint(events.Execution.tag("output_tensor_ids"))
 _DEVICES_TAG = codec.varint(events.Execution.tag("output_tensor_device_ids"))
 _EXECUTION_TAG = codec.varint(events.DebugEvent.tag("execution"))
+
+_MAX_PLACES = 1 << 14
 
 _SMALL_VARINTS = tuple(codec.varint(n) for n in range(1 << 14))
 _CONTINUED = tuple(bytes((n & 0x7F | 0x80, n >> 7 | 0x80)) for n in range(1 << 14))
@@ -127,27 +130,39 @@ def encoded(
     known = values.read()
     body = b"".join(
         (
-            head,
-            _NUM_OUTPUTS_TAG,
-            _varint(len(output_ids)),
+            _same_fields(head, known.mode, location, devices, layer),
             _packed(_INPUT_IDS_TAG, input_ids),
             _packed(_OUTPUT_IDS_TAG, output_ids),
-            _MODE_FIELDS[known.mode],
             known.protos,
-            _CODE_LOCATION_TAG,
-            _varint(len(location)),
-            location,
-            _packed(_DEVICES_TAG, devices),
             _SERIAL_AND_THREAD.pack(_SERIAL_TAG, serial, _THREAD_TAG, thread),
             known.details,
             error,
-            _LAYER.pack(_LAYER_TAG, layer) if layer else b"",
         )
     )
     stamp = _WALL_TIME.pack(_WALL_TIME_TAG, wall_time) + (
         b"" if step is None else _STEP_TAG + _varint(step)
     )
     return b"".join((stamp, _EXECUTION_TAG, _varint(len(body)), body))
+
+
+@functools.lru_cache(maxsize=_MAX_PLACES)
+def _same_fields(
+    head: bytes, mode: TensorDebugMode, location: bytes, devices: tuple[int, ...], layer: int
+) -> bytes:
+    """Return the fields that are the same whenever an op is executed in the same place."""
+    return b"".join(
+        (
+            head,
+            _NUM_OUTPUTS_TAG,
+            _varint(len(devices)),
+            _MODE_FIELDS[mode],
+            _CODE_LOCATION_TAG,
+            _varint(len(location)),
+            location,
+            _packed(_DEVICES_TAG, devices),
+            _LAYER.pack(_LAYER_TAG, layer) if layer else b"",
+        )
+    )
 
 
 def _varint(value: int) -> bytes:

@@ -131,8 +131,9 @@ class PayloadFile:
 
     def write_all(self, items: Iterable[bytes]) -> None:
         """Append items."""
+        writer = self._open.checked()
         for item in items:
-            self._open.checked().write(item)
+            writer.write(item)
 
     def flush(self) -> None:
         """Hand what was written to the operating system."""
