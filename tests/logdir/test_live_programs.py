@@ -67,7 +67,7 @@ def _wait_for(logdir: Path, process: subprocess.Popen[bytes]) -> RunReader:
 def test_tensorflows_writer_followed_to_the_end_is_a_fresh_opening(tmp_path: Path) -> None:
     logdir = tmp_path / "logdir"
     script = tmp_path / "train.py"
-    script.write_text(_PROGRAM.format(enable=_ENABLE.format(logdir=str(logdir)), steps=120))
+    script.write_text(_PROGRAM.format(enable=_ENABLE.format(logdir=str(logdir)), steps=60))
     process = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.DEVNULL)
     reader = _wait_for(logdir, process)
     sizes, answers = set(), []

@@ -18,7 +18,10 @@ FIXED64 = 1
 BYTES = 2
 FIXED32 = 5
 
-_ONE_BYTE = [bytes([value]) for value in range(0x80)]
+_CONTINUED = 0x80
+"""From this value on, a byte of a varint is followed by another."""
+
+_ONE_BYTE = [bytes([value]) for value in range(_CONTINUED)]
 _DOUBLE = struct.Struct("<d")
 _FIXED32 = struct.Struct("<I")
 _FIXED64 = struct.Struct("<Q")
@@ -41,7 +44,7 @@ def read_varint(data: bytes, pos: int) -> tuple[int, int]:
             byte = data[pos]
             pos += 1
             result |= (byte & 0x7F) << shift
-            if byte < 0x80:
+            if byte < _CONTINUED:
                 return result & 0xFFFFFFFFFFFFFFFF, pos
             shift += 7
             if shift > 63:
@@ -62,14 +65,18 @@ def fields(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
     while pos < size:
         tag = data[pos]
         pos += 1
-        if tag >= 0x80:
+        if tag >= _CONTINUED:
             tag, pos = read_varint(data, pos - 1)
         number, wire_type = tag >> 3, tag & 7
         value: int | bytes
         if wire_type == VARINT:
             value, pos = read_varint(data, pos)
         elif wire_type == BYTES:
-            length, pos = read_varint(data, pos)
+            length = data[pos] if pos < size else _CONTINUED
+            if length < _CONTINUED:
+                pos += 1
+            else:
+                length, pos = read_varint(data, pos)
             value = data[pos : pos + length]
             pos += length
         elif wire_type == FIXED64:

@@ -121,8 +121,15 @@ class Message:
         message = cls()
         for number, wire_type, value in codec.fields(data):
             spec = table.get(number)
-            if spec is not None:
-                _store(message, spec, wire_type, value)
+            if spec is None:
+                continue
+            decode = spec.decoders.get(wire_type)
+            if decode is None:
+                raise codec.DecodeError(f"field {spec.name} has wire type {wire_type}")
+            if spec.is_list:
+                getattr(message, spec.name).extend(decode(value))
+            else:
+                setattr(message, spec.name, decode(value))
         return message
 
     def encode(self) -> bytes:
@@ -162,16 +169,6 @@ def _spec(name: str, number: int, field_type: FieldType, message: type[Message] 
     if message is not None:
         decoders = {codec.BYTES: message.decode}
     return _Field(name, number, layout, layout.is_list, decoders)
-
-
-def _store(message: Message, spec: _Field, wire_type: int, value: int | bytes) -> None:
-    decode = spec.decoders.get(wire_type)
-    if decode is None:
-        raise codec.DecodeError(f"field {spec.name} has wire type {wire_type}")
-    if spec.is_list:
-        getattr(message, spec.name).extend(decode(value))
-    else:
-        setattr(message, spec.name, decode(value))
 
 
 def _text(data: bytes) -> str:

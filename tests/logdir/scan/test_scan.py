@@ -106,7 +106,7 @@ def assert_numbers(run: Run) -> None:
         np.testing.assert_array_equal(numbers, np.array(told, float), err_msg=name)
 
 
-@scratch
+@settings(scratch, max_examples=20)  # each reads a recorded logdir twice, as a whole
 @given(st.data())
 def test_damaged_bytes(tmp_path: Path, logdirs: RecordedLogdirs, data: st.DataObject) -> None:
     """What is read in bulk, and what alone, are the same records: those that are intact."""
