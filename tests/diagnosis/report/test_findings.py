@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 
 from tests.diagnosis.tiny import Program, floats
+from tests.logdir.synthetic import execution_record, record, write_logdir
 from tfdbg_tui.cli import main
+from tfdbg_tui.diagnosis.report.advice import program_of
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose
 from tfdbg_tui.diagnosis.report.words import to_text
 from tfdbg_tui.logdir import open_run
+from tfdbg_tui.wire import events
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,6 +121,7 @@ def test_what_tensorflows_writer_left_out_is_not_clean(
     program.op("f", "Sqrt", "Sqrt", "x:0")
     program.op("f", op_type, op_type, "Sqrt:0")
     program.trace("f", "Sqrt", floats(1))
+    program.execution("f", [], {1: floats(1)})
     report = diagnose(program.open())
     assert report.verdict == ("incomplete" if told else "clean")
     assert "".join(gap.text for gap in report.gaps).startswith(told)
@@ -129,6 +133,7 @@ def test_who_uses_a_tensor_may_stand_in_a_damaged_record(tmp_path: Path) -> None
     program.graph("f", "f")
     program.op("f", "Sqrt", "Sqrt", "x:0")
     program.trace("f", "Sqrt", floats(1))
+    program.execution("f", [], {1: floats(1)})
     assert diagnose(program.open()).verdict == "clean"
     (path,) = tmp_path.rglob("*.graphs")
     data = path.read_bytes()
@@ -215,3 +220,22 @@ def test_harmless_causes_that_read_the_same_are_told_once(tmp_path: Path) -> Non
     text = to_text(report)
     assert text.count("Constant with NaN or ∞") == 1
     assert "4 alerts of 2 ops" in text
+
+
+def test_code_that_starts_a_worker_is_no_program(tmp_path: Path) -> None:
+    """Processes that multiprocessing spawns begin in "<string>"."""
+    paths = ("/work/<string>", "/usr/lib/python3.12/multiprocessing/spawn.py", "/home/ann/train.py")
+    places = [events.FileLineCol(file_index=number, line=1, func="f") for number in range(3)]
+    frames = [events.StackFrameWithId(str(number), place) for number, place in enumerate(places)]
+    location = events.CodeLocation("host", [frame.id for frame in frames])
+    run = open_run(
+        write_logdir(
+            tmp_path / "logdir",
+            sources=b"".join(
+                record(source_file=events.SourceFile(path).encode()) for path in paths
+            ),
+            frames=b"".join(record(stack_frame_with_id=frame.encode()) for frame in frames),
+            executions=execution_record(events.Execution("Log", code_location=location.encode())),
+        )
+    )
+    assert program_of(run) == "/home/ann/train.py"

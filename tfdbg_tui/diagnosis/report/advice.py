@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING
 
@@ -66,7 +67,10 @@ def program_of(run: Run) -> str:
     stacks += [op.stack_id for op in list(ops.values())[:1]]
     for stack_id in stacks:
         for frame in run.stack(stack_id):
-            if frame.path and not is_library_frame(frame):
+            path = frame.path or ""
+            # A worker of multiprocessing is started by code in "<string>".
+            is_file = not os.path.basename(path).startswith("<")
+            if is_file and not is_library_frame(frame):
                 # No option of the command it is to stand in, whatever it is called.
-                return f"./{frame.path}" if frame.path.startswith("-") else frame.path
+                return f"./{path}" if path.startswith("-") else path
     return ""

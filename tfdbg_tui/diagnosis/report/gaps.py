@@ -130,10 +130,12 @@ def _forked(run: Run) -> Iterator[Gap]:
 def _unended(run: Run) -> Iterator[Gap]:
     """Yield what is missing because the program has not ended, or not in order."""
     if run.state.killed:
+        alone = len(run.files.file_sets) == 1
+        who = "The program was killed" if alone else "A process was killed, as by Pool.terminate"
         yield Gap(
             "killed",
-            "The program was killed, crashed or left by os._exit: what it computed in the last "
-            "quarter second may be missing, and nobody knows what would have come. Again:",
+            f"{who}, crashed or left by os._exit: what it computed in the last quarter second may "
+            "be missing, and nobody knows what would have come. Again:",
             _command(run),
         )
     elif run.state.writing and not run.state.ended:
