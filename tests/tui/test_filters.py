@@ -122,6 +122,11 @@ async def test_one_key_lists_the_tensors_of_a_type_a_function_or_a_line(
         assert "line=debug_mnist.py:183: 24" in opened.screen()
         await opened.press("backspace", "backspace")
         assert "type=Log: 8" in opened.screen()
+        await opened.press("2", "g", "5", "L")
+        assert opened.focus.pane == "timeline", "this line runs no op of a function"
+        assert opened.focus.filter_of("timeline") == "line=debug_mnist.py:155"
+        await opened.press("T")
+        assert opened.focus.filter_of("timeline") == "type=OneHot"
 
 
 async def test_boxes_of_executions_are_filtered_too(

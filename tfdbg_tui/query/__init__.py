@@ -20,7 +20,7 @@ from tfdbg_tui.query.language import (
     with_kind,
 )
 from tfdbg_tui.query.row_tests import RowTests
-from tfdbg_tui.query.selection import Selection
+from tfdbg_tui.query.selection import Selection, selects_some
 from tfdbg_tui.query.sorting import SORT_FIELDS, Outputs, in_order, sort_keys
 from tfdbg_tui.query.tensors import COLUMNS, TensorRow, tensor_rows
 
@@ -44,6 +44,7 @@ __all__ = [
     "in_order",
     "parse",
     "searched",
+    "selects_some",
     "sort_keys",
     "tensor_rows",
     "with_kind",

