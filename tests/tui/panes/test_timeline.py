@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.tui.panes.timeline import ExecutionTimeline
 from tfdbg_tui.tui.terminal.text import UNICODE
 from tfdbg_tui.wire import events, omissions, tfrecord
 
@@ -31,3 +32,6 @@ async def test_pauses_of_recording_are_shown(
         await opened.press("l")
         assert opened.focus.execution == 30
         assert "after a pause" in opened.screen()
+        assert opened.app.query_one(ExecutionTimeline).page_rows < 8
+        await opened.press("z")
+        assert opened.app.query_one(ExecutionTimeline).page_rows > 20, "boxes fill a tall pane"

@@ -129,8 +129,8 @@ class Alerts(Pane):
         count_width = max(_COUNT, len(behind) + 2)
         room = width - 2 - count_width
         cells: list[Cell] = [(f"{fold if count else ' '} ", "dim")]
-        if self._is_named(group):
-            cells.append((self._name_before(group, room) + " ", style))
+        if before := self._before_title(group, room):
+            cells.append((before + " ", style))
             room -= cell_len(cells[-1][0])
         place_width = _PLACE if width >= _WIDE and finding.location is not None else 0
         cells.append((self.charset.fit(finding.title, max(0, room - place_width)), style))
@@ -140,15 +140,25 @@ class Alerts(Pane):
         bad = "bad" if group.kind == "root" else "dim"
         return (*cells, *flush_right(behind, count_width - 1, bad), (" ", ""))
 
-    def _is_named(self, group: AlertGroup) -> bool:
-        """Whether another cause has the same title, so that the name has to tell them apart."""
+    def _alike(self, group: AlertGroup) -> list[Finding]:
+        """Return the causes, itself among them, that have the title of a cause."""
         explanation = self.snapshot.explanation
         groups = explanation.groups if explanation else ()
-        return sum(other.finding.title == group.finding.title for other in groups) > 1
+        return [g.finding for g in groups if g.finding.title == group.finding.title]
 
-    def _name_before(self, group: AlertGroup, room: int) -> str:
-        """Return the name of a cause's tensor, as much of it as its title can do without."""
-        name = self.charset.safe(self.snapshot.tensor_name(group.finding.event))
+    def _before_title(self, group: AlertGroup, room: int) -> str:
+        """Return what tells causes of one title apart: a tensor, or its step; "" for only one.
+
+        The name of the tensor is cut to what the title can do without.
+        """
+        alike, snapshot = self._alike(group), self.snapshot
+        if len(alike) < 2:
+            return ""
+        name = self.charset.safe(snapshot.tensor_name(group.finding.event))
+        names = {snapshot.tensor_name(finding.event) for finding in alike}
+        steps = {snapshot.step_text(finding.event) for finding in alike}
+        if len(names) == 1 < len(steps):
+            return snapshot.step_text(group.finding.event).partition(" (")[0]
         tail = len(self.charset.ellipsis) + cell_len(last_parts(name))
         return self.charset.fit_name(name, min(cell_len(name), max(room // 2, min(tail, room - 1))))
 
@@ -217,8 +227,8 @@ class Alerts(Pane):
             told = self._text(fix, room, "good", lines=free - 2)
             left = max(1, free - 1 - len(told))
             evidence = self._text(finding.evidence, room, "", lines=min(left, free - 1))
-            named = self._is_named(found.group)
-            facts = self._facts(found.group, width, finding.title if named else "")
+            alike = self._alike(found.group)
+            facts = self._facts(found.group, width, finding.title if len(alike) > 1 else "")
             return (((" ", ""), *facts), *evidence, *told)
         card = (
             (),
@@ -256,12 +266,14 @@ class Alerts(Pane):
         """Return which tensor a cause is about, or its title, and where it is."""
         finding = group.finding
         name = self.charset.safe(self.snapshot.tensor_name(finding.event))
-        name = self.charset.fit_name(name, min(cell_len(name), max(12, width // 2)))
-        place = _short(finding.location) if finding.location else ""
+        place = self.charset.safe(_short(finding.location) if finding.location else "")
+        name = self.charset.fit_name(
+            name, min(cell_len(name), max(12, width - cell_len(place) - 5))
+        )
         return joined(
             [
                 (self.charset.sentence(title) or name, "strong"),
-                (self.charset.safe(place), "dim"),
+                (place, "dim"),
                 (self.charset.safe(readable_function(finding.graph or "")), "dim"),
             ],
             f" {self.charset.dot} ",

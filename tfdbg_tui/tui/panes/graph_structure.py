@@ -18,16 +18,17 @@ from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
     from tfdbg_tui.diagnosis import Node
     from tfdbg_tui.tui.session.tree import Tree, TreeRow
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
-_NAME_WIDTH = 20  # the least that a name gets before there are other columns
-_COLUMNS = 14, 17  # widths of the op type, and of dtype and shape
-_WIDE, _WIDE_COLUMNS = 110, (24, 30)  # the same in a pane this wide
+_NAME_WIDTH = 20  # what a longer name gets before there are other columns
+_WIDEST = 24, 30  # what the op type, and dtype and shape, get at most
+_WIDEST_PART = 4  # and of the pane: one part in so many
 _STEP = 8  # the table grows by so many cells, so that scrolling seldom moves its columns
+_COLUMN_STEP = 4  # and its columns by so many
 _BESIDE_NAME = chips.BRIEF + 6
 _TALL = 12
 
@@ -43,6 +44,7 @@ class GraphStructure(Pane):
     EMPTY = "Nothing selected. Choose a tensor to see what it was computed from, and what takes it."
     _middle: Node | None = None
     _table_width = 0
+    _columns = 0, 0  # widths of the op type, and of dtype and shape; 0 where there is no room
     _shown_tree: Tree | None = None  # at the last update: each row asks for it
 
     @property
@@ -84,19 +86,33 @@ class GraphStructure(Pane):
 
     def fit_columns(self, rows: range, width: int) -> None:
         """See `VirtualList`: values stand beside the names, not at the end of a wide pane."""
-        columns = sum(_WIDE_COLUMNS if width >= _WIDE else _COLUMNS)
-        longest = max(map(self._name_end, map(self._row, rows)))
-        needed = -(-(longest + columns + _BESIDE_NAME) // _STEP) * _STEP
+        shown = [self._row(row) for row in rows]
+        widest = (min(most, width // _WIDEST_PART) for most in _WIDEST)
+        facts = zip(*(self._facts(row.node) for row in shown), strict=True)
+        op_type, shape = (
+            self._width(texts, most) for texts, most in zip(facts, widest, strict=True)
+        )
+        least = max(self._name_end(row, _NAME_WIDTH) for row in shown)
+        if width - _BESIDE_NAME - op_type - shape < least:
+            shape = 0
+        self._columns = op_type, shape
+        longest = max(self._name_end(row, width) for row in shown)
+        needed = -(-(longest + op_type + shape + _BESIDE_NAME) // _STEP) * _STEP
         self._table_width = min(width, needed)
 
-    def _name_end(self, shown: TreeRow) -> int:
-        """Return how many cells a row needs as far as to the end of the name in it."""
+    def _width(self, texts: Iterable[str], most: int) -> int:
+        """Return the width of a column, the space in front included; 0 for an empty one."""
+        longest = max(map(cell_len, texts))
+        return min(most, -(-(longest + 1) // _COLUMN_STEP) * _COLUMN_STEP) if longest else 0
+
+    def _name_end(self, shown: TreeRow, most: int) -> int:
+        """Return how many cells a row needs to the end of its name, or of so many cells of that."""
         lines = sum(len(text) for text, _ in self._lines(shown))
-        return lines + cell_len(words_of(self.snapshot, shown.node) + _again(shown))
+        return lines + min(most, cell_len(words_of(self.snapshot, shown.node) + _again(shown)))
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        return self._row(row), row == self.cursor, self._table_width
+        return self._row(row), row == self.cursor, self._table_width, self._columns
 
     def _row(self, row: int) -> TreeRow:
         return self.shown_tree.rows[row]
@@ -141,13 +157,14 @@ class GraphStructure(Pane):
         node = shown.node
         slot = f"{node.input_slot} " if shown.path and self._takes_several(shown) else ""
         room -= len(slot)
+        words = words_of(self.snapshot, node) + _again(shown)
+        least = min(_NAME_WIDTH, cell_len(words))
         columns: list[Cell] = []
-        widths = _WIDE_COLUMNS if self.line_width >= _WIDE else _COLUMNS
-        for text, width in zip((node.op_type or "", self._shape(node)), widths, strict=True):
-            if room - width >= _NAME_WIDTH:
+        for text, width in zip(self._facts(node), self._columns, strict=True):
+            if width and room - sum(self._columns) >= least:
                 columns.append((" " + self.charset.fit(text, width - 1), "dim"))
-                room -= width
-        name = self.charset.fit_name(words_of(self.snapshot, node) + _again(shown), room)
+        room -= sum(cell_len(text) for text, _ in columns)
+        name = self.charset.fit_name(words, room)
         style = "bad" if shown.bad else "" if shown.path else "strong"
         return (slot, "dim"), (name, style), *columns
 
@@ -161,9 +178,12 @@ class GraphStructure(Pane):
         rows = self.shown_tree.rows
         return all(row.path != (*shown.path[:-1], 1) for row in rows)
 
-    def _shape(self, node: Node) -> str:
-        """Return dtype and shape, as far as they are recorded."""
-        return chips.shape_and_type(self.snapshot.summary(node.event)) if node.event else ""
+    def _facts(self, node: Node) -> tuple[str, str]:
+        """Return the op type of a row, and dtype and shape, as far as they are recorded."""
+        if node.is_boundary:
+            return "", ""
+        shape = chips.shape_and_type(self.snapshot.summary(node.event)) if node.event else ""
+        return node.op_type or "", shape
 
     def _health(self, node: Node) -> Line:
         width = chips.BRIEF

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _BOX = 2
 _HOST_WIDTH = 16
+_FOOT = 6  # lines that a tall pane keeps for the focused execution, so that boxes seldom move
 
 
 class ExecutionRows(EventRows):
@@ -210,6 +211,7 @@ class ExecutionTimeline(Pane):
             reason = self.charset.safe(f" unreadable: {execution.unreadable}")
             return (*lines, ((reason, "dim"),))
         count = len(execution.outputs) + len(execution.inputs)
+        room = min(room, max(_FOOT, 1 + count))
         if execution.inputs:  # what made it bad is worth more than many boxes
             room = max(room, min(1 + count, height - 2))
         start = max(0, min(self.session.focus.slot, count - room + 1))
