@@ -131,18 +131,20 @@ class FileSetReader:
         ours the sizes tell.
         """
         file, sizes = self.files[filesets.EXECUTION], self.metadata.file_sizes
-        if file.is_open and not file.size and not sizes and self._all_in_functions():
+        if file.is_open and not file.size and not sizes and self._only_functions_ran():
             message = f"is empty; {_WITHOUT[filesets.EXECUTION]}"
             self._shared.problems.add(file.path, message, key="empty", passing=True)
         else:
             self._shared.problems.discard(file.path, "empty")
 
-    def _all_in_functions(self) -> bool:
-        """Whether there are graph executions, none of them outside of a function."""
+    def _only_functions_ran(self) -> bool:
+        """Whether functions ran, and the outermost graph did not: it is described in any case."""
         graphs = self._shared.graphs
         found = (graphs.get(site.graph_id) for site in self._shared.sites.values)
-        mine = [graph for graph in found if graph and graph.file_set == self.definitions.file_set]
-        return bool(mine) and all(graph.name for graph in mine)
+        mine = self.definitions.file_set
+        names = {graph.name for graph in found if graph and graph.file_set == mine}
+        described = {graph.name for graph in graphs.values() if graph.file_set == mine}
+        return bool(names) and "" in described - names
 
     def close(self) -> None:
         """Close the files."""

@@ -121,7 +121,6 @@ def test_what_tensorflows_writer_left_out_is_not_clean(
     program.op("f", "Sqrt", "Sqrt", "x:0")
     program.op("f", op_type, op_type, "Sqrt:0")
     program.trace("f", "Sqrt", floats(1))
-    program.execution("f", [], {1: floats(1)})
     report = diagnose(program.open())
     assert report.verdict == ("incomplete" if told else "clean")
     assert "".join(gap.text for gap in report.gaps).startswith(told)
@@ -133,7 +132,6 @@ def test_who_uses_a_tensor_may_stand_in_a_damaged_record(tmp_path: Path) -> None
     program.graph("f", "f")
     program.op("f", "Sqrt", "Sqrt", "x:0")
     program.trace("f", "Sqrt", floats(1))
-    program.execution("f", [], {1: floats(1)})
     assert diagnose(program.open()).verdict == "clean"
     (path,) = tmp_path.rglob("*.graphs")
     data = path.read_bytes()
