@@ -79,11 +79,18 @@ class Program:
         self._add("graphs", layer=record.encode())
 
     def variable(
-        self, handle: int, layer: int = 0, *, trainable: bool = True, name: str = ""
+        self,
+        handle: int,
+        layer: int = 0,
+        *,
+        trainable: bool = True,
+        name: str = "",
+        slot_of: int = 0,
     ) -> None:
-        """Records a variable by the eager tensor id of its handle."""
+        """Records a variable by the eager tensor id of its handle; see `logdir.Variable`."""
         name = name or f"variable {handle}"
-        record = events.Variable(handle, name, layer, int(trainable))
+        optimizer = "adam" if slot_of else ""
+        record = events.Variable(handle, name, layer, int(trainable), optimizer, slot_of)
         self._add("graphs", variable=record.encode())
 
     def gradients(

@@ -36,6 +36,7 @@ from tfdbg_tui.diagnosis.roots import Causes
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.rules.edits import Occurrences, suggestion
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
+from tfdbg_tui.diagnosis.updates import updated_layer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,6 +128,9 @@ class Diagnosis:
         step = self._step(event, chain)
         whose = _in_gradient(forward) if forward and called != ran else ""
         layer = (forward.layer if forward else None) or self._layers.of_event(event)
+        input_layer = self._input_layer(event, layer)
+        if layer is None and input_layer is None:
+            layer = updated_layer(run, self.dataflow, event)
         return Finding(
             rule=rule.id,
             certainty=match.certainty,
@@ -149,7 +153,7 @@ class Diagnosis:
             alerts=alerts,
             chain=tuple(chain),
             layer=layer,
-            input_layer=self._input_layer(event, layer),
+            input_layer=input_layer,
             in_gradient=is_backward(run, event),
             summary=summary_of(run, event),
         )

@@ -8,16 +8,17 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.calls import Calls
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import measured_tensors
+from tfdbg_tui.diagnosis.history import by_step, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import OPTIMIZER_SLOT_EXPLODED
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.updates import layer_of_variable
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Layer, Run, Variable
+    from tfdbg_tui.logdir import Run, Variable
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _HUGE = 1e15
@@ -52,19 +53,20 @@ def find_exploded_slots(run: Run, dataflow: Dataflow) -> list[Suspect]:
         size = float(found.largest[-1])
         if slot is not None and gradient and np.sqrt(size) >= _BESIDE * gradient:
             evidence = (
-                f"{slot.optimizer} keeps {slot.name} of up to {size:.3g}, whose root is "
-                f"{np.sqrt(size):.3g}, while gradients are at most {gradient:.3g}"
+                f"{slot.optimizer} keeps {slot.name} of up to {size:.3g}{_since(run, found)}, "
+                f"whose root is {np.sqrt(size):.3g}, while gradients are at most {gradient:.3g}"
             )
             match = Match("likely", evidence)
-            layer = _layer_of(run, slot)
+            layer = layer_of_variable(run, slot)
             return [Suspect(event, OPTIMIZER_SLOT_EXPLODED, match, len(found), layer)]
     return []
 
 
-def _layer_of(run: Run, slot: Variable) -> Layer | None:
-    """Return the layer of the variable that an optimizer keeps something of."""
-    of = (slot.file_set, slot.slot_of)
-    return next((variable.layer for variable in run.variables if variable.key == of), None)
+def _since(run: Run, found: Magnitudes) -> str:
+    """Say in which step it was first measured to be that large, where it had been smaller."""
+    steps, largest = by_step(run, found)
+    first = int(np.argmax(largest >= _HUGE))
+    return f" (beyond {_HUGE:.0e} by step {steps[first]:,})" if first else ""
 
 
 def _slot(

@@ -1,0 +1,108 @@
+"""What goes wrong in the step of an optimizer is told with the layer that the step is for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.diagnosis.tiny import Program
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LARGE, BAD = (np.array([value], np.float32) for value in (1e30, np.inf))
+HIDDEN, OUT, SLOT, OTHER_SLOT, UNKNOWN = range(1, 6)
+
+
+def program(tmp_path: Path) -> Program:
+    """Returns one with two layers, of whose variables an optimizer keeps something."""
+    recorded = Program(tmp_path)
+    for handle, name, slot in ((HIDDEN, "hidden", SLOT), (OUT, "out", OTHER_SLOT)):
+        recorded.layer(handle, 0, name, "Dense")
+        recorded.variable(handle, layer=handle)
+        recorded.variable(slot, trainable=False, slot_of=handle)
+    return recorded
+
+
+def layer_told(recorded: Program) -> str | None:
+    (root,) = diagnose(recorded.open()).roots
+    assert root.op_type == "Square"
+    return root.layer.name if root.layer else None
+
+
+CASES = [([SLOT], "hidden"), ([SLOT, OTHER_SLOT], None), ([SLOT, UNKNOWN], None), ([], None)]
+
+
+@pytest.mark.parametrize(("assigned", "expected"), CASES)
+def test_the_layer_of_a_step_in_a_graph(
+    tmp_path: Path, assigned: list[int], expected: str | None
+) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "x", *(f"v{handle}" for handle in assigned), captured=(*assigned,))
+    recorded.op("f", "Placeholder", "x")
+    recorded.op("f", "Square", "adam/Square", "x:0")
+    recorded.op("f", "Mul", "adam/Mul", "adam/Square:0", "x:0")
+    for handle in assigned:
+        recorded.op("f", "Placeholder", f"v{handle}")
+        inputs = f"v{handle}:0", "adam/Mul:0"
+        recorded.op("f", "AssignAddVariableOp", f"assign{handle}", *inputs, outputs=0)
+    recorded.trace("f", "x", LARGE)
+    recorded.trace("f", "adam/Square", BAD)
+    recorded.trace("f", "adam/Mul", BAD)
+    recorded.execution("f", [], {9: LARGE}, "f")
+    assert layer_told(recorded) == expected
+
+
+@pytest.mark.parametrize(("assigned", "expected"), CASES)
+def test_the_layer_of_an_eager_step(
+    tmp_path: Path, assigned: list[int], expected: str | None
+) -> None:
+    recorded = program(tmp_path)
+    recorded.execution("Identity", [], {10: LARGE})
+    recorded.execution("Square", [10], {11: BAD})
+    recorded.execution("Mul", [11, 10], {12: BAD})
+    for handle in assigned:
+        recorded.execution("AssignAddVariableOp", [handle, 12], {})
+    assert layer_told(recorded) == expected
+
+
+def test_a_loss_is_of_no_layer(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "x", "v", captured=(HIDDEN,))
+    recorded.op("f", "Placeholder", "x")
+    recorded.op("f", "Placeholder", "v")
+    recorded.op("f", "Square", "Square", "x:0")
+    recorded.op("f", "Mul", "gradient_tape/Mul", "Square:0", "x:0")
+    inputs = "v:0", "gradient_tape/Mul:0"
+    recorded.op("f", "AssignSubVariableOp", "assign", *inputs, outputs=0)
+    recorded.trace("f", "x", LARGE)
+    recorded.trace("f", "Square", BAD)
+    recorded.trace("f", "gradient_tape/Mul", BAD)
+    recorded.execution("f", [], {9: LARGE}, "f")
+    assert layer_told(recorded) is None
+
+
+def test_what_an_optimizer_keeps_is_told_with_its_layer_and_since_when(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "v", captured=(SLOT,))
+    recorded.op("f", "Placeholder", "v")
+    recorded.op("f", "ReadVariableOp", "Read", "v:0")
+    recorded.op("f", "MatMul", "gradient_tape/MatMul", "x:0", "y:0")
+    recorded.op("f", "AssignAddVariableOp", "assign", "v:0", "gradient_tape/MatMul:0", outputs=0)
+    for step in range(12):
+        kept, small = (np.array([n], np.float32) for n in (1e20 if step > 2 else 1.0, 1.0))
+        recorded.trace("f", "Read", kept, serial=step + 1, extremes=True)
+        recorded.trace("f", "gradient_tape/MatMul", small, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step + 10: small}, "f", serial=step + 1)
+    (suspect,) = diagnose(recorded.open()).suspects
+    assert (suspect.rule, suspect.layer.name if suspect.layer else "") == (
+        "optimizer-slot-exploded",
+        "hidden",
+    )
+    assert "of up to 1e+20 (beyond 1e+15 by step 3), whose root is 1e+10" in suspect.evidence
