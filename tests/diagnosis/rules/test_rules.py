@@ -191,18 +191,28 @@ def test_the_page_of_rules_is_up_to_date() -> None:
     assert page.read_text() == catalogue.as_markdown(), f"tfdbg-tui rules --markdown > {page}"
 
 
-@pytest.mark.parametrize(("before", "rule_id"), [(0, "product-overflow"), (3, "diverged")])
+@pytest.mark.parametrize(
+    ("before", "in_earlier_step", "rule_id"),
+    [
+        (0, False, "product-overflow"),
+        (1, False, "product-overflow"),
+        (1, True, "diverged"),
+        (3, False, "diverged"),
+    ],
+)
 def test_what_grew_in_a_training_is_explained_by_the_learning_rate_first(
-    before: int, rule_id: str
+    before: int, in_earlier_step: bool, rule_id: str
 ) -> None:
     large = np.array([1e30, 1.0], np.float32)
     with np.errstate(over="ignore"):
         grown = replace(case("Mul", large * large, large, large), training=True)
-    rule, match = explain(replace(grown, healthy_before=before))
+    case_of_step = replace(grown, healthy_before=before, in_earlier_step=in_earlier_step)
+    rule, match = explain(case_of_step)
     assert rule.id.startswith(rule_id)
-    if before:
+    if rule_id == "diverged":
         assert rule.fix.startswith("Lower the learning rate")
-        assert match.evidence.endswith("; finite in the 3 computations before")
+        times = "computation" if before == 1 else "3 computations"
+        assert match.evidence.endswith(f"; finite in the {times} before")
 
 
 @pytest.mark.parametrize(

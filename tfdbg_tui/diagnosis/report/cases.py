@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
 from tfdbg_tui.diagnosis.locations import in_optimizer
 from tfdbg_tui.diagnosis.report.gaps import is_circular
 from tfdbg_tui.diagnosis.report.growth import growths_of
+from tfdbg_tui.diagnosis.report.when import step_of
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input, User
 from tfdbg_tui.logdir import TensorSummary
@@ -72,6 +74,7 @@ class CaseBuilder:
             users=self._users(event),
             used_with_input=self._used_with_input(event),
             healthy_before=self._healthy_before(event),
+            in_earlier_step=self._is_in_earlier_step(event),
             growth=growth,
             loop_growth=loop_growth,
             training=self._dataflow.variables.trained,
@@ -162,6 +165,14 @@ class CaseBuilder:
             # A loop computes it several times in a call, and a branch in some calls alone.
             return min(computed, int(np.searchsorted(timeline.executions_of(outermost), mine)))
         return int(np.searchsorted(self._dataflow.timeline.alike(event.index), event.index))
+
+    def _is_in_earlier_step(self, event: TensorEvent) -> bool:
+        timeline = self._dataflow.timeline
+        in_graph = event.kind == "graph_execution"
+        rows = timeline.rows_of(event.index) if in_graph else timeline.alike(event.index)
+        first = replace(event, index=int(rows[0]))
+        before, now = (step_of(self._run, self._dataflow, one) for one in (first, event))
+        return before is not None and now is not None and before < now
 
 
 def _types_of(op_type: str | None, made_from: tuple[Input, ...]) -> Iterator[str]:

@@ -103,6 +103,7 @@ class Case:
         users: The ops that use the result, and those that use theirs.
         used_with_input: Types of the ops that take the result together with the op's own input.
         healthy_before: In how many calls of the function, or by the line, it was computed before.
+        in_earlier_step: Whether it was computed in an earlier step of the training.
         growth: How it grew before; None where it did not, or that is not on record.
         loop_growth: The same over the iterations of a loop, in one run of it.
         training: Whether the program changes variables.
@@ -128,6 +129,7 @@ class Case:
     users: tuple[User, ...] = ()
     used_with_input: frozenset[str] = frozenset()
     healthy_before: int = 0
+    in_earlier_step: bool = False
     growth: Growth | None = None
     loop_growth: Growth | None = None
     training: bool = False

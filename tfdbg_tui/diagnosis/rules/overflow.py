@@ -65,7 +65,7 @@ _CLIP_EXP = Edit("(exp|expm1)(X)", "{F}(tf.minimum({X}, {exp_max}))")
 _SHIFT_EXP = Edit("exp(X)", "{F}({X} - tf.reduce_max({X}, axis=-1, keepdims=True))")
 
 
-_GROWN = 2  # computations that were finite before: what grew 10⁶ times a step overflows soon
+_GROWN = 2  # computations that were finite before, where it is not told that a step lies between
 _FROM_LAYER = 3  # ops between a layer's product and an exponential of it: slices, signs, factors
 
 
@@ -86,9 +86,12 @@ def _bounded_late(case: Case) -> bool:
 
 
 def _doubted_by_training(case: Case, match: Match | None) -> Match | None:
-    if match is None or not case.training or case.healthy_before < _GROWN:
+    updated = case.in_earlier_step or case.healthy_before >= _GROWN
+    if match is None or not case.training or not updated:
         return None
-    grown = f"{match.evidence}; finite in the {case.healthy_before:,} computations before"
+    before = case.healthy_before
+    times = "computation" if before == 1 else f"{before:,} computations"
+    grown = f"{match.evidence}; finite in the {times} before"
     return replace(match.doubted(), evidence=grown)
 
 
