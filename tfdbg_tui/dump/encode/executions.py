@@ -29,6 +29,7 @@ _DEVICES_TAG = codec.varint(events.Execution.tag("output_tensor_device_ids"))
 _EXECUTION_TAG = codec.varint(events.DebugEvent.tag("execution"))
 
 _MAX_PLACES = 1 << 14
+"""Of so many ops and places the fields that are always the same are kept."""
 
 _SMALL_VARINTS = tuple(codec.varint(n) for n in range(1 << 14))
 _CONTINUED = tuple(bytes((n & 0x7F | 0x80, n >> 7 | 0x80)) for n in range(1 << 14))
