@@ -83,6 +83,17 @@ def test_without_functions_the_loop_with_the_most_lines_counts() -> None:
     assert _of_all(steps, len(rows))[:9] == [None, *[0] * 7, 1]
 
 
+def test_loops_of_as_many_lines_within_the_training_loop_are_part_of_a_step() -> None:
+    model = [(LOAD, 5), (ADD, 6), (ADD, 7)]
+    optimizer = [(ADD, 9), (LOAD, 10), (ADD, 11)]
+    rows = [(LOAD, 1)] + (model * 2 + [(ADD, 8)] + optimizer * 3) * 4
+    steps = _steps([kind for kind, _ in rows], [stack for _, stack in rows])
+    assert _of_all(steps, len(rows)) == [None, *[0] * 16, *[1] * 16, *[2] * 16, *[3] * 16]
+    one_after_the_other = (model * 4) + optimizer * 8
+    steps = _steps([kind for kind, _ in one_after_the_other], [s for _, s in one_after_the_other])
+    assert _of_all(steps, 36)[:7] == [0, 0, 0, 1, 1, 1, 2]
+
+
 @pytest.mark.parametrize("kinds", [[], [ADD], [LOAD, ADD, TRAIN], [*[MAKE] * 4, ADD, TRAIN, TRAIN]])
 def test_what_does_not_repeat_has_no_steps(kinds: list[int]) -> None:
     """Variables are made in a loop as well, as an optimizer's are."""

@@ -196,9 +196,10 @@ def _counted(begins: Flags, counted_by: str) -> Steps:
 
 
 def _first_repeated(kinds: Int64Array, stacks: Int64Array, left_out: Flags) -> Flags | None:
-    """Return where the first op of the loop with the most ops is executed; None without a loop.
+    """Return where the loop with the most ops begins anew; None without a loop.
 
-    Ops of one loop body are executed equally often, each from its own line.
+    Ops of one loop body are executed equally often, each from its own line.  Of a loop within it,
+    as over the variables in an optimizer, they are executed a multiple of that.
 
     Args:
         kinds: See `find_steps`.
@@ -209,11 +210,28 @@ def _first_repeated(kinds: Int64Array, stacks: Int64Array, left_out: Flags) -> F
         kinds << 32 | stacks, return_index=True, return_inverse=True, return_counts=True
     )
     counts[left_out[pairs >> 32]] = 0
-    often = counts[counts >= _REPEATED]
-    if not often.size:
+    ops = np.bincount(counts)  # how many ops are executed this often
+    ops[:_REPEATED] = 0
+    if not ops.any():
         return None
-    times = np.bincount(often).argmax()
-    candidates = np.flatnonzero(counts == times)
-    begins = candidates[np.argmin(first[candidates])]
-    found: Flags = which == begins
+    in_order = np.argsort(first)
+    many = np.flatnonzero(2 * ops >= ops.max())
+    rows = [_rows_of_first(in_order[counts[in_order] == count], which) for count in many]
+    times = int(np.gcd.reduce(many))
+    begins = min((own[:: len(own) // times] for own in rows), key=lambda own: int(own[0]))
+    if times < _REPEATED or not all(_evenly_among(begins, own) for own in rows):
+        begins = rows[int(ops[many].argmax())]
+    found = np.zeros(len(kinds), np.bool_)
+    found[begins] = True
     return found
+
+
+def _rows_of_first(candidates: Int64Array, which: Int64Array) -> Int64Array:
+    """Return where the first of some ops is executed, ascending."""
+    return np.flatnonzero(which == candidates[0])
+
+
+def _evenly_among(begins: Int64Array, rows: Int64Array) -> bool:
+    """Return whether as many of some rows come after each beginning, and none before."""
+    after = np.bincount(np.searchsorted(begins, rows, "right"), minlength=len(begins) + 1)
+    return bool((after[1:] * len(begins) == len(rows)).all())
