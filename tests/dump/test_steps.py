@@ -34,7 +34,7 @@ model.fit(ones, ones[:, :1], batch_size=8, epochs=2, verbose=0)
 model.fit(ones, ones[:, :1], batch_size=4, verbose=0)
 bare = WithoutOptimizer()
 bare.compile(optimizer=None)
-bare.fit(ones, batch_size=12, verbose=0)
+bare.fit(ones, batch_size=4, verbose=0)
 """
 
 
@@ -51,6 +51,6 @@ def test_batches_of_fit_are_steps(tmp_path: Path) -> None:
         for execution in run.executions
         if "step_on_iterator" in execution.op_type and execution.step is not None
     ]
-    assert steps == [0, 5, 10, 0]  # the second fit goes on; a model without optimizer begins anew
-    batches = [run.fit_batch(step) for step in (0, 2, 3, 5, 6, 11, 12)]
-    assert batches == [(1, 1), (1, 3), (2, 1), (2, 3), (1, 1), (1, 6), None]
+    assert steps == [0, 5, 10, 15]  # every fit goes on, also that of another model
+    batches = [run.fit_batch(step) for step in (0, 2, 3, 5, 6, 11, 12, 17, 18)]
+    assert batches == [(1, 1), (1, 3), (2, 1), (2, 3), (1, 1), (1, 6), (1, 1), (1, 6), None]

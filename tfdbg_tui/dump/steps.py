@@ -65,8 +65,18 @@ def step(number: int) -> Iterator[None]:
         begin(before)
 
 
+_next_batch = 0
+"""The step after the latest batch of any `fit` since a dump began."""
+
+
+def number_batches_anew() -> None:
+    """Let the batches of the next `fit` begin with 0 again, or with its optimizer's iterations."""
+    global _next_batch
+    _next_batch = 0
+
+
 class _Batches:
-    """Numbers the batches of one `fit` as steps, from `first`, or on from the model's last."""
+    """Numbers the batches of one `fit` as steps, from `first`, or on from the last of any `fit`."""
 
     def __init__(self, first: int | None = None) -> None:
         self._next = first
@@ -83,10 +93,10 @@ class _Batches:
             model: The model that is fitted.
             batch: The batch in its epoch, from 0 as Keras' callbacks count.
         """
-        if self._next is None:
-            self._next = _iterations(model)
-        begin(self._next, (int(self._epoch) + 1, int(batch) + 1))
-        self._next += 1
+        global _next_batch
+        number = max(_iterations(model), _next_batch) if self._next is None else self._next
+        self._next = _next_batch = number + 1
+        begin(number, (int(self._epoch) + 1, int(batch) + 1))
 
     def end(self) -> None:
         """Leave the step, unless the next has begun: Keras may tell of an end in another thread."""
@@ -107,8 +117,8 @@ def make_step_callback() -> Any:
         """Marks each training batch of `fit` as a step: ``model.fit(..., callbacks=[...])``.
 
         Args:
-            first: Number of the first batch; None goes on from the optimizer's iterations, or
-                begins with 0 where the model has none that can be read.
+            first: Number of the first batch; None goes on from the optimizer's iterations, or from
+                the last batch of an earlier `fit` where that is later, as after compiling anew.
         """
 
         def __init__(self, first: int | None = None) -> None:

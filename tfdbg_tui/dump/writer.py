@@ -68,6 +68,7 @@ class DumpWriter:
         self._graphs = GraphDefinitions(
             self._recorder, self._locations, keep_locations=options.on_bad == "raise"
         )
+        steps.number_batches_anew()
         self._fit_batches = FitBatches(self._recorder)
         self._hooks = hooks.Hooks(self, self._locations)
         self._measured = MeasuredSteps(options.magnitudes_every if options.measures else 0)
