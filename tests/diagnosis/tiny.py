@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+_SOURCES = (
+    "/home/program.py",
+    "/lib/site-packages/tensorflow/python/func_graph.py",
+    "/lib/site-packages/keras/src/adam.py",
+)
 _DTYPES = {"float16": 19, "float32": 1, "float64": 2}
 
 
@@ -126,9 +131,13 @@ class Program:
         outputs: int = 1,
         calls: tuple[str, ...] = (),
         line: int = 0,
+        in_library: bool = False,
         layer: int = 0,
     ) -> None:
-        """Records an op; `line` is that of the program which made it, where that is recorded."""
+        """Records an op; `line` is that of the program which made it, where that is recorded.
+
+        With `in_library` it was made by what that line calls of Keras.
+        """
         record = events.GraphOpCreation(
             op_type=op_type,
             op_name=name,
@@ -137,7 +146,7 @@ class Program:
             num_outputs=outputs,
             output_tensor_ids=list(range(outputs)),
             called_graph_ids=list(calls),
-            code_location=self._location(line, traced=True),
+            code_location=self._location(line, traced=True, in_library=in_library),
             layer=layer,
         )
         self._add("graphs", graph_op_creation=record.encode())
@@ -201,11 +210,11 @@ class Program:
         )
         self._add("execution", execution=record.encode())
 
-    def _location(self, line: int, *, traced: bool = False) -> bytes:
+    def _location(self, line: int, *, traced: bool = False, in_library: bool = False) -> bytes:
         if not line:
             return b""
         if not self._files["source_files"]:
-            for path in ("/home/program.py", "/lib/site-packages/tensorflow/python/func_graph.py"):
+            for path in _SOURCES:
                 source = events.SourceFile(path, "host")
                 self._add("source_files", source_file=source.encode())
         traces = events.FileLineCol(file_index=1, line=1, func="func_graph_from_py_func")
@@ -213,6 +222,9 @@ class Program:
         frames = [events.StackFrameWithId(f"line {line}", place)]
         if traced:
             frames.insert(0, events.StackFrameWithId("traces", traces))
+        if in_library:
+            keras = events.FileLineCol(file_index=2, line=1, func="update_step")
+            frames.append(events.StackFrameWithId("in library", keras))
         for frame in frames:
             self._add("stack_frames", stack_frame_with_id=frame.encode())
         return events.CodeLocation("host", [frame.id for frame in frames]).encode()

@@ -256,6 +256,23 @@ def test_the_gradient_of_the_same_zero_is_the_same_bug(tmp_path: Path) -> None:
     assert (root.op_type, root.alerts) == ("Log", 2)
 
 
+def test_a_line_of_a_library_that_one_line_calls_again_and_again_is_one_bug(tmp_path: Path) -> None:
+    """As the step of an optimizer without epsilon, for each variable."""
+    for in_library in (True, False):
+        program = Program(tmp_path / str(in_library))
+        program.graph("g", "train")
+        for layer in range(3):
+            for name in ("m", "v"):
+                program.op("g", "Placeholder", f"{name}{layer}")
+                program.trace("g", f"{name}{layer}", floats(0, layer + 1))
+            operands = f"m{layer}:0", f"v{layer}:0"
+            program.op("g", "RealDiv", f"step{layer}", *operands, line=7, in_library=in_library)
+            program.trace("g", f"step{layer}", floats(float("nan"), 1))
+        roots = diagnose(program.open()).roots
+        assert len(roots) == (1 if in_library else 3)
+        assert sum(root.alerts for root in roots) == 3
+
+
 @pytest.mark.parametrize(("lines", "number"), [((5, 5), 1), ((5, 9), 2)])
 def test_functions_of_one_name_share_a_bug_only_where_they_share_its_line(
     tmp_path: Path, lines: tuple[int, int], number: int

@@ -95,8 +95,21 @@ class SameBug:
         marks: set[Mark] = {("input", source) for source in self._inputs(event)}
         if op_type_of(self._run, event) in GROWS:
             marks.add(_OVERFLOW)
+        if self._is_made_by_library(event):  # As the step of an optimizer, for each variable.
+            line = op_type_of(self._run, event), event.slot, stack_id_of(self._run, event)
+            marks.add(("library", line))
         key = self._code_key(event)
         return marks | {("code", key)} if key is not None else marks
+
+    def _is_made_by_library(self, event: TensorEvent) -> bool:
+        """Whether a line of a library, not of the user, has made a tensor in a forward pass."""
+        if is_backward(self._run, event):
+            return False
+        stack_id = stack_id_of(self._run, event)
+        frames = self._run.stack(stack_id) if stack_id is not None else ()
+        position = user_frame(frames)
+        inner = frames[position + 1 :] if position is not None else ()
+        return any(_TENSORFLOW not in (frame.path or "") for frame in inner)
 
     def _made_by_lines(self, event: TensorEvent, kind: Kind) -> set[Mark]:
         """Return what a tensor has that one code made in a graph, or eagerly."""
