@@ -195,6 +195,13 @@ def ratio_nan_to_num() -> Any:
 
 
 @healthy
+def ratio_infinity_to_number() -> Any:
+    r = c([1.0, -1.0, 1.0]) / c([0.0, 0.0, 2.0])
+    r = tf.where(tf.math.is_inf(r) & (r > 0), 9.0, r)
+    return tf.where(r < -9.0, -9.0, r)
+
+
+@healthy
 def reduce_max_empty() -> Any:
     x = tf.zeros([2, 0])
     return tf.maximum(tf.reduce_max(x, axis=1), 0.0)
@@ -370,6 +377,15 @@ def double_where() -> Any:
 
 
 @healthy
+def gradient_of_selected_rsqrt() -> Any:
+    x = c([0.0, 4.0])
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = tf.where(x > 0, tf.math.rsqrt(x) + tf.math.reciprocal(x), 0.0)
+    return t.gradient(y, x)  # -0.3125, and 0 where the select takes 0
+
+
+@healthy
 def is_nan_filter_dist() -> Any:
     d = c([[0.0, 1.0], [1.0, 0.0]])
     n = tf.norm(d, axis=1, keepdims=True)
@@ -538,6 +554,21 @@ def unguarded_masked_entropy() -> Any:
 def entropy() -> Any:
     p = c([0.0, 0.5, 0.5]) * 1.0
     return -tf.reduce_sum(p * tf.math.log(p))
+
+
+@sick
+def gradient_of_rsqrt() -> Any:
+    x = c([0.0, 4.0])
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = tf.math.rsqrt(x)
+    return t.gradient(y, x)
+
+
+@sick
+def ratio_decides() -> Any:
+    r = c([1.0, 1.0]) / c([0.0, 2.0])
+    return tf.where(r > 3.0, 1.0, tf.where(r > 9.0, 9.0, r))
 
 
 @sick

@@ -15,6 +15,7 @@ from tfdbg_tui.diagnosis.events import (
     stack_id_of,
 )
 from tfdbg_tui.diagnosis.locations import user_frame
+from tfdbg_tui.diagnosis.op_traits import SELECTS_ELEMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -71,7 +72,6 @@ _OF_RESULT = frozenset(
 )  # fmt: skip
 """Ops whose gradient is computed from their result."""
 
-_SELECTS = ("Select", "SelectV2")
 _DEPTH = 4  # ops of a gradient: how far behind one of them the forward values are
 _BEHIND = 5_000  # executions: how far back the forward op of an eager gradient is looked for
 
@@ -229,7 +229,7 @@ def _graph_ops(
     for source in _forward_values(run, dataflow, event):
         made_by, stack_id = op_type_of(run, source), stack_id_of(run, source)
         if made_by is not None and is_wanted(made_by) and stack_id is not None:
-            selected = any(use.op_type in _SELECTS for use in dataflow.consumers(source))
+            selected = any(use.op_type in SELECTS_ELEMENTS for use in dataflow.consumers(source))
             yield ForwardOp(made_by, stack_id, selected, recorded_layer(run, source))
             continue
         op = graph_op_of(run, source)
@@ -291,7 +291,7 @@ def _eager_op(
         taken = [distances[i] for i in execution.input_tensor_ids if i in distances]
         if made or taken:
             uses = dataflow.consumers(TensorEvent("execution", index, 0))
-            selected = any(use.op_type in _SELECTS for use in uses)
+            selected = any(use.op_type in SELECTS_ELEMENTS for use in uses)
             key = min(made + taken), op_type in _OF_RESULT and not made
             stack_id = int(run.executions.stack_ids[index])
             forward = ForwardOp(op_type, stack_id, selected, execution.layer)
@@ -346,5 +346,5 @@ def _forward_ops(
 def _of_graph(run: Run, op: GraphOp) -> ForwardOp:
     ops = run.graphs[op.graph_id].ops
     users = [ops.get(use.op_name) for use in run.graphs[op.graph_id].consumers(op.name)]
-    selected = any(user is not None and user.op_type in _SELECTS for user in users)
+    selected = any(user is not None and user.op_type in SELECTS_ELEMENTS for user in users)
     return ForwardOp(op.op_type, op.stack_id, selected, op.layer)

@@ -34,7 +34,7 @@ class Trait(Flag):
     GROWS = auto()
     """Makes ∞ of large numbers."""
     LEAVES_OUT = auto()
-    """A program leaves NaN out by it on purpose."""
+    """Leaves NaN out: that is its purpose, or 0 that it multiplies stays 0."""
     LIMIT = auto()
     """Is asked for its limit at ∞: the angle of a vertical line is 90 degrees."""
     MOVES = auto()
@@ -176,6 +176,7 @@ TRAITS: dict[str, Trait] = {
     "IdentityN": T.MOVES | T.UNRECORDED,
     "If": T.UNRECORDED,
     "Imag": T.COMPLEX | T.MOVES,
+    "InvGrad": T.LEAVES_OUT,
     "IsFinite": T.ASKS,
     "IsInf": T.ASKS,
     "IsNan": T.ASKS,
@@ -252,6 +253,7 @@ TRAITS: dict[str, Trait] = {
     "Real": T.COMPLEX | T.MOVES,
     "RealDiv": T.DIVIDES | T.FLOAT | T.SCALES,
     "Reciprocal": T.DIVIDES | T.ONE_TYPE,
+    "ReciprocalGrad": T.LEAVES_OUT,
     "RefIdentity": T.UNRECORDED,
     "Relu": T.FLOAT | T.MOVES,
     "Relu6": T.FLOAT | T.MOVES,
@@ -268,6 +270,7 @@ TRAITS: dict[str, Trait] = {
     "Roll": T.MOVES,
     "Round": T.MOVES,
     "Rsqrt": T.FLOAT,
+    "RsqrtGrad": T.LEAVES_OUT,
     "ScalarSummary": T.SHOWS,
     "ScatterNd": T.MOVES,
     "SegmentMax": T.SELECTS,

@@ -76,6 +76,9 @@ ADDS = having(Trait.ADDS)
 ASKS = having(Trait.ASKS)
 BOUNDS = having(Trait.BOUNDS)
 COMPARISONS = having(Trait.COMPARES)
+COMBINES_ANSWERS = frozenset({"LogicalAnd", "LogicalNot", "LogicalOr"})
+"""Ops that make one answer of several, element by element."""
+
 COMPLEX = having(Trait.COMPLEX)
 COUNTS_ANSWERS = having(Trait.COUNTS_ANSWERS)
 DIVISIONS = having(Trait.DIVIDES)
@@ -84,6 +87,7 @@ GROWS = having(Trait.GROWS)
 LIMITS = having(Trait.LIMIT)
 MOVES = having(Trait.MOVES)
 SCALES = having(Trait.SCALES)
+SELECTS_ELEMENTS = frozenset({"Select", "SelectV2"})
 SHOWS = having(Trait.SHOWS)
 SOURCES = having(Trait.SOURCE)
 UNRECORDED = having(Trait.UNRECORDED)
@@ -97,7 +101,7 @@ That of log(0) or 1 / 0 is not, and numbers that multiply and add up to it are o
 
 CHECKS = having(Trait.CHECKS)
 LEAVES_OUT = having(Trait.LEAVES_OUT)
-"""Ops that leave NaN out on purpose; a finite result of others may hide a bug."""
+"""Ops that leave NaN out; a finite result of others may hide a bug."""
 
 ONE_TYPE = having(Trait.ONE_TYPE | Trait.FLOAT)
 """Ops whose inputs that hold values are of the result's type: recorded like it, unless filtered."""

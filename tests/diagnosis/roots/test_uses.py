@@ -19,6 +19,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "checked": {"op_type": "CheckNumerics", "is_bad_again": True},
     "value-does-not-matter": {"op_type": "IsFinite"},
     "bound-compared": {"op_type": "Greater", "is_bound": True},
+    "decides-about-itself": {"op_type": "Greater", "decides_about_itself": True},
     "compared": {"op_type": "Greater"},
     "assigned": {"op_type": "AssignVariableOp"},
     "goes-into-function": {"op_type": "PartitionedCall", "goes_into_function": True},

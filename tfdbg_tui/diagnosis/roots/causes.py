@@ -22,6 +22,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     COMPLEX,
     MOVES,
     ONE_TYPE,
+    SELECTS_ELEMENTS,
     SOURCES,
     WRITES,
     is_list_op,
@@ -210,7 +211,7 @@ class Causes:
 
     def _asked_about(self, event: TensorEvent, producer: Producer) -> bool:
         """Whether a select leaves out what is not finite: ``tf.where(is_finite(x), x, np.inf)``."""
-        if op_type_of(self._run, event) not in ("Select", "SelectV2") or producer.input_slot != 1:
+        if op_type_of(self._run, event) not in SELECTS_ELEMENTS or producer.input_slot != 1:
             return False
         condition = next(iter(self._dataflow.producers(event)), None)
         return condition is not None and condition.op_type == "IsFinite"

@@ -11,6 +11,7 @@ from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.op_traits import (
     BOUNDS,
     CHECKS,
+    COMBINES_ANSWERS,
     COMPARES_AND_ADDS,
     COMPARISONS,
     DIVISIONS,
@@ -20,6 +21,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     ONE_TYPE,
     OUT_OF_LOGARITHMS,
     REDUCES,
+    SELECTS_ELEMENTS,
     SUMS,
     is_list_op,
     unrecorded,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
+    from tfdbg_tui.diagnosis.dataflow.neighbours import Node
     from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
@@ -88,6 +91,24 @@ class BadUse:
     def is_bound(self) -> bool:
         """Whether the tensor is a bound that the program has set."""
         return op_type_of(self.run, self.event) in BOUNDS
+
+    @property
+    def decides_about_itself(self) -> bool:
+        """Whether comparisons of ∞ only tell selects where to take that very tensor.
+
+        So a program replaces ∞, or sets a bound to it, by hand.
+        """
+        if self.may_be_nan:
+            return False
+        uses = self.dataflow.neighbours.uses
+        takers = uses(self.dataflow.neighbours.of_event(self.event))
+        selects = {_op_of(taker) for taker in takers if taker.op_type in SELECTS_ELEMENTS}
+        answers = [taker for taker in takers if taker.op_type in COMPARISONS]
+        decided: list[Node] = []
+        while answers:
+            for taker in uses(answers.pop()):
+                (answers if taker.op_type in COMBINES_ANSWERS else decided).append(taker)
+        return bool(decided) and selects.issuperset(map(_op_of, decided))
 
     @property
     def goes_into_function(self) -> bool:
@@ -228,6 +249,12 @@ USES = (
         "the program has set the bound that it compares",
     ),
     Row(
+        "decides-about-itself",
+        lambda use: use.op_type in COMPARISONS and use.decides_about_itself,
+        _ALWAYS,
+        "the program replaces ∞ where it compares it",
+    ),
+    Row(
         "compared",
         lambda use: use.op_type in COMPARISONS,
         _UNLESS_NAN,
@@ -328,6 +355,11 @@ def does_no_harm(use: BadUse) -> bool:
     """Whether what an op has made of a bad tensor is as good as of a finite one."""
     row = next(row for row in USES if row.fits(use))
     return use.tolerance in row.harmless
+
+
+def _op_of(node: Node) -> tuple[str | None, str, TensorEvent | None]:
+    """Return what tells the op of a node from others."""
+    return node.graph_id, node.name, node.event
 
 
 def may_hold_nan(summary: TensorSummary | None) -> bool:
