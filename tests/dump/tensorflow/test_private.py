@@ -8,6 +8,7 @@ import importlib
 import logging
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,6 +118,13 @@ def program() -> Any:
     """Return what a small program computes."""
     function = tf.function(lambda x: tf.math.log(x) + 1.0, autograph=False)
     return tf.add(function(tf.constant([0.0, 1.0])), 1.0).numpy()
+
+
+def test_what_cannot_be_looked_at_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function that TensorFlow has moved to C++ has no signature: nothing is raised."""
+    moved = private.Declaration(SimpleNamespace(run={}.update), "run", ("self",))
+    monkeypatch.setitem(private.declarations, ("moved",), moved)
+    assert "no signature found" in (private.missing() or "")
 
 
 @pytest.mark.parametrize("kind", ["attributes", "imports"])

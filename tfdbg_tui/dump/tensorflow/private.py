@@ -85,10 +85,10 @@ def missing() -> str | None:
     try:
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{package.__name__}.{module.name}")
-    except ImportError as error:
-        return str(error)
-    problems = (declaration.problem() for declaration in declarations.values())
-    return next(filter(None, problems), None)
+        problems = (declaration.problem() for declaration in declarations.values())
+        return next(filter(None, problems), None)
+    except Exception as error:  # Whatever it is, the program runs on.
+        return f"{type(error).__name__}: {error}"
 
 
 def _name(owner: Any) -> str:
