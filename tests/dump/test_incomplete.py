@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 import signal
 import sys
@@ -170,7 +171,7 @@ _PLACES = [
     "observe.row_queue._Queue._hand_over",
     "tensorflow.graph_state.doubt_shapes",
     "tensorflow.functions.is_compiled",
-    "tensorflow.devices.is_custom",
+    "tensorflow.devices.runs_on_custom",
     "observe.function_copies.FunctionCopies._make",
 ]
 
@@ -383,6 +384,35 @@ def test_a_compiled_function_in_a_dataset_is_named(tmp_path: Path) -> None:
     report = diagnose(open_run(tmp_path))
     assert report.verdict == "incomplete"
     assert "XLA compiles it" in gap_text(report)
+
+
+DTENSOR = """
+import sys
+import tensorflow as tf
+import tfdbg_tui
+from tensorflow.experimental import dtensor
+
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+mesh = dtensor.create_mesh([("x", 2)], devices=["CPU:0", "CPU:1"])
+sharded = dtensor.Layout(["x", dtensor.UNSHARDED], mesh)
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "CONCISE_HEALTH", -1)
+make = tf.function(lambda shape: tf.fill(shape, 0.5), autograph=False)
+made = dtensor.call_with_layout(make, sharded, tf.constant([2, 3]))
+logs = tf.math.log(made - 0.5)
+print([part.numpy().tolist() for part in dtensor.unpack(logs)])
+"""
+
+
+def test_functions_that_dtensor_runs_are_left_alone(tmp_path: Path, preloaded: Preloaded) -> None:
+    result = preloaded.run(DTENSOR, tmp_path / "logdir", directory=tmp_path)
+    assert (result.returncode, result.stdout) == (0, f"{[[[-math.inf] * 3]] * 2}\n"), result.stderr
+    report = diagnose(open_run(tmp_path / "logdir"))
+    assert [root.op_type for root in report.roots] == ["Log"]
+    assert report.roots[0].evidence == "6 zeros in → 6 -∞ out"
+    (gap,) = report.gaps
+    assert "because DTensor runs it" in gap.text
+    assert "check_numerics(tensor" in gap.remedy
 
 
 def test_a_fork_that_computes_and_an_uncaught_error(tmp_path: Path, preloaded: Preloaded) -> None:

@@ -26,3 +26,6 @@ RAISED = "raised"
 
 FAILED = "failed"
 """The program ended with an error: what it would have run is not on record."""
+
+BY_DTENSOR = "DTensor runs it"
+"""The reason of what is skipped there: neither Python nor `enable_check_numerics` works in it."""

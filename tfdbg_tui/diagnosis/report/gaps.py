@@ -43,6 +43,7 @@ _NEEDED = (
     filesets.GRAPH_EXECUTION_TRACES,
 )
 _CHECK_NUMERICS = "tf.debugging.enable_check_numerics()"
+_CHECK_TENSOR = 'tf.debugging.check_numerics(tensor, "name")'
 _LOOK_AT_IT = "To look at it all the same, write at the top of the program:"
 
 
@@ -280,9 +281,11 @@ def _skipped(run: Run, omission: Omission) -> Gap:
     times = f" ({omission.count:,} times)" if omission.count > 1 else ""
     text = (
         f"Not on record{times}, from {_point(omission)} on: {omission.what}, because "
-        f"{omission.reason}. {_LOOK_AT_IT}"
+        f"{omission.reason}."
     )
-    return Gap(omission.kind, text, _CHECK_NUMERICS)
+    if omission.reason == omissions.BY_DTENSOR:
+        return Gap(omission.kind, f"{text} To look at a tensor in it:", _CHECK_TENSOR)
+    return Gap(omission.kind, f"{text} {_LOOK_AT_IT}", _CHECK_NUMERICS)
 
 
 def _paused(run: Run, omission: Omission) -> Gap:

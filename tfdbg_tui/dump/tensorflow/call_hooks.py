@@ -13,6 +13,7 @@ from tensorflow.python.eager.polymorphic_function.function_context import EagerC
 
 from tfdbg_tui.dump.tensorflow import devices, functions, own
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
+from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.eager_hooks import EagerHooks
@@ -145,8 +146,8 @@ class CallHooks:
         return outputs
 
     def _function_to_run(self, op_name: str, call: Any, inputs: Any) -> tuple[str, list[Any]]:
-        if self._listener.attempt(_CALLS, devices.is_custom, inputs):
-            self._listener.tell("function_left_out", op_name, "its arguments are DTensors")
+        if self._listener.attempt(_CALLS, devices.runs_on_custom, inputs):
+            self._listener.tell("function_left_out", op_name, omissions.BY_DTENSOR)
             return op_name, []
         to_run: tuple[str, list[Any]] | None
         to_run = self._listener.tell("function_to_run", op_name, call)

@@ -22,9 +22,18 @@ def has_accelerator() -> bool:
     return any(d.device_type != "CPU" for d in tf.config.list_logical_devices())
 
 
-def is_custom(tensors: Iterable[Any]) -> bool:
-    """Return whether eager tensors are on a device like that of DTensor, which knows no Python."""
-    return any("device:CUSTOM:" in tensor.device for tensor in tensors)
+def is_custom(device: str) -> bool:
+    """Return whether a device is one like that of DTensor, which knows no Python."""
+    return "device:CUSTOM:" in device
+
+
+def runs_on_custom(inputs: Iterable[Any]) -> bool:
+    """Return whether a function that takes eager tensors runs on such a device.
+
+    It does where the program has chosen it, too: `call_with_layout` does.
+    """
+    chosen = _device_name(context()) or ""
+    return is_custom(chosen) or any(is_custom(tensor.device) for tensor in inputs)
 
 
 def full_name(device: str, caller: str = "") -> str:

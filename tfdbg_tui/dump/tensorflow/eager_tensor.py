@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.dtensor.python.numpy_util import to_numpy
 from tensorflow.python.eager.core import _NotOkStatusException
 from tensorflow.python.framework.ops import EagerTensor, uid
 
@@ -35,9 +36,12 @@ def elements(tensor: Any) -> Any:
     """Return a tensor's elements; without a copy where they are in this process's memory."""
     try:
         found = _numpy_internal(tensor)
-    except _NotOkStatusException:  # More dimensions than numpy can have.
+    except _NotOkStatusException:
         with own.work():
-            found = _numpy(tf.reshape(tensor, [-1]))
+            if devices.is_custom(tensor.device):  # Parts of it are on several devices.
+                found = to_numpy(tensor)
+            else:  # More dimensions than numpy can have.
+                found = _numpy(tf.reshape(tensor, [-1]))
     return np.array(found, object) if isinstance(found, bytes) else found
 
 
