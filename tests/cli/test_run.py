@@ -104,6 +104,31 @@ def test_a_neighbour_in_the_logdir_is_not_diagnosed(
     assert [one["run_id"] for one in json.loads(summary.read_text())["workers"]] == [run.run_id]
 
 
+def test_what_the_writer_of_tensorflow_has_recorded_instead_is_diagnosed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(program: Program, stdin: int | None = None) -> None:
+        Path(program.log_path).write_text("")
+        made = tiny.Program(Path(program.logdir))
+        made.graph("f", "f")
+        made.op("f", "Log", "Log", "x:0")
+        made.trace("f", "Log", np.array([-np.inf], np.float32))
+        made.open()
+
+    monkeypatch.setattr(Program, "start", start)
+    (tmp_path / "program.py").touch()
+    command = [
+        "run",
+        "--headless",
+        "--logdir",
+        str(tmp_path / "logdir"),
+        str(tmp_path / "program.py"),
+    ]
+    assert main(command) == 1
+    monkeypatch.setattr(Program, "start", lambda program, **_: Path(program.log_path).touch())
+    assert main(command) == 2  # What was there before is no answer.
+
+
 @pytest.mark.tensorflow
 def test_headless_run_ends_with_the_diagnosis(tmp_path: Path) -> None:
     script = tmp_path / "train.py"

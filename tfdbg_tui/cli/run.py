@@ -266,8 +266,9 @@ def _runs(program: Program, others: set[FileSet]) -> list[RunFiles]:
         runs = list_runs(program.logdir)
     except LogdirError:
         return []
-    nameless = [run for run in runs if run.run_id is None and not others & set(run.file_sets)]
-    return [*nameless, *(run for run in runs if run.run_id == program.run_id)]
+    # TensorFlow's own writer, which records where ours cannot, gives a run an id of its own.
+    theirs = [run for run in runs if not run.is_of_our_writer and not others & set(run.file_sets)]
+    return [*theirs, *(run for run in runs if run.run_id == program.run_id)]
 
 
 def _diagnose(program: Program, recorded: Sequence[RunFiles], args: argparse.Namespace) -> int:
