@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tfdbg_tui import dump
-from tfdbg_tui.diagnosis.history import dtype_of, measured_tensors
+from tfdbg_tui.diagnosis.history import assumed_dtype, dtype_of, measured_tensors
 from tfdbg_tui.logdir import RunReader, list_runs
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
@@ -68,15 +68,9 @@ class Watched:
             new = measured.largest[np.searchsorted(measured.rows, first) :]
             if new.size:
                 largest = float(new.max())
-                found.append((largest, _limit(dtype_of(run, event), largest)))
+                dtype = dtype_of(run, event) or assumed_dtype(largest)
+                found.append((largest, MAX_FINITE.get(dtype, math.inf)))
         return found
-
-
-def _limit(dtype: str | None, largest: float) -> float:
-    """Return the largest number of a type; float32's of an unknown one, where its number allows."""
-    if dtype is None:
-        dtype = "float32" if largest <= MAX_FINITE["float32"] else "float64"
-    return MAX_FINITE.get(dtype, math.inf)
 
 
 @functools.cache

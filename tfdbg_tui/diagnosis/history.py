@@ -138,6 +138,15 @@ def dtype_of(run: Run, event: TensorEvent) -> str | None:
     return summary.dtype if summary else None
 
 
+def assumed_dtype(largest: float) -> str:
+    """Return what a tensor whose type is not on record, as of healthy eager ones, is taken for.
+
+    Args:
+        largest: Its largest magnitude.
+    """
+    return "float32" if largest <= MAX_FINITE["float32"] else "float64"
+
+
 def outputs_of_same_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[TensorEvent]:
     """Return a computation of each output of the op that made a tensor.
 

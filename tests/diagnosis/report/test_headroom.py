@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tests.diagnosis.tiny import Program
+from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.diagnosis import TensorEvent, diagnose, to_text
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,3 +50,17 @@ def test_where_nothing_was_measured_there_is_none(tmp_path: Path) -> None:
     made.op("f", "MatMul", "x")
     made.trace("f", "x", np.ones(4, np.float32))
     assert diagnose(made.open()).headroom is None
+
+
+def test_eager_tensors_without_a_type_are_held_against_float32(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    concise = TensorDebugMode.CONCISE_HEALTH  # like healthy tensors of eager code in ADAPTIVE
+    for place, largest in enumerate((3.0, 2e5, 7.0)):
+        made.execution("Mul", [], {place: floats(largest)}, mode=concise, line=9, extremes=True)
+    report = diagnose(made.open())
+    assert report.headroom is not None
+    assert (report.headroom.event, report.headroom.dtype) == (TensorEvent("execution", 1, 0), None)
+    told = " ".join(to_text(report).split())
+    assert (
+        "to the largest float32, 3.4e+38 (if it is one: its type is not on record): 2e+05" in told
+    )

@@ -10,7 +10,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward, is_backward_stack
-from tfdbg_tui.diagnosis.history import dtype_of, measured_tensors
+from tfdbg_tui.diagnosis.history import assumed_dtype, dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.locations import Location, location_json, location_of
 from tfdbg_tui.diagnosis.report.when import step_of, when_text
 from tfdbg_tui.wire.dtypes import MAX_FINITE
@@ -32,7 +32,7 @@ class Headroom:
         event: The tensor that holds it.
         name: The tensor's name.
         largest: Its magnitude.
-        dtype: Name of its type.
+        dtype: Name of its type; None where that is not on record.
         location: The user's line that made the tensor; None where the stack has none.
         step: Training step, recorded or counted; None where it is in none.
         when: The step among all there are, in words; "" where there is none.
@@ -41,15 +41,20 @@ class Headroom:
     event: TensorEvent
     name: str
     largest: float
-    dtype: str
+    dtype: str | None
     location: Location | None
     step: int | None
     when: str
 
     @property
+    def _held_against(self) -> str:
+        return self.dtype or assumed_dtype(self.largest)
+
+    @property
     def limit(self) -> str:
         """The largest number of the type, in words."""
-        return f"the largest {self.dtype}, {MAX_FINITE[self.dtype]:.3g}"
+        told = f"the largest {self._held_against}, {MAX_FINITE[self._held_against]:.3g}"
+        return told if self.dtype else f"{told} (if it is one: its type is not on record)"
 
     @property
     def number(self) -> str:
@@ -64,7 +69,7 @@ class Headroom:
             "name": self.name,
             "largest": self.largest,
             "dtype": self.dtype,
-            "limit": MAX_FINITE[self.dtype],
+            "limit": MAX_FINITE[self._held_against],
             "step": self.step,
             "location": location_json(self.location),
         }
@@ -93,15 +98,16 @@ def _is_gradient(run: Run, event: TensorEvent, stack_id: int | None) -> bool:
     return is_backward(run, event) or is_backward_stack(frames)
 
 
-def _largest(run: Run) -> Iterator[tuple[float, TensorEvent, float, str]]:
+def _largest(run: Run) -> Iterator[tuple[float, TensorEvent, float, str | None]]:
     """Yield the largest number of each tensor that has any but 0 and the limit.
 
     Yields:
-        How many powers of ten it is below the limit, the tensor, the number, its type.
+        How many powers of ten it is below the limit, the tensor, the number, its type
+        where that is on record.
     """
     for event, measured in measured_tensors(run):
-        dtype = dtype_of(run, event) or ""
-        limit = MAX_FINITE.get(dtype, 0.0)
+        dtype = dtype_of(run, event)
+        limit = MAX_FINITE.get(dtype or assumed_dtype(float(measured.largest.max())), 0.0)
         below = np.where(measured.largest < _ALL_BUT * limit, measured.largest, 0.0)
         place = int(below.argmax())
         if largest := float(below[place]):
