@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.diagnosis import Dataflow, readable_function
 from tfdbg_tui.logdir import Execution, GraphExecution, Run, open_run
 from tfdbg_tui.query import Kind, Selection, parse
@@ -129,3 +130,16 @@ def test_a_negated_text_that_executions_do_not_record_fits_all(mnist_run: Run) -
     everything = list(range(len(mnist_run.executions)))
     assert selected(mnist_run, "execution", "!device=GPU:7") == everything
     assert selected(mnist_run, "execution", "device=GPU:7") == []
+
+
+def test_a_gradient_is_also_of_the_line_of_its_forward_op(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    ops = (("Sqrt", "x", 3), ("gradient_tape/SqrtGrad", "Sqrt:0", 9), ("Neg", "x", 5))
+    for name, source, line in ops:
+        made.op("f", name.rpartition("/")[2], name, source, line=line)
+        made.trace("f", name, floats(1.0))
+    run = made.open()
+    for line, found in ((3, [0, 1]), (9, [1]), (5, [2])):
+        assert selected(run, "graph_execution", f"line=program.py:{line}") == found

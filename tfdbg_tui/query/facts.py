@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.function_names import readable_function
+from tfdbg_tui.diagnosis.gradients import forward_ops, is_backward_op
 from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.wire.dtypes import dtype_name
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfdbg_tui.diagnosis.layers import LayersOfOps
-    from tfdbg_tui.logdir import ExecutionKind, Layer, Run, Site
+    from tfdbg_tui.logdir import ExecutionKind, GraphOp, Layer, Run, Site
 
 Texts = dict[str, Sequence[str]]
 
@@ -41,7 +42,7 @@ def texts_of_site(
             (dtype_name(dtypes[site.output_slot]),) if site.output_slot < len(dtypes) else ()
         ),
         "device": _device(site.device),
-        "line": places(op.stack_id) if op else (),
+        "line": _places_of_op(run, op, layers, places) if op else (),
     }
 
 
@@ -71,6 +72,19 @@ def places_of_stack(run: Run, stack_id: int) -> Sequence[str]:
     position = user_frame(frames)
     ordered = [*frames[position : position + 1], *frames] if position is not None else frames
     return [f"{frame.path}:{frame.line}" for frame in ordered if frame.path]
+
+
+def _places_of_op(
+    run: Run, op: GraphOp, layers: LayersOfOps, places: Callable[[int], Sequence[str]]
+) -> Sequence[str]:
+    """Return the places of the stack of an op; of a gradient, also those of its forward op.
+
+    As the line of a gradient a report tells that of the op that it is of.
+    """
+    if not is_backward_op(run, op):
+        return places(op.stack_id)
+    forward = {found.stack_id for found in forward_ops(run, layers.calls, op)}
+    return [place for stack in (op.stack_id, *sorted(forward)) for place in places(stack)]
 
 
 def _function(name: str) -> tuple[str, ...]:
