@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.heat import Cells as Cells
     from tfdbg_tui.diagnosis.heat import Heat as Heat
     from tfdbg_tui.diagnosis.heat import heat_of as heat_of
+    from tfdbg_tui.diagnosis.heat_rows import HeatRow as HeatRow
     from tfdbg_tui.diagnosis.history import History as History
     from tfdbg_tui.diagnosis.history import history_of as history_of
     from tfdbg_tui.diagnosis.history import outputs_of_same_op as outputs_of_same_op
@@ -124,6 +125,7 @@ _NAMES = {
     "tfdbg_tui.diagnosis.function_names": ("readable_function",),
     "tfdbg_tui.diagnosis.report.headroom": ("Headroom",),
     "tfdbg_tui.diagnosis.heat": ("SIDES", "Cells", "Heat", "heat_of"),
+    "tfdbg_tui.diagnosis.heat_rows": ("HeatRow",),
     "tfdbg_tui.diagnosis.history": (
         "History",
         "history_of",

@@ -53,6 +53,7 @@ class HeatGrid:
         sides: How many strips there are.
         bins: How many cells a strip has; each stands for one step or several.
         range: From where to where the scale goes; what is beyond is drawn as its end.
+        largest: The largest magnitude of each row and side in all steps; NaN where none is known.
     """
 
     def __init__(self, heat: Heat, room: int) -> None:
@@ -64,6 +65,8 @@ class HeatGrid:
         at = self._cells.rows, self._cells.sides, self._cells.columns
         self._numbers[at] = np.arange(len(self._cells))
         self.range = self._range()
+        self.largest = np.full((len(heat.rows), self.sides), np.nan)
+        np.fmax.at(self.largest, (heat.cells.rows, heat.cells.sides), heat.cells.largest)
 
     def _range(self) -> tuple[float, float]:
         """Return the smallest and the largest magnitude of layers, or, without any, of all rows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from textual.binding import Binding
@@ -23,11 +24,11 @@ from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from textual.binding import BindingType
 
-    from tfdbg_tui.diagnosis import Heat
+    from tfdbg_tui.diagnosis import Heat, HeatRow
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.tui.screens.heat_grid import HeatCell
     from tfdbg_tui.tui.session.session import Session
@@ -44,6 +45,8 @@ _STYLES = ("number", "number", "good", "good", "match", "match", "key", "key")
 _WIDEST = 4  # cells of a step
 _NAME = 16, 40  # cells of a name: at least, at most
 _GAP = 2  # cells between columns
+_LARGEST = 12  # cells of a number, below its title
+_CLASS = 30  # cells of the class of a layer and its type, at most
 _TALL = 10  # lines: with less there is no room for explanations
 
 _NOTHING = "Neither magnitudes nor bad tensors are on record; ADAPTIVE records both."
@@ -174,6 +177,7 @@ class HeatStrips(VirtualList):
         self._heat: Heat | None = None
         self._with_variables = False
         self._grid: HeatGrid | None = None
+        self._class_width = 0
         self._place = GridPlace(0, 0, 0)
 
     def load(self, snapshot: Snapshot, heat: Heat) -> None:
@@ -245,6 +249,7 @@ class HeatStrips(VirtualList):
         if self._heat is not None and self._heat.rows and self.line_width:
             self._grid = HeatGrid(self._heat, self.line_width - self._name_width - 2 * _GAP)
             self._place = self._grid.within(self._place)
+            self._class_width = min(_CLASS, max(len(_class_of(row)) for row in self._heat.rows))
 
     @property
     def _name_width(self) -> int:
@@ -259,6 +264,14 @@ class HeatStrips(VirtualList):
             return 1
         room = self.line_width - self._name_width - self._grid.sides * _GAP
         return min(_WIDEST, max(1, room // (self._grid.sides * self._grid.bins)))
+
+    @property
+    def _room(self) -> int:
+        """How many cells are left behind the strips."""
+        if self._grid is None:
+            return 0
+        strips = self._grid.sides * (_GAP + self._grid.bins * self._cell_width)
+        return self.line_width - self._name_width - strips
 
     # ---- See `VirtualList`
 
@@ -293,7 +306,20 @@ class HeatStrips(VirtualList):
             cells += [
                 self._look_of(self._grid, GridPlace(row, side, n)) for n in range(self._grid.bins)
             ]
+        cells += self._facts(self._grid, row)
         return tuple(cells), "mark" if chosen else ""
+
+    def _facts(self, grid: HeatGrid, row: int) -> Iterator[Cell]:
+        """Yield the largest number of each side of a row, and what its layer is, if they fit."""
+        room = self._room - grid.sides * (_GAP + _LARGEST)
+        if room < 0:
+            return
+        for number in grid.largest[row].tolist():
+            text = "" if math.isnan(number) else f"{number:.3g}"
+            yield f"{'':{_GAP}}{text:>{_LARGEST}}", ""
+        if room >= _GAP + self._class_width:
+            kind = self._charset.fit(_class_of(grid.heat.rows[row]), self._class_width)
+            yield " " * _GAP + kind, "dim"
 
     def _look_of(self, grid: HeatGrid, place: GridPlace) -> Cell:
         cell = grid.cell(place)
@@ -318,6 +344,9 @@ class HeatStrips(VirtualList):
             return (((_NOTHING if self._is_read else "", "dim"),),)
         strip = self._grid.bins * self._cell_width
         titles = [SIDES[side][:strip].ljust(strip) for side in range(self._grid.sides)]
+        if self._room >= self._grid.sides * (_GAP + _LARGEST):
+            sides = SIDES[: self._grid.sides]
+            titles += [f"{'max ' + side:>{_LARGEST}}" for side in sides]
         gap = " " * _GAP
         return (((f"{'':{self._name_width}}{gap}{gap.join(titles)}", "dim"),),)
 
@@ -384,3 +413,10 @@ class HeatStrips(VirtualList):
         if explanation and explanation.harmless:
             blank += "; harmless NaN and ∞ left out"
         return (*cells, (self._charset.sentence(blank), "dim"))
+
+
+def _class_of(row: HeatRow) -> str:
+    """Return the class of a layer, and what it computes in; "" for other rows."""
+    if row.layer is None or row.variable is not None:
+        return ""
+    return " ".join(filter(None, (row.layer.class_name, row.layer.compute_dtype)))
