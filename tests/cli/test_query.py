@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tfdbg_tui.cli import main
+from tfdbg_tui.cli import main, page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,3 +127,12 @@ def test_a_page_holds_the_diagnosis_the_source_and_the_bad_tensors(
     assert json.loads(trace.read_text("utf-8"))["traceEvents"]
     assert main(["report", str(logdirs["mnist"])]) == 2
     assert "--html" in capsys.readouterr().err
+
+
+def test_the_rest_of_a_long_line_of_a_page_stands_right_of_its_label() -> None:
+    link = "  chain      " + "/".join(["a_layer_with_a_long_name"] * 4) + ": " + "1 zero, " * 8
+    first, *rest = page._wrapped(link).split("\n")
+    assert rest
+    assert first.startswith("  chain      a_layer")
+    assert all(line.startswith(" " * 15 + line.strip()[0]) for line in rest)
+    assert page._wrapped("short") == "short"

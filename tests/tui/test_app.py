@@ -67,6 +67,8 @@ async def test_a_key_that_does_nothing_says_so(open_app: Open, logdirs: Recorded
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("x")
         assert "no action has the key x" in opened.screen().splitlines()[-1]
+        await opened.press("at")
+        assert "no action has the key @:" in opened.screen().splitlines()[-1]
         for action in ACTIONS:
             for key in action.keys if action.id not in ("quit", "suspend") else ():
                 opened.app.parts.main.keys.hush()
@@ -361,7 +363,11 @@ async def test_runs_are_filtered_by_what_is_typed(logdirs: RecordedLogdirs, tmp_
         assert marked != [line for line in screen_lines(app) if "▶" in line] != []
         await pilot.press(*"mnist bad")
         assert not any("session/dump" in line for line in screen_lines(app))
-        await pilot.press("enter")
+        await pilot.press("z")
+        told = "\n".join(screen_lines(app))
+        assert "0 of 2 runs" in told
+        assert "No run holds that" in told
+        await pilot.press("backspace", "enter")
         for _ in range(200):
             await pilot.pause(0.02)
             if app.session.snapshot is not None:

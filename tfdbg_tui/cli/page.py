@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run
 
 _WIDTH = 132  # columns of text
+_HANGING = 15  # columns: the label of a paragraph, and 2
 _AROUND = 6  # lines of source before and after a root
 _ROOTS = 20  # whose source is shown
 _TENSORS = 200  # bad ones that are listed
@@ -75,7 +77,8 @@ def page_of(run: Run, report: Report) -> str:
         report: What was found out about it.
     """
     console = Console(record=True, width=_WIDTH, file=io.StringIO(), emoji=False, markup=False)
-    console.print(Text.from_ansi(colours.coloured(to_text(report))))
+    lines = map(_wrapped, to_text(report).split("\n"))
+    console.print(Text.from_ansi(colours.coloured("\n".join(lines))))
     for finding in report.roots[:_ROOTS]:
         _print_source(console, run, finding)
     _print_bad_tensors(console, run)
@@ -83,6 +86,13 @@ def page_of(run: Run, report: Report) -> str:
     console.print(Text(info.as_text(info.describe(run))))
     title = escape(f"{report.verdict}: {printable(report.run_id or report.logdir)}")
     return console.export_html(theme=_COLOURS, code_format=_FORMAT.format(title=title))
+
+
+def _wrapped(line: str) -> str:
+    """Return a line of a report as lines that fit; the others begin right of its label."""
+    if len(line) <= _WIDTH:
+        return line
+    return textwrap.fill(line, _WIDTH, subsequent_indent=" " * _HANGING, break_on_hyphens=False)
 
 
 def _print_source(console: Console, run: Run, finding: Finding) -> None:

@@ -119,7 +119,7 @@ def test_a_root_shows_its_inputs_as_it_took_them() -> None:
     assert (first, second.summary) == (before[0], zeros)
 
 
-@pytest.mark.parametrize(("kind", "word"), [("benign", "None: "), ("suspect", "so far")])
+@pytest.mark.parametrize(("kind", "word"), [("benign", "None: "), ("suspect", "traced back")])
 def test_the_card_says_what_does_no_harm(
     logdirs: RecordedLogdirs, kind: GroupKind, word: str
 ) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _HARM: dict[GroupKind, str] = {
     "root": "",
-    "suspect": "It has led to no NaN and no ∞ that matters so far.",
+    "suspect": "No NaN and no ∞ that matters has been traced back to it.",
     "benign": "None: no NaN or ∞ got anywhere that matters.",
 }
 

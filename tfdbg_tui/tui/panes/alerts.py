@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -20,9 +20,9 @@ from tfdbg_tui.tui.widgets.cells import joined
 from tfdbg_tui.tui.widgets.chips import BRIEF, brief, flush_right, in_brief
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
-    from tfdbg_tui.diagnosis import AlertGroup, Finding, Headroom, Link, Location
+    from tfdbg_tui.diagnosis import AlertGroup, Explanation, Finding, Headroom, Link, Location
     from tfdbg_tui.tui.panes.alert_rows import AlertRow
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
@@ -47,6 +47,8 @@ class Alerts(Pane):
 
     EMPTY = "No NaN and no ∞ recorded."
     _name_width = 0
+    _told: Explanation | None = None  # whose causes are in the next attribute
+    _by_title: Mapping[str, Sequence[Finding]] = {}
 
     @property
     def reason_when_empty(self) -> str:
@@ -140,11 +142,12 @@ class Alerts(Pane):
         bad = "bad" if group.kind == "root" else "dim"
         return (*cells, *flush_right(behind, count_width - 1, bad), (" ", ""))
 
-    def _alike(self, group: AlertGroup) -> list[Finding]:
+    def _alike(self, group: AlertGroup) -> Sequence[Finding]:
         """Return the causes, itself among them, that have the title of a cause."""
         explanation = self.snapshot.explanation
-        groups = explanation.groups if explanation else ()
-        return [g.finding for g in groups if g.finding.title == group.finding.title]
+        if explanation is not None and explanation is not self._told:
+            self._told, self._by_title = explanation, _findings_by_title(explanation)
+        return self._by_title[group.finding.title]
 
     def _before_title(self, group: AlertGroup, room: int) -> str:
         """Return what tells causes of one title apart: a tensor, or its step; "" for only one.
@@ -351,6 +354,13 @@ def _causes_in_words(snapshot: Snapshot) -> list[str]:
         (newer, "newer"),
     )
     return [f"{number:,} {word}" for number, word in counts if number]
+
+
+def _findings_by_title(explanation: Explanation) -> Mapping[str, Sequence[Finding]]:
+    found = defaultdict(list)
+    for group in explanation.groups:
+        found[group.finding.title].append(group.finding)
+    return found
 
 
 def _short(location: Location) -> str:

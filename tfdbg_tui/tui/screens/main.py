@@ -168,7 +168,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.digit_typed(event.key):
             return True
         if self._known_keys.isdisjoint(event.aliases):
-            self.keys.say(f"no action has the key {shown_key(event.key)}: ? shows all keys")
+            typed = event.character if event.is_printable else None
+            key = typed or shown_key(event.key)
+            self.keys.say(f"no action has the key {key}: ? shows all keys")
         return False
 
     def on_resize(self, event: events.Resize) -> None:

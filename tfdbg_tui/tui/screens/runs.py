@@ -35,6 +35,7 @@ _WIDEST = 118
 _SCROLLBAR = 2
 _VERDICT, _ALERTS, _EVENTS, _AGE = 12, 14, 14, 9  # widths of columns
 _LABEL = 38  # of what tells the runs of a directory apart
+_NOTHING = " No run holds that: Backspace."
 _STYLES = {"bad": "bold $bad", "clean": "$good"}
 
 
@@ -94,14 +95,12 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         self._surveyor = Surveyor(runs, self.post_message)
         self._filter = Input(placeholder="filter: path, verdict, id", compact=True)
         self._options = Options()
+        self._box = Vertical(classes="-ascii" if charset.ascii_only else "")
         self._marked: int | None = None
 
     def compose(self) -> ComposeResult:
         """See Textual."""
-        with Vertical(classes="-ascii" if self._charset.ascii_only else "") as box:
-            box.border_title = (
-                "the only run" if len(self._runs) == 1 else f"{len(self._runs):,} runs: choose one"
-            )
+        with self._box as box:
             leave = "Esc closes" if self._can_close else "Esc quits"
             box.border_subtitle = f"type to filter, Enter opens, {leave}"
             yield self._filter
@@ -129,10 +128,19 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         options.clear_options()
         for files in self._shown:
             options.add_option(Option(self._line(files), id=str(self._runs.index(files))))
+        if not self._shown:
+            options.add_option(Option(Content.styled(_NOTHING, "$dim"), disabled=True))
+        self._box.border_title = self._title()
         self._marked = None
         if self._shown:
             options.highlighted = self._shown.index(chosen) if chosen in self._shown else 0
         self._mark()
+
+    def _title(self) -> str:
+        every, shown = len(self._runs), len(self._shown)
+        if shown < every:
+            return f"{shown:,} of {every:,} runs"
+        return "the only run" if every == 1 else f"{every:,} runs: choose one"
 
     @on(Options.OptionHighlighted)
     def _mark(self) -> None:
@@ -186,7 +194,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         report = self._reports[files]
         if report is None:
             return "open to see", "", ""
-        word = "alerts" if report.roots else "harmless"
+        word = f"alert{'s' * (report.alerts != 1)}" if report.roots else "harmless"
         alerts = f"{compact(report.alerts)} {word}" if report.alerts else ""
         return report.verdict, alerts, f"{compact(report.events)} events"
 
