@@ -14,6 +14,8 @@ from tfdbg_tui.logdir import open_run
 
 if TYPE_CHECKING:
     from tests.conftest import GrowingRun, RecordedLogdirs
+    from tfdbg_tui.diagnosis import TensorEvent
+    from tfdbg_tui.logdir import Run, TensorSummary
 
 
 def test_alerts_are_all_bad_tensors_in_order_of_time(logdirs: RecordedLogdirs) -> None:
@@ -63,6 +65,22 @@ def test_some_alerts_are_counted_by_what_their_records_say(
     )
     op_types = Counter(op_type_of(run, alerts[i]) for i in some.tolist())
     assert alerts.op_types_of(some) == op_types
+
+
+def test_the_records_of_executions_are_read_once_however_often_they_are_counted(
+    logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[TensorEvent] = []
+
+    def noted(run: Run, event: TensorEvent) -> TensorSummary | None:
+        read.append(event)
+        return summary_of(run, event)
+
+    monkeypatch.setattr("tfdbg_tui.diagnosis.alerts.summary_of", noted)
+    alerts = find_alerts(open_run(logdirs["mnist"]))
+    assert alerts.count_kinds() == alerts.count_kinds()
+    assert read
+    assert len(read) == len(set(read))
 
 
 def test_first_alert_of_the_tutorial_is_the_log(logdirs: RecordedLogdirs) -> None:

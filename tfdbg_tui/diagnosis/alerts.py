@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.logdir import Run
 
+    Positions = npt.NDArray[np.int64]
+
+_REMEMBERED = 1 << 14  # executions of which it is kept what they hold
 _KINDS: tuple[Kind, Kind] = ("graph_execution", "execution")
 
 
@@ -85,6 +88,8 @@ class Alerts(Sequence[TensorEvent]):
 
     def __init__(self, run: Run, previous: Alerts | None = None) -> None:
         self._run = run
+        # A filter has the same ones counted again and again, while it finds more of them.
+        self._kinds_of = lru_cache(_REMEMBERED)(partial(_kinds_of, run))
         # An execution is recorded after what happened inside it: on a tie it comes second.
         self._files = [
             _FileAlerts(run, kind, number) for kind in _KINDS for number in range(_file_sets(run))
@@ -138,7 +143,7 @@ class Alerts(Sequence[TensorEvent]):
         number = self._files[file].number(row, event)
         return None if number is None else self._rows.index(file, number)
 
-    def positions(self, kind: Kind) -> npt.NDArray[np.int64]:
+    def positions(self, kind: Kind) -> Positions:
         """Return where the alerts of a kind of event are in the sequence, by `alert_rows`."""
         mine = [number for number, file in enumerate(self._files) if file.kind == kind]
         found = [np.flatnonzero(np.isin(logs, mine)) + at for at, logs in self._rows.logs()]
@@ -155,16 +160,18 @@ class Alerts(Sequence[TensorEvent]):
             counts[run.executions.kind_by_id(place.kind).op_type] += tally.alerts
         return dict(counts.most_common())
 
-    def op_types_of(self, positions: npt.NDArray[np.int64]) -> dict[str, int]:
+    def op_types_of(self, positions: Positions) -> dict[str, int]:
         """Return the same over some of them, by their positions."""
         run = self._run
         counts: Counter[str] = Counter()
-        rows, executed = self._rows_of(positions)
+        rows = self._rows_of(positions)
         sites, numbers = np.unique(run.graph_executions.site_ids.take(rows), return_counts=True)
         for site_id, number in zip(sites.tolist(), numbers.tolist(), strict=True):
             counts[self._op_type(site_id)] += number
-        for event in executed:
-            counts[run.executions.kind(event.index).op_type] += 1
+        executed = run.executions.alert_rows[:][self._among("execution", positions)]
+        kinds, numbers = np.unique(run.executions.kinds.take(executed), return_counts=True)
+        for kind_id, number in zip(kinds.tolist(), numbers.tolist(), strict=True):
+            counts[run.executions.kind_by_id(kind_id).op_type] += number
         return dict(counts.most_common())
 
     def _op_type(self, site_id: int) -> str:
@@ -172,23 +179,28 @@ class Alerts(Sequence[TensorEvent]):
         op = self._run.op(site.graph_id, site.op_name)
         return op.op_type if op else UNKNOWN_OP
 
-    def _rows_of(
-        self, positions: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], list[TensorEvent]]:
-        """Return (the rows of graph executions, the executions) of some of them."""
+    def _among(self, kind: Kind, positions: Positions) -> npt.NDArray[np.bool_]:
+        """Return which alerts of a kind of event, by `alert_rows`, are in some positions."""
         among = np.zeros(len(self), bool)
         among[positions] = True
-        rows = self._run.graph_executions.alert_rows[:][among[self.positions("graph_execution")]]
-        executed = self.positions("execution")
-        return rows, [self[i] for i in executed[among[executed]].tolist()]
+        return among[self.positions(kind)]
 
-    def count_kinds(self, positions: npt.NDArray[np.int64] | None = None) -> AlertCounts:
+    def _rows_of(self, positions: Positions) -> Positions:
+        """Return the rows of the graph executions in some positions."""
+        flags = self._among("graph_execution", positions)
+        return self._run.graph_executions.alert_rows[:][flags]
+
+    def count_kinds(self, positions: Positions | None = None) -> AlertCounts:
         """Count kinds of bad values; reads the record of each alert.
 
         Args:
             positions: Positions of those to count; None for all.
         """
-        return self._count(*self._rows_of(np.arange(len(self)) if positions is None else positions))
+        some = np.arange(len(self)) if positions is None else positions
+        flags, executions = self._among("execution", some), self._run.executions
+        places = (executions.alert_rows[:][flags], executions.alert_slots[:][flags])
+        executed = map(partial(TensorEvent, "execution"), *(axis.tolist() for axis in places))
+        return self._count(self._rows_of(some), executed)
 
     def count_more_kinds(self, counts: AlertCounts, previous: Alerts) -> AlertCounts:
         """Add to the counts of all alerts that there were before those that have come since."""
@@ -202,7 +214,7 @@ class Alerts(Sequence[TensorEvent]):
         more = self._count(np.array(rows, np.int64), executed)
         return AlertCounts(*(a + b for a, b in zip(astuple(counts), astuple(more), strict=True)))
 
-    def _count(self, rows: npt.NDArray[np.int64], executed: Iterable[TensorEvent]) -> AlertCounts:
+    def _count(self, rows: Positions, executed: Iterable[TensorEvent]) -> AlertCounts:
         """Count kinds over the graph executions in some rows, and some executions."""
         numbers = self._run.graph_executions.numbers(rows)
         unknown = int(np.isnan(numbers["nan"]).sum())
@@ -210,15 +222,22 @@ class Alerts(Sequence[TensorEvent]):
             int(np.count_nonzero(np.nan_to_num(numbers[kind])))
             for kind in ("nan", "neg_inf", "pos_inf")
         )
-        for event in executed:
-            summary = summary_of(self._run, event)
-            if summary is None or summary.nan is None:
+        for kinds in map(self._kinds_of, executed):
+            if kinds is None:
                 unknown += 1
                 continue
-            nan += bool(summary.nan)
-            neg_inf += bool(summary.neg_inf)
-            pos_inf += bool(summary.pos_inf)
+            nan += kinds[0]
+            neg_inf += kinds[1]
+            pos_inf += kinds[2]
         return AlertCounts(nan, neg_inf, pos_inf, unknown)
+
+
+def _kinds_of(run: Run, event: TensorEvent) -> tuple[bool, bool, bool] | None:
+    """Return whether an execution has made NaN, -∞ and +∞; None where that is not on record."""
+    summary = summary_of(run, event)
+    if summary is None or summary.nan is None:
+        return None
+    return bool(summary.nan), bool(summary.neg_inf), bool(summary.pos_inf)
 
 
 def find_alerts(run: Run, previous: Alerts | None = None) -> Alerts:
