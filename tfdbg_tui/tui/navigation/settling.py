@@ -15,6 +15,7 @@ from tfdbg_tui.tui.session.focusing import (
 )
 
 if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis import Headroom
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
@@ -35,20 +36,27 @@ def open_on_root(snapshot: Snapshot, focus: Focus) -> Focus:
     """Return the focus on the first root or suspect, in the list of alerts; else on the largest.
 
     Where there is no other, its alerts are listed.  The focus is as it was where there is none, and
-    in the pane that the user has gone to where it is there.
+    in the pane that the user has gone to where it is there; so is it where nothing is bad.
     """
     explanation = snapshot.explanation
     if explanation is None:
         return focus
     if explanation.first is None:
-        largest = explanation.report.headroom
-        at_first = replace(first_focus(snapshot), pane=focus.pane, sorts=focus.sorts) == focus
-        return focus_event(snapshot, focus, largest.event) if largest and at_first else focus
+        return _open_on_largest(snapshot, explanation.report.headroom, focus)
     on_root = focus_first_alert(snapshot, focus)
     if len(explanation.groups) == 1:
         on_root = replace(on_root, open_causes=focus.open_causes | {explanation.first})
     is_there = replace(on_root, pane=focus.pane) == focus
     return focus if is_there else replace(on_root, pane=alerts.SPEC.name)
+
+
+def _open_on_largest(snapshot: Snapshot, largest: Headroom | None, focus: Focus) -> Focus:
+    """Return the focus on the largest number, and on the verdict, if the user has not moved."""
+    first = replace(first_focus(snapshot), sorts=focus.sorts)
+    if largest is None or replace(first, pane=focus.pane) != focus:
+        return focus
+    pane = alerts.SPEC.name if focus.pane == first.pane else focus.pane
+    return replace(focus_event(snapshot, focus, largest.event), pane=pane)
 
 
 def settle(snapshot: Snapshot, focus: Focus) -> Focus:
