@@ -54,9 +54,12 @@ class Steps:
         self.function("scaled", "w")
         self.program.op("scaled", "ReadVariableOp", "Read", "w:0")
 
-    def call(self, graph_id: str, *inputs: int, rows: tuple[str, ...] = ()) -> list[TensorEvent]:
+    def call(
+        self, graph_id: str, *inputs: int, value: float = 1.0, rows: tuple[str, ...] = ()
+    ) -> list[TensorEvent]:
         """Calls a function from Python; returns what it records."""
-        return self.run(f"__inference_{graph_id}_1", *inputs, graph_id=graph_id, rows=rows)
+        name = f"__inference_{graph_id}_1"
+        return self.run(name, *inputs, value=value, graph_id=graph_id, rows=rows)
 
     def run(
         self,
@@ -70,7 +73,7 @@ class Steps:
         serial = self._executions + 1 if self.ours else None
         for row in rows:
             inside, _, name = row.rpartition(":")
-            self.program.trace(inside or graph_id, name, floats(1.0), serial=serial)
+            self.program.trace(inside or graph_id, name, floats(value), serial=serial)
         found = [TensorEvent("graph_execution", self._rows + i, 0) for i in range(len(rows))]
         self._rows += len(rows)
         self._executions += 1
@@ -122,7 +125,8 @@ def test_what_is_added_to_a_bad_value_did_not_make_it_bad(tmp_path: Path) -> Non
     for number, value in enumerate((1.0, np.nan, 1.0)):
         steps.run("Const", made=20 + number, value=value)
         steps.run("AssignAddVariableOp", W, 20 + number)
-        sums += steps.call("scaled", W, rows=("Read",))
+        total = 1.0 if number == 0 else np.nan
+        sums += steps.call("scaled", W, value=total, rows=("Read",))
     made = [TensorEvent("execution", index, 0) for index in (4, 7)]
     assert [steps.source(read)[0] for read in sums] == [made[0], made[1], made[1]]
 

@@ -72,8 +72,9 @@ class Assigned:
     def _last_assigned(
         self, history: Iterable[Assignment], name: str, reading: TensorEvent | None
     ) -> Producer:
-        """Return what was assigned last; of what has updated the value, what made it bad."""
+        """Return what was assigned last; of what has updated a bad value, what made it bad."""
         unknown = Producer(0, name, None, False, "variable", "VarHandleOp")
+        is_finite = reading is not None and self._is_bad(reading) is False
         updated: Producer | None = None
         for assignment in islice(history, _LOOK_BACK):
             found = self._assigned(assignment, unknown)
@@ -84,11 +85,13 @@ class Assigned:
             if assignment.updated_by is None:
                 return updated or found
             updated = updated or replace(found, updated_by=assignment.updated_by)
+            if is_finite:
+                break
         return updated or unknown
 
-    def _is_bad(self, event: TensorEvent) -> bool:
+    def _is_bad(self, event: TensorEvent) -> bool | None:
         summary = summary_of(self._run, event)
-        return summary is not None and bool(summary.has_inf_or_nan)
+        return None if summary is None else summary.has_inf_or_nan
 
     def _assigned(self, assignment: Assignment, unknown: Producer) -> Producer | None:
         """Return the value of an assignment, as far as it is recorded; None if it did not run."""

@@ -46,6 +46,7 @@ class Timeline:
         self.execution_of = lru_cache(maxsize=8192)(self._find_execution)
         self.input_ids = lru_cache(maxsize=1 << 16)(_readable(run.executions.input_tensor_ids))
         self.output_ids = lru_cache(maxsize=1 << 16)(_readable(run.executions.output_tensor_ids))
+        self.row_after = lru_cache(maxsize=1024)(self._find_row_after)
         self._last_made = 0
         kinds = (run.executions.kind_by_id(i) for i in range(run.executions.num_kinds))
         self._one_process = len({kind.file_set for kind in kinds}) <= 1
@@ -246,7 +247,7 @@ class Timeline:
         found = bisect.bisect_left(callers, recorded, key=self._ended)
         return int(callers[found]) if found < len(callers) else None
 
-    def row_after(self, index: int) -> int:
+    def _find_row_after(self, index: int) -> int:
         """Return the first row recorded after an execution had finished."""
         rows = range(len(self._run.graph_executions))
         return bisect.bisect_right(rows, self._ended(index), key=self.time)

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.background.tasks import Tasks
 from tfdbg_tui.tui.session.nowhere import NowhereError
+from tfdbg_tui.tui.session.remap import keeps_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.message import Message
 
+    from tfdbg_tui.logdir import Run
     from tfdbg_tui.tui.background.tasks import Task
     from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.session.snapshot import TreeKey
     from tfdbg_tui.tui.session.tree import Tree
 
 
@@ -36,7 +39,8 @@ class TreeFinder:
         self._is_shown = is_shown
         self._tasks = Tasks(post)
         self._under_way: Task[Tree | None] | None = None
-        self._wanted: object = None
+        self._wanted: tuple[Run, TreeKey] | None = None
+        self._found: tuple[Run, TreeKey] | None = None  # what the session's earlier tree is of
 
     def close(self) -> None:
         """End the thread soon."""
@@ -53,11 +57,16 @@ class TreeFinder:
         session.finding_tree = False
         if snapshot is None or not self._is_shown() or snapshot.known_tree(focus) is not None:
             return
-        wanted = snapshot.run, snapshot.tree_key(focus)
-        session.finding_tree = wanted[1] is not None
-        if self._wanted == wanted or not session.finding_tree:
+        key = snapshot.tree_key(focus)
+        if key is None:
             return
-        self._wanted = wanted
+        session.finding_tree = True
+        if self._found is None or not _is_earlier(self._found, snapshot.run, key):
+            session.earlier_tree = self._found = None
+        # A run may grow faster than trees of it are found: what is under way is waited for.
+        if self._wanted is not None and _is_earlier(self._wanted, snapshot.run, key):
+            return
+        self._wanted = snapshot.run, key
         self._under_way = self._tasks.start_work(lambda: snapshot.tree(focus))
         if self._under_way.done.is_set():
             self.task_done(self._under_way)
@@ -73,10 +82,15 @@ class TreeFinder:
         """
         if task is not self._under_way:
             return False
-        self._under_way = self._wanted = None
+        self._found, self._under_way, self._wanted = self._wanted, None, None
         try:
-            task.result()
+            self._session.earlier_tree = task.result()
         except Exception as error:  # a record that cannot be read any more, for example
             raise NowhereError(f"the graph cannot be shown: {error}") from error
-        self._session.finding_tree = False
+        self.look()
         return True
+
+
+def _is_earlier(known: tuple[Run, TreeKey], run: Run, key: TreeKey) -> bool:
+    """Whether a tree is, or will be, the one that is to be shown, or of an earlier state of it."""
+    return known[1] == key and keeps_rows(known[0], run)

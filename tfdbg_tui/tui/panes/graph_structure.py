@@ -58,8 +58,8 @@ class GraphStructure(Pane):
         snapshot, focus = self.session.snapshot, self.session.focus
         self._shown_tree = None
         if snapshot is not None:
-            find = snapshot.known_tree if self.session.finding_tree else snapshot.tree
-            self._shown_tree = find(focus)
+            finding, earlier = self.session.finding_tree, self.session.earlier_tree
+            self._shown_tree = earlier if finding else snapshot.tree(focus)
         return len(self._shown_tree.rows) if self._shown_tree else 0
 
     @property

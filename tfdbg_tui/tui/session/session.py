@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.job import Job
     from tfdbg_tui.tui.session.searched import Searched
     from tfdbg_tui.tui.session.snapshot import Snapshot
+    from tfdbg_tui.tui.session.tree import Tree
 
 _HISTORY = 1000
 OPENING = "Opening the logdir"
@@ -39,6 +40,7 @@ class Session:
         held: The newest snapshot, while paused.
         unexplained: Why there is no explanation yet.
         finding_tree: Whether the tree of what is focused is being found.
+        earlier_tree: The one to show meanwhile, from an earlier state of the run; None for none.
         searched: What is searched for, and how much of it there is; None where nothing is.
         recording: What there is to say about a run that is being recorded.
     """
@@ -52,6 +54,7 @@ class Session:
         self.held: Snapshot | None = None
         self.unexplained = DIAGNOSING
         self.finding_tree = False
+        self.earlier_tree: Tree | None = None
         self.searched: Searched | None = None
         self.recording = Recording()
         self._explanation: Explanation | None = None
