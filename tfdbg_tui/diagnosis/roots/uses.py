@@ -104,10 +104,15 @@ class BadUse:
         takers = uses(self.dataflow.neighbours.of_event(self.event))
         selects = {_op_of(taker) for taker in takers if taker.op_type in SELECTS_ELEMENTS}
         answers = [taker for taker in takers if taker.op_type in COMPARISONS]
-        decided: list[Node] = []
+        decided: set[Node] = set()
+        combined: set[Node] = set()
         while answers:
             for taker in uses(answers.pop()):
-                (answers if taker.op_type in COMBINES_ANSWERS else decided).append(taker)
+                if taker.op_type not in COMBINES_ANSWERS:
+                    decided.add(taker)
+                elif taker not in combined:
+                    combined.add(taker)
+                    answers.append(taker)
         return bool(decided) and selects.issuperset(map(_op_of, decided))
 
     @property
