@@ -174,12 +174,12 @@ class RecordFile:
 
     def report_tail(self) -> None:
         """Report bytes after the last whole record, or that there no longer are any."""
-        if self.exhausted and 0 < self.position < self.size and self._is_torn():
-            left = self.size - self.position
+        if self.exhausted and self.position < self.size and self._is_torn():
+            left = f"the last {self.size - self.position:,} bytes" if self.position else "its bytes"
+            shown = "everything before it is shown" if self.position else "it holds no other"
             self._problems.add(
                 self.path,
-                f"the last {left:,} bytes are the beginning of a record that is not written to "
-                "its end; everything before it is shown",
+                f"{left} are the beginning of a record that is not written to its end; {shown}",
                 key="tail",
                 passing=True,
             )
