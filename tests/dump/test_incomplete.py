@@ -257,6 +257,40 @@ def test_a_bug_of_ours_at_the_begin_or_end_of_a_dump_reaches_no_program(
     assert diagnose(open_run(tmp_path / "next")).verdict == "clean"
 
 
+def test_what_ends_the_thread_that_writes_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    raised = threading.Event()
+
+    def end() -> None:
+        raised.set()
+        raise SystemExit
+
+    assert dump._writer is not None
+    dump._writer._recorder.each_round = end
+    assert raised.wait(60)
+    tf.math.sin(1.0)
+    tfdbg_tui.disable_dump_debug_info()
+    (gap,) = (gap for gap in diagnose(open_run(tmp_path)).gaps if gap.kind == "stopped")
+    assert "SystemExit" in gap.text
+    assert len(caplog.records) == 1
+
+
+def test_a_bug_of_ours_in_what_the_app_asks_for_costs_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tfdbg_tui.dump.record.control_file.ControlFile.changed", _raising)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    assert dump._writer is not None
+    dump._writer._look_around()
+    tf.math.sin(1.0)
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(tmp_path)
+    assert "a bug of ours" in gap_text(diagnose(run))
+    assert len(run.executions) == 1
+
+
 def partial_run() -> Any:
     v1 = tf.compat.v1
     with tf.Graph().as_default(), v1.Session() as s:

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.places import AddedGraph
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
-    from tfdbg_tui.wire.control import Control
 
 _log = logging.getLogger("tfdbg_tui")
 
@@ -97,8 +96,8 @@ class DumpWriter:
         self._was_full = False
         self._sampled = True
         self._switch_lock = threading.Lock()
-        control = ControlFile(options.dump_root, self.run_id)
-        self._recorder.each_round = lambda: self._look_around(control.changed())
+        self._control_file = ControlFile(options.dump_root, self.run_id)
+        self._recorder.each_round = self._look_around
         callbacks.dumps.add(self)
         self._listen()
 
@@ -283,7 +282,7 @@ class DumpWriter:
         if wanted != self._whole_tensors.names:
             self._whole_tensors.choose(wanted)
 
-    def _look_around(self, control: Control | None) -> None:
+    def _look_around(self) -> None:
         """Do what somebody beside the program asks for, within the limit of the dump's size.
 
         Called by the recorder's thread.
@@ -291,6 +290,7 @@ class DumpWriter:
         if not self.active:
             return
         try:
+            control = self._control_file.changed()
             if control is not None:
                 self.set_recording(control.recording)
                 self.record_values(control.values_of)

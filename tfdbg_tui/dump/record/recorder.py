@@ -264,11 +264,17 @@ class Recorder:
 
     def _run(self) -> None:
         while not self._stopped:
-            self._wake.wait(_INTERVAL_SECONDS)
-            self._wake.clear()
-            self.each_round()
-            with self._drain_lock:
-                self._guarded(self._drain)
+            try:
+                self._wake.wait(_INTERVAL_SECONDS)
+                self._wake.clear()
+                if not self.broken:
+                    self.each_round()
+                with self._drain_lock:
+                    self._guarded(self._drain)
+            except (
+                BaseException
+            ) as error:  # it goes on: the program waits where none empties queues
+                self._give_up(error)
 
     def _guarded(self, write: Callable[[], None]) -> None:
         """Call what writes files; give up recording where they cannot be written."""
@@ -280,7 +286,7 @@ class Recorder:
         except Exception as error:
             self._give_up(error)
 
-    def _give_up(self, error: Exception) -> None:
+    def _give_up(self, error: BaseException) -> None:
         """Record nothing any more; say so in a warning, and in the metadata file if possible."""
         self.broken = True
         self._discard()
