@@ -1,4 +1,4 @@
-"""Where the user's own files lie."""
+"""Where the user's own files lie, and how they are made so that nobody else reads them."""
 
 from __future__ import annotations
 
@@ -30,6 +30,18 @@ def _user_path(variable: str, usual: str, name: str) -> str:
     return os.path.join(os.path.expanduser(parent), "tfdbg-tui", name)
 
 
+def make_private_directory(path: str) -> None:
+    """Make a directory, and those above it, for its user only; what is there keeps its mode.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    above = os.path.dirname(os.path.abspath(path))
+    if not os.path.exists(above):  # os.makedirs would leave it to the umask
+        make_private_directory(above)
+    os.makedirs(path, mode=0o700, exist_ok=True)
+
+
 def write_whole(path: str, text: str) -> None:
     """Write a file for its user only, so that nobody ever sees a half of it.
 
@@ -37,7 +49,7 @@ def write_whole(path: str, text: str) -> None:
         OSError: It cannot be written; what was there stays.
     """
     directory = os.path.dirname(path)
-    os.makedirs(directory, mode=0o700, exist_ok=True)
+    make_private_directory(directory)
     descriptor, temporary = tempfile.mkstemp(dir=directory)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -23,7 +23,7 @@ import tfdbg_tui
 os.umask(0)
 for size in (-1, 2):
     for mode in ("ADAPTIVE", "FULL_TENSOR"):
-        root = os.path.join(sys.argv[1], f"{mode}{size}")
+        root = os.path.join(sys.argv[1], f"{mode}{size}", "logdir")
         handle = tfdbg_tui.enable_dump_debug_info(root, mode, size)
         for _ in range(3):
             for _ in range(8):
@@ -50,7 +50,7 @@ def test_files_of_a_dump_are_for_its_user_only(tmp_path: Path, preloaded: Preloa
     assert found.pop("ADAPTIVE-1") == 0o755, "a directory of the user keeps its mode"
     for name, mode in found.items():
         assert mode == (0o600 if "tfdbg_events" in name else 0o700), name
-    assert len(found) == 3 + 4 * 6
+    assert len(found) == 3 + 4 + 4 * 6
 
 
 @pytest.mark.tensorflow

@@ -39,6 +39,7 @@ from tfdbg_tui.logdir.text import printable
 from tfdbg_tui.program import DEFAULTS, Program, new_logdir
 from tfdbg_tui.storage import urls
 from tfdbg_tui.storage.spool import Spool
+from tfdbg_tui.user_files import make_private_directory
 from tfdbg_tui.wire import filesets
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         spool = Spool(args.logdir) if urls.is_known(args.logdir or "") else None
         logdir = spool.directory if spool else args.logdir or new_logdir(args.script)
-        os.makedirs(logdir, mode=0o700, exist_ok=True)
+        make_private_directory(logdir)
     except OSError as error:
         raise LogdirError(f"{error.filename}: cannot be made: {error.strerror}") from None
     tell(f"the program's logdir is {logdir}" + f", uploaded to {args.logdir}" * bool(spool))

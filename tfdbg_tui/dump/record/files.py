@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import tensorflow as tf
 
+from tfdbg_tui.user_files import make_private_directory
 from tfdbg_tui.wire import tfrecord
 
 if TYPE_CHECKING:
@@ -24,12 +25,12 @@ _RESERVED_BYTES = 4096
 
 
 def make_directory(path: str) -> None:
-    """Make a directory that only its user may enter, if it is not there; and its parents."""
+    """Make a directory, and those above it, that only its user may enter."""
     local = _local(path)
     if local is None:
         tf.io.gfile.makedirs(path)
     else:
-        os.makedirs(local, mode=0o700, exist_ok=True)
+        make_private_directory(local)
 
 
 def create_private(path: str) -> None:
