@@ -22,6 +22,8 @@ from tests.logdir.synthetic import (
 )
 from tfdbg_tui.logdir import LogdirError, RunReader, UnreadableError, list_runs
 from tfdbg_tui.logdir.files import record_file
+from tfdbg_tui.logdir.files.chunk import is_intact
+from tfdbg_tui.logdir.files.file_slice import FileSlice
 from tfdbg_tui.wire import codec, crc32c, events, tfrecord
 
 if TYPE_CHECKING:
@@ -287,6 +289,17 @@ def test_a_large_record_is_read_in_pieces(tmp_path: Path) -> None:
     assert (summary.size, summary.nan, summary.zero) == (size, 1, size - 1)
     assert run.graph_executions[2].op_name == "Log"
     assert [text for text in messages(run) if "does not match its checksum" in text]
+
+
+def test_a_large_hole_is_not_read() -> None:
+    sizes = []
+
+    def zeros(_: int, size: int) -> bytes:
+        sizes.append(size)
+        return bytes(size)
+
+    assert not is_intact(FileSlice(zeros, 0, 1 << 31))
+    assert sum(sizes) < 1 << 16
 
 
 def test_many_problems_are_counted(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from tfdbg_tui.logdir.files.frames import WALL_TIME_TAG
 from tfdbg_tui.logdir.files.gather import PADDING, Bytes, Flags, Ints
 from tfdbg_tui.wire import crc32c, tfrecord
 
@@ -118,9 +119,13 @@ class Chunk:
 def is_intact(large: FileSlice) -> bool:
     """Return whether the checksum behind a payload too large for memory is right.
 
+    A hole in a file is not read to its end: no payload begins with 0.
+
     Raises:
         OSError: It cannot be read any more.
     """
+    if large[:1] != bytes([WALL_TIME_TAG]):
+        return False
     checksum = large.behind(tfrecord.FOOTER_SIZE)
     found = crc32c.mask(crc32c.crc32c_of_pieces(large.pieces(_PIECE)))
     return found == int.from_bytes(checksum, "little")
