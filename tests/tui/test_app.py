@@ -449,6 +449,6 @@ async def test_waits_for_a_run_and_grows_with_it(logdirs: RecordedLogdirs, tmp_p
             shutil.copy(file, tmp_path)
         for _ in range(1000):
             await pilot.pause(0.02)
-            if app.session.snapshot and app.session.snapshot.explanation:
+            if app.session.focus.graph_execution == 7:
                 break
         assert app.session.focus.graph_execution == 7, "the first root"
