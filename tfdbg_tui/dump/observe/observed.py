@@ -176,7 +176,7 @@ def groups_of(observed: Sequence[Observed]) -> Iterator[list[Observed]]:
     sizes: dict[str, int] = {}
     waiting: dict[str, str] = {}  # by the name of a tensor in a group: its device
     for item in observed:
-        device = item.tensor.device
+        device = devices.full_name(item.tensor.device)
         for needed in {waiting.get(tensor.name, device) for tensor in item.inputs} - {device}:
             yield from _taken(by_device, needed)
         group = by_device.setdefault(device, [])
