@@ -271,9 +271,8 @@ class Recorder:
                     self.each_round()
                 with self._drain_lock:
                     self._guarded(self._drain)
-            except (
-                BaseException
-            ) as error:  # it goes on: the program waits where none empties queues
+            # Whatever it is, the thread goes on: the program waits where nobody empties queues.
+            except BaseException as error:
                 self._give_up(error)
 
     def _guarded(self, write: Callable[[], None]) -> None:
