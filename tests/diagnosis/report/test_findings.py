@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from tests.logdir.synthetic import execution_record, record, write_logdir
 from tfdbg_tui.cli import main
 from tfdbg_tui.diagnosis.report.advice import program_of
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose
+from tfdbg_tui.diagnosis.report.gaps import find_gaps
 from tfdbg_tui.diagnosis.report.words import to_text
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.wire import events
@@ -190,6 +192,18 @@ def test_missing_files_and_cut_ones_are_no_crash(logdirs: RecordedLogdirs, tmp_p
             (directory / path.name).write_bytes(data)
         report = diagnose(open_run(directory))
         json.dumps(report.to_json())
+
+
+@pytest.mark.parametrize("name", ["mirrored", "mnist"])
+def test_functions_that_ran_are_missed_where_no_record_of_their_ops_is_left(
+    logdirs: RecordedLogdirs, tmp_path: Path, name: str
+) -> None:
+    logdir = shutil.copytree(logdirs[name], tmp_path / name)
+    assert not find_gaps(open_run(logdir))
+    (traces,) = logdir.glob("*.graph_execution_traces")
+    traces.write_bytes(b"")
+    (gap,) = find_gaps(open_run(logdir))
+    assert "although their graph ran" in gap.text
 
 
 @pytest.mark.parametrize(("thread", "told"), [(None, False), (0, False), (3, True)])

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.diagnosis.dataflow.calls import Calls
 from tfdbg_tui.diagnosis.op_traits import COMPLEX, FLOAT_OPS
 from tfdbg_tui.diagnosis.report.advice import modes_of, names_of, rerun, script_of
 from tfdbg_tui.wire import filesets, omissions
@@ -211,10 +212,10 @@ def _left_no_record(run: Run) -> Iterator[Gap]:
     if unseen is not None:
         yield Gap(
             FILTERED,
-            f"Ops left no record although others of their graph did, {unseen.name} "
+            f"Ops left no record although their graph ran, {unseen.name} "
             f"({unseen.op_type}) for one: op_regex or tensor_dtypes left them out, or they did "
-            "not run, or were imported, or computed complex numbers. The first bad tensor may be "
-            f"among them. {rerun(run)[0]}",
+            "not run, or were imported, or computed complex numbers, or the file was cut. The "
+            f"first bad tensor may be among them. {rerun(run)[0]}",
             rerun(run)[1],
         )
     elif not looks_at_complex(run) and _computes_complex(run):
@@ -232,14 +233,26 @@ def looks_at_complex(run: Run) -> bool:
 
 
 def _ops_without_record(run: Run) -> Iterator[GraphOp]:
-    """Yield ops that make floating-point tensors and left no record, although others did."""
+    """Yield ops that make floating-point tensors and left no record, although their graph ran."""
     recorded: dict[str, set[str]] = {}
     for site in list(run.site_numbers):
         recorded.setdefault(site.graph_id, set()).add(site.op_name)
+    if not recorded:  # As of a file of traces that was emptied.
+        recorded = {graph_id: set() for graph_id in _called_graphs(run)}
     for graph_id, names in recorded.items():
         if graph_id in run.graphs:
             ops = list(run.graphs[graph_id].ops.values())
             yield from (op for op in ops if op.op_type in FLOAT_OPS and op.name not in names)
+
+
+def _called_graphs(run: Run) -> Iterator[str]:
+    """Yield the graphs of functions that Python has called, as far as told, and those in them."""
+    calls = Calls(run)
+    called: set[str] = set()
+    for kind in map(run.executions.kind_by_id, range(run.executions.num_kinds)):
+        graph_ids = calls.executed_graphs(kind) if kind.is_function else ()
+        called.update(graph_ids if len(graph_ids) == 1 else ())
+    yield from (graph_id for graph_id in list(run.graphs) if calls.outermost(graph_id) in called)
 
 
 def _computes_complex(run: Run) -> bool:
