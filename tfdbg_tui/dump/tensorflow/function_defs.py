@@ -157,6 +157,7 @@ class FunctionBody:
             zip(arguments, (a.name for a in signature.input_arg), strict=True)
         )
         self._nodes = {op.name: node for op, node in zip(ops, definition.node_def, strict=True)}
+        self._outputs: dict[str, list[str]] = {}  # a node may have thousands, each asked for
         self._computed = computed.nodes
         self._used_arguments = {arguments[number] for number in computed.arguments}
 
@@ -180,7 +181,9 @@ class FunctionBody:
         slots = self._computed.get(node.name, ()) if node is not None else ()
         if node is None or (slots is not None and slot not in slots):
             return None
-        outputs = _output_names(node)
+        outputs = self._outputs.get(op_name)
+        if outputs is None:
+            outputs = self._outputs[op_name] = _output_names(node)
         return f"{node.name}:{outputs[slot]}" if slot < len(outputs) else None
 
     def outputs(self) -> list[tuple[str, int]]:
