@@ -51,3 +51,13 @@ async def test_a_palette_opens_while_another_one_closes(
         opened.app.action_command_palette()
         await opened.pilot.pause()
         assert isinstance(opened.app.screen, Palette)
+
+
+async def test_keys_before_the_list_is_there_do_nothing(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (80, 24)) as opened:
+        await opened.press("ctrl+p")
+        await opened.app.screen.query_one(CommandList).remove()
+        await opened.press("pagedown", "ctrl+home", "down")
+        assert isinstance(opened.app.screen, Palette)

@@ -65,6 +65,10 @@ class Palette(OnlyWhileOpen, CommandPalette):
         for commands in self.query(CommandList):
             commands.__class__ = _Commands
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """See `OnlyWhileOpen`; the list, which is within others, comes after them."""
+        return bool(self.query(CommandList)) and super().check_action(action, parameters)
+
     def run_worker(self, *args: Any, **options: Any) -> Worker[Any]:
         """See Textual; what looks for commands while the palette closes may fail."""
         return super().run_worker(*args, **{**options, "exit_on_error": False})
