@@ -47,13 +47,13 @@ class Headroom:
     when: str
 
     @property
-    def _held_against(self) -> str:
+    def _compared_dtype(self) -> str:
         return self.dtype or assumed_dtype(self.largest)
 
     @property
     def limit(self) -> str:
         """The largest number of the type, in words."""
-        told = f"the largest {self._held_against}, {MAX_FINITE[self._held_against]:.3g}"
+        told = f"the largest {self._compared_dtype}, {MAX_FINITE[self._compared_dtype]:.3g}"
         return told if self.dtype else f"{told} (if it is one: its type is not on record)"
 
     @property
@@ -69,7 +69,7 @@ class Headroom:
             "name": self.name,
             "largest": self.largest,
             "dtype": self.dtype,
-            "limit": MAX_FINITE[self._held_against],
+            "limit": MAX_FINITE[self._compared_dtype],
             "step": self.step,
             "location": location_json(self.location),
         }

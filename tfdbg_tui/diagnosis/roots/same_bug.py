@@ -103,13 +103,7 @@ class SameBug:
 
     def _is_made_by_library(self, event: TensorEvent) -> bool:
         """Whether a line of a library, not of the user, has made a tensor in a forward pass."""
-        if is_backward(self._run, event):
-            return False
-        stack_id = stack_id_of(self._run, event)
-        frames = self._run.stack(stack_id) if stack_id is not None else ()
-        position = user_frame(frames)
-        inner = frames[position + 1 :] if position is not None else ()
-        return any(_TENSORFLOW not in (frame.path or "") for frame in inner)
+        return not is_backward(self._run, event) and len(self._lines(event)) > 1
 
     def _made_by_lines(self, event: TensorEvent, kind: Kind) -> set[Mark]:
         """Return what a tensor has that one code made in a graph, or eagerly."""

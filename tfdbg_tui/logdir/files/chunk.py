@@ -119,7 +119,7 @@ class Chunk:
 def is_intact(large: FileSlice) -> bool:
     """Return whether the checksum behind a payload too large for memory is right.
 
-    A hole in a file is not read to its end: no payload begins with 0.
+    A hole in a file is not read to its end: a payload begins with its wall time, not with 0.
 
     Raises:
         OSError: It cannot be read any more.
