@@ -141,6 +141,26 @@ def test_eager_gradients_that_no_tape_gives_do_no_harm(
     assert tfdbg_tui.diagnose(run).verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("asked", "verdict"), [(["x"], "clean"), (["kept", "x"], "bad"), (["kept"], "bad")]
+)
+def test_a_gradient_that_is_given_does_harm_although_the_tape_goes_on_with_it(
+    tmp_path: Path, asked: list[str], verdict: str
+) -> None:
+    """The gradient of the select leaves out what is bad in that of `kept`: nothing else uses it."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        x = tf.constant([0.0, 4.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            given = {"x": x, "kept": tf.where(x > 0, x, 0.0)}
+            y = tf.sqrt(given["kept"])
+        tape.gradient(y, [given[name] for name in asked])
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    assert tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path)).verdict == verdict
+
+
 def test_variables_and_what_optimizers_keep_are_rows(run: tfdbg_tui.Run) -> None:
     heat = heat_of(run)
     rows = [(row.depth, row.name) for row in heat.rows]

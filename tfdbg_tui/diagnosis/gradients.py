@@ -203,6 +203,16 @@ def is_not_given(run: Run, event: TensorEvent) -> bool:
     return bool(tapes) and not any(stack_id in given for given in tapes)
 
 
+def is_passed_on(run: Run, event: TensorEvent) -> bool:
+    """Whether an eager gradient was given by a tape that went on to others with it."""
+    stack_id = stack_id_of(run, event)
+    places = run.gradients_passed_on
+    if event.kind != "execution" or stack_id is None or not places:
+        return False
+    frames = run.stack(stack_id)
+    return any(stack_id in ids and _is_in(run, place, frames) for place, ids in places.items())
+
+
 def _is_in(run: Run, place: int, frames: Sequence[StackFrame]) -> bool:
     outer = run.stack(place)
     return tuple(frames[: len(outer)]) == tuple(outer)

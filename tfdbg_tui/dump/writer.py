@@ -358,7 +358,7 @@ class DumpWriter:
         """See `Listener`: record which ops made what a tape gives."""
         makers = self._eager.tape_ops.end(given)
         if makers is not None and not self._recorder.broken:
-            self._variables.gradients_given(self._locations.here(frame).encoded, makers)
+            self._variables.gradients_given(self._locations.here(frame).encoded, *makers)
 
     def call_begins(self, name: str) -> Call | None:
         """Note that a function starts."""

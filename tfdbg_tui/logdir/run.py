@@ -15,7 +15,7 @@ from tfdbg_tui.wire import codec, omissions
 from tfdbg_tui.wire.events import CodeLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tfdbg_tui.logdir.definitions.definitions import Definitions, Stacks
     from tfdbg_tui.logdir.definitions.graphs import Graph, GraphOp
@@ -218,8 +218,12 @@ class Run:
 
         Only of tapes that ran eager ops.
         """
-        given = [list(d.gradients_given.items()) for d in self._definitions]
-        return {place: frozenset(makers) for some in given for place, makers in some}
+        return _by_place(d.gradients_given for d in self._definitions)
+
+    @property
+    def gradients_passed_on(self) -> dict[int, frozenset[int]]:
+        """Those of `gradients_given` whose tensors other gradient ops took, too, by the place."""
+        return _by_place(d.gradients_passed_on for d in self._definitions)
 
     def layer_of_kind(self, kind: ExecutionKind) -> Layer | None:
         """Return the layer in whose call executions of a kind ran, where that is recorded."""
@@ -253,6 +257,12 @@ class Run:
             if source is not None:
                 return source
         return None
+
+
+def _by_place(all_given: Iterable[Mapping[int, set[int]]]) -> dict[int, frozenset[int]]:
+    """Return a copy of what the processes' tapes gave: they may be read meanwhile."""
+    copies = [list(given.items()) for given in all_given]
+    return {place: frozenset(makers) for given in copies for place, makers in given}
 
 
 def _in_order(

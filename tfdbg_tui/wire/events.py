@@ -242,6 +242,8 @@ class GradientsGiven(Message):
     code_location: bytes = pb(1, FieldType.BYTES)
     # Code locations of the ops.
     makers: list[bytes] = pb(2, FieldType.BYTES_LIST)
+    # Those of them whose tensors other gradient ops took, too.
+    passed_on: list[bytes] = pb(3, FieldType.BYTES_LIST)
 
 
 @dataclass(slots=True)

@@ -257,6 +257,22 @@ def test_the_gradient_of_the_same_zero_is_the_same_bug(tmp_path: Path) -> None:
     assert (root.op_type, root.alerts) == ("Log", 2)
 
 
+def test_gradients_of_two_ops_that_begin_with_one_gradient_are_two_bugs(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Neg", "Neg", "x:0")
+    program.op("f", "Neg", "gradient_tape/Neg/Neg", "dy:0")
+    program.trace("f", "gradient_tape/Neg/Neg", floats(1, 1))
+    for number in ("", "_1"):
+        program.op("f", "Sqrt", f"Sqrt{number}", f"a{number}:0")
+        grad = f"gradient_tape/SqrtGrad{number}"
+        program.op("f", "SqrtGrad", grad, f"Sqrt{number}:0", "gradient_tape/Neg/Neg:0")
+        program.trace("f", f"Sqrt{number}", floats(0, 1))
+        program.trace("f", grad, floats(INF, 1))
+    roots = diagnose(program.open()).roots
+    assert [(root.op_type, root.alerts) for root in roots] == [("SqrtGrad", 1)] * 2
+
+
 def test_a_line_of_a_library_that_one_line_calls_again_and_again_is_one_bug(tmp_path: Path) -> None:
     """As the step of an optimizer without epsilon, for each variable."""
     for in_library in ("update_step", ""):

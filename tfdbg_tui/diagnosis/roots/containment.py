@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
-from tfdbg_tui.diagnosis.gradients import is_backward, is_not_given
+from tfdbg_tui.diagnosis.gradients import is_backward, is_not_given, is_passed_on
 from tfdbg_tui.diagnosis.op_traits import (
     ASKS,
     BOUNDS,
@@ -95,12 +95,23 @@ class Containment:
     def _is_asked(self, event: TensorEvent) -> bool:
         return any(use.op_type in ASKS for use in self._dataflow.consumers(event))
 
+    def _uses(self, event: TensorEvent) -> tuple[Use, ...]:
+        """Return the uses of a tensor.
+
+        What becomes of a gradient that is given to the program is up to the program: that the tape
+        goes on to other gradients with it is no use of it.
+        """
+        uses = self._dataflow.consumers(event)
+        if uses and is_passed_on(self._run, event):
+            return tuple(u for u in uses if u.event is None or not is_backward(self._run, u.event))
+        return uses
+
     def _passing(self, site: AlertSite, event: TensorEvent) -> bool:
         """Whether a tensor that nothing recorded takes, such as a loss, was finite again later.
 
         Where the program asks whether values are finite, it has then left out what was not.
         """
-        uses = [use for use in self._dataflow.consumers(event) if use.op_type not in ASKS]
+        uses = [use for use in self._uses(event) if use.op_type not in ASKS]
         return not uses and self._recovered(site)
 
     def _left_out_by_python(self, site: AlertSite) -> bool:
@@ -115,7 +126,7 @@ class Containment:
         steps = self._run.executions.steps.numbers_of(alike)
         later = alike[(alike > last) & (steps > steps[alike == last][0])]
         events = (replace(site.last, index=row) for row in later[:_TRIED].tolist())
-        return any(self._dataflow.consumers(event) for event in events)
+        return any(map(self._uses, events))
 
     def _recovered(self, site: AlertSite) -> bool:
         last = site.last.index
@@ -130,7 +141,7 @@ class Containment:
             tolerance = Tolerance.LEFT_OUT
         elif summary.nan is None and tolerance is Tolerance.KEPT:
             tolerance = Tolerance.ABSORBED  # NaN or ∞: the dump does not tell which
-        uses = self._dataflow.consumers(event)
+        uses = self._uses(event)
         if uses and self._leaves_pipeline(event, uses):
             return True  # what comes out of the pipeline is looked at by itself
         uses = tuple(use for use in uses if use.op_type not in SHOWS)

@@ -158,7 +158,8 @@ class SameBug:
     def _inputs(self, event: TensorEvent, depth: int = _GRADIENT_DEPTH) -> set[Source]:
         """Return the tensors that an event was computed from: log(p) and 1/p share theirs.
 
-        A gradient is computed from forward values, and from gradients of other values.
+        A gradient is computed from forward values, and from gradients of other values.  What the
+        gradients of two ops begin with is no bug of theirs: they are added, or 1 to begin with.
         """
         if depth == _GRADIENT_DEPTH and event in self._sources:
             return self._sources[event]
@@ -171,6 +172,8 @@ class SameBug:
             if not self._finite(event, producer):
                 continue
             source = self._dataflow.origin(producer.event)
+            if self._is_of_other_gradient(event, source):
+                continue
             summary = producer.given or self._summaries(source)
             scalar = summary is not None and summary.size == 1 and not summary.zero
             if not scalar and op_type_of(self._run, source) != "Const":
@@ -180,6 +183,11 @@ class SameBug:
         if depth == _GRADIENT_DEPTH:
             self._sources[event] = found
         return found
+
+    def _is_of_other_gradient(self, event: TensorEvent, source: TensorEvent) -> bool:
+        """Whether two tensors are of the gradients of two ops, as far as these are known."""
+        ops = self._forward_op(event), self._forward_op(source)
+        return None not in ops and ops[0] != ops[1]
 
     def _code_key(self, event: TensorEvent) -> Hashable:
         """Return what an op keeps when its function is traced anew or run on another replica.

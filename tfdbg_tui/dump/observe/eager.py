@@ -166,7 +166,7 @@ class EagerExecutions:
         here = self._locations.here(frame)
         location, layer = here.encoded, here.layer
         taken, made = tuple(map(tensor_id, inputs)), tuple(map(tensor_id, outputs))
-        self.tape_ops.note(made, location)
+        self.tape_ops.note(taken, made, location)
         if here.gradient_depth is not None:
             forward = tape_hooks.forward_tensors(frame, here.gradient_depth)
             layer = self._forward_layers.find(*forward) or layer

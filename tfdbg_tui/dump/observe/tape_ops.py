@@ -15,29 +15,38 @@ class TapeOps(threading.local):
     def __init__(self) -> None:
         self._depth = 0
         self._makers: dict[int, bytes] = {}  # code locations, by the number of a tensor
+        self._taken: set[int] = set()  # numbers of tensors
 
     def begin(self) -> None:
         """Note that a tape begins."""
         self._depth += 1
 
-    def note(self, made: Iterable[int], location: bytes) -> None:
+    def note(self, taken: Iterable[int], made: Iterable[int], location: bytes) -> None:
         """Note an eager op.
 
         Args:
+            taken: Numbers of its inputs.
             made: Numbers of its outputs.
             location: Its code location.
         """
         if self._depth:
+            self._taken.update(taken)
             self._makers.update(dict.fromkeys(made, location))
 
-    def end(self, given: Iterable[int]) -> set[bytes] | None:
+    def end(self, given: Iterable[int]) -> tuple[set[bytes], set[bytes]] | None:
         """Return the code locations of the ops that made what a tape gives; None if it ran none.
+
+        With them: those of the ops whose tensors other ops of the tape take as well.
 
         Args:
             given: Numbers of the tensors.
         """
-        makers = self._makers
+        makers, taken = self._makers, self._taken
         self._depth -= 1
         if not self._depth:
-            self._makers = {}
-        return {makers[number] for number in given if number in makers} if makers else None
+            self._makers, self._taken = {}, set()
+        if not makers:
+            return None
+        known = [number for number in given if number in makers]
+        passed_on = {makers[number] for number in known if number in taken}
+        return {makers[number] for number in known}, passed_on

@@ -33,7 +33,7 @@ class VariableRecords:
         # Pairs of a handle and one of the above, and what is differentiated.
         self._answers: set[Hashable] = set()
         self._seen: set[Hashable] = set()
-        self._given: dict[bytes, set[bytes]] = {}
+        self._given: dict[bytes, tuple[set[bytes], set[bytes]]] = {}
 
     def of_layer(self, number: int, layer: Any) -> None:
         """Note the variables of a layer that is called; those in an inner one are told by that.
@@ -107,20 +107,21 @@ class VariableRecords:
                 self._write(handle, variables.name_of(variable), variables.is_trainable(variable))
         self._define(gradient_request=place.encode())
 
-    def gradients_given(self, place: bytes, makers: set[bytes]) -> None:
+    def gradients_given(self, place: bytes, makers: set[bytes], passed_on: set[bytes]) -> None:
         """Note which eager ops made what a tape has given.
 
         Args:
             place: Code location of where it was asked.
             makers: Those of the ops.
+            passed_on: Those of the ops whose tensors others of the tape took, too.
         """
         if len(self._given) >= _MAX_KNOWN:
             self._given.clear()
-        known = self._given.get(place)
-        new = makers - (known or set())
-        if known is None or new:
-            self._given[place] = makers | (known or set())
-            record = events.GradientsGiven(place, sorted(new))
+        known, known_passed_on = self._given.get(place) or (set(), set())
+        new, new_passed_on = makers - known, passed_on - known_passed_on
+        if place not in self._given or new or new_passed_on:
+            self._given[place] = makers | known, passed_on | known_passed_on
+            record = events.GradientsGiven(place, sorted(new), sorted(new_passed_on))
             self._define(gradients_given=record.encode())
 
     def _with_handles(self, some: Iterable[Any]) -> Iterator[tuple[int, Any]]:

@@ -72,6 +72,7 @@ class Definitions:
         self.variables: dict[int, Variable] = {}  # by the id of the handle
         self.gradient_requests: list[GradientRequest] = []
         self.gradients_given: dict[int, set[int]] = {}
+        self.gradients_passed_on: dict[int, set[int]] = {}
         self.num_ops = 0
         self._texts: dict[int, SourceFile] = {}  # by offset of the record
         self._stacks = stacks
@@ -272,8 +273,12 @@ class Definitions:
         )
 
     def _add_given(self, record: events.GradientsGiven) -> None:
-        makers = self.gradients_given.setdefault(self._stack_id(record.code_location), set())
+        place = self._stack_id(record.code_location)
+        makers = self.gradients_given.setdefault(place, set())
         makers.update(map(self._stack_id, record.makers))
+        if record.passed_on:
+            passed_on = self.gradients_passed_on.setdefault(place, set())
+            passed_on.update(map(self._stack_id, record.passed_on))
 
     def _stack_id(self, location: bytes) -> int:
         return self._stacks.number((self.file_set, location))
