@@ -437,3 +437,16 @@ def test_functions_of_a_one_shot_iterator_are_seen(dump: Path) -> None:
         ("Square root of a negative number", "proved")
     ]
     assert not report.gaps
+
+
+def test_constants_can_be_fed(dump: Path) -> None:
+    numbers = tf.constant([1.0, 2.0])
+    filled = tf.fill([3], tf.constant(1.0, name="value"))
+    positive = tf.reduce_sum(tf.maximum(tf.sign(filled), 0.0)) + tf.reduce_sum(tf.exp(numbers))
+    with v1.Session() as session:
+        healthy = session.run([filled, positive])
+        assert session.run(numbers * 2.0, {numbers: [3.0, 4.0]}).tolist() == [6.0, 8.0]
+        bad = session.run([filled, positive], {"value:0": np.nan})
+    assert np.isfinite(healthy[0]).all()
+    assert np.isnan(bad[0]).all()
+    assert diagnosed(dump).verdict == "bad"

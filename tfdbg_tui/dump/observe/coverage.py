@@ -18,6 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode import summaries
+from tfdbg_tui.dump.tensorflow import graph_ops
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -133,8 +134,7 @@ def _known_counts(item: Observed, *, detailed: bool) -> summaries.HealthCounts |
     if item.row.size == 0:
         return summaries.HealthCounts()
     if item.op_type == "Const":
-        value = tf.get_static_value(item.tensor)
-        return summaries.health_counts(value, detailed=detailed) if value is not None else None
+        return summaries.health_counts(graph_ops.constant(item.tensor), detailed=detailed)
     return _counts_of_fill(item, detailed=detailed)
 
 
@@ -142,8 +142,8 @@ def _counts_of_fill(item: Observed, *, detailed: bool) -> summaries.HealthCounts
     """Return the counts of a tensor of known size whose elements are all one finite number."""
     shape = item.row.shape
     value = _FILLS.get(item.op_type)
-    if item.op_type == "Fill":
-        value = tf.get_static_value(item.inputs[1])
+    if item.op_type == "Fill" and item.inputs[1].graph.building_function:  # sessions can feed it
+        value = graph_ops.constant(item.inputs[1])
     if shape is None or value is None:
         return None
     one = np.array([value], item.tensor.dtype.base_dtype.as_numpy_dtype)

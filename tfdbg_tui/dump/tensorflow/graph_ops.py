@@ -156,7 +156,15 @@ def _constant(op: Any, name: str) -> Any:
     if any(attribute.name == name for attribute in op.op_def.attr):
         return op.get_attr(name)
     names = [argument.name for argument in op.op_def.input_arg]  # no list comes before the keys
-    return tf.get_static_value(op.inputs[names.index(name)]) if name in names else None
+    return constant(op.inputs[names.index(name)]) if name in names else None
+
+
+def constant(tensor: Any) -> Any:
+    """Return the value of a constant of a graph, None of any other tensor.
+
+    After `tf.get_static_value` a session lets nobody feed the tensor.
+    """
+    return tf.make_ndarray(tensor.op.get_attr("value")) if tensor.op.type == "Const" else None
 
 
 def is_reference(tensor: Any) -> bool:
