@@ -420,6 +420,39 @@ def test_a_compiled_function_in_a_dataset_is_named(tmp_path: Path) -> None:
     assert "XLA compiles it" in gap_text(report)
 
 
+def on_a_single_thread(how: str) -> Any:
+    """Run a function with tensors too large for a graph without branches of ours."""
+    executor = "SINGLE_THREADED_EXECUTOR"
+    function = tf.function(lambda x: tf.reduce_sum(tf.exp(x) * 0.0))
+    if how == "call":
+        with tf.experimental.function_executor_type(executor):
+            return function(tf.zeros([5000]))
+
+    @tf.function
+    def nested(x: Any) -> Any:
+        with tf.experimental.function_executor_type(executor):
+            return function(x)
+
+    if how == "nested call":
+        return nested(tf.zeros([5000]))
+    config = tf.compat.v1.ConfigProto()
+    if how == "session":
+        config.experimental.executor_type = executor
+    with tf.Graph().as_default(), tf.compat.v1.Session(config=config) as session:
+        x = tf.zeros([5000])
+        return session.run(
+            nested(x) if how == "call in a session" else tf.reduce_sum(tf.exp(x) * 0)
+        )
+
+
+@pytest.mark.parametrize("how", ["call", "nested call", "session", "call in a session"])
+def test_what_the_single_threaded_executor_runs_is_left_alone(tmp_path: Path, how: str) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    assert float(on_a_single_thread(how)) == 0.0
+    tfdbg_tui.disable_dump_debug_info()
+    assert "because the single-threaded executor" in gap_text(diagnose(open_run(tmp_path)))
+
+
 DTENSOR = """
 import sys
 import tensorflow as tf

@@ -553,10 +553,10 @@ class DumpWriter:
         if not self._recorder.broken and not run.computed_again:
             self._sessions.run_failed(session.graph, run.plan, error)
 
-    def session_skipped(self, session: Any, what: str) -> None:
+    def session_skipped(self, session: Any, what: str, reason: str) -> None:
         """Say in the dump that a session runs in a way that is not recorded."""
         if self._wants(session.graph):
-            self._sessions.skip_once(session.graph, f"what {what} runs", "only Session.run is")
+            self._sessions.skip_once(session.graph, f"what {what} runs", reason)
 
     # ---- Executions of graphs ------------------------------------------------------------------
 

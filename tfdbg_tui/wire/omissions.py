@@ -27,5 +27,8 @@ RAISED = "raised"
 FAILED = "failed"
 """The program ended with an error: what it would have run is not on record."""
 
+BY_SINGLE_THREAD = "the single-threaded executor has no branches, which the ops that record need"
+"""The reason of what is skipped on the executor of that name."""
+
 BY_DTENSOR = "DTensor runs it"
 """The reason of what is skipped there: neither Python nor `enable_check_numerics` works in it."""

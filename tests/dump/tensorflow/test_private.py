@@ -93,7 +93,7 @@ def without_attribute(declaration: private.Declaration) -> Iterator[None]:
     kinds = owner.__mro__ if isinstance(owner, type) else (owner, *type(owner).__mro__)
     with pytest.MonkeyPatch.context() as patch:
         for kind in kinds:
-            if name in vars(kind):
+            if name in vars(kind) and kind is not object:
                 patch.delattr(kind, name)
         yield
 

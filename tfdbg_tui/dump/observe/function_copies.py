@@ -25,8 +25,10 @@ from tfdbg_tui.dump.tensorflow.function_defs import (
     called_functions,
     function_attributes,
     hands_on_inputs,
+    is_single_threaded,
     set_captures,
 )
+from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,6 +140,10 @@ class FunctionCopies:
         value = op.get_attr(attribute)
         names = [f.name for f in (value if isinstance(value, list) else [value])]
         usage = Usage(stateless=_is_dataset(op.type), in_session=True)
+        if is_single_threaded(op.node_def):
+            for name in names:
+                self._leave_out(name, omissions.BY_SINGLE_THREAD)
+            return
         copies = [self._of_graph(graph, name, usage) for name in names]
         for copy in copies:
             if copy is not None:
@@ -238,6 +244,10 @@ class FunctionCopies:
                 used=computed.nodes[node.name],
             )
             called = list(called_functions(node))
+            if is_single_threaded(node):
+                for function in called:
+                    self._leave_out(function.name, omissions.BY_SINGLE_THREAD)
+                continue
             copies = [self.of(function.name, inside) for function in called]
             passed = {
                 n: tensor for copy in filter(None, copies) for n, tensor in copy.captures.items()

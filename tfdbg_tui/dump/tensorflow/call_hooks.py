@@ -12,6 +12,7 @@ from tensorflow.python.eager.polymorphic_function import atomic_function, functi
 from tensorflow.python.eager.polymorphic_function.function_context import EagerContext
 
 from tfdbg_tui.dump.tensorflow import devices, functions, own
+from tfdbg_tui.dump.tensorflow.function_defs import SINGLE_THREADED
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 from tfdbg_tui.wire import omissions
 
@@ -136,7 +137,7 @@ class CallHooks:
         """Call a function; its outputs are recorded by the op callback where there is one."""
         call = self._listener.tell("call_begins", op_name)
         try:
-            function, captures = self._function_to_run(op_name, call, inputs)
+            function, captures = self._function_to_run(op_name, call, inputs, rest[0])
             outputs = original(function, num_outputs, [*inputs, *captures], *rest)
         except BaseException as error:
             own.restore_names(error)
@@ -145,9 +146,14 @@ class CallHooks:
         self._listener.tell("call_ends", call, inputs, outputs)
         return outputs
 
-    def _function_to_run(self, op_name: str, call: Any, inputs: Any) -> tuple[str, list[Any]]:
+    def _function_to_run(
+        self, op_name: str, call: Any, inputs: Any, attrs: Any
+    ) -> tuple[str, list[Any]]:
         if self._listener.attempt(_CALLS, devices.runs_on_custom, inputs):
             self._listener.tell("function_left_out", op_name, omissions.BY_DTENSOR)
+            return op_name, []
+        if attrs and attrs[:2] == ("executor_type", SINGLE_THREADED):
+            self._listener.tell("function_left_out", op_name, omissions.BY_SINGLE_THREAD)
             return op_name, []
         to_run: tuple[str, list[Any]] | None
         to_run = self._listener.tell("function_to_run", op_name, call)

@@ -41,6 +41,15 @@ def called_functions(node: Any) -> Iterator[Any]:
             yield from value.list.func if value.HasField("list") else [value.func]
 
 
+SINGLE_THREADED = "SINGLE_THREADED_EXECUTOR"
+"""The executor of `tf.experimental.function_executor_type` that knows no v1 control flow."""
+
+
+def is_single_threaded(node: Any) -> bool:
+    """Return whether a node calls its function on the executor that knows no v1 control flow."""
+    return "executor_type" in node.attr and node.attr["executor_type"].s.decode() == SINGLE_THREADED
+
+
 _INPUT_TYPES = {
     **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall"), "Tin"),
     **dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase"), "Tin"),

@@ -107,7 +107,7 @@ class Listener(Protocol):
             error: What was raised.
         """
 
-    def session_skipped(self, session: Any, what: str) -> None:
+    def session_skipped(self, session: Any, what: str, reason: str) -> None:
         """A session runs in a way that is not recorded."""
 
     def function_created(self, name: str, graph: Any, attrs: Any) -> None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 from tensorflow.python.client.session import BaseSession
 
 from tfdbg_tui.dump.tensorflow import own
+from tfdbg_tui.dump.tensorflow.function_defs import SINGLE_THREADED
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
+from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.listener import SafeListener
     from tfdbg_tui.dump.tensorflow.private import Wrappers
 
+_INIT = declare(BaseSession, "__init__", "self", "target", "graph", "config")
 _DO_RUN = declare(
     BaseSession,
     "_do_run",
@@ -32,6 +36,11 @@ target_of = attribute(BaseSession, "sess_str")
 """Returns the address of the process that a session computes in; empty for this one."""
 
 
+_ONLY_RUN = "only Session.run is"
+_single_threaded: weakref.WeakSet[Any] = weakref.WeakSet()
+"""The sessions whose executor has no v1 control flow."""
+
+
 class SessionHooks:
     """Tells of runs of sessions."""
 
@@ -41,11 +50,20 @@ class SessionHooks:
     def wrappers(self) -> Wrappers:
         """Return what to wrap, and how."""
         return (
+            (_INIT, self._init),
             (_DO_RUN, self._do_run),
             (_DO_CALL, _do_call),
             (_MAKE_CALLABLE, self._make_callable),
             (_MAKE_CALLABLE_FROM_OPTIONS, self._make_callable_from_options),
         )
+
+    def _init(self, original: Any) -> Any:
+        def init(this: Any, target: Any = "", graph: Any = None, config: Any = None) -> None:
+            original(this, target, graph, config)
+            if config is not None and config.experimental.executor_type == SINGLE_THREADED:
+                _single_threaded.add(this)
+
+        return init
 
     def _do_run(self, original: Any) -> Any:
         def do_run(
@@ -58,8 +76,13 @@ class SessionHooks:
             run_metadata: Any,
         ) -> Any:
             if handle is not None:
-                self._listener.tell("session_skipped", this, "Session.partial_run")
+                self._listener.tell("session_skipped", this, "Session.partial_run", _ONLY_RUN)
                 return original(this, handle, targets, fetches, feeds, options, run_metadata)
+            if this in _single_threaded:
+                self._listener.tell(
+                    "session_skipped", this, "Session.run", omissions.BY_SINGLE_THREAD
+                )
+                return original(this, None, targets, fetches, feeds, options, run_metadata)
             run = self._listener.tell("session_run_begins", this, targets, fetches, feeds)
             if run is None:
                 return original(this, None, targets, fetches, feeds, options, run_metadata)
@@ -110,7 +133,8 @@ class SessionHooks:
 
     def _make_callable_from_options(self, original: Any) -> Any:
         def make_callable_from_options(this: Any, callable_options: Any) -> Any:
-            self._listener.tell("session_skipped", this, "Session._make_callable_from_options")
+            what = "Session._make_callable_from_options"
+            self._listener.tell("session_skipped", this, what, _ONLY_RUN)
             return original(this, callable_options)
 
         return make_callable_from_options
