@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ tf = pytest.importorskip("tensorflow")
 from tensorflow.python.framework import ops  # noqa: E402
 
 import tfdbg_tui  # noqa: E402
+from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
 from tfdbg_tui.dump.observe import graphs  # noqa: E402
 from tfdbg_tui.dump.record import stacks  # noqa: E402
 from tfdbg_tui.dump.tensorflow import own_frames  # noqa: E402
@@ -146,3 +148,26 @@ def test_ops_from_before_the_dump_have_locations(tmp_path: Path) -> None:
         assert len(frames) == 3 + number
         for stack in frames:
             assert __file__ in {path for path, _, _ in stack}
+
+
+def test_packages_of_another_environment_are_libraries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of a virtual environment that was made with --system-site-packages."""
+    packages = tmp_path / "python3" / "dist-packages"
+    packages.mkdir(parents=True)
+    (packages / "takes_logs.py").write_text(
+        "import tensorflow as tf\nlog = lambda x: tf.math.log(x)\n"
+    )
+    monkeypatch.syspath_prepend(str(packages))
+    takes_logs = importlib.import_module("takes_logs")
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path / "logdir"), "ADAPTIVE", -1, on_bad="raise")
+    try:
+        with pytest.raises(BadTensorError, match=r"created at .*test_stacks"):
+            takes_logs.log(tf.zeros([1]))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    run = tfdbg_tui.open_run(str(tmp_path / "logdir"))
+    kept = {Path(path).name for host, path in run.source_paths if run.source(host, path).lines}
+    assert Path(__file__).name in kept
+    assert "takes_logs.py" not in kept

@@ -35,6 +35,8 @@ _INSTALLATION = tuple(
     for name in ("stdlib", "platstdlib", "purelib", "platlib")
     if (path := sysconfig.get_paths().get(name))
 )
+_PACKAGES = frozenset(("site-packages", "dist-packages"))
+"""Also of an environment around this one, of the user, or on PYTHONPATH."""
 _MAX_CACHED_STACKS = 50_000
 
 
@@ -215,7 +217,9 @@ def _absolute(path: str) -> str:
 
 
 def _is_installed(path: str) -> bool:
-    return path.startswith(_INSTALLATION) or path.startswith(own_frames.OWN_DIRECTORY)
+    if path.startswith(_INSTALLATION) or path.startswith(own_frames.OWN_DIRECTORY):
+        return True
+    return not _PACKAGES.isdisjoint(path.split(os.sep))
 
 
 def _source_lines(path: str, name: str) -> list[str]:
