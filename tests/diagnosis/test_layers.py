@@ -109,6 +109,43 @@ def test_a_gradient_outside_of_layers_names_the_layer_that_it_leads_to(tmp_path:
     assert "makes      the gradient for the result of head (Dense, float16)" in to_text(report)
 
 
+def test_a_gradient_in_a_loop_is_of_the_layer_of_its_forward_op(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    program.layer(1, 0, "rnn", "SimpleRNN")
+    program.layer(2, 1, "cell", "SimpleRNNCell")
+    program.graph("root", "")
+    for graph_id in ("f", "cond", "body", "body_grad"):
+        program.graph(graph_id, graph_id, "root" if graph_id == "f" else "f")
+    program.op("f", "While", "rnn/while", "x:0", layer=1, calls=("cond", "body"))
+    gradient = "gradient_tape/rnn/while"
+    calls = "cond", "body_grad"
+    program.op("f", "StatelessWhile", f"{gradient}/rnn/while_grad", "x:0", calls=calls)
+    program.op("body", "Tanh", "rnn/while/cell/Tanh", "x:0", layer=2)
+    name = f"{gradient}/gradients/rnn/while/cell/Tanh_grad/TanhGrad"
+    program.op("body_grad", "TanhGrad", name, "x:0", "y:0")
+    run = program.open()
+    layer = LayersOfOps(run).of(run.graphs["body_grad"].ops[name])
+    assert (layer and layer.path) == "rnn/cell"
+
+
+def test_a_bug_in_several_layers_names_them_all(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    program.graph("root", "")
+    program.graph("f", "step", "root")
+    for number, name in ((1, "first"), (2, "second"), (3, "healthy")):
+        program.layer(number, 0, name, "Scale")
+        program.op("f", "Placeholder", f"{name}/x")
+        program.op("f", "Square", f"{name}/Square", f"{name}/x:0", layer=number)
+    for name, value in (("first", 1e30), ("second", 1e30), ("healthy", 1.0)):
+        program.trace("f", f"{name}/x", floats(value))
+        program.trace("f", f"{name}/Square", floats(np.inf if value > 1 else 1.0))
+    report = diagnose(program.open())
+    (root,) = report.roots
+    assert (root.layer.path, [layer.path for layer in root.other_layers]) == ("first", ["second"])
+    assert report.to_json()["roots"][0]["other_layers"][0]["path"] == "second"
+    assert "also in    second (Scale)" in to_text(report)
+
+
 @pytest.mark.parametrize(
     ("query", "count"),
     [

@@ -9,6 +9,7 @@ import pytest
 
 from tests.diagnosis.tiny import Program
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose
+from tfdbg_tui.diagnosis.report.words import to_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,3 +107,69 @@ def test_what_an_optimizer_keeps_is_told_with_its_layer_and_since_when(tmp_path:
         "hidden",
     )
     assert "of up to 1e+20 (beyond 1e+15 by step 3), whose root is 1e+10" in suspect.evidence
+
+
+def test_all_that_an_optimizer_keeps_too_much_of_is_told(tmp_path: Path) -> None:
+    """Eagerly, one line reads it all, and only some of that is too large."""
+    recorded = program(tmp_path)
+    recorded.layer(UNKNOWN, 0, "small", "Dense")
+    recorded.variable(6, layer=UNKNOWN)
+    recorded.variable(7, trainable=False, slot_of=6)
+    recorded.graph("f", "f")
+    recorded.op("f", "MatMul", "gradient_tape/MatMul", "x:0", "y:0")
+    for step in range(12):
+        for place, (slot, kept) in enumerate(((SLOT, 1e20), (OTHER_SLOT, 1e18), (7, 1.0))):
+            tensor = 100 + 10 * step + 2 * place
+            one = np.ones(1, np.float32)
+            value = np.float32(kept if step > 1 else 1.0) * one
+            recorded.execution("ReadVariableOp", [slot], {tensor: value}, extremes=True)
+        recorded.trace("f", "gradient_tape/MatMul", one, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {tensor + 1: one}, "f", serial=step + 1)
+        recorded.execution("AssignSubVariableOp", [HIDDEN], {})
+    (suspect,) = diagnose(recorded.open()).suspects
+    assert suspect.rule == "optimizer-slot-exploded"
+    assert suspect.layer.name == "hidden"
+    assert [layer.name for layer in suspect.other_layers] == ["out"]
+
+
+def test_a_root_of_no_layer_names_the_variable_that_it_takes(tmp_path: Path) -> None:
+    recorded = Program(tmp_path)
+    recorded.variable(1, name="wide")
+    recorded.execution("ReadVariableOp", [1], {20: LARGE})
+    recorded.execution("Cast", [20], {21: LARGE})
+    recorded.execution("MatMul", [21, 21], {22: BAD})
+    (root,) = diagnose(recorded.open()).roots
+    assert root.variables == ("wide",)
+
+
+def test_a_root_in_a_step_names_the_variables_that_it_is_for(tmp_path: Path) -> None:
+    recorded = Program(tmp_path)
+    recorded.graph("f", "f")
+    for step in (50, 51, 52):
+        recorded.execution("f", [], {step: LARGE}, "f")
+    for handle, name in ((1, "wide"), (2, "scale"), (3, "healthy")):
+        recorded.variable(handle, name=name)
+        recorded.variable(10 + handle, trainable=False, slot_of=handle)
+        recorded.execution("Identity", [], {30 + handle: LARGE})
+        squared = LARGE if name == "healthy" else BAD
+        recorded.execution("Square", [30 + handle], {40 + handle: squared}, line=3)
+        recorded.execution("AssignAddVariableOp", [10 + handle, 40 + handle], {})
+    report = diagnose(recorded.open())
+    (root,) = report.roots
+    assert root.variables == ("wide", "scale")
+    assert "variable   wide, scale" in to_text(report)
+
+
+def test_what_a_program_keeps_without_a_name_is_told_by_the_variable_that_it_changes(
+    tmp_path: Path,
+) -> None:
+    recorded = Program(tmp_path)
+    recorded.variable(1, name="proj")
+    recorded.execution("Identity", [], {20: LARGE})
+    recorded.execution("AddV2", [20], {21: BAD})
+    recorded.execution("AssignVariableOp", [UNKNOWN, 21], {})
+    recorded.execution("ReadVariableOp", [UNKNOWN], {22: BAD})
+    recorded.execution("Sqrt", [22], {23: BAD})
+    recorded.execution("AssignSubVariableOp", [1, 23], {})
+    (root,) = diagnose(recorded.open()).roots
+    assert root.variables == ("proj",)

@@ -106,10 +106,11 @@ class Program:
         unconnected: tuple[int, ...] = (),
         left_out: tuple[int, ...] = (),
         of: tuple[str, str] = ("", ""),
+        of_eager: int = 0,
     ) -> None:
         """Records what a tape is asked for; see `events.GradientRequest`."""
         answer = list(unconnected), list(left_out)
-        record = events.GradientRequest(b"", asked, *answer, *of)
+        record = events.GradientRequest(b"", asked, *answer, *of, of_eager)
         self._add("graphs", gradient_request=record.encode())
 
     def function(

@@ -42,7 +42,9 @@ RULES = {
         *("near-overflow", "half-precision-overflow", "grew-until-overflow", "softmax-by-hand")
     },
     "exploding-slot": {"optimizer-slot-exploded", "squared-gradient-overflow", *DIVERGED},
-    "loss-scale-stuck-or-falling": {"all-steps-skipped", "most-steps-skipped"},
+    "loss-scale-stuck-or-falling": {
+        *("all-steps-skipped", "most-steps-skipped", "loss-scale-below-one")
+    },
     "most-steps-skipped": {"all-steps-skipped", "most-steps-skipped"},
     "bad-batch": {
         *("bad-argument", "bad-array", "bad-pipeline-input", "bad-python-value"),
@@ -86,9 +88,13 @@ def main() -> int:
 
 
 def layers_of(finding: Finding) -> set[str]:
-    """Returns the names of the layers that a finding names, and of those around them."""
-    named = [layer for layer in (finding.layer, finding.input_layer) if layer]
-    return {part.name for layer in named for part in layer.parts}
+    """Returns the names of the layers that a finding names, of those around them, and of variables.
+
+    The name of a variable of a layer that was never called begins with that of the layer.
+    """
+    layers = (finding.layer, finding.input_layer, *finding.other_layers)
+    named = {part.name for layer in layers if layer for part in layer.parts}
+    return named.union(*(name.split("/") for name in finding.variables))
 
 
 def run_dumped(program: Path, logdir: str) -> None:

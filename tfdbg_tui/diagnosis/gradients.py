@@ -49,6 +49,9 @@ _FRAME = re.compile(
 _FUNCTION = re.compile(r"(gradient|_gradient_function|imperative_grad|jacobian|batch_jacobian)$")
 
 _SCOPE = re.compile(r"(?:^|.*/)(?:gradient_tape|gradients(?:_\d+)?)/(.+)/[^/]+$")
+_WITHIN = re.compile(r".*/gradients(?:_\d+)?/")
+"""In the gradient of a loop or branch: what comes before the name of the forward op in its body."""
+
 _SLOPES = {
     "Reciprocal": ("Log", "Log1p", "Acos", "Asin", "Atanh", "Angle"),
     "RealDiv": ("Atan2", "Acosh", "RealDiv"),
@@ -334,14 +337,26 @@ def _named(run: Run, calls: Calls, op: GraphOp) -> GraphOp | None:
     match = _SCOPE.match(op.name)
     if match is None:
         return None
-    graphs = [op.graph_id, calls.forward_graph(calls.outermost(op.graph_id)) or ""]
-    parts = match[1].split("/")
-    for graph_id in graphs:
+    graphs = op.graph_id, calls.forward_graph(calls.outermost(op.graph_id)) or ""
+    scopes = [(graph_id, match[1]) for graph_id in graphs]
+    within = _WITHIN.sub("", match[1])
+    scopes += [(graph_id, within) for graph_id in _forward_parts(run, calls, op.graph_id)]
+    for graph_id, scope in scopes:
+        parts = scope.split("/")
         for end in range(len(parts), 0, -1):
             forward = run.op(graph_id, "/".join(parts[:end]).removesuffix("_grad"))
             if forward is not None:
                 return forward
     return None
+
+
+def _forward_parts(run: Run, calls: Calls, graph_id: str) -> tuple[str, ...]:
+    """Return what the loop or branch consists of whose gradient a graph is a part of."""
+    site = calls.call_site(graph_id)
+    if site is None or site.op is None or not is_backward_op(run, site.op):
+        return ()
+    forward = _named(run, calls, site.op)
+    return calls.called_graphs(forward) if forward is not None else ()
 
 
 def _forward_ops(

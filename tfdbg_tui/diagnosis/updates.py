@@ -1,11 +1,11 @@
-"""Which layer the step of an optimizer is about: that whose variable its numbers go into."""
+"""Which layer or variable the step of an optimizer is about: that which its numbers go into."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.dataflow.variables import assigns
-from tfdbg_tui.diagnosis.events import graph_op_of
+from tfdbg_tui.diagnosis.dataflow.variables import READS, assigns
+from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward_op
 
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import GraphOp, Layer, Run, Variable
 
+_CONVERSIONS = frozenset({"Cast", "Identity"})
 _FAR = 4  # ops to an assignment: Adam squares a gradient, subtracts, scales, and adds what it has
 
 
@@ -27,17 +28,66 @@ def updated_layer(run: Run, dataflow: Dataflow, event: TensorEvent) -> Layer | N
         event: The tensor.
     """
     known = {variable.key: variable for variable in run.variables}
+    if not known:
+        return None
     found = [known.get(key) for key in _first_assigned(run, dataflow, event)]
     layers = {layer_of_variable(run, one) if one else None for one in found}
     return layers.pop() if len(layers) == 1 else None
 
 
+def named_variables(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[str]:
+    """Return the names of the variables that an op makes, takes, or else changes by its result.
+
+    Of what an optimizer keeps it is the name of the variable that it keeps it of.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: The result of the op.
+    """
+    known = {variable.key: variable for variable in run.variables}
+    if not known:
+        return []
+    made = _made(run, dataflow, event) & known.keys()
+    keys = made or _read(run, dataflow, event) & known.keys()
+    keys = keys or _first_assigned(run, dataflow, event) & known.keys()
+    return [_kept_of(run, known[key]).name for key in sorted(keys)]
+
+
 def layer_of_variable(run: Run, variable: Variable) -> Layer | None:
     """Return the layer of a variable, or of the variable that an optimizer keeps it of."""
-    if not variable.slot_of:
-        return variable.layer
+    of = _kept_of(run, variable)
+    return None if of.slot_of else of.layer
+
+
+def _kept_of(run: Run, variable: Variable) -> Variable:
     of = variable.file_set, variable.slot_of
-    return next((other.layer for other in run.variables if other.key == of), None)
+    return next((other for other in run.variables if other.key == of), variable)
+
+
+def _made(run: Run, dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:
+    if event.kind != "execution":
+        return set()
+    kind = run.executions.kind(event.index)
+    return {(kind.file_set, one) for one in dataflow.timeline.output_ids(event.index)}
+
+
+def _read(run: Run, dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:
+    """Return the variables whose values an op takes, in whatever type."""
+    found = set()
+    for producer in dataflow.producers(event):
+        made = producer.event
+        while made is not None and op_type_of(run, made) in _CONVERSIONS:
+            made = next((p.event for p in dataflow.producers(made)), None)
+        if made is None or op_type_of(run, made) not in READS:
+            continue
+        op = graph_op_of(run, made)
+        if op is not None:
+            found.add((run.graphs[op.graph_id].file_set, dataflow.variables.handle(op)))
+        elif made.kind == "execution":
+            kind = run.executions.kind(made.index)
+            found.update((kind.file_set, one) for one in dataflow.timeline.input_ids(made.index))
+    return found
 
 
 def _first_assigned(run: Run, dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:

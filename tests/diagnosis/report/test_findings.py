@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 _FINDING_KEYS = {
     "rule", "certainty", "title", "evidence", "why", "fix", "suggestion", "op_name", "op_type",
     "output_slot", "bad_elements", "graph", "kind", "index", "step", "fit_batch", "when", "device",
-    "layer", "input_layer", "location", "differentiated_at", "alerts", "chain",
+    "layer", "input_layer", "other_layers", "variables", "location", "differentiated_at", "alerts",
+    "chain",
 }  # fmt: skip
 
 
@@ -274,3 +275,19 @@ def test_code_that_starts_a_worker_is_no_program(tmp_path: Path) -> None:
         )
     )
     assert program_of(run) == "/home/ann/train.py"
+
+
+def test_data_is_told_in_the_step_that_uses_it(tmp_path: Path) -> None:
+    """A pipeline made it before: it is in no step."""
+    recorded = Program(tmp_path)
+    recorded.graph("pipeline", "Dataset_map_f")
+    recorded.op("pipeline", "Placeholder", "args")
+    recorded.op("pipeline", "GatherV2", "GatherV2", "args:0")
+    recorded.trace("pipeline", "args", floats(np.inf))
+    recorded.trace("pipeline", "GatherV2", floats(np.inf))
+    recorded.graph("f", "f")
+    for step in range(4):
+        batch = floats(np.inf if step == 2 else 1.0)
+        recorded.execution("f", [10 + step], {20 + step: batch}, "f")
+    (root,) = diagnose(recorded.open()).roots
+    assert (root.op_type, root.step) == ("Placeholder", 2)

@@ -123,6 +123,8 @@ def test_a_layer_with_a_saturated_softmax(
         ("Softmax", "RealDiv", (100, 900), ["saturated-softmax"]),  # by a temperature
         ("Softmax", "Einsum", (100, 190), []),
         ("Softmax", "AddV2", (-1e9, 300), []),  # a mask
+        ("Softmax", "AddV2", (-9997, 3), []),  # another one
+        ("LogSoftmax", "AddV2", (-7e4, 6e4), ["saturated-softmax"]),
         ("Tanh", "BiasAdd", (-9, 700), []),  # some inputs are far off
         ("Tanh", "BiasAdd", (-40, 40), []),
         ("Tanh", "RealDiv", (-900, 700), []),  # a step that is made smooth
@@ -139,6 +141,51 @@ def test_activations_of_what_has_been_too_large_from_the_beginning(
         wide = np.linspace(*ends, 64, dtype=np.float32)
         recorded.trace("f", "before", wide, serial=step + 1, extremes=True)
         recorded.trace("f", "last", some(0.5), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
+    ("to", "ends", "expected"),
+    [
+        ("BatchMatMulV2", (-70, 70), ["saturated-softmax"]),
+        ("BatchMatMulV2", (-40, 40), []),
+        ("Mul", (-70, 70), []),  # of classes, not of what is attended to
+    ],
+)
+def test_attention_without_a_scale(
+    tmp_path: Path, to: str, ends: tuple[float, float], expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "BatchMatMulV2", "scores", "x:0", "y:0")
+    recorded.op("f", "Softmax", "Softmax", "scores:0")
+    recorded.op("f", to, "attended", "Softmax:0", "x:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "attended:0", outputs=0)
+    for step in range(CALLS):
+        wide = np.linspace(*ends, 64, dtype=np.float32)
+        for name, value in (("scores", wide), ("Softmax", some(1.0)), ("attended", some(1.0))):
+            recorded.trace("f", name, value, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "width", "expected"),
+    [(1, 3000.0, ["saturated-softmax"]), (1, 300.0, []), (CALLS - 3, 3000.0, [])],
+)
+def test_what_one_step_has_saturated(
+    tmp_path: Path, first: int, width: float, expected: list[str]
+) -> None:
+    """A classifier that is sure of all that it has learned gets far apart, but not that far."""
+    recorded = program(tmp_path)
+    recorded.op("f", "BiasAdd", "logits", "x:0", "b:0")
+    recorded.op("f", "LogSoftmax", "LogSoftmax", "logits:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "LogSoftmax:0", outputs=0)
+    for step in range(CALLS):
+        half = width / 2 if step >= first else 1.0
+        wide = np.linspace(-half, half, 64, dtype=np.float32)
+        recorded.trace("f", "logits", wide, serial=step + 1, extremes=True)
+        recorded.trace("f", "LogSoftmax", -wide, serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
     assert suspects(recorded) == expected
 
@@ -210,6 +257,26 @@ def test_a_loss_scaler_may_skip_some_steps_but_not_most(tmp_path: Path, name: st
     assert [finding.rule for finding in report.suspects] == expected
     for finding in report.suspects:
         assert "the loss scale went from 1 to 1.82e-12" in finding.evidence
+
+
+@pytest.mark.parametrize(
+    ("first", "halved", "expected"),
+    [(2**10, 14, ["loss-scale-below-one"]), (2**15, 14, []), (2**4, 14, [])],
+)
+def test_a_loss_scale_below_one(
+    tmp_path: Path, first: float, halved: int, expected: list[str]
+) -> None:
+    """Fewer than half of the steps are skipped, and none of the later ones."""
+    recorded = program(tmp_path)
+    recorded.op("f", "ReadVariableOp", "scale", "w:0")
+    recorded.op("f", "Cast", "gradient_tape/Cast", "x:0")
+    recorded.op("f", "IsFinite", "IsFinite", "gradient_tape/Cast:0")
+    for step in range(3 * halved):
+        scale = first * 2.0 ** -min(step, halved)
+        recorded.trace("f", "scale", some(scale, 1), extremes=True)
+        gradient = np.inf if step < halved else 1.0
+        recorded.trace("f", "gradient_tape/Cast", some(gradient, dtype=HALF))
+    assert [finding.rule for finding in diagnose(recorded.open()).suspects] == expected
 
 
 def test_steps_are_skipped_by_python_where_none_changes_a_variable(tmp_path: Path) -> None:
@@ -297,6 +364,18 @@ def test_gradients_that_grow_without_end(tmp_path: Path) -> None:
 )
 def test_gradients_that_do_not(tmp_path: Path, largest: list[float]) -> None:
     assert suspects(trained(tmp_path, largest)) == []
+
+
+def test_a_loss_that_has_risen_is_told_in_the_step_since_when(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    for step in range(STEPS):
+        recorded.execution(
+            "Mean", [], {step + 10: some(1.0 if step < 4 else 1e3, 1)}, extremes=True
+        )
+        recorded.execution("AssignSubVariableOp", [1, step + 10], {})
+    recorded.gradients([1], of_eager=10)
+    (suspect,) = diagnose(recorded.open()).suspects
+    assert suspect.step == 4
 
 
 def test_what_is_no_gradient_may_grow(tmp_path: Path) -> None:
@@ -389,6 +468,58 @@ def test_layers_that_nothing_comes_through(
     for step in range(max(len(values) for _, values in tensors.values())):
         for name, (_, values) in tensors.items():
             recorded.trace("f", name, some(values[step]), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
+def test_gradients_that_vanish_name_the_layers_that_get_no_more(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    for number, name in ((1, "first"), (2, "middle"), (3, "last")):
+        recorded.layer(number, 0, name, "Dense")
+        recorded.op("f", "MatMul", f"{name}/MatMul", "x:0", "y:0", layer=number)
+    names = [f"gradient_tape/{name}/MatMul/MatMul" for name in ("last", "middle", "first")]
+    for name, given in zip(names, ("x", *names), strict=False):
+        recorded.op("f", "MatMul", name, f"{given}:0", "y:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", f"{names[-1]}:0", outputs=0)
+    for step in range(STEPS):
+        # The weights of the first layer have a larger gradient, as what goes in is large.
+        for name, share in zip(names, (1.0, 1e-8, 1e-4), strict=True):
+            value = some(share * FADING[step])
+            recorded.trace("f", name, value, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    (suspect,) = diagnose(recorded.open()).suspects
+    assert (suspect.layer.path, [layer.path for layer in suspect.other_layers]) == (
+        "middle",
+        ["first"],
+    )
+    assert "also in    first (Dense)" in to_text(diagnose(recorded.open()))
+
+
+@pytest.mark.parametrize(
+    ("each", "loss", "expected"),
+    [
+        (0.4, [0.69] * STEPS, ["vanishing-gradient"]),
+        (0.6, [0.69] * STEPS, []),  # as in a GRU at the beginning
+        (0.4, [0.69 * 0.95**step for step in range(STEPS)], []),  # what is near is learned
+    ],
+)
+def test_gradients_that_vanish_in_time(
+    tmp_path: Path, each: float, loss: list[float], expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("body", "while_body_grad", "f")
+    recorded.function("body", "while_body_grad")
+    recorded.op("f", "StatelessWhile", "gradient_tape/while", "x:0", calls=("body", "body"))
+    recorded.op("body", "TanhGrad", "gradient_tape/TanhGrad", "x:0", "y:0")
+    recorded.op("f", "Mean", "loss", "x:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    recorded.gradients([7], of=("f", "loss:0"))
+    for step in range(STEPS):
+        recorded.trace("f", "loss", some(loss[step], 1), serial=step + 1, extremes=True)
+        for number in (0, 1, 2, 4, 8, 16, 32):
+            value = some(0.01 * each**number)
+            name = "gradient_tape/TanhGrad"
+            recorded.trace("body", name, value, serial=step + 1, extremes=True, iteration=number)
         recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
     assert suspects(recorded) == expected
 
@@ -525,3 +656,54 @@ def test_a_layer_that_nothing_changes(
     if assigned:
         recorded.execution("AssignVariableOp", [2], {})
     assert suspects(recorded) == ["layer-never-changes"] * expected
+
+
+@pytest.mark.parametrize(
+    ("array", "asked", "expected"),
+    [
+        (True, True, ["layer-never-changes"]),
+        (False, True, []),  # the next layer takes what has been there before
+        (True, False, []),
+    ],
+)
+def test_a_layer_whose_result_goes_through_numpy(
+    tmp_path: Path, array: bool, asked: bool, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.layer(1, 0, "head", "Dense")
+    recorded.layer(2, 0, "embed", "Dense")
+    for handle in (1, 2):
+        recorded.variable(handle, layer=handle)
+        recorded.execution("VarHandleOp", [], {handle: some(1)})
+        recorded.execution("AssignVariableOp", [handle], {})
+    if asked:
+        recorded.gradients([1, 2], unconnected=(2,))
+    else:
+        recorded.gradients([1], left_out=(2,))
+    for number in range(10, 90, 5):
+        recorded.execution("MatMul", [number], {number + 1: some(0.1)}, layer=2, extremes=True)
+        given = number + 2 if array else number
+        recorded.execution("MatMul", [given], {number + 3: some(0.1)}, layer=1, extremes=True)
+        recorded.execution("AssignSubVariableOp", [1], {})
+    report = diagnose(recorded.open())
+    assert [finding.rule for finding in report.suspects] == expected
+    for finding in report.suspects:
+        assert finding.layer.path == "embed"
+        assert "layer head takes an array that was made after it" in finding.evidence
+
+
+def test_a_variable_that_never_changes_is_told_in_the_first_step(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    for handle, name in ((1, "trained"), (2, "table/embeddings")):
+        recorded.variable(handle, name=name)
+        recorded.execution("VarHandleOp", [], {handle: some(1)})
+    recorded.gradients([1, 2], unconnected=(2,))
+    for number in range(10, 50, 3):
+        recorded.execution("Mean", [], {number: some(0.1, 1)}, extremes=True)
+        recorded.execution("AssignSubVariableOp", [1, number], {})
+    (suspect,) = diagnose(recorded.open()).suspects
+    assert (suspect.rule, suspect.step, suspect.variables) == (
+        "layer-never-changes",
+        0,
+        ("table/embeddings",),
+    )

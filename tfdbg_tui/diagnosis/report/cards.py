@@ -23,6 +23,8 @@ _HARM: dict[GroupKind, str] = {
     "benign": "None: no NaN or ∞ got anywhere that matters.",
 }
 
+_OTHERS = 4  # layers beside the first that are named
+
 PartKind = Literal["title", "source", "text", "removed", "added"]
 
 
@@ -63,6 +65,8 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
     found += [
         Part("op", _op(finding)),
         Part("layer", breadcrumb(finding.layer)),
+        Part("also in", _others(finding)),
+        Part("variable", ", ".join(finding.variables)),
         Part("makes" if finding.in_gradient else "takes", _beside_layer(finding)),
         Part("evidence", finding.evidence),
         Part("elements", bad_elements_text(finding.summary)),
@@ -120,6 +124,12 @@ def _beside_layer(finding: Finding) -> str:
     layer = breadcrumb(finding.input_layer)
     what = "the gradient for the result of" if finding.in_gradient else "the result of"
     return f"{what} {layer}" if layer else ""
+
+
+def _others(finding: Finding) -> str:
+    shown = [breadcrumb(layer) for layer in finding.other_layers[:_OTHERS]]
+    more = len(finding.other_layers) - _OTHERS
+    return ", ".join([*shown, *([f"{more:,} more"] if more > 0 else [])])
 
 
 def _op(finding: Finding) -> str:

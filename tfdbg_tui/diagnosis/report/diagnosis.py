@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
@@ -24,6 +24,7 @@ from tfdbg_tui.diagnosis.gradients import (
     is_backward,
     is_users_gradient,
 )
+from tfdbg_tui.diagnosis.history import history_of
 from tfdbg_tui.diagnosis.layers import LayersOfOps, layer_before
 from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
 from tfdbg_tui.diagnosis.report import advice
@@ -32,11 +33,11 @@ from tfdbg_tui.diagnosis.report.findings import Finding, Report
 from tfdbg_tui.diagnosis.report.headroom import headroom_of
 from tfdbg_tui.diagnosis.report.links import Link, Links
 from tfdbg_tui.diagnosis.report.when import step_of, when_text
-from tfdbg_tui.diagnosis.roots import Causes
+from tfdbg_tui.diagnosis.roots import Causes, Health
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.rules.edits import Occurrences, suggestion
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
-from tfdbg_tui.diagnosis.updates import updated_layer
+from tfdbg_tui.diagnosis.updates import named_variables, updated_layer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,16 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.roots import Root
     from tfdbg_tui.diagnosis.rules.model import Case, Explanation, Match
     from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-    from tfdbg_tui.logdir import Layer, Run
+    from tfdbg_tui.logdir import FitBatch, Layer, Run
+
+_ALIKE = 32  # tensors that one bug has made bad, whose layers are looked for
+_MEMBERS = 8  # places with alerts of a root, which are looked at for a variable
+
+
+class _When(TypedDict):
+    step: int | None
+    fit_batch: FitBatch | None
+    when: str
 
 
 class Diagnosis:
@@ -94,7 +104,62 @@ class Diagnosis:
         """Return what rules say about a root."""
         rule, match = explain(case or self._cases.case(root))
         chain = self.links.of_root(root)
-        return self._finding(self._made_by(root.event), rule, match, root.alerts, chain)
+        found = self._finding(self._made_by(root.event), rule, match, root.alerts, chain)
+        if found.step is None:
+            found = replace(found, **self._when(self._step_of_first_use(root)))
+        alike = self._alike(root)
+        layers = [layer for event in alike if (layer := self._layer(event))]
+        own = {None, found.layer, found.input_layer}
+        return replace(
+            found,
+            other_layers=tuple(dict.fromkeys(layer for layer in layers if layer not in own)),
+            variables=() if own - {None} else self._variables(root, alike),
+        )
+
+    def _alike(self, root: Root) -> list[TensorEvent]:
+        """Return the tensors that the same bug has made bad of finite ones, in the same step.
+
+        Eagerly, one line makes several.
+        """
+        found = list(root.first_tensors)
+        if root.event.kind == "execution":
+            history = history_of(self._run, self.dataflow, root.event)
+            rows = history.rows[history.bad & (history.rows >= root.event.index)]
+            found += [replace(root.event, index=row) for row in rows[:_ALIKE].tolist()]
+        step = self._step(root.event, ())
+        alike = dict.fromkeys(found[:_ALIKE])
+        return [event for event in alike if self._step(event, ()) == step and self._is_new(event)]
+
+    def _step_of_first_use(self, root: Root) -> int | None:
+        """Return the step in which what was made outside of steps first makes others bad."""
+        made = (node.site.first for node in root.members[:_ALIKE])
+        steps = (step_of(self._run, self.dataflow, event) for event in made)
+        return next((step for step in steps if step is not None), None)
+
+    def _is_new(self, event: TensorEvent) -> bool:
+        """Whether nothing bad went into a tensor."""
+        health = (self.causes.health(event, one) for one in self.dataflow.producers(event))
+        return Health.BAD not in health
+
+    def _variables(self, root: Root, alike: Sequence[TensorEvent]) -> tuple[str, ...]:
+        """Return the variables that bad tensors of no layer are made of, or that they change.
+
+        What a program keeps beside its variables has no name on record: then it is the first
+        variable that is changed of it.
+
+        Args:
+            root: The root.
+            alike: What the same bug has made bad.
+        """
+        run, step = self._run, self._step(root.event, ())
+        found = [name for one in alike for name in named_variables(run, self.dataflow, one)]
+        members = (node.site.first for node in root.members[:_MEMBERS])
+        for event in members if not found else ():
+            if self._step(event, ()) == step:
+                found += named_variables(run, self.dataflow, event)
+            if found:
+                break
+        return tuple(dict.fromkeys(found))
 
     def _made_by(self, event: TensorEvent) -> TensorEvent:
         """Return the op that made a bad tensor: that which changed a variable, if that was read."""
@@ -107,9 +172,12 @@ class Diagnosis:
 
     def _suspected(self, suspect: Suspect) -> Finding:
         finding = self._finding(suspect.event, suspect.rule, suspect.match, suspect.times, ())
+        finding = replace(finding, other_layers=suspect.others)
+        if finding.step is None and suspect.step is not None:
+            finding = replace(finding, **self._when(suspect.step))
         if suspect.layer is None:
             return finding
-        return replace(finding, layer=suspect.layer, input_layer=None)
+        return replace(finding, layer=suspect.layer, input_layer=None, variables=())
 
     def _finding(
         self,
@@ -131,6 +199,7 @@ class Diagnosis:
         input_layer = self._input_layer(event, layer)
         if layer is None and input_layer is None:
             layer = updated_layer(run, self.dataflow, event)
+        is_of_none = layer is None and input_layer is None
         return Finding(
             rule=rule.id,
             certainty=match.certainty,
@@ -143,9 +212,7 @@ class Diagnosis:
             op_name=op_name_of(run, event),
             op_type=op_type_of(run, event) or UNKNOWN_OP,
             graph=graph.name if graph else None,
-            step=step,
-            fit_batch=run.fit_batch(step) if step is not None else None,
-            when=when_text(run, step),
+            **self._when(step),
             device=device_of(run, event),
             location=location,
             differentiated_at=ran if ran != location else None,
@@ -154,9 +221,18 @@ class Diagnosis:
             chain=tuple(chain),
             layer=layer,
             input_layer=input_layer,
+            variables=tuple(named_variables(run, self.dataflow, event)) if is_of_none else (),
             in_gradient=is_backward(run, event),
             summary=summary_of(run, event),
         )
+
+    def _when(self, step: int | None) -> _When:
+        run = self._run
+        fit_batch = run.fit_batch(step) if step is not None else None
+        return {"step": step, "fit_batch": fit_batch, "when": when_text(run, step)}
+
+    def _layer(self, event: TensorEvent) -> Layer | None:
+        return self._layers.of_event(event) or updated_layer(self._run, self.dataflow, event)
 
     def _step(self, event: TensorEvent, chain: Sequence[Link]) -> int | None:
         """Return the step of a tensor; of what data functions make, that in which it is used."""

@@ -61,6 +61,8 @@ class Finding:
         layer: The Keras layer or `tf.Module` that it is of, where that is recorded.
         input_layer: Where that is none, or one around others: the one whose result the op takes,
             or the op whose gradient it is of.
+        other_layers: Other layers that show the same.
+        variables: Names of the variables that it takes or changes, where it is of no layer.
         in_gradient: Whether the op is of a backward pass.
         summary: What was recorded of the first bad tensor.
         workers: Of a job of several processes: which of them made it, and how it got to others.
@@ -88,6 +90,8 @@ class Finding:
     chain: tuple[Link, ...]
     layer: Layer | None = None
     input_layer: Layer | None = None
+    other_layers: tuple[Layer, ...] = ()
+    variables: tuple[str, ...] = ()
     in_gradient: bool = False
     summary: TensorSummary | None = None
     workers: str = ""
@@ -122,6 +126,8 @@ class Finding:
             "device": self.device,
             "layer": layer_json(self.layer),
             "input_layer": layer_json(self.input_layer),
+            "other_layers": [layer_json(layer) for layer in self.other_layers],
+            "variables": list(self.variables),
             "location": location_json(self.location),
             "differentiated_at": location_json(self.differentiated_at),
             "alerts": self.alerts,

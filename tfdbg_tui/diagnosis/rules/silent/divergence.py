@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,7 +67,8 @@ def _grown_gradients(run: Run) -> list[Suspect]:
 def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
     """Yield the losses that have got far above what they were at first, and stay there."""
     for loss in losses(run, dataflow):
-        steps, largest = by_step(run, magnitudes_of(run, dataflow, loss))
+        found = magnitudes_of(run, dataflow, loss)
+        steps, largest = by_step(run, found)
         if len(steps) < _STEPS:
             continue
         first = float(np.median(largest[:_ENDS]))
@@ -79,7 +81,10 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
             f"least {largest[since:].min():.3g} from step {steps[since]:,} on, and "
             f"{largest[-1]:.3g} in step {steps[-1]:,}"
         )
-        yield Suspect(loss, TRAINING_DIVERGES, Match("likely", evidence), len(high) - since)
+        found = found.some(found.executions >= 0)
+        numbers = run.executions.steps.numbers_of(found.executions)
+        risen = replace(loss, index=int(found.rows[np.flatnonzero(numbers == steps[since])[0]]))
+        yield Suspect(risen, TRAINING_DIVERGES, Match("likely", evidence), len(high) - since)
 
 
 def growth_without_end(steps: Int64Array, largest: Floats) -> Growth | None:

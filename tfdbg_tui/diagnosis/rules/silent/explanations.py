@@ -81,6 +81,15 @@ MOST_STEPS_SKIPPED = Explanation(
     "and keep that part in float32.",
     example=Example("IsFinite(gradients) → False in 40 of 60 steps, in the last 30 in 20"),
 )
+LOSS_SCALE_BELOW_ONE = Explanation(
+    id="loss-scale-below-one",
+    title="The loss scale has fallen below 1",
+    why="Gradients overflow float16 even where the loss is not multiplied at all: they, or the "
+    "loss, are so large that the scale makes them smaller, and each step down to it was skipped.",
+    fix="Find what is so large (the loss of predictions that are far off, a sum in place of a "
+    "mean) and scale it down; keep that part in float32.",
+    example=Example("Loss scale 32768 in step 0, 0.125 in step 30; 18 of 40 steps skipped"),
+)
 TRAINING_DIVERGES = Explanation(
     id="training-diverges",
     title="The training diverges: gradients or the loss grow beyond all bounds",
@@ -138,6 +147,7 @@ EXPLANATIONS = (
     SOFTMAX_TWICE,
     ALL_STEPS_SKIPPED,
     MOST_STEPS_SKIPPED,
+    LOSS_SCALE_BELOW_ONE,
     TRAINING_DIVERGES,
     SATURATED_ACTIVATION,
     VANISHING_GRADIENT,

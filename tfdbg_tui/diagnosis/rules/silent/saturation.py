@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,16 +30,26 @@ _SOME_SIZE = 32  # elements of which it means something that all are alike
 _WIDE = 60.0
 """A layer's output that runs from below minus this to above this: the slope is within ±10."""
 _APART = 200.0  # of what a softmax takes: the least share is e⁻²⁰⁰ of the largest
-_MASKED = 1e4  # what is below minus this has been left out of a softmax on purpose
+_APART_IN_ATTENTION = 100.0  # before anything has been learned, where a few are to be expected
+_BLOWN = 10.0
+"""So many times wider, it is told whenever that begins: where nothing comes back, no training gets
+there by itself, but one step that is far too long.
+"""
+_MASKED = 10.0  # times the largest: what is so far below 0 is left out of a softmax on purpose
 
 _BOUNDED = frozenset({"Tanh", "Sigmoid"})
+_SOFTMAX = frozenset({"Softmax", "LogSoftmax"})
+_SUMS = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"})
+"""What attention gives its softmax to."""
+
 _PRODUCTS = frozenset(
     {"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "BiasAdd", "Conv2D", "Conv1D", "AddV2"}
 )
 """What layers compute before an activation: other ops make a step of a tanh on purpose."""
 
 _BEFORE = dict.fromkeys(_BOUNDED, _PRODUCTS | {"Sum"}) | {  # by hand: of products
-    "Softmax": _PRODUCTS | {"Mul", "RealDiv"}  # by a temperature
+    op_type: _PRODUCTS | {"Mul", "RealDiv"}  # by a temperature
+    for op_type in _SOFTMAX
 }
 
 _SLOPES = frozenset({"TanhGrad", "SigmoidGrad"})
@@ -57,7 +68,7 @@ def find_saturated(run: Run, dataflow: Dataflow, measured: Measured) -> list[Sus
 
 
 def _wide(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
-    """Yield activations of what has been far too large from the first computation on."""
+    """Yield activations of what is far too large, from the first computation on or of late."""
     for event, _ in measured:
         op_type = op_type_of(run, event)
         if op_type not in _BEFORE or is_backward(run, event):
@@ -66,25 +77,61 @@ def _wide(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]
         if given is None or given.event is None or given.op_type not in _BEFORE[op_type]:
             continue
         before = magnitudes_of(run, dataflow, given.event)
-        if len(before) < _MANY or before.largest.min() < _WIDE:
+        if len(before) < _MANY:
             continue
-        places = np.unique(np.linspace(0, len(before) - 1, _SAMPLE).astype(int))
-        events = [
-            TensorEvent(given.event.kind, int(before.rows[place]), given.event.slot)
-            for place in places
-        ]
-        ends = [_ends(summary_of(run, one), softmax=op_type == "Softmax") for one in events]
+        found = _width(run, dataflow, event, before, given.event)
+        if found is None:
+            continue
+        low, high, times = found
+        always = times == len(before)
+        evidence = (
+            f"what {op_type} takes was too wide in {'each of' if always else 'the last'} "
+            f"{times:,} computations measured: at last from {low:.3g} to {high:.3g}"
+        )
+        rule = SATURATED_SOFTMAX if op_type in _SOFTMAX else SATURATED_ACTIVATION
+        yield Suspect(event, rule, Match("likely", evidence), times)
+
+
+def _width(
+    run: Run, dataflow: Dataflow, event: TensorEvent, before: Magnitudes, given: TensorEvent
+) -> tuple[float, float, int] | None:
+    """Return from where to where what an activation takes runs, and in how many computations.
+
+    None where it is not too wide: from the first computation on, or far more so since a later one.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: The result of the activation.
+        before: The magnitudes of what it takes.
+        given: A computation of that.
+    """
+    softmax = op_type_of(run, event) in _SOFTMAX
+    width = _APART if softmax else 2 * _WIDE
+    if softmax and _is_attention(run, dataflow, event):
+        width = _APART_IN_ATTENTION
+    small = np.flatnonzero(before.largest < _BLOWN * _APART / 2)
+    for least, since in ((width, 0), (_BLOWN * _APART, int(small[-1]) + 1 if small.size else 0)):
+        mine = before.some(np.arange(since, len(before)))
+        if len(mine) < _MANY or mine.largest.min() < least / 2:
+            continue
+        rows = mine.rows[np.unique(np.linspace(0, len(mine) - 1, _SAMPLE).astype(int))]
+        events = [replace(given, index=row) for row in rows.tolist()]
+        ends = [_ends(summary_of(run, one), least, softmax=softmax) for one in events]
         if all(ends) and ends[-1]:
-            low, high = ends[-1]
-            evidence = (
-                f"what {op_type} takes was too wide in each of {len(before):,} computations "
-                f"measured: at last from {low:.3g} to {high:.3g}"
-            )
-            rule = SATURATED_SOFTMAX if op_type == "Softmax" else SATURATED_ACTIVATION
-            yield Suspect(event, rule, Match("likely", evidence), len(before))
+            return (*ends[-1], len(mine))
+    return None
 
 
-def _ends(summary: TensorSummary | None, *, softmax: bool) -> tuple[float, float] | None:
+def _is_attention(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+    """Whether a softmax weighs what products have been compared for."""
+    uses = [use.op_type for use in dataflow.consumers(event) if use.event is not None]
+    return any(op_type in _SUMS for op_type in uses)
+
+
+def _ends(
+    summary: TensorSummary | None, width: float, *, softmax: bool
+) -> tuple[float, float] | None:
     """Return the extremes of a tensor, if it is that wide, and no mask.
 
     Of what a softmax takes only differences count.
@@ -93,9 +140,9 @@ def _ends(summary: TensorSummary | None, *, softmax: bool) -> tuple[float, float
         return None
     low, high = summary.minimum, summary.maximum
     if softmax:
-        is_wide = high - low >= _APART and low >= -_MASKED
+        is_wide = high - low >= width and low >= -_MASKED * max(high, 0.0)
     else:
-        is_wide = low <= -_WIDE and high >= _WIDE
+        is_wide = min(-low, high) >= width / 2
     return (low, high) if is_wide and (summary.size or 0) >= _SOME_SIZE else None
 
 

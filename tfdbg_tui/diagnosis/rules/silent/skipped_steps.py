@@ -11,7 +11,11 @@ from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import History, computed, history_of, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import ALL_STEPS_SKIPPED, MOST_STEPS_SKIPPED
+from tfdbg_tui.diagnosis.rules.silent.explanations import (
+    ALL_STEPS_SKIPPED,
+    LOSS_SCALE_BELOW_ONE,
+    MOST_STEPS_SKIPPED,
+)
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 
 if TYPE_CHECKING:
@@ -29,6 +33,8 @@ _STEPS = 16  # a loss scaler may well skip the first few steps
 _TRIED = 8  # bad tensors of a place: eagerly, one line makes several, and one of them is asked
 _MOST = 0.5  # share of the later half of the steps, or of all
 _TOO_MANY = 24  # in all: so often a scale has to be halved that begins far too large
+_HALVED = 8  # steps, from a scale of at least this to one below 1
+_LARGE_SCALE = 2.0**_HALVED  # a learning rate is never that large
 
 
 def find_skipped_steps(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]:
@@ -59,12 +65,17 @@ def _suspect(run: Run, event: TensorEvent, skipped: npt.NDArray[np.bool_]) -> Su
         return None
     later = skipped[len(skipped) // 2 :]
     is_most = skipped.mean() > _MOST and skipped.sum() >= _TOO_MANY
-    if later.mean() <= _MOST and not is_most:
+    scale = _scale(run)
+    if later.mean() > _MOST or is_most:
+        rule = ALL_STEPS_SKIPPED if skipped.all() else MOST_STEPS_SKIPPED
+    elif _is_below_one(scale) and skipped.sum() >= _HALVED:
+        rule = LOSS_SCALE_BELOW_ONE
+    else:
         return None
-    rule = ALL_STEPS_SKIPPED if skipped.all() else MOST_STEPS_SKIPPED
+    said = f"; the loss scale went from {scale[0]:.3g} to {scale[-1]:.3g}" if len(scale) else ""
     evidence = (
         f"the gradients were not finite in {skipped.sum():,} of {len(skipped):,} steps, "
-        f"in the last {len(later):,} in {later.sum():,}{_scale_text(run)}"
+        f"in the last {len(later):,} in {later.sum():,}{said}"
     )
     return Suspect(event, rule, Match("likely", evidence), int(skipped.sum()))
 
@@ -130,12 +141,18 @@ def _steps_that_assign(run: Run, dataflow: Dataflow) -> Int64Array:
     return np.concatenate([np.zeros(0, np.int64), *rows])
 
 
-def _scale_text(run: Run) -> str:
-    """Say what became of the loss scale: of a variable that is only ever doubled and halved."""
-    for event, found in measured_tensors(run):
-        if op_type_of(run, event) == "ReadVariableOp" and _is_scale(found.largest):
-            return f"; the loss scale went from {found.largest[0]:.3g} to {found.largest[-1]:.3g}"
-    return ""
+def _scale(run: Run) -> Floats:
+    """Return what became of the loss scale: of a variable that is only ever doubled and halved."""
+    scales = (
+        found.largest
+        for event, found in measured_tensors(run)
+        if op_type_of(run, event) == "ReadVariableOp" and _is_scale(found.largest)
+    )
+    return max(scales, key=len, default=np.zeros(0))
+
+
+def _is_below_one(scale: Floats) -> bool:
+    return bool(len(scale) and scale[0] >= _LARGE_SCALE and scale[-1] < 1)
 
 
 def _is_scale(largest: Floats) -> bool:

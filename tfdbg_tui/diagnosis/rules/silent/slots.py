@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,13 +17,16 @@ from tfdbg_tui.diagnosis.updates import layer_of_variable
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run, Variable
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _HUGE = 1e15
-_MANY = 8  # computations in which it is that large, up to the last
+_MANY = 8  # computations in which it is that large
+_EACH = 3  # of them of each variable, up to the last: eagerly, one line reads several
 _BESIDE = 1e4
 """So many times the largest gradient its root is: the steps are that much shorter than before."""
 
@@ -36,30 +40,46 @@ def find_exploded_slots(run: Run, dataflow: Dataflow) -> list[Suspect]:
     """
     if not dataflow.variables.trained:
         return []
-    huge = [
-        (event, found)
-        for event, found in measured_tensors(run)
-        if len(found) >= _MANY and found.largest[-_MANY:].min() >= _HUGE
+    large = [
+        (event, found) for event, found in measured_tensors(run) if found.largest.max() >= _HUGE
     ]
-    if not huge:
+    if not large:
         return []
     gradient = max(
         (found.largest[-1] for event, found in measured_tensors(run) if is_backward(run, event)),
         default=0.0,
     )
+    if not gradient:
+        return []
     values = VariableValues(run, Calls(run))
-    for event, found in sorted(huge, key=lambda one: -one[1].largest[-1]):
-        slot = _slot(run, values, event, found)
-        size = float(found.largest[-1])
-        if slot is not None and gradient and np.sqrt(size) >= _BESIDE * gradient:
-            evidence = (
-                f"{slot.optimizer} keeps {slot.name} of up to {size:.3g}{_since(run, found)}, "
-                f"whose root is {np.sqrt(size):.3g}, while gradients are at most {gradient:.3g}"
-            )
-            match = Match("likely", evidence)
-            layer = layer_of_variable(run, slot)
-            return [Suspect(event, OPTIMIZER_SLOT_EXPLODED, match, len(found), layer)]
-    return []
+    beyond = [
+        (replace(event, index=int(found.rows[-1])), found, slot)
+        for event, read in large
+        if (read.largest >= _HUGE).sum() >= _MANY
+        for slot, found in _slots(run, values, event, read)
+        if len(found) >= _EACH and found.largest[-_EACH:].min() >= _HUGE
+        if np.sqrt(found.largest[-1]) >= _BESIDE * gradient
+    ]
+    if not beyond:
+        return []
+    beyond.sort(key=lambda one: -one[1].largest[-1])
+    event, found, slot = beyond[0]
+    size = float(found.largest[-1])
+    evidence = (
+        f"{slot.optimizer} keeps {slot.name} of up to {size:.3g}{_since(run, found)}, "
+        f"whose root is {np.sqrt(size):.3g}, while gradients are at most {gradient:.3g}"
+    )
+    layer, *others = dict.fromkeys(layer_of_variable(run, slot) for _, _, slot in beyond)
+    return [
+        Suspect(
+            event,
+            OPTIMIZER_SLOT_EXPLODED,
+            Match("likely", evidence),
+            len(found),
+            layer,
+            tuple(other for other in others if other is not None),
+        )
+    ]
 
 
 def _since(run: Run, found: Magnitudes) -> str:
@@ -69,13 +89,20 @@ def _since(run: Run, found: Magnitudes) -> str:
     return f" (beyond {_HUGE:.0e} by step {steps[first]:,})" if first else ""
 
 
-def _slot(
+def _slots(
     run: Run, values: VariableValues, event: TensorEvent, found: Magnitudes
-) -> Variable | None:
-    """Return the variable of an optimizer whose value a tensor is, if it is one."""
+) -> Iterator[tuple[Variable, Magnitudes]]:
+    """Yield the variables of optimizers whose values a tensor is, with the magnitudes of each.
+
+    Eagerly, one line reads several.
+    """
     if event.kind == "graph_execution":
         value = values.of_site(run.graph_executions.site(event.index))
-        variable = value.variable if value is not None and not value.is_update else None
-    else:
-        variable = values.of_executions(found.rows[-1:].tolist(), run.executions.kind(event.index))
-    return variable if variable is not None and variable.slot_of else None
+        if value is not None and value.variable.slot_of and not value.is_update:
+            yield value.variable, found
+        return
+    kind = run.executions.kind(event.index)
+    read = [values.of_executions([row], kind) for row in found.rows.tolist()]
+    for variable in dict.fromkeys(read):
+        if variable is not None and variable.slot_of:
+            yield variable, found.some(np.array([one == variable for one in read]))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import op_type_of, summary_of
+from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import by_step, dtype_of, measured_tensors
+from tfdbg_tui.diagnosis.history import by_step, dtype_of, magnitudes_of, measured_tensors
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import (
@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import (
 )
 from tfdbg_tui.diagnosis.rules.silent.saturation import find_saturated
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.training import losses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,13 @@ _OF_LAYERS = frozenset(
 )
 """Ops that compute the gradients of a layer's weights and inputs."""
 
+_OF_CELLS = frozenset({"TanhGrad", "SigmoidGrad", "ReluGrad", "MatMul"})
+_ITERATIONS = 6  # that are measured of a loop: those whose numbers are powers of two
+_LONG = 32  # iterations
+_SAME = 0.98  # of a loss is no less than it was
+
 _SMALLEST_HALF = float(np.finfo(np.float16).tiny)  # that has all its digits
+_TO_NEXT = 3  # ops, from the last gradient in a layer to the first in the one before it
 _VANISHED = 1e-6  # of the largest gradient of the same step
 
 
@@ -63,7 +70,8 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
     found = [
         *_off(run, dataflow, measured),
         *find_saturated(run, dataflow, measured),
-        *_vanishing(run, gradients),
+        *_vanishing(run, dataflow, gradients),
+        *_forgotten(run, dataflow, measured),
     ]
     return found or list(_underflowing(run, gradients)) or list(_unreached(gradients))
 
@@ -127,7 +135,7 @@ def _off(
             yield Suspect(event, DEAD_RELU, Match("likely", evidence), times)
 
 
-def _vanishing(run: Run, gradients: list[_Gradient]) -> list[Suspect]:
+def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list[Suspect]:
     """Return the last gradient on the way back that is nothing beside the largest of its step."""
     gradients = [gradient for gradient in gradients if gradient.largest[-_MANY:].all()]
     if not gradients:
@@ -142,8 +150,92 @@ def _vanishing(run: Run, gradients: list[_Gradient]) -> list[Suspect]:
         f"{recent[last, -1]:.3g} at most, where the largest gradient of a layer is "
         f"{recent[:, -1].max():.3g}"
     )
-    event = gradients[last].event
-    return [Suspect(event, VANISHING_GRADIENT, Match("likely", evidence), len(gone))]
+    event, layer, _ = gradients[last]
+    with_it = (gradients[number].layer for number in gone.tolist())
+    others = dict.fromkeys((*with_it, *_handed_on_to(run, dataflow, event)))
+    return [
+        Suspect(
+            event,
+            VANISHING_GRADIENT,
+            Match("likely", evidence),
+            len(gone),
+            others=tuple(one for one in others if one is not None and one != layer),
+        )
+    ]
+
+
+def _handed_on_to(run: Run, dataflow: Dataflow, event: TensorEvent) -> Iterator[Layer | None]:
+    """Yield the layers that get a gradient next, on the way back: it is no larger there."""
+    layers = LayersOfOps(run)
+    mine, made = layers.of_event(event), [event]
+    for _ in range(_TO_NEXT):
+        uses = [use.event for one in made for use in dataflow.consumers(one)]
+        made = [use for use in uses if use is not None and is_backward(run, use)]
+        reached = dict.fromkeys(layers.of_event(one) for one in made)
+        if any(one not in (None, mine) for one in reached):
+            yield from (one for one in reached if one != mine)
+            return
+
+
+def _forgotten(
+    run: Run, dataflow: Dataflow, measured: list[tuple[TensorEvent, Magnitudes]]
+) -> Iterator[Suspect]:
+    """Yield a gradient of each loop that halves with each iteration, where nothing is learned.
+
+    What is short-lived is learned all the same, and gradients of it may well fade in time.
+    """
+    loops: dict[str | None, list[_InTime]] = defaultdict(list)
+    for event, found in measured:
+        if op_type_of(run, event) in _OF_CELLS and is_backward(run, event):
+            in_time = _in_time(dataflow, event, found)
+            if in_time is not None:
+                loops[graph_id_of(run, event)].append(in_time)
+    for some in loops.values():
+        if any(one.last > one.first * 0.5**one.iterations for one in some):
+            continue
+        if _learns(run, dataflow):
+            return
+        one = max(some, key=lambda one: one.last)
+        evidence = (
+            f"{one.first:.3g} at most at the last step of time, {one.last:.3g} at the one that is "
+            f"{one.iterations:,} before it, in each step measured; and the loss is what it was"
+        )
+        yield Suspect(one.event, VANISHING_GRADIENT, Match("likely", evidence), len(some))
+
+
+class _InTime(NamedTuple):
+    """A gradient in a loop: what it is in the first iteration, and in the last one measured."""
+
+    event: TensorEvent
+    first: float
+    last: float
+    iterations: int
+
+
+def _in_time(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> _InTime | None:
+    """Return how a gradient fades in a loop, where it does so least; None where it is in none."""
+    executions, counts = np.unique(found.executions, return_counts=True)
+    if event.kind == "execution" or len(executions) < _MANY or counts.min() < _ITERATIONS:
+        return None
+    fading = []
+    for execution in executions[-_MANY:]:
+        mine = found.some(found.executions == execution)
+        ends = dataflow.timeline.at(int(mine.rows[0])), dataflow.timeline.at(int(mine.rows[-1]))
+        first, last = (at.iteration for at in ends)
+        if first != 0 or last is None or last < _LONG:
+            return None
+        fading.append(_InTime(event, float(mine.largest[0]), float(mine.largest[-1]), last))
+    return max(fading, key=lambda one: one.last / one.first if one.first else np.inf)
+
+
+def _learns(run: Run, dataflow: Dataflow) -> bool:
+    """Whether a loss has become smaller, or none was measured often enough to tell."""
+    for loss in losses(run, dataflow):
+        _, largest = by_step(run, magnitudes_of(run, dataflow, loss))
+        third = len(largest) // 3
+        if len(largest) < _MANY or np.median(largest[-third:]) < _SAME * np.median(largest[:third]):
+            return True
+    return False
 
 
 def _underflowing(run: Run, gradients: list[_Gradient]) -> Iterator[Suspect]:

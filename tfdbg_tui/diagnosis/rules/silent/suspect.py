@@ -21,6 +21,8 @@ class Suspect:
         match: Certainty and evidence.
         times: How many tensors show it, as far as looked at.
         layer: The layer that it is about; None for that of the op.
+        others: Other layers that show it too.
+        step: Where the tensor is made before all steps, the first that shows it.
     """
 
     event: TensorEvent
@@ -28,3 +30,5 @@ class Suspect:
     match: Match
     times: int
     layer: Layer | None = None
+    others: tuple[Layer, ...] = ()
+    step: int | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.layers import output_of
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Layer, Run
 
 _NAMED = 3  # variables
+_AHEAD = 64  # executions after a result, in which an array that was made of it is looked for
+_WEIGHTED = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv1D", "Conv2D"})
+"""Ops of layers that take what the layer is given first, and then a variable."""
 
 
 def find_unchanged(run: Run, dataflow: Dataflow) -> list[Suspect]:
@@ -29,9 +33,17 @@ def find_unchanged(run: Run, dataflow: Dataflow) -> list[Suspect]:
     found = []
     for untrained in find_untrained(run, dataflow):
         event = _place(run, dataflow, untrained)
+        taker = None
+        if event is None and untrained.layer is not None and untrained.asked:
+            event = output_of(run, untrained.layer)
+            taker = _takes_array_after(run, dataflow, event) if event is not None else None
+            if taker is None:
+                continue
         if event is not None:
-            match = Match("likely", _evidence(untrained))
-            found.append(Suspect(event, LAYER_NEVER_CHANGES, match, len(untrained.variables)))
+            match = Match("likely", _evidence(untrained, taker))
+            step = next(iter(run.executions.steps.numbers.tolist()), None)
+            suspect = Suspect(event, LAYER_NEVER_CHANGES, match, len(untrained.variables))
+            found.append(replace(suspect, step=step))
     return found
 
 
@@ -52,12 +64,40 @@ def _last_used(run: Run, dataflow: Dataflow, layer: Layer) -> TensorEvent | None
     return output if dataflow.consumers(output) else None
 
 
-def _evidence(untrained: Untrained) -> str:
+def _takes_array_after(run: Run, dataflow: Dataflow, output: TensorEvent) -> Layer | None:
+    """Return the layer that takes an array made after a result that no op takes, in the same step.
+
+    So it is where a result goes through NumPy.
+    """
+    timeline, steps = dataflow.timeline, run.executions.steps
+    made = timeline.output_ids(output.index)[output.slot]
+    mine = run.layer_of_kind(run.executions.kind(output.index))
+    for row in range(output.index + 1, min(output.index + 1 + _AHEAD, len(run.executions))):
+        kind = run.executions.kind(row)
+        layer = run.layer_of_kind(kind)
+        if kind.op_type not in _WEIGHTED or layer in (None, mine):
+            continue
+        if steps.of(row) != steps.of(output.index):
+            break
+        given, *_ = timeline.input_ids(row)
+        if given > made and timeline.maker(given, row) is None:
+            return layer
+    return None
+
+
+def _evidence(untrained: Untrained, taker: Layer | None) -> str:
     names = [variable.name for variable in untrained.variables]
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     asked = "no gradient gets to them" if untrained.asked else "nobody asks for their gradients"
     layer = f"layer {untrained.layer.path}: " if untrained.layer else ""
     return (
         f"{layer}{', '.join(names[:_NAMED])}{more}: {asked}, and nothing assigns to them, "
-        "while other variables are trained"
+        f"while other variables are trained{_through_numpy(taker)}"
     )
+
+
+def _through_numpy(taker: Layer | None) -> str:
+    """Say where the result of a layer goes on without its gradient."""
+    if taker is None:
+        return ""
+    return f"; no op takes its result, and layer {taker.path} takes an array that was made after it"
