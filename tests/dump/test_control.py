@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -95,8 +97,8 @@ def test_what_was_off_is_told(tmp_path: Path) -> None:
     report = diagnose(run)
     first, second = (gap.text for gap in report.gaps)
     assert report.verdict == "incomplete"
-    assert "(step 2), and on again in step 4" in first
-    assert "(step 6); it has not been switched on again, as the user has asked for it" in second
+    assert "(step 2), as the user has asked for it, and on again in step 4" in first
+    assert "(step 6), as the user has asked for it, and not on again" in second
 
 
 def test_files_grow_to_their_limit(tmp_path: Path) -> None:
@@ -121,6 +123,26 @@ def test_files_grow_to_their_limit(tmp_path: Path) -> None:
     assert not steps.intersection(unrecorded)
     (gap,) = diagnose(run).gaps
     assert "as max_gigabytes=0.0003 is reached" in gap.text
+
+
+def test_a_dump_takes_no_more_of_its_disk_than_it_leaves_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enable(tmp_path)
+    program = Program()
+    program.run(0)
+    assert not open_run(tmp_path).is_paused
+    free = SimpleNamespace(free=1000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: free)
+    wait_for(lambda: open_run(tmp_path).is_paused)
+    program.run(1)
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(tmp_path)
+    assert {execution.step for execution in run.executions} == {0}
+    report = diagnose(run)
+    (gap,) = report.gaps
+    assert report.verdict == "incomplete"
+    assert "leave 1e-06 GB of their disk free" in gap.text
 
 
 def test_tensors_are_recorded_whole_without_tracing_again(tmp_path: Path) -> None:

@@ -113,7 +113,8 @@ def enable_dump_debug_info(
             the 200th, then 100.
         max_gigabytes: Switch recording off, as `set_recording` does, when the files of a process
             hold so many: 10, 0.5.  They are looked at ten times a second, so somewhat more is
-            written.  Where it is switched on again, it stays on.
+            written.  Where it is switched on again, it stays on.  By default that is where they
+            hold more than is left free on their disk.
         keep_after_bad: Flight recorder: so many events after the first NaN or infinity the
             circular buffer is frozen, with what came before.
         on_bad: "continue", or "raise" a `BadTensorError` from the call that made the first NaN or

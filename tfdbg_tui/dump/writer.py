@@ -27,6 +27,7 @@ from tfdbg_tui.dump.record import stacks
 from tfdbg_tui.dump.record.control_file import ControlFile
 from tfdbg_tui.dump.record.fit_batches import FitBatches
 from tfdbg_tui.dump.record.recorder import Recorder
+from tfdbg_tui.dump.record.size_limit import SizeLimit
 from tfdbg_tui.dump.record.variables import VariableRecords
 from tfdbg_tui.dump.tensorflow import devices, graph_state, hooks, own, variables
 from tfdbg_tui.dump.tensorflow.eager_tensor import FetchedTensor, is_eager, tensor_id
@@ -94,6 +95,7 @@ class DumpWriter:
         self._pauses = 0
         self._is_paused = False
         self._was_full = False
+        self._size_limit = SizeLimit(options.dump_root, options.max_gigabytes)
         self._sampled = True
         self._switch_lock = threading.Lock()
         self._control_file = ControlFile(options.dump_root, self.run_id)
@@ -305,12 +307,11 @@ class DumpWriter:
 
     def _limit_size(self) -> None:
         """Switch recording off, once, where the files are as large as they may be."""
-        limit = self.options.max_gigabytes
-        if limit is None or self._was_full or self._is_paused:
+        if self._was_full or self._is_paused:
             return
-        if self._recorder.num_bytes >= limit * 1e9:
+        reason = self._size_limit.reached_by(self._recorder.num_bytes)
+        if reason:
             self._was_full = True
-            reason = f"max_gigabytes={limit:g} is reached"
             _log.warning("tfdbg-tui: recording is off, as %s; the program goes on", reason)
             self.set_recording(False, reason)
 

@@ -315,11 +315,11 @@ def _skipped(run: Run, omission: Omission) -> Gap:
 
 def _paused(run: Run, omission: Omission) -> Gap:
     resumed = (o for o in run.omissions if o.kind == omissions.RESUMED and o.what == omission.what)
-    until = "; it has not been switched on again"
+    until = ", and not on again"
     for end in resumed:
         until = f", and on again in step {end.step:,}" if end.step is not None else ", and on again"
     text = (
-        f"Recording was switched off {_since(omission)}{until}, as {omission.reason}: what ran "
+        f"Recording was switched off {_since(omission)}, as {omission.reason}{until}: what ran "
         "meanwhile is not on record. Again, without a pause:"
     )
     return Gap(omission.kind, text, _command(run))

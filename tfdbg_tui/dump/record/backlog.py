@@ -20,6 +20,11 @@ class Backlog:
         self._lock = threading.Lock()
 
     @property
+    def num_bytes(self) -> int:
+        """How many bytes wait."""
+        return self._bytes
+
+    @property
     def is_full(self) -> bool:
         """Whether whoever queues something has to wait."""
         return self._bytes > self._most

@@ -132,8 +132,8 @@ class Recorder:
 
     @property
     def num_bytes(self) -> int:
-        """How many bytes the files hold, as far as they lie on this machine."""
-        return sum(self._files.sizes())
+        """About how many bytes the files hold, with what waits, as far as they lie here."""
+        return sum(self._files.sizes()) + self._backlog.num_bytes
 
     def omit(
         self, kind: str, what: str, reason: str, graph_id: str = "", *, count: int = 1
