@@ -14,6 +14,7 @@ from tests.tui.screens.test_layers import program
 from tfdbg_tui.logdir.index.steps import Steps
 from tfdbg_tui.tui.actions.registry import ACTIONS
 from tfdbg_tui.tui.app import TfdbgApp
+from tfdbg_tui.tui.background import surveyor
 from tfdbg_tui.tui.background.diagnoser import Diagnosed
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.navigation import first_focus
@@ -357,6 +358,17 @@ async def test_several_runs_are_chosen_from(logdirs: RecordedLogdirs, tmp_path: 
             if app.session.snapshot is not None:
                 break
         assert app.session.snapshot is not None
+
+
+async def test_the_verdict_of_the_run_that_is_shown_is_known(
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveyor, "_LARGEST", 0)
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("R")
+        (line,) = (one for one in opened.screen().splitlines() if "495 alerts" in one)
+        assert "bad" in line
+        assert "open to see" not in opened.screen()
 
 
 async def test_runs_are_filtered_by_what_is_typed(logdirs: RecordedLogdirs, tmp_path: Path) -> None:

@@ -79,7 +79,9 @@ async def test_tab_goes_through_what_may_be_meant(open_app: Open, logdirs: Recor
         assert re.search("alert: +alerts 1 to 495", screen)
         assert re.search("fn: .*loss", screen)
         assert re.search("device: +CPU:0", screen)
-        await opened.press(*"fn:l", "tab")
+        await opened.press(*"ste", "tab")
+        assert opened.app.query_one(Prompt).value == "step:", "before ops that are named so"
+        await opened.press(*["backspace"] * 5, *"fn:l", "tab")
         assert opened.app.query_one(Prompt).value == "fn:loss"
         await opened.press("enter")
         assert not opened.app.query(Candidates)
@@ -98,3 +100,25 @@ async def test_tab_goes_through_what_may_be_meant(open_app: Open, logdirs: Recor
         assert "no tensor of a graph was computed in a function" in (
             opened.app.query_one(KeyBar).message
         )
+
+
+async def test_the_keys_are_those_of_the_prompt_while_there_is_one(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (80, 24)) as opened:
+        for key, asked in (
+            ("colon", "go to "),
+            ("slash", "search "),
+            ("backslash", "filter "),
+            ("s", "sort by "),
+            ("m", "mark "),
+            ("apostrophe", "go to the mark "),
+        ):
+            await opened.press("3", key, "x") if key != "apostrophe" else await opened.press(key)
+            (line,) = (one for one in opened.screen().splitlines() if "Enter does it" in one)
+            assert line.startswith(f" {asked}")
+            assert "first alert" not in opened.screen()
+            await opened.press("escape")
+            assert "Enter does it" not in opened.screen()
+            assert "first alert" in opened.screen()
+            await opened.press("escape")

@@ -318,6 +318,7 @@ class TfdbgApp(PacedApp):
     async def on_prompt_answered(self, message: Prompt.Answered) -> None:
         """Search, filter, or go there."""
         await self.query("Prompt, Candidates").remove()
+        self.parts.main.keys.ask("")
         self._navigator.answer(message)
 
     async def on_prompt_key_after_answer(self, message: Prompt.KeyAfterAnswer) -> None:

@@ -60,3 +60,12 @@ def test_the_smallest_number_does_not_stand_without_the_largest() -> None:
     shown = [{title for title, _ in choose(rows, room).facts} for room in range(40, 120)]
     assert all(("min" in titles) == ("max" in titles) for titles in shown)
     assert "min" in shown[-1]
+
+
+def test_a_very_long_name_leaves_room_for_the_columns_of_all_rows() -> None:
+    long = "compile_loss/sparse_categorical_crossentropy/" + "/".join(["SoftmaxCrossEntropy"] * 4)
+    facts = {"line": "train.py:67", "dtype": "float32", "min": "-5.695", "max": "7.637"}
+    rows = [TraceRow(long, {**row("a:0").facts, **facts}, row("a:0").summary)]
+    assert {"line", "dtype", "min", "max"} <= {title for title, _ in choose(rows, 180).facts}
+    assert choose(rows, 180).name >= 64
+    assert choose(rows, 400).name >= len(long)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
@@ -152,6 +153,8 @@ def test_columns_of_a_chain_are_as_wide_as_it_needs() -> None:
     facts["op type"] = ["Log", "Mul"]
     beside_function = dict(choose_columns(["args_2:0"], facts, 48).facts)
     assert beside_function["function"] == len(" multi_step_on_iterator"), "before the op type"
+    scopes = ["sequential_1/dense_1/Softmax:0"]
+    assert choose_columns(scopes, facts, 57).name == len(scopes[0]), "before the function"
     narrow = choose_columns(names, facts, 30)
     assert narrow.name + sum(width for _, width in narrow.facts) <= 30
 
@@ -306,6 +309,20 @@ async def test_roots_with_keys(open_app: Open, logdirs: RecordedLogdirs) -> None
         assert "2 mul:0" in opened.screen()
         await opened.press("left", "r")
         assert opened.focus.in_time
+
+
+async def test_wide_alerts_tell_type_line_and_step(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (200, 60)) as opened:
+        await opened.press("1", "z")
+        (cause,) = (one for one in opened.screen().splitlines() if "495  " in one and "▸" in one)
+        assert re.search(" 0 +Log:0 · loss · step 3 +debug_mnist", cause)
+        await opened.press("r")
+        assert re.search(r"▶ +1 Log:0 +loss +Log +\S+\.py:\d+ .*−∞ \d", opened.screen())
+    async with open_app(logdirs["mnist"], (80, 24)) as opened:
+        await opened.press("1", "z", "r")
+        assert re.search(r"▶ +1 Log:0 +loss .*−∞ \d", opened.screen())
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])

@@ -1,4 +1,4 @@
-"""The line at the bottom: the keys of the focused pane, or a message for a while."""
+"""The line at the bottom: keys of the focused pane or of a prompt, or a message for a while."""
 
 from __future__ import annotations
 
@@ -23,13 +23,20 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Line
 
 _MESSAGE_SECONDS = 5.0
+_KEYS_OF_PROMPT = (
+    ("enter", "does it"),
+    ("tab", "completes"),
+    ("up", "what was typed before"),
+    ("escape", "leaves"),
+)
 
 
 class KeyBar(SessionBar):
-    """The keys of the focused pane, or a message for a while.
+    """The keys of the focused pane, or of the prompt below; or a message for a while.
 
     Attributes:
         message: The message; "" while the keys are shown.
+        asked: What the line below asks for; "" where there is none.
         searching: What is being searched for; "" where nothing is.
         zoomed: Whether the focused pane has the whole screen; how to leave that comes first.
 
@@ -56,6 +63,7 @@ class KeyBar(SessionBar):
     ) -> None:
         super().__init__(session, charset, id=id)
         self.message = ""
+        self.asked = ""
         self.searching = ""
         self.zoomed = False
         self._keymap = keymap
@@ -69,6 +77,11 @@ class KeyBar(SessionBar):
             self._timer.stop()
         self._timer = self.set_timer(_MESSAGE_SECONDS, self.hush)
 
+    def ask(self, what: str) -> None:
+        """Tell what is asked for below, and its keys; "" for nothing more."""
+        self.asked = what
+        self.show()
+
     def hush(self) -> None:
         """Show the keys again."""
         if self.message:
@@ -79,6 +92,8 @@ class KeyBar(SessionBar):
         """See `Bar`."""
         if self.message:
             return ((f" {self.charset.fit(self.message, width - 2)}", "match"),)
+        if self.asked:
+            return self._prompt_line(width)
         if self.searching:
             text = f"searching for {self.searching}{self.charset.ellipsis}"
             return (
@@ -87,6 +102,15 @@ class KeyBar(SessionBar):
                 (" stops", "dim"),
             )
         return tuple(cell for _, cells in self._labels(width) for cell in cells)
+
+    def _prompt_line(self, width: int) -> Line:
+        """Return what the prompt below asks for, and as many of its keys as there is room for."""
+        cells: Line = ((f" {self.asked} ", "match"), (" ", ""))
+        for key, label in _KEYS_OF_PROMPT:
+            more: Line = ((f" {self._key(key)}", "key"), (f" {label} ", "dim"))
+            if width_of((*cells, *more)) <= width:
+                cells = (*cells, *more)
+        return cells
 
     def _labels(self, width: int) -> list[tuple[str, Line]]:
         """Return the labels that there is room for; the last two, help and quit, always."""
@@ -149,6 +173,8 @@ class KeyBar(SessionBar):
 
     def on_click(self, event: events.Click) -> None:
         """Tell which label was clicked on."""
+        if self.asked:
+            return
         x = 0
         for action_id, cells in self._labels(self.size.width):
             x += width_of(cells)

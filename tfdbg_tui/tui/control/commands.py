@@ -131,13 +131,14 @@ class Commands:
 
     def _ask(self, purpose: Purpose, text: str = "") -> None:
         from tfdbg_tui.tui.widgets.candidates import Candidates
-        from tfdbg_tui.tui.widgets.prompt import Prompt
+        from tfdbg_tui.tui.widgets.prompt import ASKED, Prompt
 
         if not self._app.query("Prompt"):
             candidates = Candidates(self._charset)
             known = self._navigator.answers[purpose]
             prompt = Prompt(purpose, text, known, partial(self._suggest, purpose), candidates)
             self._parts.main.mount(candidates, prompt)
+            self._parts.main.keys.ask(ASKED[purpose])
             self._parts.main.set_focus(prompt)  # at once: what is typed behind the key is for it
 
     def _suggest(self, purpose: Purpose, text: str) -> Sequence[Candidate]:
@@ -267,9 +268,9 @@ class Commands:
             self._parts.say("no tensor is focused")
         elif tensor is None:
             places = bad_elements_text(snapshot.summary(event))
-            known = f"; bad elements: {places}" if places else ""
+            known = f"bad elements: {places}; " if places else ""
             self._parts.say(
-                f"its values were not recorded: X does, or --tensor-debug-mode FULL_TENSOR{known}"
+                f"{known}its values were not recorded: X does, or --tensor-debug-mode FULL_TENSOR"
             )
         else:
             name = name_of(snapshot.run, event)

@@ -38,9 +38,13 @@ class Runs:
 
         app = self._parts.app
         if not isinstance(app.screen, RunsScreen):
-            can_close = self._parts.session.snapshot is not None
+            snapshot = self._parts.session.snapshot
+            known = {}
+            if snapshot is not None and snapshot.explanation is not None:
+                known[snapshot.run.files.identity] = snapshot.explanation.report
             top, charset = common_path(self._parts.logdirs), self._parts.charset
-            return app.push_screen(RunsScreen(runs, top, charset, can_close=can_close), chosen)
+            screen = RunsScreen(runs, top, charset, can_close=snapshot is not None, known=known)
+            return app.push_screen(screen, chosen)
         return AwaitComplete()
 
     def choose_any(self) -> None:

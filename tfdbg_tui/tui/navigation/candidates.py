@@ -33,7 +33,8 @@ def destinations(snapshot: Snapshot, text: str) -> list[Candidate]:
     if not text:
         return _kinds(snapshot)
     known = _destinations(snapshot)
-    begin = [one for one in known if one.text.lower().startswith(text.lower())]
+    prefixes = [kind for kind in _kinds(snapshot) if kind.text.endswith(":")]
+    begin = [one for one in [*prefixes, *known] if one.text.lower().startswith(text.lower())]
     finds = searched(text).finds
     inside = (one for one in known if finds(one.text) and one not in begin)
     return [*begin, *islice(inside, _MOST)][:_MOST]

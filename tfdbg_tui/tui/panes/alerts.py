@@ -11,7 +11,10 @@ from rich.cells import cell_len
 from tfdbg_tui.diagnosis import (
     cards,
     graph_id_of,
+    op_type_of,
     readable_function,
+    stack_id_of,
+    step_of,
 )
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
@@ -22,7 +25,15 @@ from tfdbg_tui.tui.widgets.chips import BRIEF, brief, flush_right, in_brief
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from tfdbg_tui.diagnosis import AlertGroup, Explanation, Finding, Headroom, Link, Location
+    from tfdbg_tui.diagnosis import (
+        AlertGroup,
+        Explanation,
+        Finding,
+        Headroom,
+        Link,
+        Location,
+        TensorEvent,
+    )
     from tfdbg_tui.tui.panes.alert_rows import AlertRow
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
@@ -36,6 +47,7 @@ _LEAST_CHAIN = 6  # lines that are left, for the chain of a cause to be shown
 _COUNT = 7  # width of a cause's number of alerts
 _PLACE = 24  # width of a cause's line, where there is room
 _WIDE = 70
+_VERY_WIDE = 120  # a pane this wide tells of each cause which tensor it is about, and when
 _LEAST_NAME = 16  # cells of a tensor's name
 _NARROW = 24  # without room for the graph of an alert
 _LEAST_GRAPH = 8
@@ -47,6 +59,7 @@ class Alerts(Pane):
 
     EMPTY = "No NaN and no ∞ recorded."
     _name_width = 0
+    _columns: tuple[tuple[str, int], ...] = ()  # of each alert: what, and how wide it is
     _told: Explanation | None = None  # whose causes are in the next attribute
     _by_title: Mapping[str, Sequence[Finding]] = {}
 
@@ -65,7 +78,14 @@ class Alerts(Pane):
         event = found.group.finding.event if found.group else None
         focus = self.session.focus
         filtered = focus.filter_of(ALERTS.PANE), ALERTS.num_listed(self.snapshot, focus)
-        return found, event in focus.open_causes, row == self.cursor, filtered, self._name_width
+        return (
+            found,
+            event in focus.open_causes,
+            row == self.cursor,
+            filtered,
+            self._name_width,
+            self._columns,
+        )
 
     def row(self, row: int, width: int) -> tuple[Line, str]:
         """See `VirtualList`."""
@@ -83,8 +103,6 @@ class Alerts(Pane):
         assert found.alert is not None
         snapshot = self.snapshot
         event = ALERTS.event(snapshot, found)
-        graph_id = graph_id_of(snapshot.run, event)
-        where = snapshot.graph_name(graph_id) if graph_id else "eager"
         indent = "  " if found.group else ""
         number_width = len(str(len(snapshot.alerts)))
         room = width - len(indent) - number_width - 3
@@ -98,18 +116,37 @@ class Alerts(Pane):
             (f"{indent}{found.alert + 1:>{number_width}} ", "dim"),
             (self.charset.fit_name(name, name_width), ""),
         ]
-        if room > name_width:
-            cells.append((" " + self.charset.fit(where, room - name_width - 1), "dim"))
+        facts = self._facts_of(event)
+        for title, fact_width in self._columns:
+            wide = min(fact_width, room - name_width)
+            cells.append((" " + self.charset.fit(facts[title], wide - 1), "dim"))
+            room -= wide
         return (*cells, *kinds, (" ", ""))
 
+    def _facts_of(self, event: TensorEvent) -> dict[str, str]:
+        """Return what is told of an alert beside its name, the most important first."""
+        snapshot = self.snapshot
+        graph_id = graph_id_of(snapshot.run, event)
+        stack_id = stack_id_of(snapshot.run, event)
+        step = step_of(snapshot.run, snapshot.dataflow, event)
+        facts = {
+            "function": snapshot.graph_name(graph_id) if graph_id else "eager",
+            "op type": readable_function(op_type_of(snapshot.run, event) or ""),
+            "line": "" if stack_id is None else snapshot.line(stack_id),
+            "step": "" if step is None else f"step {step:,}",
+        }
+        return {title: self.charset.safe(text) for title, text in facts.items()}
+
     def fit_columns(self, rows: range, width: int) -> None:
-        """See `VirtualList`: the graphs of alerts get what the names in view leave."""
+        """See `VirtualList`: what else there is of alerts gets what the names in view leave."""
         snapshot, focus = self.snapshot, self.session.focus
         found = [ALERTS.at(snapshot, focus, row) for row in rows]
         alerts = [ALERTS.event(snapshot, row) for row in found if row.alert is not None]
         names = [self.charset.safe(snapshot.tensor_name(event)) for event in alerts]
         room = width - len(str(len(snapshot.alerts))) - BRIEF - 6
         self._name_width = self._width_of_names(names, room)
+        left = room - self._name_width if self._name_width else 0
+        self._columns = _widths(list(map(self._facts_of, alerts)) if left else (), left)
 
     def _width_of_names(self, names: Sequence[str], room: int) -> int:
         """Return how wide the column of names is; 0 where nothing has room beside it."""
@@ -135,12 +172,29 @@ class Alerts(Pane):
             cells.append((before + " ", style))
             room -= cell_len(cells[-1][0])
         place_width = _PLACE if width >= _WIDE and finding.location is not None else 0
-        cells.append((self.charset.fit(finding.title, max(0, room - place_width)), style))
+        title_width = max(0, room - place_width)
+        if width >= _VERY_WIDE:
+            title_width = min(title_width, self._longest_title() + 2)
+            text = self.charset.safe(self._where(finding.event))
+            told = (self.charset.fit(text, room - place_width - title_width), "dim")
+        else:
+            told = ("", "")
+        cells += [(self.charset.fit(finding.title, title_width), style), told]
         if place_width and finding.location is not None:
             place = self.charset.fit_path(_short(finding.location), _PLACE - 1)
             cells.append((" " + self.charset.fit(place, _PLACE - 1), "dim"))
         bad = "bad" if group.kind == "root" else "dim"
         return (*cells, *flush_right(behind, count_width - 1, bad), (" ", ""))
+
+    def _longest_title(self) -> int:
+        groups = ALERTS.groups(self.snapshot, self.session.focus) or ()
+        return max((cell_len(group.finding.title) for group in groups), default=0)
+
+    def _where(self, event: TensorEvent) -> str:
+        """Return a tensor's name, its function and its step."""
+        facts = self._facts_of(event)
+        parts = self.snapshot.tensor_name(event), facts["function"], facts["step"]
+        return f" {self.charset.dot} ".join(filter(None, parts))
 
     def _alike(self, group: AlertGroup) -> Sequence[Finding]:
         """Return the causes, itself among them, that have the title of a cause."""
@@ -258,11 +312,15 @@ class Alerts(Pane):
         shown = finding.chain[: lines - 3]  # without what stands around them
         more = len(finding.chain) - len(shown)
         cut = (((f" {self.charset.ellipsis} {more:,} more", "faint"),),) if more else ()
-        return ((), ((" chain", "dim"),), *(self._link(k, width) for k in shown), *cut)
+        names = [self.charset.safe(self.snapshot.tensor_name(link.event)) for link in shown]
+        room = width - BRIEF - 4
+        name_width = room if width < _WIDE else min(room, max(map(cell_len, names)))
+        links = zip(shown, names, strict=True)
+        lines_of = (self._link(link, name, name_width) for link, name in links)
+        return ((), ((" chain", "dim"),), *lines_of, *cut)
 
-    def _link(self, link: Link, width: int) -> Line:
-        name = self.charset.safe(self.snapshot.tensor_name(link.event))
-        name = self.charset.fit_name(name, width - BRIEF - 4)
+    def _link(self, link: Link, name: str, width: int) -> Line:
+        name = self.charset.fit_name(name, width)
         return ("  " + name, ""), *in_brief(link.summary, self.charset), ("  ", "")
 
     def _facts(self, group: AlertGroup, width: int, title: str = "") -> Line:
@@ -324,13 +382,16 @@ class Alerts(Pane):
         types = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         most = types[0][1]
         bar_width = max(3, width // 5)
+        names = [self.charset.safe(readable_function(name)) for name, _ in types[:number]]
+        name_width = width - bar_width - 9
+        if width >= _WIDE:  # else the numbers stand above those of the causes
+            name_width = min(name_width, max(map(cell_len, names)))
         lines: list[Line] = []
-        for name, count in types[:number]:
+        for name, (_, count) in zip(names, types[:number], strict=True):
             bar = self.charset.bars[-1] * max(1, round(bar_width * count / most))
-            name_width = width - bar_width - 9
             lines.append(
                 (
-                    (" " + self.charset.fit_name(readable_function(name), name_width), ""),
+                    (" " + self.charset.fit_name(name, name_width), ""),
                     (f"{compact(count):>6} ", "dim"),
                     (bar, "bad"),
                 )
@@ -361,6 +422,22 @@ def _findings_by_title(explanation: Explanation) -> Mapping[str, Sequence[Findin
     for group in explanation.groups:
         found[group.finding.title].append(group.finding)
     return found
+
+
+def _widths(facts: Sequence[Mapping[str, str]], room: int) -> tuple[tuple[str, int], ...]:
+    """Return the columns for facts, by title: the first gets what there is, others all or nothing.
+
+    Args:
+        facts: What there is of each alert in view.
+        room: Cells for all columns.
+    """
+    chosen: list[tuple[str, int]] = []
+    for title in facts[0] if facts else ():
+        longest = max(cell_len(fact[title]) for fact in facts)
+        if longest and (not chosen or longest < room):
+            chosen.append((title, min(longest + 1, room)))
+            room -= chosen[-1][1]
+    return tuple(chosen)
 
 
 def _short(location: Location) -> str:

@@ -19,6 +19,7 @@ LEAST_NAME = 16
 CAME_IN = chips.BRIEF + 3
 """Width of what came in, and an arrow."""
 
+_GOOD_NAME = 36  # of a name tells more than the function does
 _TAIL = 28  # the last two parts of most names; more of them pushes nothing away
 _ENOUGH = {"came by": 12, "function": 24, "op type": 14}  # the first ones first
 _LEAST_FACT = 12  # narrower than that they tell nothing, unless they need no more
@@ -56,6 +57,9 @@ def choose_columns(
     left = room - name
     chosen: dict[str, int] = {}
     for title, enough in _ENOUGH.items():
+        if title != "came by":
+            more = max(0, min(left, min(full, _GOOD_NAME) - name))
+            name, left = name + more, left - more
         width = min(enough, needed.get(title, enough), max(left, _LEAST_FACT))
         if width <= left:
             chosen[title] = width

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.terminal.text import Charset
 
 _LEAST_NAME, _GOOD_NAME = 16, 36
+_LONG_NAME = 64  # more of a name is worth less than what the last columns tell of all tensors
 _TAIL = 28  # the last two parts of most names; more of them does not push the op type away
 _STEP = 2  # widths are multiples of this, so that few rows more or less change nothing
 _SPARE = 8  # more than its names need a column does not get
@@ -145,11 +146,12 @@ def _share(
             break
     widen(max(tail, _GOOD_NAME))
     take(*_FIRST)
-    widen(full)
+    widen(_LONG_NAME)
     take("op type", *_LAST)
     if sum(facts.get(title, 0) for title in _EXTREMES if title not in chosen) <= left:
         take(*_EXTREMES)
     take(*_BESIDES)
+    widen(full)
     titles = ("op type", "layer", *_FIRST, *_LAST, *_EXTREMES, *_BESIDES)
     ordered = tuple((title, chosen[title]) for title in titles if title in chosen)
     return TraceColumns(name + min(left, _SPARE), "", ordered, kinds)

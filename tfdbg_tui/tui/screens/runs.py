@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -22,7 +23,7 @@ from tfdbg_tui.tui.screens.palette import Options
 from tfdbg_tui.tui.terminal.text import compact
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -47,6 +48,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         logdir: The directory that they were found in.
         charset: The characters to draw with.
         can_close: Whether there is a run to stay with.
+        known: Runs that have been diagnosed, by their identity.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -84,6 +86,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         charset: Charset,
         *,
         can_close: bool = False,
+        known: Mapping[tuple[str, str], Report] = MappingProxyType({}),
     ) -> None:
         super().__init__()
         self._runs = list(reversed(runs))
@@ -91,8 +94,11 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         self._charset = charset
         self._can_close = can_close
         self._shown: list[RunFiles] = []
-        self._reports: dict[RunFiles, Report | None] = {}
-        self._surveyor = Surveyor(runs, self.post_message)
+        self._reports: dict[RunFiles, Report | None] = {
+            files: known[files.identity] for files in runs if files.identity in known
+        }
+        others = [files for files in runs if files not in self._reports]
+        self._surveyor = Surveyor(others, self.post_message)
         self._filter = Input(placeholder="filter: path, verdict, id", compact=True)
         self._options = Options()
         self._box = Vertical(classes="-ascii" if charset.ascii_only else "")

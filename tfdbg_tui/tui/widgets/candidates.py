@@ -70,7 +70,8 @@ class Candidates(Static):
         for number, one in enumerate(shown, top):
             mark = self._charset.focus if number == self._chosen else " "
             text = self._charset.fit(self._charset.fit_name(one.text, width), width)
-            told = f"{one.told}, and {more:,} more" if more and one is shown[-1] else one.told
+            counted = f"and {more:,} more" if more and one is shown[-1] else ""
+            told = ", ".join(filter(None, (one.told, counted)))
             lines.append(
                 Content.assemble(
                     (f"{mark} {text}  ", "bold" if number == self._chosen else ""),

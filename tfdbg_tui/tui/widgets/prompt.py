@@ -26,6 +26,16 @@ _PLACEHOLDERS: dict[Purpose, str] = {
     "goto": "index, trace:88, exec:12, alert:3, step:6, fn:loss, op name, file.py:120",
 }
 
+ASKED: dict[Purpose, str] = {
+    "search": "search",
+    "filter": "filter",
+    "sort": "sort by",
+    "mark": "mark",
+    "to_mark": "go to the mark",
+    "goto": "go to",
+}
+"""What each purpose asks for, in words."""
+
 
 class Prompt(Input):
     """Asks for one line; Enter answers, Escape does not.
