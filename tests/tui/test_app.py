@@ -128,12 +128,17 @@ async def test_a_border_is_drawn_where_a_training_step_begins(
 ) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         executions = opened.snapshot.run.executions
-        assert "O◀T M A V" in opened.screen(), "not where steps were only counted"
+        counted = executions.steps
+        await opened.press("2", *":step:1", "enter")
+        first = counted.first_execution(1)
+        assert opened.focus.execution == first
+        letters = [executions.kind(first - 1 + i).op_type.lstrip("_")[0].upper() for i in (0, 1)]
+        assert f"{letters[0]}│{letters[1]}◀" in opened.screen(), "also where they were counted"
         marks = np.full(len(executions), -1)
         marks[2:5], marks[5:9] = 0, 1
         executions.__dict__["steps"] = Steps(marks)
         opened.app.query_one("#timeline", Pane).forget_rows()
-        await opened.press("2", "l")
+        await opened.press("2", "g", "l")
         assert "O T◀M A V│A F V A T M" in opened.screen()
 
 

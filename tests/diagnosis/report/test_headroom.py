@@ -59,6 +59,20 @@ def test_what_a_metric_of_keras_adds_up_is_left_out(tmp_path: Path) -> None:
     assert (found.name, found.largest) == ("loss:0", 2.0)
 
 
+def test_what_variables_begin_with_is_left_out(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "__inference_f_9", "root")
+    made.graph("first", "__inference_initialize_variables_12", "root")
+    made.op("first", "Cast", "number_of_units", line=3)
+    made.op("f", "MatMul", "logits", line=4)
+    for graph, name, number in (("first", "number_of_units", 1484.0), ("f", "logits", 2.0)):
+        made.trace(graph, name, floats(number), extremes=True)
+    found = diagnose(made.open()).headroom
+    assert found is not None
+    assert (found.name, found.largest) == ("logits:0", 2.0)
+
+
 def test_where_nothing_was_measured_there_is_none(tmp_path: Path) -> None:
     made = Program(tmp_path)
     made.graph("root", "")

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import TensorEvent, name_of, op_type_of, stack_id_of
+from tfdbg_tui.diagnosis.events import (
+    TensorEvent,
+    graph_id_of,
+    name_of,
+    op_type_of,
+    stack_id_of,
+)
+from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.gradients import is_backward, is_backward_stack
 from tfdbg_tui.diagnosis.history import assumed_dtype, dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.locations import Location, location_json, location_of
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run, StackFrame
 
 _ALL_BUT = 0.999  # of the limit is the limit itself, as masks and the beginnings of minima use it
+_INITIALIZER = "initialize_variables"  # TensorFlow's function that gives variables their values
 _METRIC = re.compile(r"/(tf_)?keras/(src/)?metrics/")
 
 
@@ -80,16 +88,16 @@ class Headroom:
 def headroom_of(run: Run, dataflow: Dataflow) -> Headroom | None:
     """Return the number that is closest to the limit of its type; None where none is on record.
 
-    Constants are left out, as they stay what they are, gradients, as a loss scale makes them as
-    large as they can be, on purpose, and what Keras' metrics add up, as that tells how many
-    examples there were.
+    Constants are left out, as they stay what they are, and what variables begin with is computed
+    of; gradients, as a loss scale makes them as large as they can be, on purpose; and what Keras'
+    metrics add up, as that tells how many examples there were.
     """
     for _, event, largest, dtype in sorted(_largest(run), key=lambda found: found[0]):
         stack_id = stack_id_of(run, event)
         frames = run.stack(stack_id) if stack_id is not None else ()
         if op_type_of(run, event) == "Const" or _is_gradient(run, event, frames):
             continue
-        if _is_of_metric(frames):
+        if _is_of_metric(frames) or _is_initial(run, event):
             continue
         step = step_of(run, dataflow, event)
         location = location_of(run, stack_id)
@@ -101,6 +109,12 @@ def headroom_of(run: Run, dataflow: Dataflow) -> Headroom | None:
 def _is_gradient(run: Run, event: TensorEvent, frames: Iterable[StackFrame]) -> bool:
     """Whether a tensor is a gradient; of the sum of several (AddN) only the stack tells."""
     return is_backward(run, event) or is_backward_stack(frames)
+
+
+def _is_initial(run: Run, event: TensorEvent) -> bool:
+    """Whether a tensor is part of how variables get their first values."""
+    graph = run.graphs.get(graph_id_of(run, event) or "")
+    return graph is not None and readable_function(graph.name) == _INITIALIZER
 
 
 def _is_of_metric(frames: Iterable[StackFrame]) -> bool:

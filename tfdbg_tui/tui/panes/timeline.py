@@ -162,14 +162,13 @@ class ExecutionTimeline(Pane):
         return tuple(cells), ""
 
     def _ends_of_steps(self, boxes: Sequence[int]) -> frozenset[int]:
-        """Return the executions behind which another training step begins.
+        """Return the executions behind which another training step begins, marked or counted.
 
-        None where steps were only counted, by what repeats: another op may begin them.  None where
-        most steps are one execution: a border behind each tells nothing.
+        None where most steps are one execution: a border behind each tells nothing.
         """
         executions = self.snapshot.run.executions
         steps = executions.steps
-        if steps.counted_by or not len(steps) or 2 * len(steps) > len(executions):
+        if not len(steps) or 2 * len(steps) > len(executions):
             return frozenset()
         numbers = steps.numbers_of(np.array(boxes))
         begins = np.flatnonzero((np.diff(numbers) != 0) & (numbers[1:] >= 0))
