@@ -155,6 +155,8 @@ def test_columns_of_a_chain_are_as_wide_as_it_needs() -> None:
     assert beside_function["function"] == len(" multi_step_on_iterator"), "before the op type"
     scopes = ["sequential_1/dense_1/Softmax:0"]
     assert choose_columns(scopes, facts, 57).name == len(scopes[0]), "before the function"
+    scopes = [f"compile_loss/{'cross_entropy_with_logits_' * 2}/Sum:0"]
+    assert choose_columns(scopes, facts, 78).name >= len(scopes[0]) - len("compile_loss")
     narrow = choose_columns(names, facts, 30)
     assert narrow.name + sum(width for _, width in narrow.facts) <= 30
 

@@ -58,7 +58,7 @@ def choose_columns(
     chosen: dict[str, int] = {}
     for title, enough in _ENOUGH.items():
         if title != "came by":
-            more = max(0, min(left, min(full, _GOOD_NAME) - name))
+            more = max(0, min(left, min(full, max(tail, _GOOD_NAME)) - name))
             name, left = name + more, left - more
         width = min(enough, needed.get(title, enough), max(left, _LEAST_FACT))
         if width <= left:

@@ -34,7 +34,7 @@ _SECONDS = 0.5  # between two looks at a run that grows
 _KEYS = "Enter goes there  n bad  [ ] tensors  Esc closes"
 _TITLES = ("step", "exec", "min", "max", "|max|", "NaN", "inf", "zeros")
 _WIDTHS = (7, 7, 11, 11, 11, 6, 6, 6)
-_UNMEASURED = "No curve: none was measured before it was bad, which ADAPTIVE does in some steps."
+_UNMEASURED = "No curve: none was measured before it was bad."
 _LEAST_PLOT = 24, 4  # cells across and down: smaller curves tell nothing
 
 
