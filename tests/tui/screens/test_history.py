@@ -130,11 +130,27 @@ async def test_a_line_without_tensors_says_so(open_app: Open, growing: str) -> N
         assert "no tensor that this line computes is on record" in opened.screen()
 
 
+async def test_where_only_bad_computations_are_measured_that_is_said(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    made.op("f", "RealDiv", "scaled")
+    for number in (1.0, 2.0, np.nan):
+        made.trace("f", "scaled", np.array([number, 1.0], np.float32), extremes=np.isnan(number))
+    made.open()
+    async with open_app(tmp_path) as opened:
+        await look_at(opened, 2)
+        await opened.press("V")
+        assert "none was measured before it was bad" in opened.screen()
+
+
 async def test_what_is_not_on_record_is_said(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["no_tensor"]) as opened:
         await look_at(opened, 0)
         await opened.press("V")
-        assert "No curve: none was measured" in opened.screen()
+        assert "nothing finite was measured" in opened.screen()
         assert "no values on record; 0 of " in opened.screen()
 
 

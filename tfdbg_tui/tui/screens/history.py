@@ -34,7 +34,8 @@ _SECONDS = 0.5  # between two looks at a run that grows
 _KEYS = "Enter goes there  n bad  [ ] tensors  Esc closes"
 _TITLES = ("step", "exec", "min", "max", "|max|", "NaN", "inf", "zeros")
 _WIDTHS = (7, 7, 11, 11, 11, 6, 6, 6)
-_UNMEASURED = "No curve: none was measured before it was bad."
+_UNMEASURED = "No curve: nothing finite was measured, which ADAPTIVE does."
+_ONLY_BAD = "No curve: none was measured before it was bad."
 _LEAST_PLOT = 24, 4  # cells across and down: smaller curves tell nothing
 
 
@@ -281,7 +282,8 @@ class HistoryTable(VirtualList):
         shown = [self._history(event) for event in self._tensors[first : first + _TOGETHER]]
         drawn = [curves.Curve(self._places(one), self._heights(one)) for one in shown]
         if all(np.isnan(curve.numbers).all() for curve in drawn):
-            return [((_UNMEASURED, "dim"),)]
+            measured = any((~np.isnan(history.largest)).any() for history in shown)
+            return [((_ONLY_BAD if measured else _UNMEASURED, "dim"),)]
         limit = MAX_FINITE.get(self.history.dtype or "")
         size = width, height
         return curves.draw(drawn, chosen - first, limit, size, self._charset)
