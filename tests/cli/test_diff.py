@@ -83,6 +83,21 @@ def test_other_tensors_are_not_called_the_same(
     assert "1 tensor is only in the first" in out
 
 
+def test_what_is_bad_and_only_in_one_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = logdir(tmp_path / "first", "ggg", "Exp"), logdir(tmp_path / "second", "gbb")
+    exit_code, found = compared(*paths, capsys)
+    assert exit_code == 3, "names may have moved"
+    assert found["bad_only_in_first"] == []
+    (only,) = found["bad_only_in_second"]
+    assert (only["name"], only["index"]) == ("Log:1", 1)
+    main(["diff", *paths])
+    assert "bad in the second, not in the first at all: 1 tensor\n\n1. Log:1 (Log) in f" in (
+        capsys.readouterr().out
+    )
+
+
 def test_people_are_told_the_values_in_both(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

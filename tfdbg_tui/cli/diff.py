@@ -35,7 +35,7 @@ from tfdbg_tui.storage.urls import without_secrets
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.diagnosis import Report
     from tfdbg_tui.query import Comparison, Difference, TensorRow
@@ -101,6 +101,8 @@ def _to_json(comparison: Comparison, reports: Reports) -> dict[str, Any]:
         "complete": _is_whole(comparison, reports),
         "bad_in_second": [difference.to_json() for difference in comparison.bad_in_second],
         "bad_in_first": [difference.to_json() for difference in comparison.bad_in_first],
+        "bad_only_in_first": [row.values() for row in comparison.bad_alone[0]],
+        "bad_only_in_second": [row.values() for row in comparison.bad_alone[1]],
     }
 
 
@@ -110,6 +112,19 @@ def _lines(comparison: Comparison, reports: Reports) -> Iterator[str]:
     yield ""
     if not comparison.differs:
         yield _verdict_on_equals(comparison, reports)
+    for label, other, rows, report in zip(
+        _LABELS, _LABELS[::-1], comparison.bad_alone, reports, strict=True
+    ):
+        if rows:
+            count = f"{len(rows):,} tensor{'s' * (len(rows) != 1)}"
+            yield f"bad in the {label}, not in the {other} at all: {count}"
+        for number, row in enumerate(rows[:_SHOWN], 1):
+            yield from ("", *_heading(number, row, ""))
+            yield paragraph(label, _values(row))
+            yield from _causes(row, report)
+        yield from _more(rows)
+        if rows:
+            yield ""
     pairs = (
         (comparison.bad_in_second, "second", reports[1]),
         (comparison.bad_in_first, "first", reports[0]),
@@ -120,9 +135,13 @@ def _lines(comparison: Comparison, reports: Reports) -> Iterator[str]:
             yield f"bad in the {where} only: {count}, in order of time"
         for number, difference in enumerate(differences[:_SHOWN], 1):
             yield from ("", *_difference(number, difference, where, report))
-        if len(differences) > _SHOWN:
-            yield from ("", paragraph("", f"… {len(differences) - _SHOWN:,} more: see --json"))
+        yield from _more(differences)
     yield from _not_compared(comparison)
+
+
+def _more(listed: Sequence[object]) -> Iterator[str]:
+    if len(listed) > _SHOWN:
+        yield from ("", paragraph("", f"… {len(listed) - _SHOWN:,} more: see --json"))
 
 
 def _verdict_on_equals(comparison: Comparison, reports: Reports) -> str:
@@ -134,18 +153,27 @@ def _verdict_on_equals(comparison: Comparison, reports: Reports) -> str:
 
 def _difference(number: int, difference: Difference, where: str, report: Report) -> Iterator[str]:
     bad, good = difference.bad, difference.good
-    function = f" in {bad.function}" if bad.function else ""
-    step = "" if bad.step is None else f", step {bad.step}"
-    what = f"{bad.name} ({bad.op_type or 'unknown op'}){function}{step}"
-    yield printable(f"{number}. {what}, computation {difference.number:,}")
-    if bad.location:
-        yield paragraph("where", f"{bad.location.file}:{bad.location.line}")
-        yield " " * _INDENT + printable(bad.location.code or "")
+    yield from _heading(number, bad, f", computation {difference.number:,}")
     rows = (good, bad) if where == "second" else (bad, good)
     for label, row in zip(_LABELS, rows, strict=True):
         yield paragraph(label, _values(row))
+    yield from _causes(bad, report)
+
+
+def _heading(number: int, row: TensorRow, computation: str) -> Iterator[str]:
+    """Tell which tensor it is, and where it is computed."""
+    function = f" in {row.function}" if row.function else ""
+    step = "" if row.step is None else f", step {row.step}"
+    what = f"{row.name} ({row.op_type or 'unknown op'}){function}{step}"
+    yield printable(f"{number}. {what}{computation}")
+    if row.location:
+        yield paragraph("where", f"{row.location.file}:{row.location.line}")
+        yield " " * _INDENT + printable(row.location.code or "")
+
+
+def _causes(row: TensorRow, report: Report) -> Iterator[str]:
     for root in report.roots:
-        if root.event == bad.event:
+        if root.event == row.event:
             yield paragraph("cause", f"{root.title} [{root.certainty}]. {root.fix}")
 
 

@@ -57,6 +57,8 @@ class Comparison:
         alone: How many only the first has, and only the second.
         bad_in_second: What is finite in the first and bad in the second, the earliest first.
         bad_in_first: The other way round.
+        bad_alone: What is bad and only in the first, and only in the second: the first bad
+            computation of each, the earliest first.
         uncompared: How many of the paired ones are bad where the other run tells nothing.
     """
 
@@ -64,6 +66,7 @@ class Comparison:
     alone: tuple[int, int]
     bad_in_second: tuple[Difference, ...]
     bad_in_first: tuple[Difference, ...]
+    bad_alone: tuple[tuple[TensorRow, ...], tuple[TensorRow, ...]]
     uncompared: int
 
     @property
@@ -88,6 +91,7 @@ def compare(first: Run, second: Run) -> Comparison:
         alone=(len(one.computed) - paired, len(other.computed) - paired),
         bad_in_second=bad_in_second,
         bad_in_first=bad_in_first,
+        bad_alone=(_bad_alone(one, other), _bad_alone(other, one)),
         uncompared=untold_in_first + untold_in_second,
     )
 
@@ -111,6 +115,17 @@ def _differences(good: _Tensors, bad: _Tensors) -> tuple[tuple[Difference, ...],
         else:
             found.append(Difference(number + 1, row, bad.read(bad.bad_output(here, number))))
     return tuple(sorted(found, key=lambda found: bad.order(found.bad.event))), untold
+
+
+def _bad_alone(here: _Tensors, there: _Tensors) -> tuple[TensorRow, ...]:
+    """Return the first bad computation of each tensor that only one run has."""
+    alone = (tensor for key, tensor in here.computed.items() if key not in there.computed)
+    bad = (
+        here.bad_output(tensor, int(np.flatnonzero(tensor.bad)[0]))
+        for tensor in alone
+        if tensor.bad.any()
+    )
+    return tuple(here.read(event) for event in sorted(bad, key=here.order))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
