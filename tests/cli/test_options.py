@@ -92,6 +92,14 @@ def test_a_mistyped_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean --filter?" in capsys.readouterr().err
 
 
+def test_file_names_that_are_no_arguments_cannot_steer_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["info", "logdir", "from a shell's *\x1b]0;owned\x07"])
+    assert r"\x1b]0;owned\x07" in capsys.readouterr().err
+
+
 def test_a_shell_completes_commands_and_options(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

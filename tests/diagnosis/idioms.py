@@ -747,3 +747,27 @@ def only_shown() -> Any:
 def continued_fraction() -> Any:
     x = c([0.0, 2.0])
     return 1.0 / (1.0 + 1.0 / x)
+
+
+@sick
+def gumbel_of_one() -> Any:
+    noise = -tf.math.log(-tf.math.log(c([0.2, 1.0, 0.5])))
+    return tf.nn.softmax(c([1.0, 2.0, 0.0]) + noise)
+
+
+@sick
+def softmax_of_nothing_with_finite_gradient() -> Any:
+    a = c([[1.0, 2.0], [3.0, 4.0]]) * 1.0
+    with tf.GradientTape() as t:
+        t.watch(a)
+        y = tf.nn.softmax(tf.where(tf.sequence_mask([0, 2], 2), a, -inf))
+    return y, t.gradient(y, a)  # NaN, and 0 where the select has left the row out
+
+
+@sick
+def gradient_of_computed_source() -> Any:
+    a, b = c([1.0, 0.0, 1.0]), c([0.0, 0.0, 2.0])
+    with tf.GradientTape() as t:
+        t.watch([a, b])
+        y = a / (b + tf.where(b >= 0.0, tf.ones_like(b), -tf.ones_like(b)) * 1e-20)
+    return t.gradient(y, [a, b])

@@ -122,12 +122,14 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """See `argparse`."""
+        from tfdbg_tui.logdir.text import printable  # With NumPy, which the start needs not.
+
         typed = [word.partition("=")[0] for word in message.split() if word.startswith("--")]
         known = [option for action in self._actions for option in action.option_strings]
         if message.startswith("unrecognized arguments") and typed:
             meant = difflib.get_close_matches(typed[0], known, 1, 0.7)
             message += f"; did you mean {meant[0]}?" if meant else ""
-        super().error(message)
+        super().error(printable(message))  # A shell's * may have put names of files there.
 
 
 def _module_of(name: str) -> Any:

@@ -149,6 +149,8 @@ class Containment:
             if self._guards_python(event, uses):
                 return True
             uses = tuple(use for use in uses if not self._only_told(use))
+            if self._is_result(event, uses):
+                uses = ()
         if not uses:
             statistics = op_type_of(self._run, event) in _STATISTICS and event.slot > 0
             harmless = statistics or tolerance is Tolerance.KEPT or self._unused(event)
@@ -160,6 +162,16 @@ class Containment:
             self._does_no_harm(event, use, tolerance) or (recorded and self._never_ran(event, use))
             for use in uses
         )
+
+    def _is_result(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
+        """Whether only gradients are computed from an eager tensor: Python has the tensor itself.
+
+        Of a function's outputs, which may be kept for its gradient alone, those inside tell.
+        """
+        if self._run.executions.kind(event.index).is_function or is_backward(self._run, event):
+            return False
+        takers = [use.event for use in uses]
+        return all(taker is not None and is_backward(self._run, taker) for taker in takers)
 
     def _only_told(self, use: Use) -> bool:
         """Whether only Python learns if a tensor is finite: perhaps to tell the user.
