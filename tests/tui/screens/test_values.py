@@ -88,6 +88,19 @@ async def test_a_part_is_cut_out_shown_as_a_histogram_and_saved(
         assert not isinstance(opened.app.screen, ValuesScreen)
 
 
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [(np.float32(np.nan), "no finite elements"), (np.complex64(1), "have no order")],
+)
+async def test_why_there_is_no_histogram_is_said(
+    open_app: Open, logdirs: RecordedLogdirs, number: np.generic, told: str
+) -> None:
+    async with open_app(logdirs["session"]) as opened:
+        opened.app.push_screen(ValuesScreen("x:0", np.full(3, number), UNICODE))
+        await opened.press("H")
+        assert told in opened.screen()
+
+
 async def test_tensors_of_any_shape_and_type_are_shown(
     open_app: Open, logdirs: RecordedLogdirs
 ) -> None:

@@ -280,6 +280,10 @@ class TensorGrid(VirtualList):
 
     def _make_bars(self) -> list[Line]:
         counts, edges = self.view.histogram()
+        if not len(counts):
+            counted = self.view.elements.dtype.kind in "biuf"
+            why = "no finite elements" if counted else "numbers of this type have no order"
+            return [((why, "dim"),)]
         most = max(counts.tolist(), default=0)
         return [
             (
