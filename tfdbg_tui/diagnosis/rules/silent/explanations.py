@@ -74,8 +74,8 @@ ALL_STEPS_SKIPPED = Explanation(
 MOST_STEPS_SKIPPED = Explanation(
     id="most-steps-skipped",
     title="Most training steps are skipped",
-    why="The loss scale is so large that gradients overflow, and it still is after many steps: it "
-    "rises too soon again, or has not fallen far enough.",
+    why="Gradients overflow still after many steps: the loss scale rises too soon again, or has "
+    "not fallen far enough; or something in the forward pass overflows, whatever the scale is.",
     fix="Begin with a smaller scale (initial_scale) and let it grow less often "
     "(dynamic_growth_steps); where it becomes less than 1, find the overflow in the forward pass "
     "and keep that part in float32.",
