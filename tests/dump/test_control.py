@@ -21,6 +21,7 @@ from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
 from tfdbg_tui.dump.record.control_file import ControlFile  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 from tfdbg_tui.user_files import write_whole  # noqa: E402
+from tfdbg_tui.wire import omissions  # noqa: E402
 from tfdbg_tui.wire.control import Control, control_path, encode  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 
@@ -102,7 +103,8 @@ def test_what_was_off_is_told(tmp_path: Path) -> None:
 
 
 def test_files_grow_to_their_limit(tmp_path: Path) -> None:
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, max_gigabytes=3e-4)
+    """In a mode that does not tell what is bad."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "NO_TENSOR", -1, max_gigabytes=3e-4)
     program, ran = Program(), [0]
 
     def is_full() -> bool:
@@ -121,8 +123,56 @@ def test_files_grow_to_their_limit(tmp_path: Path) -> None:
     steps = {execution.step for execution in run.executions}
     assert {0, unrecorded.stop} <= steps
     assert not steps.intersection(unrecorded)
-    (gap,) = diagnose(run).gaps
+    gap = next(gap for gap in diagnose(run).gaps if gap.kind == omissions.PAUSED)
     assert "as max_gigabytes=0.0003 is reached" in gap.text
+
+
+def run_until_healthy_records_are_dropped(directory: Path, program: Program) -> int:
+    """Returns the number of the next step."""
+    ran = [0]
+
+    def is_full() -> bool:
+        for _ in range(20):
+            program.run(ran[-1])
+            ran.append(ran[-1] + 1)
+        return bool(open_run(directory).only_bad_reason)
+
+    wait_for(is_full)
+    is_full()
+    return ran[-1]
+
+
+def test_what_is_bad_is_recorded_though_the_files_are_full(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, max_gigabytes=3e-4)
+    program = Program()
+    step = run_until_healthy_records_are_dropped(tmp_path, program)
+    with tfdbg_tui.step(step):
+        program.function(tf.constant([1.0, np.inf]))
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(tmp_path)
+    steps = {execution.step for execution in run.executions}
+    assert {0, 1, step - 1, step} <= steps
+    assert len(steps) < step
+    report = diagnose(run)
+    assert (report.verdict, report.gaps) == ("bad", ())
+    (root,) = report.roots
+    assert root.step == step
+    (omission,) = run.omissions
+    assert omission.kind == omissions.ONLY_BAD
+    assert omission.executions <= len(run.executions)
+    (note,) = report.problems
+    assert f"{omission.count:,} healthy records, as max_gigabytes=0.0003 is reached" in note
+
+
+def test_what_was_looked_at_and_not_kept_is_clean(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, max_gigabytes=3e-4)
+    step = run_until_healthy_records_are_dropped(tmp_path, Program())
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(tmp_path)
+    report = diagnose(run)
+    assert (report.verdict, report.gaps) == ("clean", ())
+    assert run.executions[-1].step == step - 1
+    assert len(report.problems) == 1
 
 
 def test_a_dump_takes_no_more_of_its_disk_than_it_leaves_free(
@@ -131,18 +181,14 @@ def test_a_dump_takes_no_more_of_its_disk_than_it_leaves_free(
     enable(tmp_path)
     program = Program()
     program.run(0)
-    assert not open_run(tmp_path).is_paused
     free = SimpleNamespace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: free)
-    wait_for(lambda: open_run(tmp_path).is_paused)
-    program.run(1)
-    tfdbg_tui.disable_dump_debug_info()
-    run = open_run(tmp_path)
-    assert {execution.step for execution in run.executions} == {0}
-    report = diagnose(run)
-    (gap,) = report.gaps
-    assert report.verdict == "incomplete"
-    assert "leave 1e-06 GB of their disk free" in gap.text
+    step = run_until_healthy_records_are_dropped(tmp_path, program)
+    assert "leave 1e-06 GB of their disk free" in open_run(tmp_path).only_bad_reason
+    for number in range(step, step + 40):
+        with tfdbg_tui.step(number):
+            program.function(tf.constant([1.0, np.inf]))
+    wait_for(lambda: open_run(tmp_path).is_paused)  # there is no room for all that is bad
 
 
 def test_tensors_are_recorded_whole_without_tracing_again(tmp_path: Path) -> None:

@@ -107,8 +107,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-gigabytes",
         type=float,
         metavar="X",
-        help="record no more when the files of a process hold so many (default: more than is left "
-        "free on their disk)",
+        help="record no more than what is bad when the files of a process hold so many (default: "
+        "more than is left free on their disk)",
     )
     add_live_arguments(parser)
     add_app_arguments(parser)

@@ -306,11 +306,19 @@ class DumpWriter:
             self.hook_failed(error, "what was asked for in the app")
 
     def _limit_size(self) -> None:
-        """Switch recording off, once, where the files are as large as they may be."""
-        if self._was_full or self._is_paused:
+        """Where the files are as large as they may be, record no more than what is bad.
+
+        Once that has made them larger, switch recording off, for good.
+        """
+        if self._was_full or self._is_paused or self._recorder.waits_for_bad:
             return
-        reason = self._size_limit.reached_by(self._recorder.num_bytes)
-        if reason:
+        size, limit = self._recorder.num_bytes, self._size_limit
+        reason = limit.reached_by(size)
+        if reason and self.options.watches_health and not limit.is_raised:
+            limit.raise_beyond(size)
+            _log.warning("tfdbg-tui: only what is bad is recorded from now on, as %s", reason)
+            self._recorder.wait_for_bad(reason)
+        elif reason:
             self._was_full = True
             _log.warning("tfdbg-tui: recording is off, as %s; the program goes on", reason)
             self.set_recording(False, reason)
@@ -555,7 +563,7 @@ class DumpWriter:
             self._sessions.run_failed(session.graph, run.plan, error)
 
     def session_skipped(self, session: Any, what: str, reason: str) -> None:
-        """Say in the dump that a session runs in a way that is not recorded."""
+        """See `Listener`: say so in the dump."""
         if self._wants(session.graph):
             self._sessions.skip_once(session.graph, f"what {what} runs", reason)
 

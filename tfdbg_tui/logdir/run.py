@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.traces import GraphExecutions
     from tfdbg_tui.logdir.layers import Layer
 
+_LEFT_OUT = {
+    omissions.PAUSED: "what ran outside of pauses",
+    omissions.ONLY_BAD: "what ran before its files were full, or just before something bad",
+}
+"""What is on record where executions were left out between others, by the kind of omission."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Run:
@@ -107,6 +113,12 @@ class Run:
         return pauses[-1].reason if len(pauses) > kinds.count(omissions.RESUMED) else ""
 
     @property
+    def only_bad_reason(self) -> str:
+        """Why only what is bad is recorded by now; "" where all is."""
+        kept = [o.reason for o in self.omissions if o.kind == omissions.ONLY_BAD]
+        return kept[-1] if kept else ""
+
+    @property
     def pauses(self) -> tuple[int, ...]:
         """How many executions were on record each time that the user switched recording off.
 
@@ -120,8 +132,13 @@ class Run:
     @property
     def limits(self) -> tuple[str, ...]:
         """Where recording was limited so that executions are missing, as a user would put it."""
-        is_paused = any(omission.kind == omissions.PAUSED for omission in self.omissions)
-        return (*self.files.limits, *(("what ran outside of pauses",) if is_paused else ()))
+        kinds = {omission.kind for omission in self.omissions}
+        return (*self.files.limits, *(text for kind, text in _LEFT_OUT.items() if kind in kinds))
+
+    @property
+    def has_all_executions(self) -> bool:
+        """Whether no execution was left out between others, so that they can be counted."""
+        return not any(omission.kind in _LEFT_OUT for omission in self.omissions)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

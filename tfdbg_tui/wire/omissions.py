@@ -21,6 +21,10 @@ PAUSED = "paused"
 RESUMED = "resumed"
 """Something is recorded again; of a pause with the same name."""
 
+ONLY_BAD = "only_bad"
+"""Of what comes from here on, what is bad is on record, and what was recorded just before that; the
+rest was looked at and is healthy."""
+
 RAISED = "raised"
 """The program was stopped at a bad tensor, as the user had asked for (``on_bad="raise"``)."""
 

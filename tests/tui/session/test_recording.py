@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tfdbg_tui.diagnosis import EMPTY
+from tfdbg_tui.diagnosis import EMPTY, counted_text
 from tfdbg_tui.logdir import open_run
-from tfdbg_tui.logdir.events import Progress
+from tfdbg_tui.logdir.events import Omission, Progress
 from tfdbg_tui.tui.session.recording import Recording
 from tfdbg_tui.tui.session.snapshot import Snapshot
+from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +29,22 @@ def test_how_a_program_has_ended(logdirs: RecordedLogdirs, killed: bool, words: 
     live.note(replace(run, state=replace(run.state, writing=False, killed=killed)))
     ((said, _),) = live.facts(following=True, shown=None)
     assert said.startswith(words)
+
+
+def test_that_only_what_is_bad_is_recorded_is_said_while_the_program_runs(
+    logdirs: RecordedLogdirs,
+) -> None:
+    full = Omission(omissions.ONLY_BAD, "healthy events", "the disk is full", 9, 9, None, None, 9)
+    run = replace(open_run(logdirs["control_flow"]), omissions=(full,))
+    assert run.executions.steps.counted_by
+    assert counted_text(run) == " (counted on record)"
+    live = Recording(attached=True)
+    live.note(replace(run, state=replace(run.state, writing=True)))
+    assert ("only what is bad is recorded, as the disk is full", "match") in live.facts(
+        following=True, shown=None
+    )
+    live.note(replace(run, state=replace(run.state, writing=False)))
+    assert len(live.facts(following=True, shown=None)) == 1
 
 
 def test_what_has_not_been_read_yet_is_not_called_missing(

@@ -325,6 +325,17 @@ def _paused(run: Run, omission: Omission) -> Gap:
     return Gap(omission.kind, text, _command(run))
 
 
+def only_bad(run: Run) -> list[str]:
+    """Return what is to be said of healthy events that were not recorded, although looked at."""
+    return [
+        f"Not kept of what came {_since(omission)}: {omission.count:,} healthy records, as "
+        f"{omission.reason}. They were looked at: what is bad is on record, and what came just "
+        "before it."
+        for omission in run.omissions
+        if omission.kind == omissions.ONLY_BAD
+    ]
+
+
 def _raised(run: Run, omission: Omission) -> Gap:
     text = (
         f"The program was stopped {_since(omission)}, as you had asked for: {omission.what}. "

@@ -37,9 +37,16 @@ def when_text(run: Run, step: int | None) -> str:
     among = f"step {step:,}"
     if len(steps) >= 2:
         among += f" of {int(steps.numbers[0]):,} to {int(steps.numbers[-1]):,}"
-        among += " (counted)" if steps.counted_by else ""
+        among += counted_text(run)
     batch = run.fit_batch(step)
     return f"{among}, {batch_text(batch)}" if batch else among
+
+
+def counted_text(run: Run) -> str:
+    """Return what stands behind a step that the program has not marked; "" where it has."""
+    if not run.executions.steps.counted_by:
+        return ""
+    return " (counted)" if run.has_all_executions else " (counted on record)"
 
 
 def batch_text(batch: FitBatch) -> str:

@@ -54,6 +54,11 @@ class RowsBatch:
         return self.count * _RECORD_BYTES
 
     @property
+    def is_bad(self) -> bool:
+        """Whether a tensor in them is bad: only those of healthy ones have no key."""
+        return bool(self._taken.rows[self._heads, queue_rows.KEY].any())
+
+    @property
     def graph_id(self) -> str:
         """One of the graphs that were executed."""
         group = self._groups[int(self._which[0])]

@@ -98,6 +98,11 @@ def num_bytes(execution: Execution) -> int:
     return execution[1].nbytes
 
 
+def is_bad(execution: Execution) -> bool:
+    """Return whether an output of an execution is bad, waiting for an accelerator if necessary."""
+    return execution[1].read().bad_slot is not None
+
+
 def encoded(
     head: bytes,
     values: OutputValues,

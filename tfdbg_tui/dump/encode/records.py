@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfdbg_tui.dump.encode.causes import Cause
-    from tfdbg_tui.dump.encode.group_plan import GroupPlan, Values
+    from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row, Values
+    from tfdbg_tui.dump.encode.summaries import HealthCounts
     from tfdbg_tui.dump.encode.value_vectors import Details
 
 _MAX_KNOWN = 64
@@ -45,6 +46,11 @@ class Batch:
         self.nbytes = sum(array.nbytes for arrays in values.values() for array in arrays)
 
     @property
+    def is_bad(self) -> bool:
+        """Whether one of the tensors is."""
+        return self._records.first_bad(self.values) is not None
+
+    @property
     def graph_id(self) -> str:
         """The graph that was executed."""
         return self._records.plan.graph_id
@@ -67,6 +73,21 @@ class GroupRecords:
     def vectors(self) -> ValueVectors:
         """Makes the value vectors; only once the graph has run, when the plan is filled in."""
         return ValueVectors(self.plan)
+
+    def first_bad(self, values: Values) -> tuple[Row, HealthCounts | None] | None:
+        """Return the first bad tensor and, where the mode counts, its counts; None if all are fine.
+
+        Constants do not count: nothing made them bad.
+        """
+        if "compiled" in values:
+            return self.vectors.first_bad_compiled(values["compiled"][0])
+        for row, array in zip(self.plan.rows, values.get("tensor", ()), strict=False):
+            if row.dtype in summaries.WATCHED and not summaries.all_finite(array):
+                return row, summaries.count_bad(array)
+        for detail in (values.get("details") or ((),))[0]:
+            if detail[details.BAD].any():
+                return self.plan.rows[int(detail[details.ROW])], details.counts_of(detail)
+        return None
 
     def encode(self, batch: Batch) -> Iterator[tuple[bytes, int]]:
         """Yield the records of one execution of the graph, and their number."""

@@ -128,7 +128,7 @@ class GraphExecutions:
 
     def _add(self, call: Call | None, group: Group, values: Values, cause: Cause) -> None:
         self._recorder.traces(Batch(group.records, values, cause))
-        bad = group.first_bad(values) if self._watches_bad else None
+        bad = group.records.first_bad(values) if self._watches_bad else None
         if bad is None:
             return
         self._recorder.bad_tensor_seen()

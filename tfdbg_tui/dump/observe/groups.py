@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tfdbg_tui.dump.encode.elements import Layout, Words
-    from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row, Values
-    from tfdbg_tui.dump.encode.summaries import HealthCounts
+    from tfdbg_tui.dump.encode.group_plan import GroupPlan, Values
     from tfdbg_tui.dump.observe.calls import Moment
 
     BoolArray = npt.NDArray[np.bool_]
@@ -285,18 +284,3 @@ class Group:
         key = row.flat[queue_rows.KEY] = next(self._keys)
         self._found[key] = values
         return row
-
-    def first_bad(self, values: Values) -> tuple[Row, HealthCounts | None] | None:
-        """Return the first bad tensor and, where the mode counts, its counts; None if all are fine.
-
-        Constants do not count: nothing made them bad.
-        """
-        if "compiled" in values:
-            return self.records.vectors.first_bad_compiled(values["compiled"][0])
-        for row, array in zip(self.plan.rows, values.get("tensor", ()), strict=False):
-            if row.dtype in summaries.WATCHED and not summaries.all_finite(array):
-                return row, summaries.count_bad(array)
-        for detail in (values.get("details") or ((),))[0]:
-            if detail[details.BAD].any():
-                return self.plan.rows[int(detail[details.ROW])], details.counts_of(detail)
-        return None

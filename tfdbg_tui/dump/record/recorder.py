@@ -19,21 +19,23 @@ import threading
 import time
 import uuid
 from collections import deque
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.encode import executions
 from tfdbg_tui.dump.errors import reason_of
 from tfdbg_tui.dump.record.backlog import Backlog
 from tfdbg_tui.dump.record.file_set import WrittenFileSet
+from tfdbg_tui.dump.record.held import Events, HeldEvents
 from tfdbg_tui.dump.record.omitted import Omissions
 from tfdbg_tui.wire import events, metadata, omissions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from tfdbg_tui.dump.encode.executions import Execution
     from tfdbg_tui.dump.options import Options
+    from tfdbg_tui.dump.record.held import TraceBatch
 
 _log = logging.getLogger("tfdbg_tui")
 
@@ -45,21 +47,20 @@ _run_ids: dict[str, str] = {}
 """The run id of each dump root this process wrote to: TensorFlow reads one run a directory."""
 
 
-class TraceBatch(Protocol):
-    """Executions of instrumented tensors of graphs, not yet encoded."""
+class _Since(NamedTuple):
+    """Since when, and why, healthy events are held back.
 
-    count: int
+    Attributes:
+        reason: Why, in one sentence.
+        executions: How many were written before.
+        traces: How many graph executions.
+        step: The training step.
+    """
 
-    @property
-    def nbytes(self) -> int:
-        """About as many bytes wait."""
-
-    @property
-    def graph_id(self) -> str:
-        """The graph that was executed."""
-
-    def encode(self) -> Iterable[tuple[bytes, int]]:
-        """Return items for the trace file and the number of records in each."""
+    reason: str
+    executions: int
+    traces: int
+    step: int | None
 
 
 class Recorder:
@@ -89,6 +90,9 @@ class Recorder:
         self._backlog = Backlog()
         self._num_executions = self._num_traces = 0
         self._num_written = 0, 0
+        self._num_dropped = 0, 0
+        self._held: HeldEvents | None = None
+        self._held_since = _Since("", 0, 0, None)
         self._omissions = Omissions()
         self._drain_lock = threading.Lock()
         self._wake = threading.Event()
@@ -131,6 +135,11 @@ class Recorder:
         return self._num_executions
 
     @property
+    def waits_for_bad(self) -> bool:
+        """Whether events are written only once something is bad."""
+        return self._held is not None
+
+    @property
     def num_bytes(self) -> int:
         """About how many bytes the files hold, with what waits, as far as they lie here."""
         return sum(self._files.sizes()) + self._backlog.num_bytes
@@ -150,8 +159,7 @@ class Recorder:
         Returns:
             Whether it is the first thing that is not on record.
         """
-        done = self._num_executions, self._num_traces
-        omission = events.Omission(kind, what, reason, *done, graph_id, count)
+        omission = events.Omission(kind, what, reason, *self._done(), graph_id, count)
         return self._omissions.add(time.time(), steps.current, omission)
 
     def lose(
@@ -179,6 +187,17 @@ class Recorder:
         self._wake.set()
         while self._backlog.is_full and not (self.broken or self._stopped):
             time.sleep(0.001)
+
+    def wait_for_bad(self, reason: str) -> None:
+        """Keep the newest events in memory from now on, and write them once one is bad.
+
+        Called by the thread that writes.
+
+        Args:
+            reason: Why, in one sentence.
+        """
+        self._held_since = _Since(reason, *self._num_written, steps.current)
+        self._held = HeldEvents(self.num_bytes)
 
     def bad_tensor_seen(self) -> None:
         """Start the countdown of `keep_after_bad`."""
@@ -248,8 +267,7 @@ class Recorder:
             return
         self._forked = False
         what, reason = f"process {os.getpid()}", "it was forked from the recorded one"
-        done = self._num_executions, self._num_traces
-        omission = events.Omission(omissions.FORKED, what, reason, *done, count=1)
+        omission = events.Omission(omissions.FORKED, what, reason, *self._done(), count=1)
         event = events.DebugEvent(time.time(), omission=omission.encode())
         with contextlib.suppress(OSError):
             metadata.append(self._files.metadata_path, event.encode())
@@ -306,22 +324,53 @@ class Recorder:
         self._executions.clear()
         self._traces.clear()
         self._backlog.clear()
+        self._held = None
 
     def _drain(self) -> None:
         begun, queued = time.monotonic(), (self._num_executions, self._num_traces)
-        executed = _take(self._executions)
-        traces = _take(self._traces)
+        taken = Events(_take(self._executions), _take(self._traces))
         self._files.write_definitions(_take(self._definitions))
-        if traces:
-            self._files.traces.extend([item for batch in traces for item in self._encoded(batch)])
-        if executed:
-            self._files.executions.extend(self._encoded_executions(executed))
+        self._write(taken if self._held is None else self._held_back(self._held, taken))
         self._num_written = queued
         self._write_omissions(all_counts=False)
-        size = sum(map(executions.num_bytes, executed))
-        size += sum(batch.nbytes for batch in traces)
-        size += _ITEM_BYTES * (len(executed) + len(traces))
+        size = taken.nbytes + _ITEM_BYTES * (len(taken.executions) + len(taken.traces))
         self._backlog.written(size, time.monotonic() - begun)
+
+    def _write(self, taken: Events) -> None:
+        if taken.traces:
+            encoded = [item for batch in taken.traces for item in self._encoded(batch)]
+            self._files.traces.extend(encoded)
+        if taken.executions:
+            self._files.executions.extend(self._encoded_executions(taken.executions))
+
+    def _held_back(self, held: HeldEvents, taken: Events) -> Events:
+        """Return what is to be written: all that waits, if something is bad or recording ends."""
+        self._tell_dropped(*held.add(taken).counts)
+        if not (self._stopped or taken.are_bad):
+            return Events([], [])
+        self._held = None
+        return held.all()
+
+    def _tell_dropped(self, executed: int, traces: int) -> None:
+        """Tell how many healthy events are not on record."""
+        if not executed + traces:
+            return
+        before, since = self._num_dropped, self._held_since
+        self._num_dropped = before[0] + executed, before[1] + traces
+        omission = events.Omission(
+            omissions.ONLY_BAD,
+            "healthy events",
+            since.reason,
+            since.executions,
+            since.traces,
+            count=executed + traces,
+        )
+        self._omissions.add(time.time(), since.step, omission)
+
+    def _done(self) -> tuple[int, int]:
+        """Return how many executions, and graph executions, are on record or will be."""
+        executed, traces = self._num_dropped
+        return self._num_executions - executed, self._num_traces - traces
 
     def _encoded(self, batch: TraceBatch) -> list[tuple[bytes, int]]:
         try:

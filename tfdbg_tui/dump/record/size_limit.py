@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import shutil
 
+_MOST_MORE = 1 << 30
+_MORE_SHARE = 5
+
 
 class SizeLimit:
     """Tells when the files are as large as they may be.
@@ -21,6 +24,20 @@ class SizeLimit:
     def __init__(self, root: str, gigabytes: float | None) -> None:
         self._root = root
         self._gigabytes = gigabytes
+        self._most: float | None = None
+
+    @property
+    def is_raised(self) -> bool:
+        """Whether the files may be larger than at first."""
+        return self._most is not None
+
+    def raise_beyond(self, size: int) -> None:
+        """Let the files become a fifth larger than they are, once, for what is bad.
+
+        Args:
+            size: How many bytes they hold.
+        """
+        self._most = size + min(size / _MORE_SHARE, _MOST_MORE, self._free())
 
     def reached_by(self, size: int) -> str:
         """Return why nothing more is to be written, in one sentence; "" where it is.
@@ -28,14 +45,22 @@ class SizeLimit:
         Args:
             size: How many bytes the files hold.
         """
+        if self._most is not None:
+            reason = "its files hold what they may, with what is bad"
+            return reason if size >= self._most else ""
         if self._gigabytes is not None:
             reached = size >= self._gigabytes * 1e9
             return f"max_gigabytes={self._gigabytes:g} is reached" if reached else ""
-        with contextlib.suppress(OSError):  # no directory of this machine
-            free = shutil.disk_usage(self._root).free
-            if size > free:
-                return (
-                    f"its files hold {size / 1e9:.3g} GB and leave {free / 1e9:.3g} GB of their "
-                    "disk free (max_gigabytes sets another limit)"
-                )
-        return ""
+        free = self._free()
+        if size <= free:
+            return ""
+        return (
+            f"its files hold {size / 1e9:.3g} GB and leave {free / 1e9:.3g} GB of their disk free "
+            "(max_gigabytes sets another limit)"
+        )
+
+    def _free(self) -> float:
+        """Return how many bytes are free; ∞ in a directory that is not of this machine."""
+        with contextlib.suppress(OSError):
+            return shutil.disk_usage(self._root).free
+        return float("inf")

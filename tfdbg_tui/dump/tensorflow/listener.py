@@ -108,7 +108,13 @@ class Listener(Protocol):
         """
 
     def session_skipped(self, session: Any, what: str, reason: str) -> None:
-        """A session runs in a way that is not recorded."""
+        """A session runs in a way that is not recorded.
+
+        Args:
+            session: The session.
+            what: What runs, for a sentence.
+            reason: Why it is not recorded, in one sentence.
+        """
 
     def function_created(self, name: str, graph: Any, attrs: Any) -> None:
         """A graph became a runtime function.

@@ -46,6 +46,7 @@ class Recording:
     _generation: int = 0
     _suspended: bool = False
     _off_because: str = ""
+    _only_bad_because: str = ""
     _killed: bool = False
 
     def note(self, run: Run) -> None:
@@ -53,7 +54,9 @@ class Recording:
         self.tracker.note(run)
         self._run = run
         self._suspended = run.state.suspended
-        self._off_because = "" if run.state.writing is False else run.pause_reason
+        is_over = run.state.writing is False
+        self._off_because = "" if is_over else run.pause_reason
+        self._only_bad_because = "" if is_over or self._off_because else run.only_bad_reason
         self._killed = run.state.killed
         if run.state.generation != self._generation:
             self._generation = run.state.generation
@@ -78,7 +81,7 @@ class Recording:
         self.mark, self.total = None, 0
         self.announcement = self.newer_run = ""
         self._generation = 0
-        self._off_because = ""
+        self._off_because = self._only_bad_because = ""
 
     def facts(self, *, following: bool, shown: int | None) -> list[Cell]:
         """Return what to say, the most important last; nothing for a run that is at rest.
@@ -98,6 +101,9 @@ class Recording:
             cells.append(_program_words(self.program))
         if self._off_because:
             words = f"recording is off, as {self._off_because}: P switches it on"
+            cells.append((words, "match"))
+        if self._only_bad_because:
+            words = f"only what is bad is recorded, as {self._only_bad_because}"
             cells.append((words, "match"))
         mark = shown if shown is not None else self.mark
         if not following and self.growing and mark is not None and self.total > mark:

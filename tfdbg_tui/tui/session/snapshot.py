@@ -21,6 +21,7 @@ from tfdbg_tui.diagnosis import (
     Dataflow,
     LayersOfOps,
     TensorEvent,
+    counted_text,
     find_alerts,
     find_gaps,
     is_blind,
@@ -180,8 +181,7 @@ class Snapshot:
         step = step_of(self.run, self.dataflow, event)
         if step is None:
             return ""
-        counted = " (counted)" if self.run.executions.steps.counted_by else ""
-        return f"step {step:,}{counted}"
+        return f"step {step:,}{counted_text(self.run)}"
 
     def explained(self, explanation: Explanation) -> Snapshot:
         """Return the same snapshot with an explanation, if that is of the same run."""
