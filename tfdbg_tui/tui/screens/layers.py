@@ -343,12 +343,20 @@ class HeatStrips(VirtualList):
         if self._grid is None:
             return (((_NOTHING if self._is_read else "", "dim"),),)
         strip = self._grid.bins * self._cell_width
-        titles = [SIDES[side][:strip].ljust(strip) for side in range(self._grid.sides)]
+        titles = [self._title(side, strip) for side in range(self._grid.sides)]
         if self._room >= self._grid.sides * (_GAP + _LARGEST):
             sides = SIDES[: self._grid.sides]
             titles += [f"{'max ' + side:>{_LARGEST}}" for side in sides]
         gap = " " * _GAP
         return (((f"{'':{self._name_width}}{gap}{gap.join(titles)}", "dim"),),)
+
+    def _title(self, side: int, width: int) -> str:
+        """Return the title of a strip, with the first and last step where there is room."""
+        assert self._grid is not None
+        steps = self._grid.heat.steps
+        title = f"{SIDES[side]}, steps {steps[0]:,} to {steps[-1]:,}" if len(steps) > 1 else ""
+        fitting = title if 0 < len(title) <= width else SIDES[side][:width]
+        return fitting.ljust(width)
 
     def foot(self, width: int, height: int) -> Sequence[Line]:
         """Return what is known of the cell that is looked at, and what the cells mean."""
