@@ -48,6 +48,19 @@ def test_the_forward_op_of_a_gradient(
     assert (found.op_type if found else None) == forward
 
 
+def test_gradients_of_loops_that_call_each_other_in_a_circle_end(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    program.graph("root", "")
+    program.graph("f", "f", "root")
+    program.graph("g", "g", "f")
+    for mine, other in (("f", "g"), ("g", "f")):
+        name = "gradient_tape/while/while_grad"
+        program.op(mine, "While", name, "x:0", calls=(other,))
+    program.op("f", "SqrtGrad", "gradient_tape/a/SqrtGrad", "x:0")
+    program.trace("f", "gradient_tape/a/SqrtGrad", floats(np.inf))
+    assert diagnose(program.open()).verdict == "bad"
+
+
 def test_the_forward_op_of_an_eager_gradient_took_the_same_tensor(tmp_path: Path) -> None:
     program = Program(tmp_path)
     program.execution("Acos", [3], {4: floats(1.5)})

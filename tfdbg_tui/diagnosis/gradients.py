@@ -75,6 +75,7 @@ _OF_RESULT = frozenset(
 )  # fmt: skip
 """Ops whose gradient is computed from their result."""
 
+_NESTED = 40  # loops and branches around an op
 _DEPTH = 4  # ops of a gradient: how far behind one of them the forward values are
 _BEHIND = 5_000  # executions: how far back the forward op of an eager gradient is looked for
 
@@ -332,15 +333,22 @@ def _used_ids(
     return distances
 
 
-def _named(run: Run, calls: Calls, op: GraphOp) -> GraphOp | None:
-    """Return the forward op that the name of a gradient op begins with."""
+def _named(run: Run, calls: Calls, op: GraphOp, depth: int = _NESTED) -> GraphOp | None:
+    """Return the forward op that the name of a gradient op begins with.
+
+    Args:
+        run: The run.
+        calls: Which graph calls which.
+        op: The gradient op.
+        depth: How many loops and branches around it are looked at; a damaged file may have circles.
+    """
     match = _SCOPE.match(op.name)
     if match is None:
         return None
     graphs = op.graph_id, calls.forward_graph(calls.outermost(op.graph_id)) or ""
     scopes = [(graph_id, match[1]) for graph_id in graphs]
     within = _WITHIN.sub("", match[1])
-    scopes += [(graph_id, within) for graph_id in _forward_parts(run, calls, op.graph_id)]
+    scopes += [(graph_id, within) for graph_id in _forward_parts(run, calls, op, depth)]
     for graph_id, scope in scopes:
         parts = scope.split("/")
         for end in range(len(parts), 0, -1):
@@ -350,12 +358,12 @@ def _named(run: Run, calls: Calls, op: GraphOp) -> GraphOp | None:
     return None
 
 
-def _forward_parts(run: Run, calls: Calls, graph_id: str) -> tuple[str, ...]:
-    """Return what the loop or branch consists of whose gradient a graph is a part of."""
-    site = calls.call_site(graph_id)
-    if site is None or site.op is None or not is_backward_op(run, site.op):
+def _forward_parts(run: Run, calls: Calls, op: GraphOp, depth: int) -> tuple[str, ...]:
+    """Return what the loop or branch consists of in whose gradient an op is; see `_named`."""
+    site = calls.call_site(op.graph_id)
+    if not depth or site is None or site.op is None or not is_backward_op(run, site.op):
         return ()
-    forward = _named(run, calls, site.op)
+    forward = _named(run, calls, site.op, depth - 1)
     return calls.called_graphs(forward) if forward is not None else ()
 
 
