@@ -227,8 +227,8 @@ class ExecutionTimeline(Pane):
         facts = joined(
             [
                 (f"{count_in} in {self.charset.right} {count_out} out", "dim"),
-                (snapshot.step_text(TensorEvent("execution", execution.index, 0)), "dim"),
                 ("after a pause" if execution.index in snapshot.run.pauses else "", "match"),
+                (snapshot.step_text(TensorEvent("execution", execution.index, 0)), "dim"),
                 (self.charset.fit(host, min(len(host), _HOST_WIDTH)), "dim"),
                 (self.charset.safe(short_device(device)), "dim"),
                 ("" if execution.unreadable or first.unreadable else f"{since:+.3f} s", "dim"),
