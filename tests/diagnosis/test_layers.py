@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -107,6 +108,42 @@ def test_a_gradient_outside_of_layers_names_the_layer_that_it_leads_to(tmp_path:
     assert root.layer is None
     assert root.input_layer.path == "head"
     assert "makes      the gradient for the result of head (Dense, float16)" in to_text(report)
+
+
+def test_the_mean_over_a_batch_names_the_layer_that_predicted(tmp_path: Path) -> None:
+    """As in Keras' losses: difference, square, mean, weights of the samples, sum."""
+    program = Program(tmp_path)
+    program.layer(1, 0, "price", "Dense")
+    program.graph("root", "")
+    program.graph("f", "step", "root")
+    program.op("f", "BiasAdd", "BiasAdd", "x:0", layer=1)
+    made = ["BiasAdd", "Sub", "Square", "Mean", "Mul", "Sum"]
+    for before, op_type in pairwise(made):
+        program.op("f", op_type, op_type, f"{before}:0")
+    for name in made:
+        program.trace("f", name, floats(np.inf if name == "Sum" else 1e38))
+    (root,) = diagnose(program.open()).roots
+    assert (root.layer, root.input_layer.path) == (None, "price")
+
+
+@pytest.mark.parametrize(("op_type", "expected"), [("Cast", "score"), ("Tanh", None)])
+def test_the_gradient_of_what_hands_on_names_the_layer_before(
+    tmp_path: Path, op_type: str, expected: str | None
+) -> None:
+    program = Program(tmp_path)
+    program.layer(1, 0, "score", "Dot", "float16")
+    program.layer(2, 0, "output", "Activation", "float32")
+    program.graph("root", "")
+    program.graph("f", "step", "root")
+    program.op("f", "MatMul", "score/MatMul", "x:0", layer=1)
+    program.op("f", op_type, f"output/{op_type}", "score/MatMul:0", layer=2)
+    gradient = f"gradient_tape/output/{op_type}/mul"
+    program.op("f", "Mul", gradient, "scaled:0")
+    for name, value in (("score/MatMul", 1.0), (gradient, np.inf)):
+        program.trace("f", name, floats(value))
+    (root,) = diagnose(program.open()).roots
+    assert root.layer.path == "output"
+    assert (root.input_layer and root.input_layer.path) == expected
 
 
 def test_a_gradient_in_a_loop_is_of_the_layer_of_its_forward_op(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Run the trainings with the dump, and print what is told of each beside its label.
 
-    python -m tests.trainings                # all: about ten minutes
+    python -m tests.trainings                # all: about half an hour
     python -m tests.trainings 004 062        # some
 
 Exit code 0 if no healthy one is called bad or suspect, else 1.
@@ -38,6 +38,7 @@ DIVERGED = {
 RULES = {
     "dead-relu": {"dead-relu"},
     "diverges": {*DIVERGED, "grew-over-iterations"},
+    "overflows": {"exp-overflow"},
     "near-overflow": {
         *("near-overflow", "half-precision-overflow", "grew-until-overflow", "softmax-by-hand")
     },
@@ -47,7 +48,7 @@ RULES = {
     },
     "most-steps-skipped": {"all-steps-skipped", "most-steps-skipped"},
     "bad-batch": {
-        *("bad-argument", "bad-array", "bad-pipeline-input", "bad-python-value"),
+        *("bad-argument", "bad-array", "bad-pipeline-input", "bad-python-value", "bad-data"),
         *("mean-of-nothing", *DIVERGED),
     },
     "saturated": {"saturated-activation", "saturated-softmax", "log-of-softmax"},

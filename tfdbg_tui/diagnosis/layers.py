@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import GraphOp, Layer, Run
 
 T = TypeVar("T")
-_FROM_LAYER = 3  # ops between a layer and what is told to be made of its result
+_FROM_LAYER = 5  # ops from a layer to what is told to be made of its result: Keras' losses have 5
+_HANDED_ON = frozenset({"Cast", "Identity", "Reshape", "Squeeze", "ExpandDims"})
+"""Ops that only hand on what a layer is given: their gradient is that of the layer before."""
 
 
 class LayersOfOps:
@@ -51,9 +53,13 @@ class LayersOfOps:
             op: An op of a backward pass.
             layer: Its own layer.
         """
+        forward_of_it = forward_ops(self._run, self.calls, op)
+        hands_on = all(forward.op_type in _HANDED_ON for forward in forward_of_it)
         found = {
-            layer_before(forward, self._sources, lambda source: source.layer, layer)
-            for forward in forward_ops(self._run, self.calls, op)
+            layer_before(
+                forward, self._sources, lambda source: source.layer, layer, beside=hands_on
+            )
+            for forward in forward_of_it
         }
         return found.pop() if len(found) == 1 else None
 
@@ -89,6 +95,8 @@ def layer_before(
     sources: Callable[[T], Iterable[T]],
     layer_of: Callable[[T], Layer | None],
     layer: Layer | None,
+    *,
+    beside: bool = False,
 ) -> Layer | None:
     """Return the layer whose result something is made of, in its own layer or in none.
 
@@ -99,6 +107,7 @@ def layer_before(
         sources: Returns what one is made of.
         layer_of: Returns the layer of one.
         layer: Its own.
+        beside: Whether that may be any other layer.
     """
     made = [one]
     for _ in range(_FROM_LAYER):
@@ -106,7 +115,7 @@ def layer_before(
         layers = {layer_of(one) for one in made} - {None, layer}
         if layers:
             found = layers.pop()
-            inside = found is not None and (layer is None or layer in found.parts)
+            inside = found is not None and (beside or layer is None or layer in found.parts)
             return found if inside and not layers else None
     return None
 

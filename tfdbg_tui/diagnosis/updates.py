@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.variables import READS, assigns
 from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
-from tfdbg_tui.diagnosis.gradients import is_backward_op
+from tfdbg_tui.diagnosis.gradients import is_backward, is_backward_op
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -52,6 +53,11 @@ def named_variables(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[st
     keys = made or _read(run, dataflow, event) & known.keys()
     keys = keys or _first_assigned(run, dataflow, event) & known.keys()
     return [_kept_of(run, known[key]).name for key in sorted(keys)]
+
+
+def changes_variable(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+    """Return whether a tensor goes into a variable, known or not."""
+    return bool(_first_assigned(run, dataflow, event))
 
 
 def layer_of_variable(run: Run, variable: Variable) -> Layer | None:
@@ -117,9 +123,12 @@ def _assigned_eagerly(run: Run, dataflow: Dataflow, event: TensorEvent) -> set[t
     """Return the variables that eager ops assign first of what is made of a tensor."""
     kind_of, timeline = run.executions.kind, dataflow.timeline
     made = {event.index}
+    in_gradient = is_backward(run, event)
     for _ in range(_FAR):
         ids = [(row, tensor_id) for row in made for tensor_id in timeline.output_ids(row)]
         made = {user for row, tensor_id in ids for user, _ in timeline.users(tensor_id, row)}
+        if not in_gradient:
+            made = {row for row in made if not is_backward(run, replace(event, index=row))}
         assigning = [row for row in made if assigns(kind_of(row).op_type)]
         if assigning:
             return {(kind_of(row).file_set, timeline.input_ids(row)[0]) for row in assigning}

@@ -277,14 +277,15 @@ def test_code_that_starts_a_worker_is_no_program(tmp_path: Path) -> None:
     assert program_of(run) == "/home/ann/train.py"
 
 
-def test_data_is_told_in_the_step_that_uses_it(tmp_path: Path) -> None:
-    """A pipeline made it before: it is in no step."""
+@pytest.mark.parametrize("serial", [None, 1])
+def test_data_is_told_in_the_step_that_uses_it(tmp_path: Path, serial: int | None) -> None:
+    """A pipeline made it before: in no step, or in the one that ran meanwhile."""
     recorded = Program(tmp_path)
     recorded.graph("pipeline", "Dataset_map_f")
     recorded.op("pipeline", "Placeholder", "args")
     recorded.op("pipeline", "GatherV2", "GatherV2", "args:0")
-    recorded.trace("pipeline", "args", floats(np.inf))
-    recorded.trace("pipeline", "GatherV2", floats(np.inf))
+    recorded.trace("pipeline", "args", floats(np.inf), serial=serial)
+    recorded.trace("pipeline", "GatherV2", floats(np.inf), serial=serial)
     recorded.graph("f", "f")
     for step in range(4):
         batch = floats(np.inf if step == 2 else 1.0)

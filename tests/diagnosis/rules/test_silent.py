@@ -707,3 +707,19 @@ def test_a_variable_that_never_changes_is_told_in_the_first_step(tmp_path: Path)
         0,
         ("table/embeddings",),
     )
+
+
+@pytest.mark.parametrize(("given", "expected"), [(3.0, ["dead-relu"]), (0.0, [])])
+def test_a_layer_that_is_off_in_predictions_alone(
+    tmp_path: Path, given: float, expected: list[str]
+) -> None:
+    """Nothing is trained; a model that is tried out with zeros gives zeros."""
+    recorded = program(tmp_path)
+    recorded.op("f", "BiasAdd", "BiasAdd", "x:0")
+    recorded.op("f", "Relu", "Relu", "BiasAdd:0")
+    for call in range(CALLS):
+        recorded.trace("f", "BiasAdd", some(-given), serial=call + 1, extremes=True)
+        mode = TensorDebugMode.CONCISE_HEALTH  # which tells no numbers of zeros
+        recorded.trace("f", "Relu", some(0.0), serial=call + 1, extremes=True, mode=mode)
+        recorded.execution("f", [], {call: some(1)}, "f", serial=call + 1)
+    assert suspects(recorded) == expected

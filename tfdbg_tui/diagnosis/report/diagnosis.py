@@ -37,7 +37,7 @@ from tfdbg_tui.diagnosis.roots import Causes, Health
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.rules.edits import Occurrences, suggestion
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
-from tfdbg_tui.diagnosis.updates import named_variables, updated_layer
+from tfdbg_tui.diagnosis.updates import changes_variable, named_variables, updated_layer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +105,7 @@ class Diagnosis:
         rule, match = explain(case or self._cases.case(root))
         chain = self.links.of_root(root)
         found = self._finding(self._made_by(root.event), rule, match, root.alerts, chain)
-        if found.step is None:
+        if found.step is None or self._in_pipeline(root.event):
             found = replace(found, **self._when(self._step_of_first_use(root)))
         alike = self._alike(root)
         layers = [layer for event in alike if (layer := self._layer(event))]
@@ -131,10 +131,18 @@ class Diagnosis:
         return [event for event in alike if self._step(event, ()) == step and self._is_new(event)]
 
     def _step_of_first_use(self, root: Root) -> int | None:
-        """Return the step in which what was made outside of steps first makes others bad."""
+        """Return the step in which what was made outside of steps first makes others bad.
+
+        A pipeline makes data in advance, while other steps run.
+        """
         made = (node.site.first for node in root.members[:_ALIKE])
-        steps = (step_of(self._run, self.dataflow, event) for event in made)
+        used = (event for event in made if not self._in_pipeline(event))
+        steps = (step_of(self._run, self.dataflow, event) for event in used)
         return next((step for step in steps if step is not None), None)
+
+    def _in_pipeline(self, event: TensorEvent) -> bool:
+        graph_id = graph_id_of(self._run, event)
+        return graph_id in self._run.graphs and self.dataflow.calls.in_pipeline(graph_id or "")
 
     def _is_new(self, event: TensorEvent) -> bool:
         """Whether nothing bad went into a tensor."""
@@ -154,7 +162,8 @@ class Diagnosis:
         run, step = self._run, self._step(root.event, ())
         found = [name for one in alike for name in named_variables(run, self.dataflow, one)]
         members = (node.site.first for node in root.members[:_MEMBERS])
-        for event in members if not found else ():
+        kept = not found and changes_variable(run, self.dataflow, root.event)
+        for event in members if kept else ():
             if self._step(event, ()) == step:
                 found += named_variables(run, self.dataflow, event)
             if found:

@@ -63,9 +63,9 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
         run: The run.
         dataflow: Of the run.
     """
-    if not dataflow.variables.trained:
-        return []
     measured = [(event, found) for event, found in _finite(run) if len(found) >= _MANY]
+    if not dataflow.variables.trained:
+        return [one for one in _off(run, dataflow, measured) if _is_given(run, dataflow, one)]
     gradients = _gradients_of_layers(run, measured)
     found = [
         *_off(run, dataflow, measured),
@@ -133,6 +133,15 @@ def _off(
                 f"all {size:,} outputs are 0 in the last {times:,} computations measured{since}"
             )
             yield Suspect(event, DEAD_RELU, Match("likely", evidence), times)
+
+
+def _is_given(run: Run, dataflow: Dataflow, suspect: Suspect) -> bool:
+    """Whether a rectifier is given something: of what is tried out with zeros nothing comes."""
+    given = next((p.event for p in dataflow.producers(suspect.event)), None)
+    if given is None:
+        return False
+    largest = magnitudes_of(run, dataflow, given).largest[-suspect.times :]
+    return bool(largest.size and largest.all())
 
 
 def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list[Suspect]:
