@@ -450,3 +450,14 @@ def test_constants_can_be_fed(dump: Path) -> None:
     assert np.isfinite(healthy[0]).all()
     assert np.isnan(bad[0]).all()
     assert diagnosed(dump).verdict == "bad"
+
+
+def test_a_graph_has_as_many_operations_as_without(dump: Path) -> None:
+    graph, exp = tf.compat.v1.get_default_graph(), tf.exp(tf.constant([0.0]))
+    before = graph.num_operations()
+    with v1.Session() as session:
+        session.run(exp)
+    log = tf.math.log(exp)
+    assert graph.num_operations() == before + 1
+    assert [op.name for op in graph.operations] == [op.name for op in graph.get_operations()]
+    assert graph.get_operations()[before:] == [log.op]

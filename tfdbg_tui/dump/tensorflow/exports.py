@@ -64,6 +64,19 @@ def _operations_plain(original: Any) -> Any:
     return get_operations
 
 
+def _operations_property_plain(original: Any) -> Any:
+    return property(_operations_plain(original.fget))
+
+
+def _number_plain(original: Any) -> Any:
+    @functools.wraps(original)
+    def num_operations(graph: Any) -> Any:
+        # AutomaticControlDependencies takes it for an index of what `get_operations` returns.
+        return original(graph) if graph.building_function else len(graph.get_operations())
+
+    return num_operations
+
+
 def _dataset_plain(original: Any) -> Any:
     @functools.wraps(original)
     def as_serialized_graph(dataset: Any, *args: Any, **kwargs: Any) -> Any:
@@ -190,6 +203,8 @@ def _plain_functions(definitions: Any) -> Iterator[Any]:
 _PLAIN = (
     (declare(tf.Graph, "_as_graph_def"), _graph_plain),
     (declare(tf.Graph, "get_operations"), _operations_plain),
+    (declare(tf.Graph, "operations"), _operations_property_plain),
+    (declare(tf.Graph, "num_operations"), _number_plain),
     (declare(tf.data.Dataset, "_as_serialized_graph"), _dataset_plain),
     (declare(Context, "export_run_metadata"), _metadata_plain),
     (declare(gen_experimental_dataset_ops, "register_dataset_v2"), _sent_plain),
