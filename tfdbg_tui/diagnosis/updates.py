@@ -56,7 +56,13 @@ def named_variables(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[st
 
 
 def changes_variable(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
-    """Return whether a tensor goes into a variable, known or not."""
+    """Return whether a tensor goes into a variable, known or not.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: The tensor.
+    """
     return bool(_first_assigned(run, dataflow, event))
 
 

@@ -52,10 +52,9 @@ def some_events(nbytes: int, *, bad: bool = False) -> Events:
 
 def test_so_much_is_kept_at_least_and_the_oldest_goes_first() -> None:
     held = HeldEvents(1000)  # of which a tenth is kept
-    first, second, third = some_events(90), some_events(60), some_events(50)
-    assert held.add(first).counts == (0, 0)
-    assert held.add(second).counts == (0, 0)
-    assert held.add(third).executions == first.executions
-    assert held.all().executions == second.executions + third.executions
+    rounds = [some_events(size) for size in (90, 60, 50, 0, 0, 0, 0)]
+    dropped = [held.add(some).counts[0] for some in rounds]
+    assert dropped == [0, 0, 0, 0, 0, 1, 0]
+    assert held.all().executions == [e for some in rounds[1:] for e in some.executions]
     assert some_events(1, bad=True).are_bad
     assert not held.all().are_bad

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.executions import Execution
 
 _MOST_BYTES = 64 << 20
+_LEAST_ROUNDS = 5
+"""Graph executions are queued up to a tenth of a second after the executions that they belong to,
+so the newest rounds are kept however large they are."""
 
 
 class TraceBatch(Protocol):
@@ -67,7 +70,7 @@ class Events(NamedTuple):
 
 
 class HeldEvents:
-    """The newest events while nothing is bad.
+    """The newest events while nothing is bad, in the rounds in which they were taken.
 
     Args:
         size: How many bytes the files hold; at least a tenth of that is kept, or 64 MB if that is
@@ -85,7 +88,7 @@ class HeldEvents:
         self._rounds.append((new, size))
         self._bytes += size
         dropped = Events([], [])
-        while self._bytes - self._rounds[0][1] > self._most:
+        while len(self._rounds) > _LEAST_ROUNDS and self._bytes - self._rounds[0][1] > self._most:
             oldest, size = self._rounds.popleft()
             self._bytes -= size
             dropped.executions.extend(oldest.executions)
