@@ -45,6 +45,9 @@ def test_that_only_what_is_bad_is_recorded_is_said_while_the_program_runs(
     )
     live.note(replace(run, state=replace(run.state, writing=False)))
     assert len(live.facts(following=True, shown=None)) == 1
+    killed = replace(run, state=replace(run.state, writing=False, killed=True))
+    (gap,) = Snapshot(killed).gaps
+    assert "healthy records that waited in memory are" in gap.text
 
 
 def test_what_has_not_been_read_yet_is_not_called_missing(

@@ -139,10 +139,11 @@ def _unended(run: Run) -> Iterator[Gap]:
     if run.state.killed:
         alone = len(run.files.file_sets) == 1
         who = "The program was killed" if alone else "A process was killed, as by Pool.terminate"
+        waited = ", and healthy records that waited in memory are" if run.only_bad_reason else ""
         yield Gap(
             "killed",
             f"{who}, crashed or left by os._exit: what it computed in the last quarter second may "
-            "be missing, and nobody knows what would have come. Again:",
+            f"be missing{waited}, and nobody knows what would have come. Again:",
             _command(run),
         )
     elif run.state.writing and not run.state.ended:
