@@ -57,7 +57,7 @@ class LayersOfOps:
         hands_on = all(forward.op_type in _HANDED_ON for forward in forward_of_it)
         found = {
             layer_before(
-                forward, self._sources, lambda source: source.layer, layer, beside=hands_on
+                forward, self._sources, lambda source: source.layer, layer, in_any=hands_on
             )
             for forward in forward_of_it
         }
@@ -96,7 +96,7 @@ def layer_before(
     layer_of: Callable[[T], Layer | None],
     layer: Layer | None,
     *,
-    beside: bool = False,
+    in_any: bool = False,
 ) -> Layer | None:
     """Return the layer whose result something is made of, in its own layer or in none.
 
@@ -107,7 +107,7 @@ def layer_before(
         sources: Returns what one is made of.
         layer_of: Returns the layer of one.
         layer: Its own.
-        beside: Whether that may be any other layer.
+        in_any: Whether it may be any other layer, and not only one within its own.
     """
     made = [one]
     for _ in range(_FROM_LAYER):
@@ -115,7 +115,7 @@ def layer_before(
         layers = {layer_of(one) for one in made} - {None, layer}
         if layers:
             found = layers.pop()
-            inside = found is not None and (beside or layer is None or layer in found.parts)
+            inside = found is not None and (in_any or layer is None or layer in found.parts)
             return found if inside and not layers else None
     return None
 

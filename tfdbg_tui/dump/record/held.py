@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.encode.executions import Execution
 
+_SHARE = 10
+"""The part of the files, one tenth, that is kept in memory."""
 _MOST_BYTES = 64 << 20
 _LEAST_ROUNDS = 5
 """Graph executions are queued up to a tenth of a second after the executions that they belong to,
@@ -78,7 +80,7 @@ class HeldEvents:
     """
 
     def __init__(self, size: int) -> None:
-        self._most = min(size // 10, _MOST_BYTES)
+        self._most = min(size // _SHARE, _MOST_BYTES)
         self._rounds: deque[tuple[Events, int]] = deque()
         self._bytes = 0
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import shutil
 
-_MOST_MORE = 1 << 30
 _MORE_SHARE = 5
+"""The part of the files, one fifth, that what is bad may add to them."""
+_MOST_MORE = 1 << 30
+"""Bytes: so much at the most."""
 
 
 class SizeLimit:

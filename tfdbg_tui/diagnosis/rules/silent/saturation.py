@@ -31,7 +31,7 @@ _WIDE = 60.0
 """A layer's output that runs from below minus this to above this: the slope is within ±10."""
 _APART = 200.0  # of what a softmax takes: the least share is e⁻²⁰⁰ of the largest
 _APART_IN_ATTENTION = 100.0  # before anything has been learned, where a few are to be expected
-_BLOWN = 10.0
+_FAR_TOO_WIDE = 10.0
 """So many times wider, it is told whenever that begins: where nothing comes back, no training gets
 there by itself, but one step that is far too long.
 """
@@ -110,8 +110,11 @@ def _width(
     width = _APART if softmax else 2 * _WIDE
     if softmax and _is_attention(run, dataflow, event):
         width = _APART_IN_ATTENTION
-    small = np.flatnonzero(before.largest < _BLOWN * _APART / 2)
-    for least, since in ((width, 0), (_BLOWN * _APART, int(small[-1]) + 1 if small.size else 0)):
+    small = np.flatnonzero(before.largest < _FAR_TOO_WIDE * _APART / 2)
+    for least, since in (
+        (width, 0),
+        (_FAR_TOO_WIDE * _APART, int(small[-1]) + 1 if small.size else 0),
+    ):
         mine = before.some(np.arange(since, len(before)))
         if len(mine) < _MANY or mine.largest.min() < least / 2:
             continue

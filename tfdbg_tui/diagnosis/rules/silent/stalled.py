@@ -71,7 +71,7 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
         *_off(run, dataflow, measured),
         *find_saturated(run, dataflow, measured),
         *_vanishing(run, dataflow, gradients),
-        *_forgotten(run, dataflow, measured),
+        *_fading(run, dataflow, measured),
     ]
     return found or list(_underflowing(run, gradients)) or list(_unreached(gradients))
 
@@ -186,7 +186,7 @@ def _handed_on_to(run: Run, dataflow: Dataflow, event: TensorEvent) -> Iterator[
             return
 
 
-def _forgotten(
+def _fading(
     run: Run, dataflow: Dataflow, measured: list[tuple[TensorEvent, Magnitudes]]
 ) -> Iterator[Suspect]:
     """Yield a gradient of each loop that halves with each iteration, where nothing is learned.
