@@ -15,7 +15,7 @@ from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 from tfdbg_tui.cli import colours, info, query
-from tfdbg_tui.diagnosis import to_text
+from tfdbg_tui.diagnosis import to_text, verdict_word
 from tfdbg_tui.logdir.text import printable
 from tfdbg_tui.query import parse, tensor_rows
 
@@ -84,7 +84,8 @@ def page_of(run: Run, report: Report) -> str:
     _print_bad_tensors(console, run)
     console.rule("The run")
     console.print(Text(info.as_text(info.describe(run))))
-    title = escape(f"{report.verdict}: {printable(report.run_id or report.logdir)}")
+    verdict = verdict_word(report.verdict, report.problems)
+    title = escape(f"{verdict}: {printable(report.run_id or report.logdir)}")
     return console.export_html(theme=_COLOURS, code_format=_FORMAT.format(title=title))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING
@@ -266,6 +267,20 @@ class Run:
         except codec.DecodeError:
             return ()
         return tuple(map(self._definitions[file_set].frame, frame_ids))
+
+    def unused_frames(self) -> list[StackFrame]:
+        """Return the stack frames that are in no stack on record: what ran there is missing."""
+        used: set[tuple[int, str]] = set()
+        for file_set, location in self._stacks.values:
+            with contextlib.suppress(codec.DecodeError):
+                ids = CodeLocation.decode(location).stack_frame_ids
+                used.update((file_set, frame_id) for frame_id in ids)
+        return [
+            definitions.frame(frame_id)
+            for definitions in self._definitions
+            for frame_id in list(definitions.frames)
+            if (definitions.file_set, frame_id) not in used
+        ]
 
     def source(self, host: str, path: str) -> SourceFile | None:
         """Return a source file as it was when the program ran, or None where it is not stored."""

@@ -18,7 +18,8 @@ from tfdbg_tui.cli import main
 from tfdbg_tui.diagnosis.report.advice import program_of
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose
 from tfdbg_tui.diagnosis.report.gaps import find_gaps
-from tfdbg_tui.diagnosis.report.words import to_text
+from tfdbg_tui.diagnosis.report.verdicts import verdict_word
+from tfdbg_tui.diagnosis.report.words import to_text, verdict_text
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.wire import events, tfrecord
 
@@ -228,6 +229,41 @@ def test_a_file_of_tensorflows_writer_that_was_cut_between_records_is_not_whole(
     path.write_bytes(data[: starts[int(len(starts) * part)]])
     gaps = find_gaps(open_run(logdir))
     assert any(gap.kind == "damaged" and told in gap.text for gap in gaps)
+
+
+@pytest.mark.parametrize(
+    ("name", "left", "told"),
+    [
+        ("control_flow", 1, "no record of the op at"),
+        ("mirrored", 0.6, "no record of the op at"),
+        ("mnist", 0.3, "no record of the call in which"),
+    ],
+)
+def test_executions_of_tensorflows_writer_are_missed_where_other_files_tell_of_them(
+    logdirs: RecordedLogdirs, tmp_path: Path, name: str, left: float, told: str
+) -> None:
+    logdir = shutil.copytree(logdirs[name], tmp_path / name)
+    (path,) = logdir.glob("*.execution")
+    data = path.read_bytes()
+    starts = [at for at, _ in tfrecord.records(data)]
+    path.write_bytes(data[: starts[left if left == 1 else int(len(starts) * left)]])
+    gaps = find_gaps(open_run(logdir))
+    assert any(gap.kind == "damaged" and told in gap.text for gap in gaps)
+
+
+def test_only_what_is_known_to_be_whole_is_clean_without_a_doubt(
+    logdirs: RecordedLogdirs, tmp_path: Path
+) -> None:
+    """TensorFlow's writer does not say how many records it wrote; this project's does."""
+    of_tensorflow = Program(tmp_path)
+    of_tensorflow.execution("Neg", [1], {2: floats(1.0)})
+    report, ours = diagnose(of_tensorflow.open()), diagnose(open_run(logdirs["nested_calls"]))
+    assert report.verdict == ours.verdict == "clean"
+    assert verdict_text(report) == "clean: 0 alerts, as far as the dump tells"
+    assert verdict_text(ours) == "clean: 0 alerts"
+    words = [verdict_word(one.verdict, one.problems) for one in (report, ours)]
+    assert words == ["clean?", "clean"]
+    assert "does not say how many records" in to_text(report)
 
 
 @pytest.mark.parametrize(("thread", "told"), [(None, False), (0, False), (3, True)])

@@ -137,6 +137,11 @@ class JobReport:
         return sum(member.alerts for member in self.members)
 
     @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the files of its processes, or not known of them."""
+        return tuple(problem for member in self.members for problem in member.problems)
+
+    @property
     def events(self) -> int:
         """Number of events on all processes."""
         return sum(member.events for member in self.members)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.fleet.members import names
 from tfdbg_tui.diagnosis.report.cards import alerts_text
+from tfdbg_tui.diagnosis.report.verdicts import verdict_word
 from tfdbg_tui.diagnosis.report.words import (
     HARMLESS_TITLE,
     paragraph,
@@ -60,7 +61,7 @@ def _contents(jobs: Sequence[JobReport], titles: Sequence[str]) -> Iterator[str]
     """Yield a line for each of several jobs."""
     yield f"{len(jobs):,} jobs and runs, each with a report of its own"
     for number, (job, title) in enumerate(zip(jobs, titles, strict=True), 1):
-        yield f"  {number:>3}  {job.verdict:10} {title}"
+        yield f"  {number:>3}  {verdict_word(job.verdict, job.problems):10} {title}"
 
 
 def _title(job: JobReport, first_start: int | None) -> str:
@@ -99,7 +100,7 @@ def _job(job: JobReport) -> Iterator[str]:
 
 def _verdict(job: JobReport) -> str:
     where = f" on {len(job.members):,} processes" if _is_several(job) else ""
-    return verdict_line(job.verdict, job.alerts, len(job.roots), where)
+    return verdict_line(job.verdict, job.alerts, len(job.roots), job.problems, where)
 
 
 def _root(job: JobReport, root: FleetRoot, kind: GroupKind, bullet: str) -> str:

@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.layers import layer_json
 from tfdbg_tui.diagnosis.locations import location_json
 from tfdbg_tui.diagnosis.report.bad_lines import bad_lines_json, find_bad_lines
 from tfdbg_tui.diagnosis.report.coverage import looked_for
-from tfdbg_tui.diagnosis.report.gaps import ON_PURPOSE, find_gaps, only_bad
+from tfdbg_tui.diagnosis.report.gaps import ON_PURPOSE, find_gaps, only_bad, uncounted
 from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION
 from tfdbg_tui.diagnosis.report.verdicts import verdict_of
 from tfdbg_tui.diagnosis.report.when import steps_json, when_text
@@ -211,6 +211,7 @@ class Report:
             advice: What the dump is too weak to prove, and what to record instead.
         """
         gaps = _relevant_gaps(run, roots)
+        unsure = [] if roots or gaps else uncounted(run)
         return cls(
             run_id=run.files.run_id,
             logdir=run.files.directory,
@@ -225,7 +226,7 @@ class Report:
             gaps=gaps,
             looked_for=looked_for(run),
             headroom=headroom,
-            problems=(*map(str, run.problems), *only_bad(run), *advice),
+            problems=(*map(str, run.problems), *only_bad(run), *unsure, *advice),
             advice=advice,
         )
 

@@ -7,9 +7,11 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.diagnosis.locations import is_library_frame
 from tfdbg_tui.diagnosis.report.advice import modes_of, names_of, rerun, script_of
 from tfdbg_tui.diagnosis.report.unrecorded import (
     computes_complex,
+    late_tensor,
     ops_without_record,
     rare_op,
     undefined_op,
@@ -180,6 +182,14 @@ def _cut(run: Run) -> Iterator[Gap]:
     if any(_damaged(run)):
         return  # What can be read tells no more.
     undefined, rare = undefined_op(run), rare_op(run)
+    found = "" if undefined is not None else _unrecorded_call(run)
+    if found:
+        yield Gap(
+            DAMAGED,
+            f"A file was cut between records, or is not written to its end yet: {found}. "
+            f"{rerun(run)[0]}",
+            rerun(run)[1],
+        )
     if undefined is not None:
         yield Gap(
             DAMAGED,
@@ -196,6 +206,18 @@ def _cut(run: Run) -> Iterator[Gap]:
             f"{rerun(run)[0]}",
             rerun(run)[1],
         )
+
+
+def _unrecorded_call(run: Run) -> str:
+    """Say of which op or call there is no record, as far as the other files tell; "" for none."""
+    frames = [frame for frame in run.unused_frames() if frame.path]
+    frames.sort(key=is_library_frame)
+    if frames:
+        return f"there is no record of the op at {frames[0].path}:{frames[0].line}"
+    late = late_tensor(run)
+    if late is not None:
+        return f"there is no record of the call in which {late.op_name} was computed last"
+    return ""
 
 
 def _blind(run: Run) -> Iterator[Gap]:
@@ -334,6 +356,16 @@ def only_bad(run: Run) -> list[str]:
         "before it."
         for omission in run.omissions
         if omission.kind == omissions.ONLY_BAD
+    ]
+
+
+def uncounted(run: Run) -> list[str]:
+    """Return what is to be said where the writer does not say how many records it wrote."""
+    if run.files.is_of_our_writer:
+        return []
+    return [
+        "TensorFlow's writer does not say how many records it has written: a file that was cut "
+        "between two of them can look whole."
     ]
 
 

@@ -10,6 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tfdbg_tui.diagnosis.dataflow.calls import Calls
 from tfdbg_tui.diagnosis.dataflow.trace_rows import TraceRows
 from tfdbg_tui.diagnosis.op_traits import COMPLEX, FLOAT_OPS
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import GraphOp, Run, Site
 
 _SWITCH = "Switch"  # of control flow of TensorFlow 1: what hangs on it need not run in each call
+_AT_ONCE = 256  # rows whose times are read together
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,28 @@ def rare_op(run: Run) -> RareOp | None:
             for op_name, count in counts.get(graph_id, {}).items():
                 if count < calls:
                     return RareOp(graph.name, calls, op_name, count)
+    return None
+
+
+def late_tensor(run: Run) -> Site | None:
+    """Return a tensor that was computed after the last execution: its call has no record.
+
+    What input pipelines compute, and sessions of TensorFlow 1, is in no call.
+    """
+    executions, traces = run.executions, run.graph_executions
+    if not len(executions) or not len(traces):
+        return None
+    last = float(executions.wall_times([len(executions) - 1])[0])
+    calls = Calls(run)
+    for start in range(len(traces) - 1, -1, -_AT_ONCE):
+        rows = np.arange(start, max(-1, start - _AT_ONCE), -1)
+        late = rows[traces.wall_times(rows) > last].tolist()
+        for site in map(traces.site, late):
+            graph = run.graphs.get(calls.outermost(site.graph_id))
+            if graph is not None and graph.name and not calls.in_pipeline(site.graph_id):
+                return site
+        if len(late) < len(rows):
+            break
     return None
 
 

@@ -68,21 +68,22 @@ def _note(label: str, text: str) -> str:
 
 def verdict_text(report: Report) -> str:
     """Return the verdict in a line."""
-    line = verdict_line(report.verdict, report.alerts, len(report.roots))
+    line = verdict_line(report.verdict, report.alerts, len(report.roots), report.problems)
     if report.roots and report.first_bad:
         return f"{line}; first bad in {report.first_bad}"
-    if report.verdict == "clean" and report.problems:
-        return f"{line}, as far as this dump tells"
     return line
 
 
-def verdict_line(verdict: Verdict, alerts: int, roots: int, where: str = "") -> str:
+def verdict_line(
+    verdict: Verdict, alerts: int, roots: int, problems: Sequence[str], where: str = ""
+) -> str:
     """Return a verdict in words.
 
     Args:
         verdict: The verdict.
         alerts: Number of alerts.
         roots: Number of roots.
+        problems: What is wrong with the files, or not known of them.
         where: Of what the alerts are, as " on 3 processes".
     """
     found = f"{_alerts(alerts)}{where}"
@@ -92,7 +93,7 @@ def verdict_line(verdict: Verdict, alerts: int, roots: int, where: str = "") -> 
         "bad": f", {roots} root{'s' * (roots != 1)}",
         "incomplete": ", but not everything is on record",
         "suspect": ", but silent defects",
-        "clean": "",
+        "clean": ", as far as the dump tells" if problems else "",
     }
     return f"{verdict}: {found}{rest[verdict]}"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfdbg_tui.diagnosis import verdict_word
 from tfdbg_tui.query import Vocabulary, parse
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focus import OtherProcess, Sort
@@ -94,7 +95,7 @@ def _root(job: Job, number: int) -> tuple[str, str, bool]:
             return f"from {job.name_of(root.workers[0])}", "", False
     member = job.report.members[number]
     harmless = member.verdict == "bad"  # by itself, and in no root of the job
-    words = "harmless" if harmless else member.verdict
+    words = "harmless" if harmless else verdict_word(member.verdict, member.problems)
     return words, _STYLES.get(words, ""), False
 
 

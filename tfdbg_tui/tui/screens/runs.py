@@ -16,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 from textual.widgets.option_list import Option
 
-from tfdbg_tui.diagnosis import duration
+from tfdbg_tui.diagnosis import duration, verdict_word
 from tfdbg_tui.tui.background.surveyor import Surveyed, Surveyor
 from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
 from tfdbg_tui.tui.screens.palette import Options
@@ -174,7 +174,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
 
     def _text(self, files: RunFiles) -> str:
         report = self._reports.get(files)
-        return f"{self._where(files)} {_label(files)} {report.verdict if report else ''}".lower()
+        return f"{self._where(files)} {_label(files)} {_verdict(report)}".lower()
 
     def _line(self, files: RunFiles, *, chosen: bool = False) -> Content:
         fit, mark = self._charset.fit, self._charset.focus if chosen else " "
@@ -202,7 +202,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
             return "open to see", "", ""
         word = f"alert{'s' * (report.alerts != 1)}" if report.roots else "harmless"
         alerts = f"{compact(report.alerts)} {word}" if report.alerts else ""
-        return report.verdict, alerts, f"{compact(report.events)} events"
+        return _verdict(report), alerts, f"{compact(report.events)} events"
 
     def action_list(self, action: str) -> None:
         """Move in the list, while the line to filter has the keys."""
@@ -223,6 +223,10 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
             self.dismiss(None)
         else:
             await self.app.action_quit()
+
+
+def _verdict(report: Report | None) -> str:
+    return verdict_word(report.verdict, report.problems) if report else ""
 
 
 def _label(files: RunFiles) -> str:
