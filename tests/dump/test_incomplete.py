@@ -453,6 +453,53 @@ def test_what_the_single_threaded_executor_runs_is_left_alone(tmp_path: Path, ho
     assert "because the single-threaded executor" in gap_text(diagnose(open_run(tmp_path)))
 
 
+def test_a_single_threaded_session_may_be_older_than_the_dump(tmp_path: Path) -> None:
+    config = tf.compat.v1.ConfigProto()
+    config.experimental.executor_type = "SINGLE_THREADED_EXECUTOR"
+    with tf.Graph().as_default(), tf.compat.v1.Session(config=config) as session:
+        tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+        assert session.run(tf.reduce_sum(tf.exp(tf.zeros([5000])))) == 5000.0
+        tfdbg_tui.disable_dump_debug_info()
+    assert "because the single-threaded executor" in gap_text(diagnose(open_run(tmp_path)))
+
+
+ASYNCHRONOUS = """
+import faulthandler, sys
+import tensorflow as tf
+from tensorflow.python.eager import context, executor
+import tfdbg_tui
+
+faulthandler.dump_traceback_later(60, exit=True)  # If it waits for ever.
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], sys.argv[2], -1, on_bad=sys.argv[3])
+take = lambda: tf.raw_ops.Unstage(dtypes=[tf.float32], shared_name="stage")[0]
+log = tf.function(lambda: tf.math.log(take()))
+later = executor.new_executor(enable_async=True)
+with context.executor_scope(later):
+    first, second = log(), take()
+    tf.math.sin(second)
+    tfdbg_tui.disable_dump_debug_info()
+for _ in range(2):
+    tf.raw_ops.Stage(values=[tf.ones([2])], shared_name="stage")
+later.wait()
+print(first.numpy().tolist(), second.numpy().tolist())
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "on_bad"),
+    [("ADAPTIVE", "continue"), ("FULL_TENSOR", "continue"), ("CONCISE_HEALTH", "raise")],
+)
+def test_what_an_asynchronous_executor_runs_is_not_waited_for(
+    preloaded: Preloaded, tmp_path: Path, mode: str, on_bad: str
+) -> None:
+    """It ends only by what the same thread does later."""
+    ended = preloaded.run(ASYNCHRONOUS, tmp_path, mode, on_bad, directory=tmp_path)
+    assert (ended.returncode, ended.stdout) == (0, "[0.0, 0.0] [1.0, 1.0]\n"), ended.stderr
+    report = diagnose(open_run(tmp_path))
+    assert report.verdict == "incomplete"
+    assert "because an asynchronous executor runs it" in gap_text(report)
+
+
 DTENSOR = """
 import sys
 import tensorflow as tf

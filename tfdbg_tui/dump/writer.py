@@ -29,7 +29,7 @@ from tfdbg_tui.dump.record.fit_batches import FitBatches
 from tfdbg_tui.dump.record.recorder import Recorder
 from tfdbg_tui.dump.record.size_limit import SizeLimit
 from tfdbg_tui.dump.record.variables import VariableRecords
-from tfdbg_tui.dump.tensorflow import devices, graph_state, hooks, own, variables
+from tfdbg_tui.dump.tensorflow import devices, executors, graph_state, hooks, own, variables
 from tfdbg_tui.dump.tensorflow.eager_tensor import FetchedTensor, is_eager, tensor_id
 from tfdbg_tui.dump.whole_tensors import WholeTensors
 from tfdbg_tui.wire import events, omissions
@@ -572,6 +572,9 @@ class DumpWriter:
     def _read_buffers(self, buffers: Sequence[CompiledBuffer], call: Call) -> None:
         """Take what the compiled functions of a call left behind."""
         if not buffers:
+            return
+        if executors.is_async():
+            self.skip("what XLA has compiled", omissions.BY_ASYNC)
             return
         cause = self.now().cause_by(call.serial)
         with own.work():

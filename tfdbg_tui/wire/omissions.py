@@ -34,5 +34,8 @@ FAILED = "failed"
 BY_SINGLE_THREAD = "the single-threaded executor has no branches, which the ops that record need"
 """The reason of what is skipped on the executor of that name."""
 
+BY_ASYNC = "an asynchronous executor runs it, and to look at it would be to wait for it"
+"""The reason of what is skipped there: it may end only by a later op of the same thread."""
+
 BY_DTENSOR = "DTensor runs it"
 """The reason of what is skipped there: neither Python nor `enable_check_numerics` works in it."""

@@ -104,6 +104,12 @@ class EagerTensors:
             return told._replace(details=_extremes(outputs, looks))
         return told
 
+    def are_looked_at(self, outputs: Sequence[Any]) -> bool:
+        """Return whether what is recorded of outputs takes more than to know their types."""
+        if self._watches_health:
+            return any(datatype_enum(tensor) in summaries.WATCHED for tensor in outputs)
+        return self._mode is not TensorDebugMode.NO_TENSOR and bool(outputs)
+
     def left_out(self, outputs: Sequence[Any]) -> EagerValues:
         """Return what to record of outputs that nothing is to be recorded of."""
         is_told = self._mode is not TensorDebugMode.NO_TENSOR

@@ -15,9 +15,9 @@ from tfdbg_tui.dump.observe import skipped_ops
 from tfdbg_tui.dump.observe.calls import Call, Moment
 from tfdbg_tui.dump.observe.forward_layers import ForwardLayers
 from tfdbg_tui.dump.observe.tape_ops import TapeOps
-from tfdbg_tui.dump.tensorflow import functions, tape_hooks
+from tfdbg_tui.dump.tensorflow import executors, functions, tape_hooks
 from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
-from tfdbg_tui.wire import events, filesets
+from tfdbg_tui.wire import events, filesets, omissions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,6 +177,10 @@ class EagerExecutions:
         if not in_scope and call is None:
             return None
         measured = call.measured if call else self._measured.next((op_type, location, layer))
+        if in_scope and self._waits_for(outputs, call):
+            what = "what an eager op or a function returned"
+            self._recorder.omit(omissions.SKIPPED, what, omissions.BY_ASYNC)
+            in_scope = is_whole = False
         values = (
             self._tensors.values(op_type, inputs, outputs, location, measured=measured)
             if in_scope
@@ -210,6 +214,11 @@ class EagerExecutions:
                 name = op_type.decode() if isinstance(op_type, bytes) else op_type
                 return BadTensor(name, values.bad_slot, values.counts, location)
         return None
+
+    def _waits_for(self, outputs: Sequence[Any], call: Call | None) -> bool:
+        """Return whether to look at outputs would keep this thread from what they may need."""
+        is_session = call is not None and call.order is not None
+        return executors.is_async() and not is_session and self._tensors.are_looked_at(outputs)
 
     def _is_whole(self, op_type: Any, location: bytes) -> bool:
         """Return whether the elements of what an op makes in a place are recorded."""

@@ -45,7 +45,7 @@ from tfdbg_tui.dump.encode.queue_rows import (
 )
 from tfdbg_tui.dump.observe import callbacks
 from tfdbg_tui.dump.observe.calls import LoneCall, Moment
-from tfdbg_tui.dump.tensorflow import resources, stages
+from tfdbg_tui.dump.tensorflow import executors, resources, stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -285,7 +285,7 @@ class _Queue:
 
     def drain(self) -> None:
         """Hand over what is there; what goes wrong costs these rows, and is told."""
-        with self.lock:
+        with self.lock, executors.synchronous():
             leaving = self.leaving.copy()
             try:
                 for where in self._contexts.copy():

@@ -11,7 +11,7 @@ from tensorflow.python.eager.context import Context, context, context_safe
 from tensorflow.python.framework import op_callbacks
 from tensorflow.python.ops.script_ops import FuncRegistry
 
-from tfdbg_tui.dump.tensorflow import functions, own
+from tfdbg_tui.dump.tensorflow import executors, functions, own
 from tfdbg_tui.dump.tensorflow.listener import SafeListener, subject
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 
@@ -131,6 +131,7 @@ class EagerHooks:
 
         def set_context(made: Any) -> None:
             original(made)
+            executors.forget()
             self._safe.attempt("eager ops of a thread", self.watch_this_thread)
 
         return set_context

@@ -11,6 +11,7 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 * ``function_context.make_function_context``: the cache key of traced functions, so that one
   `tf.function` may have instrumented and plain traces side by side;
 * ``context._set_context_locked``: from then on, a thread has a list of op callbacks;
+* ``pywrap_tfe.TFE_ContextSetExecutorForThread``: whether eager ops of a thread run later;
 * ``script_ops.FuncRegistry.get``: where a graph calls a Python function, in a thread of TensorFlow;
 * ``op_callbacks.should_invoke_op_callbacks``: ops of graphs have no use for ours;
 * ``tf_stack.extract_stack`` and ``Operation._init``: where each op of a graph is made;
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorflow.python.util import traceback_utils
 
-from tfdbg_tui.dump.tensorflow import exports, own_frames
+from tfdbg_tui.dump.tensorflow import executors, exports, own_frames
 from tfdbg_tui.dump.tensorflow.call_hooks import CallHooks
 from tfdbg_tui.dump.tensorflow.eager_hooks import EagerHooks
 from tfdbg_tui.dump.tensorflow.listener import SafeListener
@@ -64,12 +65,14 @@ class Hooks:
             *OpHooks(safe, locations).wrappers(),
             *TapeHooks(safe).wrappers(),
             *self._eager.wrappers(),
+            *executors.wrappers(),
         )
         self._originals: list[tuple[Declaration, Any, Any]] = []
 
     def install(self) -> None:
         """Start telling the listener."""
         self._eager.installed = True
+        executors.forget()
         exports.keep_plain()
         exports.listeners.add(self._listener)
         for hook, make in self._wrappers:

@@ -13,6 +13,7 @@ from tensorflow.python.eager.context import Context, context
 from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.pywrap_tfe import TFE_Py_Execute
 
+from tfdbg_tui.dump.tensorflow import executors
 from tfdbg_tui.dump.tensorflow.private import attribute
 
 if TYPE_CHECKING:
@@ -49,12 +50,14 @@ def add_to_set(name: str, numbers: Sequence[int]) -> None:
     """Put numbers into a set."""
     types = ("Tin", _INT32, "Tout", _FLOAT64)
     ones = EagerTensor(np.ones(len(numbers)), "/device:CPU:0", _FLOAT64)
-    run_op("LookupTableInsertV2", [_set(name), _keys(numbers), ones], types, outputs=0)
+    with executors.synchronous():
+        run_op("LookupTableInsertV2", [_set(name), _keys(numbers), ones], types, outputs=0)
 
 
 def remove_from_set(name: str, numbers: Sequence[int]) -> None:
     """Take numbers out of a set, if they are in it."""
-    run_op("LookupTableRemoveV2", [_set(name), _keys(numbers)], ("Tin", _INT32), outputs=0)
+    with executors.synchronous():
+        run_op("LookupTableRemoveV2", [_set(name), _keys(numbers)], ("Tin", _INT32), outputs=0)
 
 
 def numbers_in_graph(ops: OpMaker, name: str) -> Any:
@@ -83,9 +86,11 @@ def put_number(name: str, key: int, number: int) -> None:
         number: The number.
     """
     types = ("key_dtype", _INT64, "value_dtype", _INT64, "shared_name", name)
-    (table,) = run_op("MutableHashTableV2", [], types)
     values = [EagerTensor(np.array([n]), "/device:CPU:0", _INT64) for n in (key, number)]
-    run_op("LookupTableInsertV2", [table, *values], ("Tin", _INT64, "Tout", _INT64), outputs=0)
+    into = ("Tin", _INT64, "Tout", _INT64)
+    with executors.synchronous():
+        (table,) = run_op("MutableHashTableV2", [], types)
+        run_op("LookupTableInsertV2", [table, *values], into, outputs=0)
 
 
 def _set(name: str) -> Any:

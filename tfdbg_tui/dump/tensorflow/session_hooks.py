@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 from tensorflow.python.client.session import BaseSession
 
-from tfdbg_tui.dump.tensorflow import own
+from tfdbg_tui.dump.tensorflow import objects, own
 from tfdbg_tui.dump.tensorflow.function_defs import SINGLE_THREADED
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 from tfdbg_tui.wire import omissions
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.listener import SafeListener
     from tfdbg_tui.dump.tensorflow.private import Wrappers
 
-_INIT = declare(BaseSession, "__init__", "self", "target", "graph", "config")
 _DO_RUN = declare(
     BaseSession,
     "_do_run",
@@ -37,8 +35,6 @@ target_of = attribute(BaseSession, "sess_str")
 
 
 _ONLY_RUN = "only Session.run is"
-_single_threaded: weakref.WeakSet[Any] = weakref.WeakSet()
-"""The sessions whose executor has no v1 control flow."""
 
 
 class SessionHooks:
@@ -50,20 +46,11 @@ class SessionHooks:
     def wrappers(self) -> Wrappers:
         """Return what to wrap, and how."""
         return (
-            (_INIT, self._init),
             (_DO_RUN, self._do_run),
             (_DO_CALL, _do_call),
             (_MAKE_CALLABLE, self._make_callable),
             (_MAKE_CALLABLE_FROM_OPTIONS, self._make_callable_from_options),
         )
-
-    def _init(self, original: Any) -> Any:
-        def init(this: Any, target: Any = "", graph: Any = None, config: Any = None) -> None:
-            original(this, target, graph, config)
-            if config is not None and config.experimental.executor_type == SINGLE_THREADED:
-                _single_threaded.add(this)
-
-        return init
 
     def _do_run(self, original: Any) -> Any:
         def do_run(
@@ -78,7 +65,7 @@ class SessionHooks:
             if handle is not None:
                 self._listener.tell("session_skipped", this, "Session.partial_run", _ONLY_RUN)
                 return original(this, handle, targets, fetches, feeds, options, run_metadata)
-            if this in _single_threaded:
+            if _is_single_threaded(this):
                 self._listener.tell(
                     "session_skipped", this, "Session.run", omissions.BY_SINGLE_THREAD
                 )
@@ -138,6 +125,12 @@ class SessionHooks:
             return original(this, callable_options)
 
         return make_callable_from_options
+
+
+def _is_single_threaded(session: Any) -> bool:
+    """Return whether the executor of a session has no v1 control flow."""
+    config = objects.attributes(session).get("_config")  # that of an instance, not of its class
+    return config is not None and config.experimental.executor_type == SINGLE_THREADED
 
 
 def _do_call(original: Any) -> Any:
