@@ -7,8 +7,10 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
 import pytest
 
+from tests.diagnosis.tiny import Program
 from tests.tui.conftest import search
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of
 from tfdbg_tui.diagnosis.report import cards, chains
@@ -24,6 +26,8 @@ from tfdbg_tui.tui.session.focus import Focus
 from tfdbg_tui.tui.session.focusing import focused_event
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import RecordedLogdirs
     from tests.tui.conftest import Open
     from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -340,3 +344,14 @@ async def test_why_can_be_zoomed_and_left_by_pane_keys(
         await opened.press("w")
         assert opened.is_shown("why")
         assert opened.is_shown("cause")
+
+
+async def test_eager_chains_do_not_tell_the_op_type_twice(open_app: Open, tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.execution("Log", [], {1: np.full(3, -np.inf, np.float32)})
+    made.execution("Neg", [1], {2: np.full(3, np.inf, np.float32)})
+    made.open()
+    async with open_app(tmp_path, (80, 24)) as opened:
+        await opened.press("a", "w")
+        (title,) = (line for line in opened.screen().split("\n") if "came by" in line)
+        assert title.split()[:3] == ["tensor", "function", "came"]

@@ -166,3 +166,24 @@ async def test_it_grows_with_the_run(open_app: Open, growing: str) -> None:
         shown.look()
         await opened.pilot.pause()
         assert "split:0  float16  2 of 42 computations" in opened.screen()
+
+
+async def test_what_is_known_of_all_is_never_cut(open_app: Open, growing: str) -> None:
+    async with open_app(growing, (80, 24)) as opened:
+        await look_at(opened, 3 * OVERFLOW)
+        await opened.press("V")
+        assert "the largest float16 is 6.55e+04" in opened.screen()
+
+
+async def test_shares_stand_apart_from_numbers(open_app: Open, tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "f")
+    made.op("f", "RealDiv", "div")
+    values = np.full(100_352, 1.5, np.float32)
+    values[:784] = np.nan
+    made.trace("f", "div", values, extremes=True)
+    made.open()
+    async with open_app(tmp_path, (80, 24)) as opened:
+        await opened.press("a", "V")
+        (row,) = (line for line in opened.screen().split("\n") if "0.781%" in line)
+        assert "1.5 0.781%" in row

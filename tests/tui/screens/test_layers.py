@@ -266,3 +266,20 @@ def test_what_is_bad_in_no_step_is_counted(tmp_path: Path) -> None:
     assert heat.bad_outside == 1
     assert len(heat.rows) == 5
     assert not heat_of(open_run(program(tmp_path / "other").open().files.directory)).bad_outside
+
+
+async def test_what_cells_mean_and_the_end_of_names_are_never_cut(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = program(tmp_path / "made")
+    name = f"{'functional/' * 6}dense/MatMul"
+    made.op("f", "MatMul", name)
+    made.trace("f", name, np.full(64, 60_000, np.float16), serial=1, extremes=True)
+    made.trace("f", TENSORS[0], np.full(64, np.nan, np.float16))
+    made.open()
+    async with open_app(tmp_path / "made", (80, 24)) as opened:
+        await show_layers(opened)
+        assert "1 bad tensor in no step" in opened.screen()
+        assert "blank: not measured" in opened.screen()
+        await opened.press("G", *["left"] * STEPS)
+        assert "dense/MatMul:0" in opened.screen()

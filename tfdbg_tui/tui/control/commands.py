@@ -268,9 +268,9 @@ class Commands:
             self._parts.say("no tensor is focused")
         elif tensor is None:
             places = bad_elements_text(snapshot.summary(event))
-            known = f"bad elements: {places}; " if places else ""
+            known = f"; bad elements: {places}" if places else ""
             self._parts.say(
-                f"{known}its values were not recorded: X does, or --tensor-debug-mode FULL_TENSOR"
+                f"its values were not recorded: X does, or --tensor-debug-mode FULL_TENSOR{known}"
             )
         else:
             name = name_of(snapshot.run, event)

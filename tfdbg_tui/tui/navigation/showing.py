@@ -21,6 +21,8 @@ def toggle_in_time(snapshot: Snapshot, focus: Focus) -> Focus:
     """
     focus = focus.sorted_by(ALERTS.PANE, None)
     if not focus.in_time and ALERTS.explanation(snapshot, focus) is None:
+        if snapshot.explanation is not None and not snapshot.explanation.groups:
+            raise NowhereError("no tensor with NaN or ∞ has been recorded")
         raise NowhereError("the alerts have not been diagnosed yet")
     return replace(focus, in_time=not focus.in_time)
 

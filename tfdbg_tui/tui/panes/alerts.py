@@ -20,7 +20,7 @@ from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.terminal.text import compact, last_parts
 from tfdbg_tui.tui.widgets.cells import joined
-from tfdbg_tui.tui.widgets.chips import BRIEF, brief, flush_right, in_brief
+from tfdbg_tui.tui.widgets.chips import BRIEF, brief, brief_text, flush_right, in_brief
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -58,7 +58,7 @@ class Alerts(Pane):
     """The Alerts pane."""
 
     EMPTY = "No NaN and no ∞ recorded."
-    _name_width = 0
+    _name_width = _kinds_width = 0
     _columns: tuple[tuple[str, int], ...] = ()  # of each alert: what, and how wide it is
     _told: Explanation | None = None  # whose causes are in the next attribute
     _by_title: Mapping[str, Sequence[Finding]] = {}
@@ -84,6 +84,7 @@ class Alerts(Pane):
             row == self.cursor,
             filtered,
             self._name_width,
+            self._kinds_width,
             self._columns,
         )
 
@@ -107,9 +108,9 @@ class Alerts(Pane):
         number_width = len(str(len(snapshot.alerts)))
         room = width - len(indent) - number_width - 3
         kinds: Line = ()
-        if room - BRIEF >= _LEAST_NAME:  # else the name tells more
-            room -= BRIEF
-            kinds = brief(snapshot.summary(event), self.charset)
+        if room - self._kinds_width >= _LEAST_NAME:  # else the name tells more
+            room -= self._kinds_width
+            kinds = brief(snapshot.summary(event), self.charset, self._kinds_width)
         name = self.charset.safe(snapshot.tensor_name(event))
         name_width = min(self._name_width or room, room)
         cells: list[Cell] = [
@@ -129,9 +130,10 @@ class Alerts(Pane):
         graph_id = graph_id_of(snapshot.run, event)
         stack_id = stack_id_of(snapshot.run, event)
         step = step_of(snapshot.run, snapshot.dataflow, event)
+        op_type = readable_function(op_type_of(snapshot.run, event) or "")
         facts = {
             "function": snapshot.graph_name(graph_id) if graph_id else "eager",
-            "op type": readable_function(op_type_of(snapshot.run, event) or ""),
+            "op type": op_type if graph_id else "",  # eager tensors are named by it
             "line": "" if stack_id is None else snapshot.line(stack_id),
             "step": "" if step is None else f"step {step:,}",
         }
@@ -143,10 +145,15 @@ class Alerts(Pane):
         found = [ALERTS.at(snapshot, focus, row) for row in rows]
         alerts = [ALERTS.event(snapshot, row) for row in found if row.alert is not None]
         names = [self.charset.safe(snapshot.tensor_name(event)) for event in alerts]
-        room = width - len(str(len(snapshot.alerts))) - BRIEF - 6
+        kinds = (brief_text(snapshot.summary(event), self.charset) for event in alerts)
+        self._kinds_width = 1 + max(map(cell_len, kinds), default=0)
+        room = width - len(str(len(snapshot.alerts))) - self._kinds_width - 6
         self._name_width = self._width_of_names(names, room)
         left = room - self._name_width if self._name_width else 0
         self._columns = _widths(list(map(self._facts_of, alerts)) if left else (), left)
+        if left:  # cells too few for another column are for names that are cut
+            left -= sum(column for _, column in self._columns)
+            self._name_width = min(max(map(cell_len, names)), self._name_width + left)
 
     def _width_of_names(self, names: Sequence[str], room: int) -> int:
         """Return how wide the column of names is; 0 where nothing has room beside it."""

@@ -30,7 +30,7 @@ def _argument(snapshot: Snapshot, node: Node) -> str:
     called_by = site.op.op_type if site is not None and site.op is not None else None
     if called_by in LOOPS:
         iteration = node.at.iteration if node.at else None
-        number = "" if iteration is None else f" {iteration}"
+        number = "" if iteration is None else f" {iteration:,}"
         return f"iteration{number} of {function}({node.name})"
     verb = "branch" if called_by in BRANCHES else "call" if site is not None else "Python calls"
     return f"{verb} {function}({node.name})"
@@ -65,4 +65,4 @@ def _variable(snapshot: Snapshot, node: Node) -> str:
     name = _HANDLE.sub("", node.name).strip("/") or node.name
     # Of a variable that Python assigns to no name is on record.
     words = "variable" if name == "variable" else f"variable {name}"
-    return words + ("" if step is None else f", step {step}")
+    return words + ("" if step is None else f", step {step:,}")

@@ -47,7 +47,8 @@ def choose_columns(
 
     Args:
         names: The name in each row.
-        facts: What else may be shown of each, by the title of its column.
+        facts: What else may be shown of each, by the title of its column; without any, it is
+            left out.
         room: Cells for all of them.
     """
     full = max(map(cell_len, names))
@@ -57,10 +58,12 @@ def choose_columns(
     left = room - name
     chosen: dict[str, int] = {}
     for title, enough in _ENOUGH.items():
+        if not any(facts[title]):
+            continue
         if title != "came by":
             more = max(0, min(left, min(full, max(tail, _GOOD_NAME)) - name))
             name, left = name + more, left - more
-        width = min(enough, needed.get(title, enough), max(left, _LEAST_FACT))
+        width = min(enough, needed[title], max(left, _LEAST_FACT))
         if width <= left:
             chosen[title] = width
             left -= width

@@ -187,12 +187,9 @@ class GraphStructure(Pane):
 
     def _health(self, node: Node) -> Line:
         width = chips.BRIEF
-        if node.event is None:
-            return chips.flush_right("" if node.is_boundary else "no value", width, "faint")
-        summary = self.snapshot.summary(node.event)
+        summary = self.snapshot.summary(node.event) if node.event else None
         if summary is None or summary.has_inf_or_nan is None:
-            index = "" if node.is_boundary else f"#{node.event.index:,}"
-            return chips.flush_right(index, width, "dim")
+            return chips.flush_right("" if node.is_boundary else "no value", width, "faint")
         if summary.bad:
             return chips.brief(summary, self.charset)
         return chips.flush_right("finite", width, "good")

@@ -97,8 +97,9 @@ class Why(ChainPane):
         link = self.chain.links[here.first]
         if title == "came by":
             return self._came_by(here)
-        if title == "op type":
-            return "" if here.folded else self.charset.safe(readable_function(link.op_type or ""))
+        if title == "op type":  # which eager tensors are named by
+            told = not here.folded and link.event.kind == "graph_execution"
+            return self.charset.safe(readable_function(link.op_type or "")) if told else ""
         if link.graph:
             return self.charset.safe(readable_function(link.graph))
         return "eager" if link.event.kind == "execution" else "main graph"

@@ -13,6 +13,7 @@ from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.widgets import curves
+from tfdbg_tui.tui.widgets.cells import in_lines
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
@@ -33,7 +34,7 @@ _STRETCHES = 200  # of bad computations, whose first record is read
 _SECONDS = 0.5  # between two looks at a run that grows
 _KEYS = "Enter goes there  n bad  [ ] tensors  Esc closes"
 _TITLES = ("step", "exec", "min", "max", "|max|", "NaN", "inf", "zeros")
-_WIDTHS = (7, 7, 11, 11, 11, 6, 6, 6)
+_WIDTHS = (8, 11, 11, 11, 11, 7, 7, 7)
 _UNMEASURED = "No curve: nothing finite was measured, which ADAPTIVE does."
 _ONLY_BAD = "No curve: none was measured before it was bad."
 _LEAST_PLOT = 24, 4  # cells across and down: smaller curves tell nothing
@@ -335,8 +336,9 @@ class HistoryTable(VirtualList):
         latest = self.snapshot.summary(history.latest)
         unknown = latest is None or latest.has_inf_or_nan is None
         health = f"{bad:,} bad" if bad else "no values on record" if unknown else "none bad"
-        told = (f"; {self._charset.safe('; '.join(parts))}", "dim")
-        return (((health, "bad" if bad else "dim"), told),)
+        told = [((health, "bad" if bad else "dim"),)]
+        told += [((self._charset.safe(part), "dim"),) for part in parts]
+        return in_lines(told, "; ", width)
 
 
 def _right(text: str, width: int, style: str = "") -> Cell:
@@ -344,7 +346,7 @@ def _right(text: str, width: int, style: str = "") -> Cell:
 
 
 def _count(number: int | None) -> str:
-    return "" if number is None else f"{number}"
+    return "" if number is None else f"{number:,}"
 
 
 def _share(count: int | None, size: int | None) -> str:

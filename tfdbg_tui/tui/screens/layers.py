@@ -6,6 +6,7 @@ import asyncio
 import math
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
+from rich.cells import cell_len
 from textual.binding import Binding
 
 from tfdbg_tui.diagnosis import (
@@ -20,6 +21,7 @@ from tfdbg_tui.diagnosis import (
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.heat_grid import GridPlace, HeatGrid
 from tfdbg_tui.tui.screens.list_screen import ListScreen
+from tfdbg_tui.tui.widgets.cells import in_lines
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
@@ -362,10 +364,10 @@ class HeatStrips(VirtualList):
         """Return what is known of the cell that is looked at, and what the cells mean."""
         if self._grid is None:
             return ()
-        told = self._told(self._grid)
-        return (*told, self._legend(self._grid)) if height >= _TALL else told[:1]
+        told = self._told(self._grid, width)
+        return (*told, *self._legend(self._grid, width)) if height >= _TALL else told[:1]
 
-    def _told(self, grid: HeatGrid) -> tuple[Line, Line]:
+    def _told(self, grid: HeatGrid, width: int) -> tuple[Line, Line]:
         row, cell = grid.heat.rows[self._place.row], grid.cell(self._place)
         what = breadcrumb(row.layer, self._charset.inside) or f"{row.name}, outside of layers"
         if row.variable:
@@ -375,10 +377,11 @@ class HeatStrips(VirtualList):
         if cell is None or self._snapshot is None:
             return ((f"{side}  ", ""), head), (("  nothing measured, and nothing bad", "dim"),)
         when = self._when(self._snapshot.run, cell.step)
-        name = self._charset.safe(self._snapshot.tensor_name(cell.event))
-        told = f"  {self._numbers(cell)}{self._ratio(grid) if row.variable else ''}"
+        told = f"  {self._numbers(cell)}{self._ratio(grid) if row.variable else ''}  "
         numbers = (self._charset.safe(told), "bad" if cell.is_bad else "")
-        return ((f"{side}{when}  ", ""), head), (numbers, (f"  {name}", "dim"))
+        name = self._charset.safe(self._snapshot.tensor_name(cell.event))
+        name = self._charset.fit_name(name, min(cell_len(name), width - cell_len(numbers[0])))
+        return ((f"{side}{when}  ", ""), head), (numbers, (name, "dim"))
 
     def _ratio(self, grid: HeatGrid) -> str:
         """Say how large the update of a variable is beside its value."""
@@ -403,24 +406,24 @@ class HeatStrips(VirtualList):
         of = f" of at most {limit:.3g} in {summary.dtype}" if summary and limit else ""
         return f"|max| {cell.largest:.4g}{of}"
 
-    def _legend(self, grid: HeatGrid) -> Line:
+    def _legend(self, grid: HeatGrid, width: int) -> tuple[Line, ...]:
         low, high = grid.range
         bars = zip(self._charset.bars[1:], _STYLES, strict=True)
-        scale: list[Cell] = [(f"{low:.2g} ", "dim"), *bars, (f" {high:.2g}   ", "dim")]
-        cells = scale if high else []
-        cells += [
-            ("N", "bad"),
-            (" NaN ", "dim"),
-            (self._charset.inf[0], "bad"),
-            (" infinity", "dim"),
-        ]
+        parts: list[Line] = []
+        if high:
+            parts.append(((f"{low:.2g} ", "dim"), *bars, (f" {high:.2g}", "dim")))
+        inf = self._charset.inf[0]
+        parts.append((("N", "bad"), (" NaN ", "dim"), (inf, "bad"), (" infinity", "dim")))
         if grid.heat.bad_outside:
-            cells.append((f"   {grid.heat.bad_outside:,} bad tensors in no step", "bad"))
-        blank = "   blank: not measured"
+            several = "s" * (grid.heat.bad_outside != 1)
+            told = f"{grid.heat.bad_outside:,} bad tensor{several} in no step"
+            parts.append(((told, "bad"),))
+        blank = "blank: not measured"
         explanation = self._snapshot.explanation if self._snapshot else None
         if explanation and explanation.harmless:
             blank += "; harmless NaN and ∞ left out"
-        return (*cells, (self._charset.sentence(blank), "dim"))
+        parts.append(((self._charset.sentence(blank), "dim"),))
+        return in_lines(parts, "   ", width)
 
 
 def _class_of(row: HeatRow) -> str:

@@ -197,3 +197,21 @@ def joined(cells: Sequence[Cell], separator: str) -> Line:
             line.append((separator, "faint"))
         line.append(cell)
     return tuple(line)
+
+
+def in_lines(parts: Sequence[Line], separator: str, width: int) -> tuple[Line, ...]:
+    """Return parts with a separator between them, on as many lines as they need.
+
+    Args:
+        parts: What has to stay on one line, in order.
+        separator: Stands between two parts of a line.
+        width: Cells of a line.
+    """
+    lines: list[Line] = []
+    for part in parts:
+        longer = (*lines[-1], (separator, "dim"), *part) if lines else part
+        if lines and width_of(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return tuple(lines)

@@ -24,7 +24,7 @@ _COLUMN, _ZEROS = 6, 3  # width of a column with counts, and of one with nothing
 _WORDS = 19
 
 BRIEF = 12
-"""Width of `brief`."""
+"""Width of `brief`, at most."""
 
 
 def _kinds(charset: Charset) -> tuple[tuple[str, str, bool], ...]:
@@ -168,10 +168,15 @@ def number(value: float, charset: Charset) -> str:
     return f"{value + 0.0:.4g}".replace("-", charset.minus)  # of -0.0 the sign tells nothing
 
 
-def brief(summary: TensorSummary | None, charset: Charset) -> Line:
-    """Return only the bad kinds, abbreviated, `BRIEF` cells wide."""
+def brief(summary: TensorSummary | None, charset: Charset, width: int = BRIEF) -> Line:
+    """Return only the bad kinds, abbreviated, flush right in so many cells."""
+    return flush_right(brief_text(summary, charset), width, "bad")
+
+
+def brief_text(summary: TensorSummary | None, charset: Charset) -> str:
+    """Return the bad kinds, abbreviated, in `BRIEF` cells at most."""
     if summary is None or summary.nan is None:
-        return flush_right(f"NaN or {charset.inf}", BRIEF, "bad")
+        return f"NaN or {charset.inf}"
     found = [
         f"{label} {compact(getattr(summary, field))}"
         for field, label, bad in _kinds(charset)
@@ -180,7 +185,7 @@ def brief(summary: TensorSummary | None, charset: Charset) -> Line:
     text = " ".join(found)
     if len(text) > BRIEF:
         text = " ".join(part.partition(" ")[0] for part in found)
-    return flush_right(text, BRIEF, "bad")
+    return text
 
 
 def in_brief(summary: TensorSummary | None, charset: Charset) -> Line:

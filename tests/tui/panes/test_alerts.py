@@ -1,0 +1,52 @@
+"""Alerts: their columns, and what is said where there are none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tests.diagnosis.tiny import Program
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.tui.conftest import Open
+
+NAMES = [f"gradient_tape/compile_loss/cross_entropy/transpose_{number}" for number in range(3)]
+
+
+async def test_names_get_the_cells_that_no_column_takes(open_app: Open, tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "loss")
+    for name in NAMES:
+        made.op("f", "SparseSoftmaxCrossEntropyWithLogits", name)
+        made.trace("f", name, np.full(3, np.nan, np.float32))
+    made.open()
+    async with open_app(tmp_path, (80, 24)) as opened:
+        await opened.press("1", "z", "r")
+        for name in NAMES:
+            assert f" {name}:0 loss " in opened.screen()
+
+
+async def test_eager_alerts_tell_their_line_and_not_the_type_that_names_them(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.execution("UnsortedSegmentSum", [], {1: np.full(3, np.nan, np.float32)}, line=7)
+    made.open()
+    async with open_app(tmp_path, (80, 24)) as opened:
+        await opened.press("1", "z", "r")
+        (alert,) = (line for line in opened.screen().split("\n") if "UnsortedSegmentSum:0" in line)
+        assert alert.split()[-5:] == ["UnsortedSegmentSum:0", "eager", "program.py:7", "NaN", "3"]
+
+
+async def test_in_a_healthy_run_there_is_nothing_to_list_in_time(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.execution("Log", [], {1: np.ones(3, np.float32)})
+    made.open()
+    async with open_app(tmp_path, (80, 24)) as opened:
+        await opened.press("r")
+        assert "no tensor with NaN or ∞ has been recorded" in opened.screen()

@@ -1,0 +1,13 @@
+"""Lines made of cells."""
+
+from __future__ import annotations
+
+from tfdbg_tui.tui.widgets.cells import in_lines
+
+
+def test_parts_that_do_not_fit_on_one_line_go_to_the_next() -> None:
+    parts = [((text, "bad"),) for text in ("three bad", "two of nine", "the last one")]
+    told = ["".join(text for text, _ in line) for line in in_lines(parts, "; ", 22)]
+    assert told == ["three bad; two of nine", "the last one"]
+    assert len(in_lines(parts, "; ", 36)) == 1
+    assert in_lines([], "; ", 36) == ()
