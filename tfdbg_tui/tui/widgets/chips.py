@@ -169,7 +169,13 @@ def number(value: float, charset: Charset) -> str:
 
 
 def brief(summary: TensorSummary | None, charset: Charset, width: int = BRIEF) -> Line:
-    """Return only the bad kinds, abbreviated, flush right in so many cells."""
+    """Return only the bad kinds, abbreviated.
+
+    Args:
+        summary: What is recorded of a bad tensor.
+        charset: The characters to draw with.
+        width: How many cells there are; it stands at their right end.
+    """
     return flush_right(brief_text(summary, charset), width, "bad")
 
 
