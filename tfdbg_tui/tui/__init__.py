@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -71,6 +70,7 @@ def run_app(
     from tfdbg_tui.tui.actions.keymap import KeymapError, read_keymap
     from tfdbg_tui.tui.app import TfdbgApp
     from tfdbg_tui.tui.background.worker import end_workers
+    from tfdbg_tui.tui.terminal.garbage import Garbage
     from tfdbg_tui.tui.terminal.text import ASCII, UNICODE
     from tfdbg_tui.tui.terminal.theme import known_themes, theme_for
     from tfdbg_tui.user_files import config_path
@@ -101,7 +101,7 @@ def run_app(
     )
     if program is not None:
         program.start()
-    _collect_garbage_seldom()
+    Garbage.leave_to_pauses()
     try:
         app.run(mouse=mouse)
     finally:
@@ -117,12 +117,6 @@ def _refuse(reason: str) -> int:
 
     print(f"tfdbg-tui: {printable(reason)}", file=sys.stderr)
     return _UNUSABLE
-
-
-def _collect_garbage_seldom() -> None:
-    """Look for garbage seldom, and not in what was imported: that took 0.1 s at a time."""
-    gc.freeze()
-    gc.set_threshold(10_000)
 
 
 def _usable_terminal() -> bool:

@@ -45,6 +45,7 @@ from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.screens.main import MainScreen
 from tfdbg_tui.tui.session.session import OPENING, Session
 from tfdbg_tui.tui.terminal import theme
+from tfdbg_tui.tui.terminal.garbage import PAUSE_SECONDS, Garbage
 from tfdbg_tui.tui.terminal.pace import PacedApp
 from tfdbg_tui.tui.terminal.signals import end_on_signals
 from tfdbg_tui.tui.terminal.text import UNICODE, Charset
@@ -124,6 +125,7 @@ class TfdbgApp(PacedApp):
         keymap = keymap or Keymap()
         self.set_keymap(keymap.for_textual())
         self._at_once = {key for name in _WITHOUT_RUN for key in keymap.keys(BY_ID[name])}
+        self._garbage = Garbage()
         self._early: list[Key] = []  # keys that wait until it is known what there is to show
         loader = Loader(
             logdirs,
@@ -188,6 +190,7 @@ class TfdbgApp(PacedApp):
         """Start reading."""
         if not self.is_headless:
             end_on_signals(self)
+            self.set_interval(_TICK_SECONDS, self._garbage.look)
         self.set_class(self.parts.charset.ascii_only, "-ascii")
         self.set_class(self.theme == theme.WITHOUT_COLOR, "-without-color")
         self.set_interval(_TICK_SECONDS, self._arrivals.tick)
@@ -225,6 +228,9 @@ class TfdbgApp(PacedApp):
         That one may be for the line to type into, or the box, that this one opens.  Where such a
         line has the keyboard, keys wait for one another there.
         """
+        if isinstance(event, Key) and not self.is_headless:
+            self._garbage.touched()
+            self.set_timer(PAUSE_SECONDS, self._garbage.look)
         if isinstance(event, Key) and self._is_opening() and event.key not in self._at_once:
             self._early.append(event)
         elif isinstance(event, Key) and not event.is_forwarded and self._has_keys_itself():

@@ -47,6 +47,7 @@ class Timeline:
         self.input_ids = lru_cache(maxsize=1 << 16)(_readable(run.executions.input_tensor_ids))
         self.output_ids = lru_cache(maxsize=1 << 16)(_readable(run.executions.output_tensor_ids))
         self.row_after = lru_cache(maxsize=1024)(self._find_row_after)
+        self._ended = lru_cache(maxsize=8192)(self._read_end)
         self._last_made = 0
         kinds = (run.executions.kind_by_id(i) for i in range(run.executions.num_kinds))
         self._one_process = len({kind.file_set for kind in kinds}) <= 1
@@ -252,7 +253,7 @@ class Timeline:
         rows = range(len(self._run.graph_executions))
         return bisect.bisect_right(rows, self._ended(index), key=self.time)
 
-    def _ended(self, index: int) -> float:
+    def _read_end(self, index: int) -> float:
         return float(self._run.executions.wall_times([index])[0])
 
     def executions_of(self, graph_id: str) -> Int64Array:

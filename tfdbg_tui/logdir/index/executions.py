@@ -349,9 +349,14 @@ class Executions(EventList[Execution]):
         All others have not.  Bytes of the records are looked at, many times as fast as decoding.
         """
         wanted = codec.varint(tensor_id)
+        seen, records, may_name = -1, [], False
         for index in indices:
-            record = self._block(index // _BLOCK)[index % _BLOCK]
-            if record is None or wanted in record:
+            block, place = divmod(index, _BLOCK)
+            if block != seen:
+                seen, records = block, self._block(block)
+                # All of a block at once: most name none of it.
+                may_name = None in records or wanted in b"".join(filter(None, records))
+            if may_name and ((record := records[place]) is None or wanted in record):
                 yield index
 
     def _read_block(self, block: int) -> list[bytes | None]:
