@@ -233,7 +233,10 @@ def test_goto(mnist: Snapshot, start: Focus) -> None:
 
 @pytest.mark.parametrize(
     "target",
-    ["trace:99999999999999999999", "exec:1062", "alert:0", "alert:496", "no such op", "nosuch:1"],
+    [
+        *("trace:99999999999999999999", "exec:1062", "alert:0", "alert:496"),
+        *("no such op", "nosuch:1", "debug_mnist.py:9999"),
+    ],
 )
 def test_goto_nowhere_is_a_sentence(mnist: Snapshot, start: Focus, target: str) -> None:
     with pytest.raises(NowhereError, match=r"there is no|no op, line or index"):

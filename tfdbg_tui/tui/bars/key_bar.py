@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Line
 
 _MESSAGE_SECONDS = 5.0
+_ALWAYS = 3  # labels: all actions, help and quit
 _KEYS_OF_PROMPT = (
     ("enter", "does it"),
     ("tab", "completes"),
@@ -113,7 +114,7 @@ class KeyBar(SessionBar):
         return cells
 
     def _labels(self, width: int) -> list[tuple[str, Line]]:
-        """Return the labels that there is room for; the last two, help and quit, always."""
+        """Return the labels that there is room for; the last ones always."""
         labels: list[tuple[str, Line]] = [
             (
                 action.id,
@@ -125,8 +126,8 @@ class KeyBar(SessionBar):
             for action in self._actions()
             if (keys := self._keymap.keys(action))
         ]
-        while len(labels) > 2 and sum(width_of(cells) for _, cells in labels) > width:
-            del labels[-3]
+        while len(labels) > _ALWAYS and sum(width_of(cells) for _, cells in labels) > width:
+            del labels[-_ALWAYS - 1]
         return labels
 
     def _actions(self) -> list[Action]:

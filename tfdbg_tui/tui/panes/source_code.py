@@ -15,6 +15,7 @@ from tfdbg_tui.diagnosis import find_line_ops
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focus import SourcePlace
+from tfdbg_tui.tui.session.nowhere import NowhereError
 from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import width_of
 
@@ -86,12 +87,22 @@ class SourceRows(Rows):
         return self.select(snapshot, focus, min(max(0, number - 1), last)) if last >= 0 else focus
 
     def go_to_name(self, snapshot: Snapshot, focus: Focus, name: str) -> Focus | None:
-        """See `Rows`: ``file.py:120``, or ``file.py`` for its first line."""
+        """See `Rows`: ``file.py:120``, or ``file.py`` for its first line.
+
+        Raises:
+            NowhereError: The file is not so long.
+        """
         path, _, line = name.rpartition(":")
         if not (path and line.isdecimal()):
             path, line = name, "1"
         place = snapshot.find_place(path, int(line[:9]))
-        return replace(focus, place=place) if place else None
+        if place is None:
+            return None
+        there = replace(focus, place=place)
+        lines = self.count(snapshot, there)
+        if lines and place.line > lines:
+            raise NowhereError(f"there is no line {place.line:,}: {path} has {lines:,}")
+        return there
 
 
 ROWS = SourceRows()
