@@ -217,6 +217,8 @@ def test_a_bug_of_ours_costs_one_record_or_graph_and_is_told(
     (gap,) = report.gaps
     assert gap.kind in ("skipped", "lost")
     assert "RuntimeError: a bug of ours" in gap.text
+    if "session_" in place or "gradients_" in place:
+        assert "functions that are traced" not in gap.text
     assert run.num_events > events * 2 // 3
 
 

@@ -355,3 +355,18 @@ def test_nothing_to_read(tmp_path: Path) -> None:
     run = read(write_logdir(tmp_path / "logdir"))
     assert content(run)["problems"] == []
     assert (len(run.executions), len(run.graph_executions)) == (0, 0)
+
+
+def test_what_a_full_disk_has_put_before_the_metadata_makes_no_run_of_its_own(
+    tmp_path: Path,
+) -> None:
+    """A writer that begins on a full disk may first be able to write that it cannot."""
+    write_logdir(tmp_path, executions=execution_record(events.Execution(op_type="Log")))
+    write_logdir(tmp_path, prefix="tfdbg_events.1700000009.host")
+    path = tmp_path / "tfdbg_events.1700000009.host.metadata"
+    omission = events.Omission("stopped", "the rest of the program", "the disk is full")
+    path.write_bytes(record(omission=omission.encode()) + path.read_bytes())
+    (files,) = list_runs(tmp_path)
+    run = RunReader(files).read_all()
+    assert len(run.executions) == 1
+    assert [found.kind for found in run.omissions] == ["stopped"]

@@ -287,12 +287,16 @@ def _filters(processes: Sequence[DebugMetadata]) -> tuple[str, ...]:
 
 
 def _read_metadata(path: str) -> tuple[DebugMetadata | None, float | None]:
-    """Return the metadata record and its time; (None, None) where it cannot be read."""
+    """Return the metadata record and its time; (None, None) where it cannot be read.
+
+    What was not recorded stands before it where the disk was full as the writer began.
+    """
     try:
         data = storage_of(path).read_start(path, _METADATA_LIMIT)
         for _, payload in tfrecord.records(data, check=True):
             event = DebugEvent.decode(payload)
-            return DebugMetadata.decode(event.debug_metadata), sane_time(event.wall_time)
+            if event.debug_metadata:
+                return DebugMetadata.decode(event.debug_metadata), sane_time(event.wall_time)
     except (OSError, tfrecord.CorruptRecordError, codec.DecodeError):
         pass
     return None, None

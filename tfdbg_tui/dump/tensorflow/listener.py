@@ -208,6 +208,12 @@ def subject(hook: str, args: tuple[Any, ...]) -> str:
         return f"the eager op {_name(first)}"
     if hook == "function_to_run" or hook.startswith("call_"):
         return f"a call of {_name(getattr(first, 'name', first))}"
+    if hook.startswith("gradients_"):
+        return "what gradients a tape was asked for, and gave"
+    if hook.startswith("session_run_") or hook == "session_counted":
+        run = next((arg.call for arg in args if hasattr(arg, "call")), None)
+        if run is not None:
+            return f"the run {run.name}"
     found = (getattr(arg, "graph", arg) for arg in args)
     graph = next((graph for graph in found if isinstance(graph, tf.Graph)), None)
     if graph is None:
