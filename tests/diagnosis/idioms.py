@@ -30,6 +30,20 @@ def sick(function: Callable[[], Any]) -> Callable[[], Any]:
     return function
 
 
+_SPECIAL = """
+@tf.custom_gradient
+def reciprocal(x):
+    slope = -1 / tf.where(x != 0, x, 0.0) ** 2
+    return tf.math.reciprocal_no_nan(x), lambda upstream: upstream * slope
+
+@tf.custom_gradient
+def unguarded_reciprocal(x):
+    return 1 / tf.where(x != 0, x, 0.0), lambda upstream: upstream
+"""
+_installed: dict[str, Any] = {"tf": tf}
+exec(compile(_SPECIAL, "/usr/lib/python3/site-packages/special.py", "exec"), _installed)
+
+
 # ---- Healthy ------------------------------------------------------------------------------------
 
 
@@ -494,6 +508,11 @@ def print_check() -> Any:
     return tf.where(tf.math.is_inf(x), -100.0, x)
 
 
+@healthy
+def slope_that_nobody_asks_for() -> Any:
+    return _installed["reciprocal"](c([0.0, 2.0])) + 1
+
+
 # ---- Sick ---------------------------------------------------------------------------------------
 
 
@@ -771,3 +790,8 @@ def gradient_of_computed_source() -> Any:
         t.watch([a, b])
         y = a / (b + tf.where(b >= 0.0, tf.ones_like(b), -tf.ones_like(b)) * 1e-20)
     return t.gradient(y, [a, b])
+
+
+@sick
+def result_with_its_own_gradient() -> Any:
+    return _installed["unguarded_reciprocal"](c([0.0, 2.0]))

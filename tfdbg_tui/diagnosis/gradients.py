@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import (
@@ -65,6 +66,8 @@ _SLOPES = {
 """Types of the ops in whose gradients an op type is, where their names do not tell."""
 
 _MACHINERY = re.compile(r"tensorflow/python/(eager/backprop|ops/gradients_util)\.py$")
+_WITH_GRADIENT = re.compile(r"tensorflow/python/ops/custom_gradient\.py$")
+_COPIES = re.compile(r"tensorflow/python/ops/(custom_gradient|gen_array_ops)\.py$")
 _GRADIENT_OF = re.compile(r"_(\w+?)Grad(?:ient)?(V\d+)?$")
 
 _OF_RESULT = frozenset(
@@ -205,6 +208,28 @@ def is_not_given(run: Run, event: TensorEvent) -> bool:
     frames = run.stack(stack_id)
     tapes = [given for place, given in run.gradients_given.items() if _is_in(run, place, frames)]
     return bool(tapes) and not any(stack_id in given for given in tapes)
+
+
+def is_kept_by_library(run: Run, event: TensorEvent) -> bool:
+    """Whether a library's function with a gradient of its own has not given an eager tensor away.
+
+    ``tf.custom_gradient`` copies what such a function gives, so what nothing takes in it is at most
+    kept for the gradient.  TensorFlow's writer records no copies.
+    """
+    if event.kind != "execution" or not run.files.is_of_our_writer:
+        return False
+    frames = _frames(run, event)
+    inside = frames[(user_frame(frames) or 0) + 1 :]
+    return any(
+        frame.function == "_eager_mode_decorator"
+        and _is_of(_WITH_GRADIENT, frame)
+        and not _is_of(_COPIES, called)
+        for frame, called in pairwise(inside)
+    )
+
+
+def _is_of(path: re.Pattern[str], frame: StackFrame) -> bool:
+    return frame.path is not None and path.search(frame.path.replace("\\", "/")) is not None
 
 
 def is_passed_on(run: Run, event: TensorEvent) -> bool:

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
-from tfdbg_tui.diagnosis.gradients import is_backward, is_not_given, is_passed_on
+from tfdbg_tui.diagnosis.gradients import (
+    is_backward,
+    is_kept_by_library,
+    is_not_given,
+    is_passed_on,
+)
 from tfdbg_tui.diagnosis.op_traits import (
     ASKS,
     BOUNDS,
@@ -225,7 +230,7 @@ class Containment:
         return True
 
     def _unused(self, event: TensorEvent) -> bool:
-        """Whether a bad tensor is a gradient that nobody asked for.
+        """Whether a bad tensor is a gradient that nobody asked for, or is kept for one.
 
         A loss that is not used is no such thing: what matters is its gradient.
         """
@@ -233,7 +238,7 @@ class Containment:
         if op is not None and op.op_type == "Placeholder":
             return True  # an argument that this branch does not use
         if op is None:
-            return is_not_given(self._run, event)
+            return is_not_given(self._run, event) or is_kept_by_library(self._run, event)
         if not is_backward(self._run, event):
             return False
         return not self._dataflow.calls.may_call_unrecorded(op.graph_id)
