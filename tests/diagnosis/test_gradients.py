@@ -93,3 +93,21 @@ def test_the_place_of_a_gradient_is_the_line_of_the_forward_pass(tmp_path: Path)
                 assert ".gradient(" in asked.code or ".jacobian(" in asked.code
                 assert f"differentiated at {asked.file}:{asked.line}" in to_text(report)
                 assert finding.to_json()["differentiated_at"]["line"] == asked.line
+
+
+@pytest.mark.tensorflow
+def test_eager_gradients_of_two_lines_name_both(tmp_path: Path) -> None:
+    tf = pytest.importorskip("tensorflow")
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    a, b = tf.constant([0.0, 1.0]), tf.constant([0.0, 4.0])
+    with tf.GradientTape() as tape:
+        tape.watch([a, b])
+        left = tf.reduce_sum(tf.sqrt(a))
+        right = tf.reduce_sum(tf.sqrt(b))
+        loss = left + right
+    tape.gradient(loss, [a, b])
+    tfdbg_tui.disable_dump_debug_info()
+    (finding,) = diagnose(open_run(str(tmp_path))).roots
+    named = {finding.location.line, int(finding.evidence.rpartition(":")[2])}
+    assert max(named) - min(named) == 1
+    assert "the same in the gradient of test_gradients.py:" in finding.evidence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict
 
@@ -34,6 +35,7 @@ from tfdbg_tui.diagnosis.report.headroom import headroom_of
 from tfdbg_tui.diagnosis.report.links import Link, Links
 from tfdbg_tui.diagnosis.report.when import step_of, when_text
 from tfdbg_tui.diagnosis.roots import Causes, Health
+from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.rules.edits import Occurrences, suggestion
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
@@ -112,6 +114,7 @@ class Diagnosis:
         own = {None, found.layer, found.input_layer}
         return replace(
             found,
+            evidence=found.evidence + self._other_lines(root, found, alike),
             other_layers=tuple(dict.fromkeys(layer for layer in layers if layer not in own)),
             variables=() if own - {None} else self._variables(root, alike),
         )
@@ -129,6 +132,27 @@ class Diagnosis:
         step = self._step(root.event, ())
         alike = dict.fromkeys(found[:_ALIKE])
         return [event for event in alike if self._step(event, ()) == step and self._is_new(event)]
+
+    def _other_lines(self, root: Root, found: Finding, alike: Sequence[TensorEvent]) -> str:
+        """Say in the gradients of which other lines the same was bad in the same step.
+
+        Eagerly, all gradients of a type are made in one line: that which asked for them.
+
+        Args:
+            root: The root.
+            found: The finding on it.
+            alike: What the same bug has made bad.
+        """
+        if root.event.kind != "execution":
+            return ""
+        place = place_of(self._run, root.event)
+        ops = [
+            self._differentiated(event) for event in alike if place_of(self._run, event) == place
+        ]
+        lines = dict.fromkeys(location_of(self._run, op.stack_id) for op in ops if op)
+        others = [line for line in lines if line and line != found.location]
+        named = ", ".join(f"{os.path.basename(line.file)}:{line.line}" for line in others)
+        return f"; the same in the gradient of {named}" if named else ""
 
     def _step_of_first_use(self, root: Root) -> int | None:
         """Return the step in which what was made outside of steps first makes others bad.
