@@ -37,7 +37,7 @@ _SUMS = ops(
     "AvgPoolGrad", "ResourceScatterAdd", "TensorScatterAdd", "AvgPool3D", "ScatterNd",
 )  # fmt: skip
 _PRODUCTS = ops("Mul", "Square", "Prod", "Cumprod", "Pow", "SegmentProd", "UnsortedSegmentProd")
-_ACTIVATIONS = ops("Elu", "Selu", "Softplus", "LogSoftmax", "Softmax", "LRN")
+_ACTIVATIONS = ops("Elu", "Selu", "Softplus", "LogSoftmax", "Softmax")
 _GRADIENTS = ops(
     "TanhGrad", "SigmoidGrad", "SoftplusGrad", "EluGrad", "SeluGrad", "SoftsignGrad",
     "ReciprocalGrad", "InvGrad", "LRNGrad",
