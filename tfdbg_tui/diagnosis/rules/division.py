@@ -131,8 +131,8 @@ RULES = (
         title="Local response normalisation divided by zero",
         op_types=ops("LRN"),
         test=finite_in(),
-        why="It divides by a power of bias + alpha * the sum of squares of neighbouring channels: 0 "
-        "where these are all 0 and the bias is, too; NaN where bias or alpha is negative.",
+        why="It divides by a power of bias + alpha * the sum of squares of neighbouring channels: "
+        "0 where these are all 0 and the bias is, too; NaN where bias or alpha is negative.",
         fix="Keep the bias above 0 (its default is 1).",
         example=example("LRN", given(0, 0), out=[NAN, NAN]),
     ),
