@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 np = pytest.importorskip("numpy")
-if not tf.config.list_physical_devices("GPU"):
-    pytest.skip("TensorFlow finds no GPU on this machine", allow_module_level=True)
+# Each by itself: where the module is skipped as a whole, pytest ends with code 5, "no tests".
+pytestmark = [
+    pytest.mark.tensorflow,
+    pytest.mark.skipif(
+        not tf.config.list_physical_devices("GPU"),
+        reason="TensorFlow finds no GPU on this machine",
+    ),
+]
 
 import tfdbg_tui  # noqa: E402
 from tests.dump import device_programs as programs  # noqa: E402
