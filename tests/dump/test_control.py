@@ -19,6 +19,7 @@ from tensorflow.python.eager import context  # noqa: E402
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
 from tfdbg_tui.dump.record.control_file import ControlFile  # noqa: E402
+from tfdbg_tui.dump.record.files import StraightFile  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 from tfdbg_tui.user_files import write_whole  # noqa: E402
 from tfdbg_tui.wire import omissions  # noqa: E402
@@ -135,7 +136,7 @@ def run_until_healthy_records_are_dropped(directory: Path, program: Program) -> 
         for _ in range(20):
             program.run(ran[-1])
             ran.append(ran[-1] + 1)
-        return bool(open_run(directory).only_bad_reason)
+        return any(omission.count for omission in open_run(directory).omissions)
 
     wait_for(is_full)
     is_full()
@@ -148,6 +149,7 @@ def test_what_is_bad_is_recorded_though_the_files_are_full(tmp_path: Path) -> No
     step = run_until_healthy_records_are_dropped(tmp_path, program)
     with tfdbg_tui.step(step):
         program.function(tf.constant([1.0, np.inf]))
+    wait_for(lambda: not open_run(tmp_path).only_bad_reason)  # all is recorded again
     tfdbg_tui.disable_dump_debug_info()
     run = open_run(tmp_path)
     steps = {execution.step for execution in run.executions}
@@ -157,11 +159,46 @@ def test_what_is_bad_is_recorded_though_the_files_are_full(tmp_path: Path) -> No
     assert (report.verdict, report.gaps) == ("bad", ())
     (root,) = report.roots
     assert root.step == step
-    (omission,) = run.omissions
-    assert omission.kind == omissions.ONLY_BAD
+    omission, again = run.omissions
+    assert (omission.kind, again.kind) == (omissions.ONLY_BAD, omissions.ALL_AGAIN)
     assert omission.executions <= len(run.executions)
     (note,) = report.problems
     assert f"{omission.count:,} healthy records, as max_gigabytes=0.0003 is reached" in note
+
+
+def test_that_only_what_is_bad_is_recorded_is_told_before_anything_is_dropped(
+    tmp_path: Path,
+) -> None:
+    """Who is killed then has lost what waited in memory."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, max_gigabytes=1e-6)
+    Program().run(0)
+    wait_for(lambda: bool(open_run(tmp_path).only_bad_reason))
+    run = open_run(tmp_path)
+    assert [omission.count for omission in run.omissions] == [0]
+    assert run.has_all_executions
+    tfdbg_tui.disable_dump_debug_info()
+    report = diagnose(open_run(tmp_path))
+    assert (report.verdict, report.problems) == ("clean", ())
+
+
+def test_where_writing_fails_what_waits_in_memory_is_not_counted_as_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, max_gigabytes=3e-4)
+    program = Program()
+    step = run_until_healthy_records_are_dropped(tmp_path, program)
+
+    def fails(*_: object) -> None:
+        raise OSError("no space")
+
+    monkeypatch.setattr(StraightFile, "extend", fails)
+    with tfdbg_tui.step(step):
+        program.function(tf.constant([1.0, np.inf]))
+    wait_for(lambda: len(open_run(tmp_path).omissions) == 3)
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(tmp_path)
+    (stopped,) = (one for one in run.omissions if one.kind == omissions.STOPPED)
+    assert (stopped.executions, stopped.traces) == (len(run.executions), len(run.graph_executions))
 
 
 def test_what_was_looked_at_and_not_kept_is_clean(tmp_path: Path) -> None:

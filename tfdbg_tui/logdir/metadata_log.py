@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.events import Omission
-from tfdbg_tui.wire import events, filesets
+from tfdbg_tui.wire import events, filesets, omissions
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -69,5 +69,5 @@ class MetadataLog:
             traces=first.traces if first else found.traces,
             step=first.step if first else event.step,
             graph_id=found.graph_id or None,
-            count=max(1, found.count),
+            count=found.count or (found.kind != omissions.ONLY_BAD),
         )

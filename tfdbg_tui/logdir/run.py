@@ -116,8 +116,9 @@ class Run:
     @property
     def only_bad_reason(self) -> str:
         """Why only what is bad is recorded by now; "" where all is."""
+        kinds = [omission.kind for omission in self.omissions]
         kept = [o.reason for o in self.omissions if o.kind == omissions.ONLY_BAD]
-        return kept[-1] if kept else ""
+        return kept[-1] if len(kept) > kinds.count(omissions.ALL_AGAIN) else ""
 
     @property
     def pauses(self) -> tuple[int, ...]:
@@ -133,13 +134,13 @@ class Run:
     @property
     def limits(self) -> tuple[str, ...]:
         """Where recording was limited so that executions are missing, as a user would put it."""
-        kinds = {omission.kind for omission in self.omissions}
+        kinds = {omission.kind for omission in self.omissions if omission.count}
         return (*self.files.limits, *(text for kind, text in _LEFT_OUT.items() if kind in kinds))
 
     @property
     def has_all_executions(self) -> bool:
         """Whether no execution was left out between others, so that they can be counted."""
-        return not any(omission.kind in _LEFT_OUT for omission in self.omissions)
+        return not any(o.kind in _LEFT_OUT and o.count for o in self.omissions)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -23,7 +23,10 @@ RESUMED = "resumed"
 
 ONLY_BAD = "only_bad"
 """Of what comes from here on, what is bad is on record, and what was recorded just before that; the
-rest was looked at and is healthy."""
+rest was looked at and is healthy.  Its count may be 0: so far all of that waits in memory."""
+
+ALL_AGAIN = "all_again"
+"""Everything that comes from here on is on record, as before `ONLY_BAD`."""
 
 RAISED = "raised"
 """The program was stopped at a bad tensor, as the user had asked for (``on_bad="raise"``)."""

@@ -355,7 +355,7 @@ def only_bad(run: Run) -> list[str]:
         f"{omission.reason}. They were looked at: what is bad is on record, and what came just "
         "before it."
         for omission in run.omissions
-        if omission.kind == omissions.ONLY_BAD
+        if omission.kind == omissions.ONLY_BAD and omission.count
     ]
 
 

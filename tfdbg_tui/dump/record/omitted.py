@@ -18,12 +18,15 @@ _MAX_TEXT = 300  # characters; a record has to be small enough for a write that 
 
 @dataclass(slots=True)
 class _Entry:
-    """Something that is not on record, when it was noticed first, and the count on disk."""
+    """Something that is not on record, when it was noticed first, and the count on disk.
+
+    The count is -1 where there is no record of it.
+    """
 
     wall_time: float
     step: int | None
     omission: events.Omission
-    written: int = 0
+    written: int = -1
 
 
 class Omissions:
@@ -65,7 +68,7 @@ class Omissions:
             entries = list(self._entries.values())
         for entry in entries:
             count = entry.omission.count
-            if count >= 2 * entry.written or (all_counts and count > entry.written):
+            if count > entry.written and (all_counts or count >= 2 * entry.written):
                 yield events.DebugEvent(
                     entry.wall_time, entry.step, omission=entry.omission.encode()
                 ).encode()

@@ -43,12 +43,14 @@ _INTERVAL_SECONDS = 0.1
 _ITEM_BYTES = 500
 """How many bytes could be written in the time that an item takes besides its bytes."""
 
+_HEALTHY = "healthy events"
+
 _run_ids: dict[str, str] = {}
 """The run id of each dump root this process wrote to: TensorFlow reads one run a directory."""
 
 
 class _Since(NamedTuple):
-    """Since when, and why, healthy events are held back.
+    """Since when, and why, something is not on record.
 
     Attributes:
         reason: Why, in one sentence.
@@ -159,8 +161,14 @@ class Recorder:
         Returns:
             Whether it is the first thing that is not on record.
         """
-        omission = events.Omission(kind, what, reason, *self._done(), graph_id, count)
-        return self._omissions.add(time.time(), steps.current, omission)
+        since = self._from_now(reason)
+        omission = _omission(kind, what, since, graph_id, count)
+        return self._omissions.add(time.time(), since.step, omission)
+
+    def _from_now(self, reason: str) -> _Since:
+        executed, traces = self._num_dropped
+        done = self._num_executions - executed, self._num_traces - traces
+        return _Since(reason, *done, steps.current)
 
     def lose(
         self, kind: str, what: str, error: Exception, graph_id: str = "", *, count: int = 1
@@ -198,6 +206,8 @@ class Recorder:
         """
         self._held_since = _Since(reason, *self._num_written, steps.current)
         self._held = HeldEvents(self.num_bytes)
+        # At once, so that who is killed before anything is dropped has said so as well.
+        self._tell_dropped(0, 0)
 
     def bad_tensor_seen(self) -> None:
         """Start the countdown of `keep_after_bad`."""
@@ -266,8 +276,8 @@ class Recorder:
         if not self._forked:
             return
         self._forked = False
-        what, reason = f"process {os.getpid()}", "it was forked from the recorded one"
-        omission = events.Omission(omissions.FORKED, what, reason, *self._done(), count=1)
+        since = self._from_now("it was forked from the recorded one")
+        omission = _omission(omissions.FORKED, f"process {os.getpid()}", since)
         event = events.DebugEvent(time.time(), omission=omission.encode())
         with contextlib.suppress(OSError):
             metadata.append(self._files.metadata_path, event.encode())
@@ -331,7 +341,8 @@ class Recorder:
         taken = Events(_take(self._executions), _take(self._traces))
         self._files.write_definitions(_take(self._definitions))
         self._write(taken if self._held is None else self._held_back(self._held, taken))
-        self._num_written = queued
+        if self._held is None:
+            self._num_written = queued
         self._write_omissions(all_counts=False)
         size = taken.nbytes + _ITEM_BYTES * (len(taken.executions) + len(taken.traces))
         self._backlog.written(size, time.monotonic() - begun)
@@ -345,32 +356,23 @@ class Recorder:
 
     def _held_back(self, held: HeldEvents, taken: Events) -> Events:
         """Return what is to be written: all that waits, if something is bad or recording ends."""
-        self._tell_dropped(*held.add(taken).counts)
+        dropped = held.add(taken).counts
+        if any(dropped):
+            self._tell_dropped(*dropped)
         if not (self._stopped or taken.are_bad):
             return Events([], [])
         self._held = None
+        self.omit(omissions.ALL_AGAIN, _HEALTHY, "what waited is written")
         return held.all()
 
     def _tell_dropped(self, executed: int, traces: int) -> None:
-        """Tell how many healthy events are not on record."""
-        if not executed + traces:
-            return
-        before, since = self._num_dropped, self._held_since
-        self._num_dropped = before[0] + executed, before[1] + traces
-        omission = events.Omission(
-            omissions.ONLY_BAD,
-            "healthy events",
-            since.reason,
-            since.executions,
-            since.traces,
-            count=executed + traces,
-        )
+        """Tell how many healthy events more are not on record."""
+        since = self._held_since
+        all_executed, all_traces = self._num_dropped
+        self._num_dropped = all_executed + executed, all_traces + traces
+        self._num_written = self._num_written[0] + executed, self._num_written[1] + traces
+        omission = _omission(omissions.ONLY_BAD, _HEALTHY, since, count=executed + traces)
         self._omissions.add(time.time(), since.step, omission)
-
-    def _done(self) -> tuple[int, int]:
-        """Return how many executions, and graph executions, are on record or will be."""
-        executed, traces = self._num_dropped
-        return self._num_executions - executed, self._num_traces - traces
 
     def _encoded(self, batch: TraceBatch) -> list[tuple[bytes, int]]:
         try:
@@ -392,6 +394,14 @@ class Recorder:
     def _write_omissions(self, *, all_counts: bool) -> None:
         for payload in self._omissions.unwritten(all_counts=all_counts):
             self._files.append_metadata(payload)
+
+
+def _omission(
+    kind: str, what: str, since: _Since, graph_id: str = "", count: int = 1
+) -> events.Omission:
+    return events.Omission(
+        kind, what, since.reason, since.executions, since.traces, graph_id, count
+    )
 
 
 def _nothing() -> None:
