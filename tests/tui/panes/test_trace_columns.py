@@ -53,6 +53,14 @@ def test_the_op_type_is_there_with_a_long_name_beside_it() -> None:
         assert columns.name + sum(widths) + sum(columns.counts) <= room
 
 
+def test_the_op_type_makes_way_for_the_last_two_parts_of_a_name() -> None:
+    name = "compile_loss/crossentropy/softmax_cross_entropy_with_logits/Reshape_2:0"
+    facts = {"op type": "SoftmaxCrossEntropyWithLogits", "function": "one_step_on_data"}
+    columns = choose([TraceRow(name, facts, row(name).summary)], 72)
+    assert columns.name >= len("…/softmax_cross_entropy_with_logits/Reshape_2:0")
+    assert dict(columns.facts)["op type"] >= len(" SoftmaxCro…")
+
+
 def test_the_smallest_number_does_not_stand_without_the_largest() -> None:
     extremes = {"min": "-0.0002143", "max": "1.234e+05"}
     rows = [row("a:0")]

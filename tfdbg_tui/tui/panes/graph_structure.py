@@ -29,7 +29,7 @@ _WIDEST = 24, 30  # what the op type, and dtype and shape, get at most
 _WIDEST_PART = 4  # and of the pane: one part in so many
 _STEP = 8  # the table grows by so many cells, so that scrolling seldom moves its columns
 _COLUMN_STEP = 4  # and its columns by so many
-_BESIDE_NAME = chips.BRIEF + 6
+_BESIDE_NAME = 6  # spaces around the columns
 _TALL = 12
 
 
@@ -43,7 +43,7 @@ class GraphStructure(Pane):
 
     EMPTY = "Nothing selected. Choose a tensor to see what it was computed from, and what takes it."
     _middle: Node | None = None
-    _table_width = 0
+    _table_width = _health_width = 0
     _columns = 0, 0  # widths of the op type, and of dtype and shape; 0 where there is no room
     _shown_tree: Tree | None = None  # at the last update: each row asks for it
 
@@ -92,12 +92,14 @@ class GraphStructure(Pane):
         op_type, shape = (
             self._width(texts, most) for texts, most in zip(facts, widest, strict=True)
         )
+        self._health_width = max(cell_len(self._health(row.node)[0]) for row in shown)
+        beside = _BESIDE_NAME + self._health_width
         least = max(self._name_end(row, _NAME_WIDTH) for row in shown)
-        if width - _BESIDE_NAME - op_type - shape < least:
+        if width - beside - op_type - shape < least:
             shape = 0
         self._columns = op_type, shape
         longest = max(self._name_end(row, width) for row in shown)
-        needed = -(-(longest + op_type + shape + _BESIDE_NAME) // _STEP) * _STEP
+        needed = -(-(longest + op_type + shape + beside) // _STEP) * _STEP
         self._table_width = min(width, needed)
 
     def _width(self, texts: Iterable[str], most: int) -> int:
@@ -112,7 +114,8 @@ class GraphStructure(Pane):
 
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
-        return self._row(row), row == self.cursor, self._table_width, self._columns
+        widths = self._table_width, self._columns, self._health_width
+        return self._row(row), row == self.cursor, widths
 
     def _row(self, row: int) -> TreeRow:
         return self.shown_tree.rows[row]
@@ -127,8 +130,9 @@ class GraphStructure(Pane):
             behind = "input"
         mark = (self.charset.focus if selected else " ") + " "
         lines = self._lines(shown)
-        health = self._health(shown.node)
-        beside = len(mark) + sum(len(text) for text, _ in lines) + chips.BRIEF + 2
+        text, style = self._health(shown.node)
+        health = chips.flush_right(text, self._health_width, style)
+        beside = len(mark) + sum(len(text) for text, _ in lines) + self._health_width + 2
         room = self._table_width - beside
         cells = self._boundary(shown, room) if shown.node.is_boundary else self._op(shown, room)
         return ((mark, ""), *lines, *cells, (" ", ""), *health, (" ", "")), behind
@@ -185,14 +189,13 @@ class GraphStructure(Pane):
         shape = chips.shape_and_type(self.snapshot.summary(node.event)) if node.event else ""
         return node.op_type or "", shape
 
-    def _health(self, node: Node) -> Line:
-        width = chips.BRIEF
+    def _health(self, node: Node) -> Cell:
         summary = self.snapshot.summary(node.event) if node.event else None
         if summary is None or summary.has_inf_or_nan is None:
-            return chips.flush_right("" if node.is_boundary else "no value", width, "faint")
+            return "" if node.is_boundary else "no value", "faint"
         if summary.bad:
-            return chips.brief(summary, self.charset)
-        return chips.flush_right("finite", width, "good")
+            return chips.brief_text(summary, self.charset), "bad"
+        return "finite", "good"
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`: the graph and those that it was built in, and what it has around the op."""

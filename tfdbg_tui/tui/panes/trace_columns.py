@@ -24,6 +24,7 @@ _SPARE = 8  # more than its names need a column does not get
 _BESIDE_NAME = 52  # cells from which on there is room for the op type
 _WIDEST = {"op type": 17, "function": 28, "line": 24, "layer": 28}
 _WIDEST_OTHER = 16
+_LEAST_TYPE = 12  # of the op type, where the last two parts of a name need its cells
 _ZERO = 1  # place of the zeros among the counts of what is finite: −, 0, +
 _FIRST = ("device", "function")
 _LAST = ("size", "line", "dtype", "rank")
@@ -145,6 +146,10 @@ def _share(
             left -= sum(wanted)
             break
     widen(max(tail, _GOOD_NAME))
+    lacking, spared = tail - name, chosen.get("op type", 0) - _LEAST_TYPE
+    if 0 < lacking <= spared:
+        chosen["op type"] -= lacking
+        name = tail
     take(*_FIRST)
     widen(_LONG_NAME)
     take("op type", *_LAST)
