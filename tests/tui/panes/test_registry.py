@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui import panes
-from tfdbg_tui.tui.panes import PANES, pane_named
+from tfdbg_tui.tui.panes import PANES, pane_named, present_panes
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
@@ -52,3 +52,8 @@ def test_a_made_up_pane_works_like_the_others(logdirs: RecordedLogdirs) -> None:
     command = [sys.executable, str(_PROGRAM), str(logdirs["mnist"])]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_not_every_run_has_takes_no_room_while_a_run_is_opened() -> None:
+    assert "workers" not in {spec.name for spec in present_panes(None)}
+    assert len(present_panes(None)) >= 6

@@ -9,7 +9,7 @@ import pytest
 
 from tfdbg_tui.logdir import TensorSummary
 from tfdbg_tui.tui.terminal.text import UNICODE
-from tfdbg_tui.tui.widgets.chips import chips
+from tfdbg_tui.tui.widgets.chips import chips, columns
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,11 @@ from tfdbg_tui.tui.widgets.chips import chips
 def test_values_are_summed_up_in_a_line(fields: dict[str, Any], text: str) -> None:
     summary = TensorSummary(4, **{"has_inf_or_nan": False, "nan": 0, "size": 3, **fields})
     assert "".join(cell for cell, _ in chips(summary, UNICODE)).strip() == text
+
+
+def test_that_nothing_is_recorded_is_said_in_few_cells_too() -> None:
+    told = [
+        "".join(text for text, _ in columns(None, UNICODE, widths))
+        for widths in ((4,) * 3, (6,) * 6)
+    ]
+    assert [text.strip() for text in told] == ["no value", "no value recorded"]

@@ -46,8 +46,8 @@ def group_of(name: str, snapshot: Snapshot | None) -> tuple[PaneSpec, ...]:
 
 
 def present_panes(snapshot: Snapshot | None) -> tuple[PaneSpec, ...]:
-    """Return the panes that there are for a run, in the order of their numbers."""
-    return tuple(spec for spec in PANES if snapshot is None or spec.is_there(snapshot))
+    """Return the panes that there are for a run, as far as it is read, in numerical order."""
+    return tuple(spec for spec in PANES if spec.is_there(snapshot))
 
 
 def numbered_panes() -> tuple[PaneSpec, ...]:

@@ -32,7 +32,7 @@ Layout = Literal["wide", "normal", "small", "tiny", "nothing"]
 """All tiles with a column for the first; all tiles; two panes; one; none."""
 
 
-def _always(snapshot: Snapshot) -> bool:
+def _always(snapshot: Snapshot | None) -> bool:
     return True
 
 
@@ -55,7 +55,7 @@ class PaneSpec:
         answers_why: Whether it is one of the panes that `w` opens and Esc closes.
         key: The key in its title, of a pane without a number.
         beside_why: The layouts in which it stays beside the panes that `w` opens.
-        is_there: Returns whether there is such a pane for a run.
+        is_there: Returns whether there is such a pane for a run; None while none is read.
         missing: Why there is none, for runs of which there is none.
     """
 
@@ -72,7 +72,7 @@ class PaneSpec:
     answers_why: bool = False
     key: str = ""
     beside_why: frozenset[Layout] = frozenset()
-    is_there: Callable[[Snapshot], bool] = _always
+    is_there: Callable[[Snapshot | None], bool] = _always
     missing: str = ""
 
 

@@ -121,6 +121,6 @@ SPEC = PaneSpec(
     companion="alerts",
     keys=("next_pane", "enter", "sort", "filter"),
     total=lambda snapshot: len(snapshot.job.processes) if snapshot.job else 0,
-    is_there=lambda snapshot: snapshot.job is not None,
+    is_there=lambda snapshot: snapshot is not None and snapshot.job is not None,
     missing="no other process of a job is known",
 )

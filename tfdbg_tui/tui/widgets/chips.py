@@ -84,7 +84,8 @@ def columns(summary: TensorSummary | None, charset: Charset, widths: Sequence[in
     """
     room = sum(widths)
     if summary is None:
-        return ((charset.fit(" no value recorded", room), "faint"),)
+        text = " no value recorded"
+        return ((charset.fit(text if len(text) <= room else " no value", room), "faint"),)
     if summary.nan is None:
         return (_words(summary, charset, room),)
     return tuple(
