@@ -29,6 +29,7 @@ from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.preloaded import Preloaded
     from tfdbg_tui.dump.writer import DumpWriter
     from tfdbg_tui.wire.message import Message
 
@@ -643,6 +644,27 @@ def test_tensorflow_1_session(tmp_path: Path) -> None:
     assert names.count("Sin") == 1
     assert names.count("Placeholder") == 3
     assert sum(oracle.traces(oracle.open_reader(str(tmp_path))).values()) == len(names)
+
+
+SESSION_BEFORE_EAGER_OPS = """
+import sys
+import tensorflow as tf
+import tfdbg_tui
+
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "ADAPTIVE", -1)
+with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    session.run(tf.sin(tf.ones([2])))
+with tf.device("/GPU:7"):
+    print(tf.sqrt(4.0).numpy())
+"""
+
+
+def test_a_session_leaves_eager_ops_their_soft_placement(
+    tmp_path: Path, preloaded: Preloaded
+) -> None:
+    """TensorFlow has it only where an eager op starts its context, which a session does not."""
+    result = preloaded.run(SESSION_BEFORE_EAGER_OPS, tmp_path, directory=tmp_path)
+    assert (result.returncode, result.stdout) == (0, "2.0\n"), result.stderr
 
 
 def test_dataset_functions(tmp_path: Path) -> None:

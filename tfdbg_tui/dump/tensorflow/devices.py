@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
-from tensorflow.python.eager.context import Context, context
+from tensorflow.python.eager.context import Context, context, eager_mode
 
 from tfdbg_tui.dump.tensorflow.private import attribute, method
 
@@ -15,10 +15,20 @@ if TYPE_CHECKING:
 
 _device_name = attribute(Context, "device_name")
 _host_address_space = method(Context, "host_address_space")
+_ensure_initialized = method(Context, "ensure_initialized")
+
+
+@functools.cache
+def _started(current: Any) -> Any:
+    """Return a context, started as by an eager op: started in a graph, it has no soft placement."""
+    with eager_mode():
+        _ensure_initialized(current)
+    return current
 
 
 def has_accelerator() -> bool:
     """Return whether this process computes on anything but CPUs."""
+    _started(context())
     return any(d.device_type != "CPU" for d in tf.config.list_logical_devices())
 
 
@@ -46,13 +56,13 @@ def full_name(device: str, caller: str = "") -> str:
         device: As much of the name as is known.
         caller: A device of another process that runs the function; "" for none.
     """
-    address = caller or _host_address_space(context())
+    address = caller or _host_address_space(_started(context()))
     return _full_name(device or "", address, has_accelerator() and not caller)
 
 
 def own_cpu() -> str:
     """Return the name by which other processes know the CPU of this one."""
-    return _full_name("/device:CPU:0", _host_address_space(context()), False)
+    return _full_name("/device:CPU:0", _host_address_space(_started(context())), False)
 
 
 def remote() -> str | None:
@@ -60,7 +70,7 @@ def remote() -> str | None:
     device = _device_name(context())
     if not device or "/job:" not in device:
         return None
-    mine = tf.DeviceSpec.from_string(_host_address_space(context()))
+    mine = tf.DeviceSpec.from_string(_host_address_space(_started(context())))
     chosen = mine.make_merged_spec(tf.DeviceSpec.from_string(device))
     is_mine = (chosen.job, chosen.replica, chosen.task) == (mine.job, mine.replica, mine.task)
     return None if is_mine else device
