@@ -5,9 +5,14 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from tests.diagnosis.tiny import Program
 from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
     from tests.conftest import RecordedLogdirs
@@ -37,3 +42,13 @@ async def test_a_tree_that_takes_long_keeps_no_key_waiting(
         await opened.press("[")
         assert "Finding what it was computed from" not in opened.screen()
         assert "mul:0" in opened.screen()
+
+
+async def test_columns_are_not_cut_where_names_leave_room(open_app: Open, tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.execution("OneHot", [], {1: np.full((100, 100), np.inf, np.float32)})
+    made.open()
+    async with open_app(tmp_path, (200, 60)) as opened:
+        await opened.press("a")
+        (row,) = (line for line in opened.screen().split("\n") if "▶ OneHot:0" in line)
+        assert row.split("▶ ")[1].split()[1:5] == ["OneHot", "float32", "2D", "10.0k"]

@@ -187,3 +187,5 @@ async def test_shares_stand_apart_from_numbers(open_app: Open, tmp_path: Path) -
         await opened.press("a", "V")
         (row,) = (line for line in opened.screen().split("\n") if "0.781%" in line)
         assert "1.5 0.781%" in row
+        assert "div:0  float32  1 of 1 computation " in opened.screen()
+        assert "; |max| 1.5; " in opened.screen()

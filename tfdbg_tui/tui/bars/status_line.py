@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
-_AROUND = 16  # cells for " tfdbg-tui ", gaps, the edge
+_AROUND = 17  # cells for " tfdbg-tui ", gaps, the edge
 _PATH = 8  # cells of the logdir's name, at least
 _OTHERS = 34  # cells for the program's name, some of the logdir's, and gaps
 

@@ -73,7 +73,7 @@ def choose_columns(
             chosen[title] += more
             left -= more
     more = max(0, min(left, full - name))
-    if left - more >= CAME_IN:  # which also stands in the row above
+    if len(names) > 1 and left - more >= CAME_IN:  # which also stands in the row above
         chosen["in"] = CAME_IN
     return ChainColumns(
         name + more, tuple((title, chosen[title]) for title in _ORDER if title in chosen)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _NAME_WIDTH = 20  # what a longer name gets before there are other columns
 _WIDEST = 24, 30  # what the op type, and dtype and shape, get at most
-_WIDEST_PART = 4  # and of the pane: one part in so many
+_WIDEST_PART = 4  # and of the pane, where names need the rest: one part in so many
 _STEP = 8  # the table grows by so many cells, so that scrolling seldom moves its columns
 _COLUMN_STEP = 4  # and its columns by so many
 _BESIDE_NAME = 6  # spaces around the columns
@@ -87,18 +87,18 @@ class GraphStructure(Pane):
     def fit_columns(self, rows: range, width: int) -> None:
         """See `VirtualList`: values stand beside the names, not at the end of a wide pane."""
         shown = [self._row(row) for row in rows]
-        widest = (min(most, width // _WIDEST_PART) for most in _WIDEST)
-        facts = zip(*(self._facts(row.node) for row in shown), strict=True)
-        op_type, shape = (
-            self._width(texts, most) for texts, most in zip(facts, widest, strict=True)
-        )
+        facts = list(zip(*(self._facts(row.node) for row in shown), strict=True))
         self._health_width = max(cell_len(self._health(row.node)[0]) for row in shown)
         beside = _BESIDE_NAME + self._health_width
+        longest = max(self._name_end(row, width) for row in shown)
+        op_type, shape = map(self._width, facts, _WIDEST)
+        if longest + op_type + shape + beside > width:
+            widest = (min(most, width // _WIDEST_PART) for most in _WIDEST)
+            op_type, shape = map(self._width, facts, widest)
         least = max(self._name_end(row, _NAME_WIDTH) for row in shown)
         if width - beside - op_type - shape < least:
             shape = 0
         self._columns = op_type, shape
-        longest = max(self._name_end(row, width) for row in shown)
         needed = -(-(longest + op_type + shape + beside) // _STEP) * _STEP
         self._table_width = min(width, needed)
 

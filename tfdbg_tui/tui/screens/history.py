@@ -198,7 +198,7 @@ class HistoryTable(VirtualList):
         which = f"{self._chosen + 1:,} of {len(self._tensors):,} tensors"
         facts = (
             history.dtype,
-            f"{self.position + 1:,} of {len(history):,} computations",
+            f"{self.position + 1:,} of {len(history):,} computation{'s' * (len(history) != 1)}",
             which if len(self._tensors) > 1 else "",
         )
         return "  ".join(filter(None, facts))
@@ -329,7 +329,8 @@ class HistoryTable(VirtualList):
         known = history.largest[~np.isnan(history.largest)]
         parts = [f"{len(known):,} of {len(history):,} measured"]
         if known.size:
-            parts.append(f"|max| from {known.min():.3g} to {known.max():.3g}")
+            least, most = f"{known.min():.3g}", f"{known.max():.3g}"
+            parts.append(f"|max| from {least} to {most}" if least != most else f"|max| {most}")
         if (limit := MAX_FINITE.get(history.dtype or "")) is not None:
             parts.append(f"the largest {history.dtype} is {limit:.3g}")
         bad = int(np.count_nonzero(history.bad))
