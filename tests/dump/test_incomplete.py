@@ -527,7 +527,7 @@ def test_functions_that_dtensor_runs_are_left_alone(tmp_path: Path, preloaded: P
     assert [root.op_type for root in report.roots] == ["Log"]
     assert report.roots[0].evidence == "6 zeros in → 6 -∞ out"
     (gap,) = report.gaps
-    assert "because DTensor runs it" in gap.text
+    assert "the function <lambda>, because DTensor runs it" in gap.text
     assert "check_numerics(tensor" in gap.remedy
 
 

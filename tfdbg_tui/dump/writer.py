@@ -31,6 +31,7 @@ from tfdbg_tui.dump.record.size_limit import SizeLimit
 from tfdbg_tui.dump.record.variables import VariableRecords
 from tfdbg_tui.dump.tensorflow import devices, executors, graph_state, hooks, own, variables
 from tfdbg_tui.dump.tensorflow.eager_tensor import FetchedTensor, is_eager, tensor_id
+from tfdbg_tui.dump.tensorflow.listener import plain_name
 from tfdbg_tui.dump.whole_tensors import WholeTensors
 from tfdbg_tui.wire import events, omissions
 
@@ -499,7 +500,7 @@ class DumpWriter:
     def function_left_out(self, name: str, reason: str) -> None:
         """Say in the dump that a function of the program runs as it is."""
         if self._records():
-            self.skip(f"the function {name}", reason)
+            self.skip(f"the function {plain_name(name)}", reason)
 
     def _not_observed(self, graph: Any, error: BaseException) -> None:
         self.hook_failed(error, f"the graph {graph.name}", self._graphs.graph_id(graph))

@@ -205,9 +205,9 @@ def subject(hook: str, args: tuple[Any, ...]) -> str:
     """Say what is not on record where a hook has failed with some arguments."""
     first = args[0] if args else None
     if hook == "eager_op":
-        return f"the eager op {_name(first)}"
+        return f"the eager op {plain_name(first)}"
     if hook == "function_to_run" or hook.startswith("call_"):
-        return f"a call of {_name(getattr(first, 'name', first))}"
+        return f"a call of {plain_name(getattr(first, 'name', first))}"
     if hook.startswith("gradients_"):
         return "what gradients a tape was asked for, and gave"
     if hook.startswith("session_run_") or hook == "session_counted":
@@ -221,7 +221,7 @@ def subject(hook: str, args: tuple[Any, ...]) -> str:
     return f"the graph {getattr(graph, 'name', None) or 'of the program'}"
 
 
-def _name(name: Any) -> str:
+def plain_name(name: Any) -> str:
     """Return the name of an op type, or that of a function without what TensorFlow adds."""
     text = name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
     return re.sub(r"^__(?:inference|forward|backward)_(.+)_\d+$", r"\1", text)
