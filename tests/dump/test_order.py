@@ -15,6 +15,7 @@ from tfdbg_tui.cli.info import describe  # noqa: E402
 from tfdbg_tui.diagnosis.alerts import find_alerts  # noqa: E402
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of  # noqa: E402
 from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis  # noqa: E402
+from tfdbg_tui.dump.observe.observed import Observed, groups_of  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
@@ -145,6 +146,24 @@ def runs_of_a_session() -> Any:
     v1.enable_control_flow_v2()
 
 
+def runs_that_share_sinks_after_an_update() -> Any:
+    """What the last run alone looks at is before, and behind, what it shares with the update's."""
+    v1 = tf.compat.v1
+    resources = v1.resource_variables_enabled()
+    v1.disable_resource_variables()
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [2])
+        w = v1.get_variable("w", initializer=[0.0, 2.0])
+        y = tf.math.log(x * w)
+        mean = tf.reduce_mean(y)
+        train = v1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(y))
+        session.run(v1.global_variables_initializer())
+        session.run(train, {x: [1.0, 2.0]})
+        session.run(mean, {x: [1.0, 2.0]})
+    if resources:
+        v1.enable_resource_variables()
+
+
 PROGRAMS = (
     bad_constant,
     calls_branches_loops,
@@ -156,6 +175,7 @@ PROGRAMS = (
     called_by_an_eager_tape,
     two_devices,
     runs_of_a_session,
+    runs_that_share_sinks_after_an_update,
 )
 
 
@@ -182,6 +202,28 @@ def test_no_tensor_stands_before_what_it_was_computed_from(mode: str, tmp_path: 
         assert (told["kind"], told["index"]) == (first.kind, first.index)
         called_first = diagnosis.report().roots[0].event
         assert called_first == first, program.__name__
+
+
+def test_what_is_read_of_a_variable_comes_after_what_was_assigned_on_another_device() -> None:
+    """As of the copies of a variable of MirroredStrategy."""
+    first, *_, last = (device.name for device in tf.config.list_logical_devices("CPU"))
+    with tf.device(last):
+        total, given = tf.Variable([0.0, 1.0]), tf.Variable([0.0, 2.0])
+
+    @tf.function
+    def add(x: Any) -> Any:
+        with tf.device(first):
+            y = tf.exp(x)
+        with tf.device(last):
+            total.assign_add(tf.math.log(given))
+        with tf.device(first):
+            return tf.raw_ops.ReadVariableOp(resource=total.handle, dtype=tf.float32, name="r") * y
+
+    ops = add.get_concrete_function(tf.TensorSpec([2])).graph.get_operations()
+    wanted = [op for op in ops if op.type in ("Exp", "Log") or op.name == "r"]
+    items = [Observed(op.outputs[0], None, op.type, tuple(op.inputs)) for op in wanted]
+    groups = [[item.op_type for item in group] for group in groups_of(items)]
+    assert groups == [["Log"], ["Exp", "ReadVariableOp"]]
 
 
 def test_what_a_dataset_computes_comes_before_its_elements(tmp_path: Path) -> None:

@@ -177,7 +177,8 @@ def groups_of(observed: Sequence[Observed]) -> Iterator[list[Observed]]:
     waiting: dict[str, str] = {}  # by the name of a tensor in a group: its device
     for item in observed:
         device = devices.full_name(item.tensor.device)
-        for needed in {waiting.get(tensor.name, device) for tensor in item.inputs} - {device}:
+        before = (*item.inputs, *_assigned_before(item.tensor.op))
+        for needed in {waiting.get(tensor.name, device) for tensor in before} - {device}:
             yield from _taken(by_device, needed)
         group = by_device.setdefault(device, [])
         size = estimated_bytes(item.tensor)
@@ -190,6 +191,13 @@ def groups_of(observed: Sequence[Observed]) -> Iterator[list[Observed]]:
         sizes[device] += size
         waiting[item.tensor.name] = device
     yield from by_device.values()
+
+
+def _assigned_before(op: Any) -> Iterator[Any]:
+    """Yield what was given to the ops that the reading of a variable waits for."""
+    if op.type == "ReadVariableOp":
+        for before in op.control_inputs:
+            yield from before.inputs
 
 
 def _taken(groups: dict[str, list[Observed]], device: str) -> Iterator[list[Observed]]:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.dump.observe import v1_control_flow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+
+    from tfdbg_tui.dump.observe.observed import Observed
 
     Needs = Mapping[Any, frozenset[Any]]
 
@@ -68,6 +70,36 @@ class RunOrder:
             if self._missing.isdisjoint(self._needs.get(group, ())):
                 return place
         return None
+
+
+def parts_of(items: Sequence[Observed], others: Set[str]) -> Iterator[list[Observed]]:
+    """Split tensors that get sinks of their own so that the sinks can be put into an order.
+
+    Two sinks cannot, of which each takes what is computed from what the other takes.  A part has
+    what is made, by way of other sinks, of the part before it.
+
+    Args:
+        items: The tensors.
+        others: Names of those that other sinks take.
+    """
+    if not others:
+        yield list(items)
+        return
+    mine = {item.tensor.name for item in items}
+    parts: dict[str, int] = {}  # by the name of an op: the last part that is in what it is made of
+    least: dict[str, int] = {}  # and the first part in which what is made of it can be
+    for op in v1_control_flow.in_order(item.tensor.op for item in items):
+        before = [tensor.op.name for tensor in op.inputs]
+        part = max((parts.get(name, -1) for name in before), default=-1)
+        first = max((least.get(name, 0) for name in before), default=0)
+        made = {tensor.name for tensor in op.outputs}
+        if made & others:
+            first = max(first, part + 1)
+        if made & mine:
+            part = max(part, first)
+        parts[op.name], least[op.name] = part, first
+    for part in sorted({parts[item.tensor.op.name] for item in items}):
+        yield [item for item in items if parts[item.tensor.op.name] == part]
 
 
 def needs_of(groups: Mapping[Any, Iterable[str]], ops: Iterable[Any]) -> Needs:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump.observe import instrument, observed
+from tfdbg_tui.dump.observe import instrument, observed, run_order
 from tfdbg_tui.dump.observe.groups import Dump, Group
 from tfdbg_tui.dump.observe.places import V1Graph
 from tfdbg_tui.dump.observe.references import When
@@ -267,10 +267,12 @@ class RunSinks:
         elsewhere = frozenset().union(*(sink.records for sink in known))
         for is_elsewhere in (True, False):
             new = [item for name, item in missing.items() if (name in elsewhere) is is_elsewhere]
-            for group in observed.groups_of(new):
-                made = self._maker.add(place(), group, names, after, overwritten=overwritten)
-                known.append(made)
-                found.append(made)
+            others = {item.tensor.name for item in items}.difference(i.tensor.name for i in new)
+            for part in run_order.parts_of(new, others):
+                for group in observed.groups_of(part):
+                    made = self._maker.add(place(), group, names, after, overwritten=overwritten)
+                    known.append(made)
+                    found.append(made)
         self.groups.update((s.group, s.records) for s in found if not s.group.plan.iterated)
         return [sink.sink for sink in found]
 
