@@ -14,6 +14,7 @@ from tensorflow.python.debug.lib import debug_events_reader  # noqa: E402
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.encode import summaries  # noqa: E402
+from tfdbg_tui.dump.encode.causes import Measured  # noqa: E402
 from tfdbg_tui.dump.observe import magnitudes  # noqa: E402
 
 if TYPE_CHECKING:
@@ -52,8 +53,11 @@ def test_extremes_are_on_record_in_the_steps_that_are_measured(tmp_path: Path, m
     assert measured == {*range(magnitudes._FIRST), 20}
     assert extremes["mul", 20, None] == (-1.5 * 8191, 0.0)
     assert extremes["stack", 20, None] == (-1.5, 4.5)
-    assert extremes["while/mul", 20, 16] == (-1.5 * 2.0**17, 4.5 * 2.0**17)
-    assert {i for name, number, i in extremes if name == "while/mul"} == {0, 1, 2, 4, 8, 16}
+    assert extremes["while/mul", 20, 4] == (-1.5 * 2.0**5, 4.5 * 2.0**5)
+    iterations = {(number, i) for name, number, i in extremes if name == "while/mul"}
+    many, few = (0, 1, 2, 4, 8, 16), (0, 4)
+    assert {i for number, i in iterations if number == 3} == {*many}
+    assert {i for number, i in iterations if number == 20} == {*few}
     wide = float(tf.cast(4.5 * 2.0**25, tf.bfloat16))
     assert extremes["wide", 0, None] == (float(tf.cast(-1.5 * 2.0**25, tf.bfloat16)), wide)
     eager = {e.step: e.outputs[0].maximum for e in run.executions if e.op_type == "Mul"}
@@ -84,6 +88,22 @@ def test_the_longer_a_program_runs_the_fewer_are_measured() -> None:
     assert due(magnitudes.MeasuredSteps(None)) == [*range(magnitudes._FIRST), *later]
     assert due(magnitudes.MeasuredSteps(10)) == [*range(magnitudes._FIRST), *range(20, 1000, 10)]
     assert not due(magnitudes.MeasuredSteps(0))
+
+
+def test_of_loops_few_iterations_are_measured_later_unless_asked_for() -> None:
+    iterations = np.array([*range(9), 31, 32, 33, 256] * 3)
+    measured = np.repeat([*Measured], 13)
+    found = magnitudes.are_measured(iterations, measured)
+    assert [*iterations[found & (measured == Measured.FEW_ITERATIONS)]] == [0, 4, 32, 256]
+    assert [*iterations[found & (measured == Measured.MANY_ITERATIONS)]] == [0, 1, 2, 4, 8, 32, 256]
+    assert not found[measured == Measured.NOTHING].any()
+    kinds = {}
+    for every in (None, 10):
+        steps = magnitudes.MeasuredSteps(every)
+        kinds[every] = [steps.next("a line") for _ in range(21)]
+    assert kinds[None][15] is Measured.MANY_ITERATIONS
+    assert kinds[None][20] is Measured.FEW_ITERATIONS
+    assert kinds[10][20] is Measured.MANY_ITERATIONS
 
 
 @pytest.mark.parametrize(

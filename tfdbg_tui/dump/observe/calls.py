@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.dump.encode.causes import Cause
+from tfdbg_tui.dump.encode.causes import Cause, Measured
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.run_order import RunOrder
@@ -22,7 +22,7 @@ class Call:
         graphs: Those that it can run.
         device: The device that it runs on, where that is another process's; "" for here.
         step: Training step, where it is the program's own count.
-        measured: Whether the extremes of its tensors are recorded.
+        measured: Of what in it the extremes are recorded.
         bad: The first bad tensor in its graphs: number, and message for the program.
         order: Puts what is taken of a run of a session in order; None of a function.
     """
@@ -32,7 +32,7 @@ class Call:
     graphs: frozenset[str] = field(default_factory=frozenset)
     device: str = ""
     step: int | None = None
-    measured: bool = False
+    measured: Measured = Measured.NOTHING
     bad: tuple[int, str] | None = None
     order: RunOrder | None = None
 
@@ -56,7 +56,8 @@ class Moment:
         found = [call for call in self.calls if graph_id in call.graphs and call.device == device]
         if len(found) == 1:
             return self._cause(found[0])
-        return self._cause(None)._replace(measured=any(call.measured for call in found))
+        measured = max((call.measured for call in found), default=Measured.NOTHING)
+        return self._cause(None)._replace(measured=measured)
 
     def cause_by(self, serial: int) -> Cause:
         """Return what causes an execution that is known to belong to a call."""

@@ -182,7 +182,7 @@ class EagerExecutions:
             self._recorder.omit(omissions.SKIPPED, what, omissions.BY_ASYNC)
             in_scope = is_whole = False
         values = (
-            self._tensors.values(op_type, inputs, outputs, location, measured=measured)
+            self._tensors.values(op_type, inputs, outputs, location, measured=bool(measured))
             if in_scope
             else self._tensors.left_out(outputs)
         )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.calls import Moment
 
     BoolArray = npt.NDArray[np.bool_]
+    Int64Array = npt.NDArray[np.int64]
 
 _MAX_FAILURES = 3
 """A group that has failed so often is left alone."""
@@ -148,16 +149,16 @@ class Group:
         return queue_rows.without_details(row) if rows is None else rows
 
     def told_by_elements(
-        self, rows: queue_rows.Rows, words: Words, measured: BoolArray
+        self, rows: queue_rows.Rows, words: Words, measured: Int64Array
     ) -> list[queue_rows.Told]:
         """Return the rows of those executions of whose elements there is something to tell.
 
         Args:
             rows: Those of each execution, were nothing bad, ``[executions, rows, WIDTH]``.
             words: What each has handed over.
-            measured: Whether the call of each is measured.
+            measured: The `Measured` of the call of each.
         """
-        is_due = measured & magnitudes.is_measured(rows[:, 0, queue_rows.ITERATION])
+        is_due = magnitudes.are_measured(rows[:, 0, queue_rows.ITERATION], measured)
         is_due &= self.plan.measured
         return [
             (places[numbers], its_rows)

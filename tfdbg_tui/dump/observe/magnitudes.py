@@ -10,29 +10,44 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tfdbg_tui.dump import steps
+from tfdbg_tui.dump.encode.causes import Measured
 from tfdbg_tui.dump.tensorflow import resources
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    import numpy.typing as npt
+
     from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
+    Int64Array = npt.NDArray[np.int64]
+    BoolArray = npt.NDArray[np.bool_]
+
 _NAME = "tfdbg_tui_measured"
-_ITERATIONS = (0, *(1 << exponent for exponent in range(31)))
+_ITERATIONS = {
+    Measured.NOTHING: (),
+    Measured.FEW_ITERATIONS: (0, *(1 << exponent for exponent in range(2, 31, 3))),
+    Measured.MANY_ITERATIONS: (0, *(1 << exponent for exponent in range(31))),
+}
 """Those of a loop that are measured: loops can be long, and to find extremes takes Python."""
 _FIRST = 16
 """So many steps, calls and executions are measured in any case: many a program breaks early."""
 _EARLY, _EARLY_EVERY = 200, 10
 _EVERY = 100
 """Up to `_EARLY` one in ten is measured, then one in so many: a step that is measured costs up to
-five others (an LSTM), and is to cost 5 % of all.
+four others, and is to cost 5 % of all.  Less often shows less of what ails a training.
 """
 
 
-def is_measured(iteration: Any) -> Any:
-    """Return whether an iteration of a loop is measured, or which of several, where its call is."""
-    return iteration & (iteration - 1) == 0
+def are_measured(iterations: Int64Array, measured: Int64Array) -> BoolArray:
+    """Return which iterations of loops are measured, given the `Measured` of their calls."""
+    is_measured = np.zeros(len(iterations), bool)
+    for kind in np.unique(measured).tolist():
+        is_measured |= (measured == kind) & np.isin(iterations, _ITERATIONS[kind])
+    return is_measured
 
 
 def in_graph(ops: OpMaker, iteration: Any) -> tuple[Any, Any]:
@@ -69,7 +84,8 @@ class MeasuredSteps:
         self.every = every
         self._lock = threading.Lock()
         self._set_in: Any = None  # context of TensorFlow's: what runs in it is
-        self._is_step_due = False
+        self._measured = Measured.NOTHING  # in graphs
+        self._in_step = Measured.NOTHING
         self._counts: Counter[Hashable] = Counter()
         self._first_step: int | None = None
 
@@ -79,42 +95,46 @@ class MeasuredSteps:
             return
         if self._first_step is None:
             self._first_step = number
-        self._is_step_due = self._is_due(number, number - self._first_step)
+        self._in_step = self._due(number, number - self._first_step)
 
     def end(self) -> None:
         """Measure nothing in graphs until the next call begins."""
-        self._set(False)
+        self._set(Measured.NOTHING)
 
-    def call_begins(self, name: str) -> bool:
+    def call_begins(self, name: str) -> Measured:
         """Decide whether the call of a function is measured, and let the graphs know."""
         self._set(self.next(name))
-        return self._set_in is not None
+        return self._measured
 
-    def next(self, what: Hashable) -> bool:
-        """Return whether the next execution of something is measured."""
+    def next(self, what: Hashable) -> Measured:
+        """Return of what in the next execution of something the extremes are recorded."""
         if self.every == 0:
-            return False
+            return Measured.NOTHING
         if steps.current is not None:
-            return self._is_step_due
+            return self._in_step
         number = self._counts[what]
         self._counts[what] = number + 1
-        return self._is_due(number, number)
+        return self._due(number, number)
 
     def graph(self, iteration: int) -> bool:
         """Return whether what runs now in graphs is measured, in an iteration of a loop."""
-        return self._set_in is not None and bool(is_measured(iteration))
+        return iteration in _ITERATIONS[self._measured]
 
-    def _is_due(self, number: int, since_first: int) -> bool:
+    def _due(self, number: int, since_first: int) -> Measured:
+        if 0 <= since_first < _FIRST:
+            return Measured.MANY_ITERATIONS
         every = self.every or (_EVERY if since_first > _EARLY else _EARLY_EVERY)
-        return number % every == 0 or 0 <= since_first < _FIRST
+        if number % every:
+            return Measured.NOTHING
+        return Measured.MANY_ITERATIONS if self.every else Measured.FEW_ITERATIONS
 
-    def _set(self, value: bool) -> None:
+    def _set(self, measured: Measured) -> None:
         with self._lock:
-            if not value and self._set_in is None:
-                return
             current = resources.current_context()
-            if value and self._set_in is not current:
-                resources.add_to_set(_NAME, _ITERATIONS)
-            elif not value and self._set_in is current:
-                resources.remove_from_set(_NAME, _ITERATIONS)
-            self._set_in = current if value else None
+            if measured is self._measured and (not measured or self._set_in is current):
+                return
+            if self._measured and self._set_in is current:
+                resources.remove_from_set(_NAME, _ITERATIONS[self._measured])
+            if measured:
+                resources.add_to_set(_NAME, _ITERATIONS[measured])
+            self._set_in, self._measured = current, measured

@@ -394,13 +394,13 @@ def _told_by_elements(groups: Sequence[Group], taken: QueueRows, words: Words) -
     told: list[Told] = []
     heads = taken.heads()
     which = np.where(words.sizes > 0, taken.which[heads], -1)
-    is_measured = np.array([cause.measured for cause in taken.causes])
+    measured = np.array([cause.measured for cause in taken.causes])
     for number in np.unique(which[which >= 0]).tolist():
         group, places = groups[number], np.flatnonzero(which == number)
         parts = np.arange(group.plan.rows_put(0))
         rows = taken.rows[heads[places, None] + parts]
-        measured = is_measured[taken.caused[heads[places]]]
-        found = group.guarded(group.told_by_elements, rows, words.of(places), measured)
+        of_each = measured[taken.caused[heads[places]]]
+        found = group.guarded(group.told_by_elements, rows, words.of(places), of_each)
         if found is None:
             found = [(np.arange(len(rows)), np.array([without_details(some) for some in rows]))]
         told += [(places[numbers], some) for numbers, some in found]
