@@ -25,7 +25,8 @@ class Numbers(NamedTuple):
 
     Attributes:
         bad_tensors: How many tensors with NaN or infinity were recorded.
-        largest: The largest magnitude of a finite number; NaN where none was measured.
+        largest: The largest magnitude of a finite number, in sums that metrics keep too; NaN where
+            none was measured.
         headroom: How many powers of ten the number that is closest to the limit of its type is
             away from it; NaN where none was measured.  Healthy eager tensors have no type on
             record: they are taken for float32, or float64 where they are beyond that.

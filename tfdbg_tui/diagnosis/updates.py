@@ -28,11 +28,11 @@ def updated_layer(run: Run, dataflow: Dataflow, event: TensorEvent) -> Layer | N
         dataflow: Of the run.
         event: The tensor.
     """
-    known = {variable.key: variable for variable in run.variables}
+    known = dataflow.variables.named
     if not known:
         return None
     found = [known.get(key) for key in _first_assigned(run, dataflow, event)]
-    layers = {layer_of_variable(run, one) if one else None for one in found}
+    layers = {layer_of_variable(dataflow, one) if one else None for one in found}
     return layers.pop() if len(layers) == 1 else None
 
 
@@ -46,13 +46,13 @@ def named_variables(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[st
         dataflow: Of the run.
         event: The result of the op.
     """
-    known = {variable.key: variable for variable in run.variables}
+    known = dataflow.variables.named
     if not known:
         return []
     made = _made(run, dataflow, event) & known.keys()
     keys = made or _read(run, dataflow, event) & known.keys()
     keys = keys or _first_assigned(run, dataflow, event) & known.keys()
-    return [_kept_of(run, known[key]).name for key in sorted(keys)]
+    return [_kept_of(dataflow, known[key]).name for key in sorted(keys)]
 
 
 def changes_variable(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
@@ -66,15 +66,14 @@ def changes_variable(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
     return bool(_first_assigned(run, dataflow, event))
 
 
-def layer_of_variable(run: Run, variable: Variable) -> Layer | None:
+def layer_of_variable(dataflow: Dataflow, variable: Variable) -> Layer | None:
     """Return the layer of a variable, or of the variable that an optimizer keeps it of."""
-    of = _kept_of(run, variable)
+    of = _kept_of(dataflow, variable)
     return None if of.slot_of else of.layer
 
 
-def _kept_of(run: Run, variable: Variable) -> Variable:
-    of = variable.file_set, variable.slot_of
-    return next((other for other in run.variables if other.key == of), variable)
+def _kept_of(dataflow: Dataflow, variable: Variable) -> Variable:
+    return dataflow.variables.named.get((variable.file_set, variable.slot_of), variable)
 
 
 def _made(run: Run, dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
-    from tfdbg_tui.logdir import ExecutionKind, GraphOp, Run
+    from tfdbg_tui.logdir import ExecutionKind, GraphOp, Run, Variable
 
 _ASSIGNS = re.compile(
     r"^(Assign(Add|Sub)?(VariableOp)?|Resource\w*(Apply|Update|Add|Sub|Mul|Div)\w*"
@@ -92,6 +92,11 @@ class Variables:
         self._assignments: dict[str, dict[str, list[GraphOp]]] = {}
         self._captured_ids = cache(self._find_captured_ids)
         self._captures = Captures(run, calls, timeline, self._in_graph, self.is_resource)
+
+    @cached_property
+    def named(self) -> dict[tuple[int, int], Variable]:
+        """The variables whose names are on record, by their keys."""
+        return {variable.key: variable for variable in self._run.variables}
 
     @cached_property
     def trained(self) -> bool:

@@ -69,7 +69,7 @@ def find_exploded_slots(run: Run, dataflow: Dataflow) -> list[Suspect]:
         f"{slot.optimizer} keeps {slot.name} of up to {size:.3g}{_since(run, found)}, "
         f"whose root is {np.sqrt(size):.3g}, while gradients are at most {gradient:.3g}"
     )
-    layer, *others = dict.fromkeys(layer_of_variable(run, slot) for _, _, slot in beyond)
+    layer, *others = dict.fromkeys(layer_of_variable(dataflow, slot) for _, _, slot in beyond)
     return [
         Suspect(
             event,
