@@ -91,11 +91,11 @@ def test_the_longer_a_program_runs_the_fewer_are_measured() -> None:
 
 
 def test_of_loops_few_iterations_are_measured_later_unless_asked_for() -> None:
-    iterations = np.array([*range(9), 31, 32, 33, 256] * 3)
+    iterations = np.array([*range(9), 31, 32, 33, 64] * 3)
     measured = np.repeat([*Measured], 13)
     found = magnitudes.are_measured(iterations, measured)
-    assert [*iterations[found & (measured == Measured.FEW_ITERATIONS)]] == [0, 4, 32, 256]
-    assert [*iterations[found & (measured == Measured.MANY_ITERATIONS)]] == [0, 1, 2, 4, 8, 32, 256]
+    assert [*iterations[found & (measured == Measured.FEW_ITERATIONS)]] == [0, 4, 32, 64]
+    assert [*iterations[found & (measured == Measured.MANY_ITERATIONS)]] == [0, 1, 2, 4, 8, 32, 64]
     assert not found[measured == Measured.NOTHING].any()
     kinds = {}
     for every in (None, 10):

@@ -110,7 +110,7 @@ def enable_dump_debug_info(
             largest finite element in steps divisible by it, and in the first 16; outside of steps,
             in one call of a function, or execution of an eager line, in so many.  Of a loop's
             iterations, 0, 1, 2, 4, 8 and so on are measured then.  0 for never; by default 10 up to
-            the 200th, then 100, after the first 16 with iterations 0, 4, 32, 256 and so on.
+            the 200th, then 100, after the first 16 with iterations 0, 4, 32, 64 and so on.
         max_gigabytes: Record no more of what is healthy when the files of a process hold so many:
             10, 0.5; by default when they hold more than is left free on their disk.  They are
             looked at ten times a second, so somewhat more is written.  From then on the newest

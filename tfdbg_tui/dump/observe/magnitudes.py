@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _NAME = "tfdbg_tui_measured"
 _ITERATIONS = {
     Measured.NOTHING: (),
-    Measured.FEW_ITERATIONS: (0, *(1 << exponent for exponent in range(2, 31, 3))),
+    Measured.FEW_ITERATIONS: (0, 4, *(1 << exponent for exponent in range(5, 31))),
     Measured.MANY_ITERATIONS: (0, *(1 << exponent for exponent in range(31))),
 }
 """Those of a loop that are measured: loops can be long, and to find extremes takes Python."""
