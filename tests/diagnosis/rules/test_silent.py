@@ -146,6 +146,28 @@ def test_activations_of_what_has_been_too_large_from_the_beginning(
 
 
 @pytest.mark.parametrize(
+    ("before", "expected"), [("BiasAdd", ["saturated-activation"]), ("RealDiv", [])]
+)
+def test_the_gates_of_a_cell_are_parts_of_one_product(
+    tmp_path: Path, before: str, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", before, "before", "x:0", "b:0")
+    recorded.op("f", "Split", "gates", "axis:0", "before:0", outputs=2)
+    recorded.op("f", "Sigmoid", "gate", "gates:1")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "gate:0", outputs=0)
+    for step in range(CALLS):
+        wide = np.linspace(-900, 700, 128, dtype=np.float32)
+        recorded.trace("f", "before", wide, serial=step + 1, extremes=True)
+        for slot in range(2):
+            half = wide[slot::2]
+            recorded.trace("f", "gates", half, slot=slot, serial=step + 1, extremes=True)
+        recorded.trace("f", "gate", some(0.5), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
     ("to", "ends", "expected"),
     [
         ("BatchMatMulV2", (-70, 70), ["saturated-softmax"]),

@@ -52,6 +52,9 @@ _BEFORE = dict.fromkeys(_BOUNDED, _PRODUCTS | {"Sum"}) | {  # by hand: of produc
     for op_type in _SOFTMAX
 }
 
+_PARTS = frozenset({"Split", "SplitV"})
+"""The gates of a recurrent cell are computed as one product, of which each takes a part."""
+
 _SLOPES = frozenset({"TanhGrad", "SigmoidGrad"})
 _FLAT = 1e-4  # of the gradient: so much comes through where the slope is that, 5 from the middle
 
@@ -74,7 +77,12 @@ def _wide(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]
         if op_type not in _BEFORE or is_backward(run, event):
             continue
         given = next(iter(dataflow.producers(event)), None)
-        if given is None or given.event is None or given.op_type not in _BEFORE[op_type]:
+        if given is None or given.event is None:
+            continue
+        made_by = {given.op_type}
+        if given.op_type in _PARTS:
+            made_by = {made.op_type for made in dataflow.producers(given.event)}
+        if not made_by & _BEFORE[op_type]:
             continue
         before = magnitudes_of(run, dataflow, given.event)
         if len(before) < _MANY:
