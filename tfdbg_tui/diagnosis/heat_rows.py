@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 FORWARD, GRADIENT = range(2)
 """Sides of a row; of a variable, its values, and what is added to them."""
+
+_READ_EACH, _SOME = 1000, 8
+"""Of more executions of a line, no more than some are read to find out which variable it reads."""
 
 _EAGER = "eager ops"
 """The function of those of which no line of the user's is on record."""
@@ -85,12 +89,13 @@ class HeatRows:
             rows: Index of each; shape [n].
             places: The number of its `OutputPlace`.
         """
-        numbers, first, which = np.unique(places, return_index=True, return_inverse=True)
-        last = np.zeros(len(numbers), np.int64)
-        last[which.reshape(-1)] = rows
-        ends = zip(numbers.tolist(), rows[first].tolist(), last.tolist(), strict=True)
-        found = np.array([self._row_of_place(n, some) for n, *some in ends], np.int64)
-        row, side = found.reshape(-1, 2)[which.reshape(-1)].T
+        order = np.argsort(places, kind="stable")
+        numbers, starts = np.unique(places[order], return_index=True)
+        row, side = np.empty((2, len(rows)), np.int64)
+        bounds = itertools.pairwise((*starts.tolist(), len(rows)))
+        for number, (start, end) in zip(numbers.tolist(), bounds, strict=True):
+            mine = order[start:end]
+            row[mine], side[mine] = self._rows_of_place(number, rows[mine])
         return row, side
 
     def outer_rows(self) -> dict[int, list[int]]:
@@ -144,16 +149,35 @@ class HeatRows:
         name = _function_name(graph.name) if graph else ""
         return self._row(HeatRow(name or "main graph", None)), side, site.output_slot
 
-    def _row_of_place(self, number: int, some: list[int]) -> tuple[int, int]:
-        """Return row and side of a place, given some of its executions."""
+    def _rows_of_place(self, number: int, executions: Int64Array) -> tuple[list[int], int]:
+        """Return the row of each of some executions of a place, and their side."""
         place = OutputPlace.of(number)
         kind = self._run.executions.kind_by_id(place.kind)
-        variable = self._variables.of_executions(some, kind)
-        if variable is not None:
-            return self._of_variable[variable], FORWARD
         frames = self._run.stack(place.stack)
+        variables = self._variables_read(executions, kind)
+        if all(variables):
+            return [self._of_variable[one] for one in variables if one], FORWARD
+        row = self._row_of_execution(kind, frames)
+        if any(variables):
+            return [self._of_variable[one] if one else row for one in variables], FORWARD
         side = GRADIENT if is_backward_stack(frames) else FORWARD
-        return self._row_of_execution(kind, frames), side
+        return [row] * len(executions), side
+
+    def _variables_read(
+        self, executions: Int64Array, kind: ExecutionKind
+    ) -> Sequence[Variable | None]:
+        """Return the variable that each execution of a line reads: an optimizer's reads many."""
+        count = len(executions)
+        if not self._variables.are_read_by(kind):
+            return [None] * count
+        is_each_read = count <= _READ_EACH
+        some = (
+            executions if is_each_read else executions[np.linspace(0, count - 1, _SOME, dtype=int)]
+        )
+        found = [self._variables.of_execution(row, kind) for row in some.tolist()]
+        if is_each_read:
+            return found
+        return found[:1] * count if len(set(found)) == 1 else [None] * count
 
     def _row_of_execution(self, kind: ExecutionKind, frames: Sequence[StackFrame]) -> int:
         layer = self._run.layer_of_kind(kind)

@@ -9,7 +9,7 @@ from tfdbg_tui.diagnosis.dataflow.variables import Variables
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.logdir import ExecutionKind, Run, Site, Variable
@@ -49,17 +49,20 @@ class VariableValues:
         """Return what a tensor of a graph is of a variable; None where that is not known."""
         return self._of_tensors.get((site.graph_id, TensorRef(site.op_name, site.output_slot)))
 
-    def of_executions(self, rows: Iterable[int], kind: ExecutionKind) -> Variable | None:
-        """Return the variable that some executions of a line read; None if that is not one.
+    def are_read_by(self, kind: ExecutionKind) -> bool:
+        """Return whether executions of a kind may read one."""
+        return kind.op_type == _READ and bool(self._known)
+
+    def of_execution(self, row: int, kind: ExecutionKind) -> Variable | None:
+        """Return the variable that an execution reads; None where that is not known.
 
         Args:
-            rows: The executions.
-            kind: Of which kind they are.
+            row: The execution.
+            kind: Of which kind it is.
         """
-        if kind.op_type != _READ or not self._known:
+        if not self.are_read_by(kind):
             return None
-        handles = {next(iter(self._timeline.input_ids(row)), 0) for row in rows}
-        return self._known.get((kind.file_set, handles.pop())) if len(handles) == 1 else None
+        return self._known.get((kind.file_set, next(iter(self._timeline.input_ids(row)), 0)))
 
     def _values(self, variables: Variables) -> Iterator[tuple[tuple[str, TensorRef], Value]]:
         for graph_id, graph in list(self._run.graphs.items()):

@@ -159,6 +159,21 @@ def test_variables_of_the_same_name_are_numbered(tmp_path: Path) -> None:
     assert rows == ["model", "Variable", "Variable 1", "bias", "Variable 2"]
 
 
+def test_a_line_of_an_optimizer_reads_many_variables(tmp_path: Path) -> None:
+    """The first and the last may be the same one."""
+    made = Program(tmp_path)
+    made.layer(1, 0, "model", "Dense")
+    made.variable(5, layer=1, name="kernel")
+    made.variable(6, layer=1, name="bias")
+    for step, (handle, value) in enumerate(((5, 1.0), (6, 10.0), (9, 100.0), (5, 2.0))):
+        read = {20 + step: np.full(8, value, np.float32)}
+        made.execution("ReadVariableOp", [handle], read, line=3, extremes=True)
+    heat = heat_of(made.open())
+    rows = (heat.rows[row].name for row in heat.cells.rows.tolist())
+    largest = dict(zip(rows, heat.cells.largest.tolist(), strict=True))
+    assert largest == {"kernel": 2.0, "bias": 10.0, "f": 100.0}
+
+
 async def test_layers_in_ascii(open_app: Open, growing: str) -> None:
     async with open_app(growing, (80, 24), charset=ASCII) as opened:
         await show_layers(opened)

@@ -102,7 +102,7 @@ def _slots(
             yield value.variable, found
         return
     kind = run.executions.kind(event.index)
-    read = [values.of_executions([row], kind) for row in found.rows.tolist()]
+    read = [values.of_execution(row, kind) for row in found.rows.tolist()]
     for variable in dict.fromkeys(read):
         if variable is not None and variable.slot_of:
             yield variable, found.some(np.array([one == variable for one in read]))
