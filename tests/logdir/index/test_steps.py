@@ -9,7 +9,7 @@ from tfdbg_tui.logdir.events import ExecutionKind
 from tfdbg_tui.logdir.index.columns import Column, ColumnView
 from tfdbg_tui.logdir.index.steps import Steps, find_steps
 
-LOAD, ADD, TRAIN, EVALUATE, BAD_TRAIN, TRAIN_AGAIN, MAKE = range(7)
+LOAD, ADD, TRAIN, EVALUATE, BAD_TRAIN, TRAIN_AGAIN, MAKE, FETCH = range(8)
 KINDS = [
     ExecutionKind(0, "Load", None, 1, 2),
     ExecutionKind(0, "AddV2", None, 1, 2),
@@ -18,6 +18,7 @@ KINDS = [
     ExecutionKind(0, "__inference_train_7", "graph", 1, 4),  # as ADAPTIVE records a bad output
     ExecutionKind(0, "__inference_train_11", "third graph", 1, 2),
     ExecutionKind(0, "VarHandleOp", None, 1, 2),
+    ExecutionKind(0, "IteratorGetNext", None, 1, 2),
 ]
 
 
@@ -92,6 +93,16 @@ def test_loops_of_as_many_lines_within_the_training_loop_are_part_of_a_step() ->
     one_after_the_other = (model * 4) + optimizer * 8
     steps = _steps([kind for kind, _ in one_after_the_other], [s for _, s in one_after_the_other])
     assert _of_all(steps, 36)[:7] == [0, 0, 0, 1, 1, 1, 2]
+
+
+def test_epochs_and_what_is_shown_now_and_then_are_no_steps() -> None:
+    begin = [(ADD, line) for line in (20, 21)]
+    batch = [(FETCH, 1), *((ADD, line) for line in (2, 3))]
+    shown = [(ADD, line) for line in (30, 31)]
+    kinds, stacks = zip(*(begin + batch * 4 + shown) * 3, strict=True)
+    steps = _steps(list(kinds), list(stacks))
+    assert steps.counted_by == "IteratorGetNext"
+    assert len(steps) == 12
 
 
 @pytest.mark.parametrize("kinds", [[], [ADD], [LOAD, ADD, TRAIN], [*[MAKE] * 4, ADD, TRAIN, TRAIN]])

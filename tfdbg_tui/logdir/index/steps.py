@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"_\d+$")
 _MAKE_VARIABLES = ("VarHandleOp", "VarIsInitializedOp")  # repeat with the variables, not steps
+_FETCH = "IteratorGetNext"
 _REPEATED = 3  # times that something has to be executed before it counts as a step
 
 
@@ -121,7 +122,8 @@ def find_steps(
         begins = _where_its_loop_begins(kind_of == often, kind_of, stacks[:])
         return _counted(begins, kind_values[often].op_type)
     left_out = np.array([kind.op_type in _MAKE_VARIABLES for kind in kind_values])
-    repeated = _first_repeated(kind_of, stacks[:], left_out)
+    fetches = np.array([kind.op_type == _FETCH for kind in kind_values])
+    repeated = _first_repeated(kind_of, stacks[:], left_out, fetches)
     if repeated is None:
         return Steps(marks)
     return _counted(repeated, kind_values[int(kind_of[int(np.argmax(repeated))])].op_type)
@@ -195,16 +197,20 @@ def _counted(begins: Flags, counted_by: str) -> Steps:
     return Steps(np.cumsum(begins) - 1, counted_by)
 
 
-def _first_repeated(kinds: Int64Array, stacks: Int64Array, left_out: Flags) -> Flags | None:
+def _first_repeated(
+    kinds: Int64Array, stacks: Int64Array, left_out: Flags, fetches: Flags
+) -> Flags | None:
     """Return where the loop with the most ops begins anew; None without a loop.
 
     Ops of one loop body are executed equally often, each from its own line.  Of a loop within it,
-    as over the variables in an optimizer, they are executed a multiple of that.
+    as over the variables in an optimizer, they are executed a multiple of that.  Where the outer
+    loop is over the epochs, or over what is shown now and then, the inner one fetches batches.
 
     Args:
         kinds: See `find_steps`.
         stacks: See `find_steps`.
         left_out: Of each kind whether it is not looked at.
+        fetches: Of each kind whether it fetches a batch.
     """
     pairs, first, which, counts = np.unique(
         kinds << 32 | stacks, return_index=True, return_inverse=True, return_counts=True
@@ -216,13 +222,17 @@ def _first_repeated(kinds: Int64Array, stacks: Int64Array, left_out: Flags) -> F
         return None
     in_order = np.argsort(first)
     many = np.flatnonzero(2 * ops >= ops.max())
+    fetched = np.flatnonzero(fetches[pairs >> 32] & np.isin(counts, many))
+    if fetched.size:
+        begins: Flags = which == fetched[int(ops[counts[fetched]].argmax())]
+        return begins
     rows = [_rows_of_first(in_order[counts[in_order] == count], which) for count in many]
     times = int(np.gcd.reduce(many))
-    begins = min((own[:: len(own) // times] for own in rows), key=lambda own: int(own[0]))
-    if times < _REPEATED or not all(_evenly_among(begins, own) for own in rows):
-        begins = rows[int(ops[many].argmax())]
+    first_rows = min((own[:: len(own) // times] for own in rows), key=lambda own: int(own[0]))
+    if times < _REPEATED or not all(_evenly_among(first_rows, own) for own in rows):
+        first_rows = rows[int(ops[many].argmax())]
     found = np.zeros(len(kinds), np.bool_)
-    found[begins] = True
+    found[first_rows] = True
     return found
 
 
