@@ -124,3 +124,24 @@ def test_a_limit_that_nothing_is_within_is_told(tmp_path: Path) -> None:
 def test_a_limit_that_says_nothing_is_refused(limit: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=next(iter(limit))):
         Scope(**limit)
+
+
+def test_gradients_of_other_layers_are_left_out(tmp_path: Path) -> None:
+    """Keras casts what a layer takes outside of the layer's own name scope."""
+    given = made = tf.keras.Input((2,))
+    for name in ("first", "second", "third"):
+        made = tf.keras.layers.Dense(2, "relu", name=name, dtype="mixed_bfloat16")(made)
+    model = tf.keras.Model(given, made)
+
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(model(x))
+        return tape.gradient(loss, model.trainable_variables)
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, layers="first")
+    step(tf.ones([3, 2]))
+    tfdbg_tui.disable_dump_debug_info()
+    recorded = {trace.op_name for trace in open_run(tmp_path).graph_executions}
+    assert any("gradient_tape" in name for name in recorded)
+    assert not {name for name in recorded if "second" in name or "third" in name}

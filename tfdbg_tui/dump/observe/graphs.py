@@ -57,7 +57,7 @@ class _GraphState:
         called: The ids of the graphs that its ops call.
         may_raise: Whether one of its ops, or of those that it calls, is there to stop the program.
         has_loops: Whether one of its ops, or of those that it calls, is a loop.
-        scopes: The name scopes of its ops that what is recorded is limited to.
+        scopes: The name scopes of its ops, and whether an op in each is recorded.
         lasting: Whether one of its ops assigns to a variable, prints, or the like.
         doubtful: Whether the shapes known while tracing may be wrong.
         locations: The serialized CodeLocation of each recorded op, where these are wanted.
@@ -71,7 +71,7 @@ class _GraphState:
     called: set[str] = field(default_factory=set)
     may_raise: bool = False
     has_loops: bool = False
-    scopes: set[str] = field(default_factory=set)
+    scopes: dict[str, bool] = field(default_factory=dict)
     lasting: bool = False
     doubtful: bool = False
     locations: dict[str, bytes] = field(default_factory=dict)
@@ -222,18 +222,22 @@ class GraphDefinitions:
     def _is_in_scope(self, state: _GraphState, op: Any, location: Location) -> bool:
         """Return whether an op is recorded.
 
-        TensorFlow keeps nothing of some ops for their gradients, but names these after the scopes
-        of the ops.
+        TensorFlow keeps nothing of some ops for their gradients, but names these after the ops, or
+        their scopes.
         """
         scope = op.name.rpartition("/")[0]
-        if self._locations.is_in_scope(location, location.layer):
-            state.scopes.add(scope)
-            return True
+        in_scope = self._locations.is_in_scope(location, location.layer)
         forward = scope.rpartition("gradient_tape/")[2] if "gradient_tape/" in scope else ""
-        if not forward or not location.in_places:
-            return False
+        if not forward:
+            state.scopes[scope] = in_scope or state.scopes.get(scope, False)
+        if in_scope or not forward or not location.in_places:
+            return in_scope
+        if forward in state.ops:
+            return state.ops[forward].in_scope
         parts = forward.split("/")
-        return any("/".join(parts[:end]) in state.scopes for end in range(1, len(parts) + 1))
+        around = ("/".join(parts[:end]) for end in range(len(parts), 0, -1))
+        innermost = next((each for each in around if each in state.scopes), "")
+        return state.scopes.get(innermost, False)
 
     def _called_graphs(self, op: Any) -> list[str]:
         called = []
