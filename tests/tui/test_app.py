@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from textual import events
+from textual.content import Content
+from textual.widgets import OptionList
 
 from tests.diagnosis.tiny import Program, floats
 from tests.tui.screens.test_layers import program
@@ -391,6 +393,10 @@ async def test_runs_are_filtered_by_what_is_typed(logdirs: RecordedLogdirs, tmp_
         assert any("session/dump" in line for line in lines)
         await pilot.press("down")
         marked = [line for line in screen_lines(app) if "▶" in line]
+        chosen = app.screen.query_one(OptionList).highlighted_option
+        assert chosen is not None
+        assert isinstance(chosen.prompt, Content)
+        assert {span.style for span in chosen.prompt.spans} == {"bold"}, "legible on its background"
         await pilot.press("up")
         assert marked != [line for line in screen_lines(app) if "▶" in line] != []
         await pilot.press(*"mnist bad")

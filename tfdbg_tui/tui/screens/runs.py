@@ -183,14 +183,16 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         path = room - len(mark) - label - _VERDICT - _ALERTS - _AGE - (_EVENTS if room > 90 else 0)
         verdict, alerts, events = self._found(files)
         where = self._charset.fit_path(self._where(files), path - 1)
+        # On the background of the chosen line nothing but plain text is legible.
+        dim, style = ("", "") if chosen else ("$dim", _STYLES.get(verdict, "$dim"))
         return Content.assemble(
             mark,
             (where + " " * (path - cell_len(where)), "bold"),
-            (fit(verdict, _VERDICT), _STYLES.get(verdict, "$dim")),
+            (fit(verdict, _VERDICT), style),
             fit(alerts, _ALERTS),
-            (fit(events, _EVENTS) if room > 90 else "", "$dim"),
-            (fit(_age(files), _AGE), "$dim"),
-            (fit(_label(files), label), "$dim"),
+            (fit(events, _EVENTS) if room > 90 else "", dim),
+            (fit(_age(files), _AGE), dim),
+            (fit(_label(files), label), dim),
         )
 
     def _found(self, files: RunFiles) -> tuple[str, str, str]:
