@@ -245,8 +245,13 @@ class Alerts(Pane):
         explanation = snapshot.explanation if snapshot else None
         if self.row_count or explanation is None or explanation.report.headroom is None:
             return super().head(width, height)
-        reason = self._text(self.reason_when_empty, width - 2, "dim")
-        return (*reason, *self._closest(explanation.report.headroom, width))[:height]
+        reason = self.reason_when_empty
+        told, notes = reason, ""
+        if reason.startswith(self.EMPTY):  # notes stand in `!` as well
+            told, notes = self.EMPTY, reason.removeprefix(self.EMPTY).strip()
+        closest = self._closest(explanation.report.headroom, width)
+        notes_below = self._text(notes, width - 2, "dim")
+        return (*self._text(told, width - 2, "dim"), *closest, *notes_below)[:height]
 
     def _closest(self, headroom: Headroom, width: int) -> tuple[Line, ...]:
         """Return which number is closest to the limit of its type, where and when."""
