@@ -21,9 +21,10 @@ def test_each_element_of_a_part_has_its_index_in_the_whole(
     shape: tuple[int, ...], data: st.DataObject
 ) -> None:
     tensor = numbered(shape)
-    cut = data.draw(
-        st.lists(st.sampled_from(["0", "-1", ":", "1:", "::2", "::-1"]), max_size=len(shape))
-    )
+    slices = st.sampled_from(["0", "-1", ":", "1:", "::2", "::-1"])
+    cut = data.draw(st.lists(slices, max_size=len(shape)))
+    if data.draw(st.booleans()):
+        cut.insert(data.draw(st.integers(0, len(cut))), "...")
     view = TensorView.of(tensor)
     if cut:
         view = view.part(f"[{', '.join(cut)}]")
@@ -68,6 +69,7 @@ def test_the_next_bad_element_is_found_in_both_directions_and_around_the_end() -
         ("::0", "by 1 or more"),
         (",", "no index"),
         ("1 2", "no index"),
+        ("...,...", "no index"),
     ],
 )
 def test_what_is_no_part_is_one_sentence(text: str, reason: str) -> None:

@@ -43,14 +43,18 @@ class TensorView:
         return cls(tensor, tuple(map(range, tensor.shape)))
 
     def part(self, text: str) -> TensorView:
-        """Return the part of a whole tensor that numpy's slices select, as in ``0, :, 3:8``.
+        """Return the part of a whole tensor that numpy's slices select, as in ``0, ..., 3:8``.
 
         Raises:
             ValueError: They are none, or the tensor has no such part; the message says why.
         """
         asked = [word.strip() for word in text.strip().strip("[]").split(",")]
-        if len(asked) > self.elements.ndim:
-            raise ValueError(f"{len(asked)} slices, but the tensor has {self.elements.ndim} axes")
+        given = len(asked) - ("..." in asked)
+        if given > self.elements.ndim:
+            raise ValueError(f"{given} slices, but the tensor has {self.elements.ndim} axes")
+        if "..." in asked:  # all the axes that are not told
+            at = asked.index("...")
+            asked[at : at + 1] = [":"] * (self.elements.ndim - given)
         slices = [
             _slice(word, size) for word, size in zip(asked, self.elements.shape, strict=False)
         ]
@@ -165,7 +169,7 @@ def _slice(text: str, size: int) -> int | slice:
     """Return what one of numpy's slices selects of a dimension of some size."""
     match = _PART.fullmatch(text)
     if match is None or not text:
-        raise ValueError(f"{text or 'nothing'} is no index and no slice: 3, 2:8, :, ::2")
+        raise ValueError(f"{text or 'nothing'} is no index and no slice: 3, 2:8, :, ::2, ...")
     if ":" not in text:
         index = int(text) + (size if text.startswith("-") else 0)
         if not 0 <= index < size:
