@@ -21,6 +21,30 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.tree import Tree
 
 
+async def test_a_higher_pane_unfolds_more(open_app: Open, logdirs: RecordedLogdirs) -> None:
+    async with open_app(logdirs["control_flow"], (200, 60)) as opened:
+        await opened.press("colon")
+        await opened.type("trace:171")
+        await opened.press("4")
+        pane, usual = opened.app.parts.main.panes["graph_structure"], opened.focus
+        assert 0 < pane.row_count < 40
+        await opened.press("z")
+        assert pane.row_count >= pane.page_rows > 50
+        await opened.press("z")
+        assert opened.focus == usual
+
+
+async def test_what_was_folded_stays_so_in_a_higher_pane(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (200, 60)) as opened:
+        await opened.press("a", "4", "k", "h")
+        folded = opened.focus
+        assert folded.forks
+        await opened.press("z")
+        assert opened.focus == folded
+
+
 async def test_a_tree_that_takes_long_keeps_no_key_waiting(
     open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.boundaries import boundary_words
 from tfdbg_tui.tui.panes.tree_rows import ROWS, words_of
-from tfdbg_tui.tui.session.tree import ABOVE
+from tfdbg_tui.tui.session.tree import ABOVE, UNFOLDED
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import joined
 
@@ -61,6 +61,11 @@ class GraphStructure(Pane):
             finding, earlier = self.session.finding_tree, self.session.earlier_tree
             self._shown_tree = earlier if finding else snapshot.tree(focus)
         return len(self._shown_tree.rows) if self._shown_tree else 0
+
+    def on_resize(self) -> None:
+        """See `VirtualList`; a higher pane unfolds more rows."""
+        super().on_resize()
+        self.session.fit_tree(max(UNFOLDED, self.size.height))
 
     @property
     def reason_when_empty(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from tfdbg_tui.tui.session.tree import UNFOLDED
+
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis import TensorEvent
 
@@ -89,6 +91,7 @@ class Focus:
         op: The op in the middle of Graph Structure.
         branch: The chosen row of Graph Structure, as a path from its middle.
         forks: The rows of Graph Structure that were folded or unfolded, as paths.
+        unfolded: How many rows of Graph Structure are there unless they were folded.
         bad_branches: Whether Graph Structure leaves out branches without NaN and ∞.
         subject: Whose stack trace is shown: whichever was focused last.
         frame: The focused frame of that stack trace, from the outermost.
@@ -118,6 +121,7 @@ class Focus:
     op: OpName | None = field(default=None, metadata=KEPT)
     branch: tuple[int, ...] = field(default=(), metadata=KEPT)
     forks: frozenset[tuple[int, ...]] = field(default=frozenset(), metadata=KEPT)
+    unfolded: int = field(default=UNFOLDED, metadata=KEPT)
     bad_branches: bool = field(default=False, metadata=KEPT)
     subject: Literal["execution", "op"] = field(default="execution", metadata=KEPT)
     frame: int | None = field(default=None, metadata=KEPT)

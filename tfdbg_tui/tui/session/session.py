@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import findings_within
@@ -62,6 +63,7 @@ class Session:
         self._retold: Explanation
         self._retold_of: tuple[Explanation | None, dict[TensorEvent, Finding]] = (None, {})
         self._focus = Focus(pane)
+        self._tree_rows = self._focus.unfolded
         self._back: list[Focus] = []
         self._forward: list[Focus] = []
         self._kept: Focus | None = None
@@ -74,9 +76,16 @@ class Session:
 
     @focus.setter
     def focus(self, focus: Focus) -> None:
+        if not focus.forks:  # they are paths that differ from what is unfolded
+            focus = replace(focus, unfolded=self._tree_rows)
         if focus != self._focus:
             self._focus = focus
             self.notify()
+
+    def fit_tree(self, rows: int) -> None:
+        """Unfold as many rows of Graph Structure as there is room for."""
+        self._tree_rows = rows
+        self.focus = self._focus
 
     @property
     def is_undiagnosed(self) -> bool:

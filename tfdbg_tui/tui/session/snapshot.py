@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.focus import Focus, Sort
     from tfdbg_tui.tui.session.job import Job
 
-    TreeKey = tuple[Node, frozenset[Path], bool]
+    TreeKey = tuple[Node, frozenset[Path], bool, int]
 
 COUNTED_ALERTS = 5_000
 """Of how many alerts the records are read to count kinds of bad values."""
@@ -369,8 +369,15 @@ class Snapshot:
         key = self.tree_key(focus)
         if key is None or key in self._trees:
             return self._trees.get(key) if key else None
-        middle, forks, only_bad = key
-        tree = Tree(middle, self.neighbours, self.is_bad, toggled=forks, only_bad=only_bad)
+        middle, forks, only_bad, unfolded = key
+        tree = Tree(
+            middle,
+            self.neighbours,
+            self.is_bad,
+            toggled=forks,
+            only_bad=only_bad,
+            unfolded=unfolded,
+        )
         if len(self._trees) >= _TREES:
             self._trees.clear()
         self._trees[key] = tree
@@ -384,7 +391,7 @@ class Snapshot:
     def tree_key(self, focus: Focus) -> TreeKey | None:
         """Return what decides how the tree looks; None where there is none."""
         middle = self.middle(focus)
-        return (middle, focus.forks, focus.bad_branches) if middle else None
+        return (middle, focus.forks, focus.bad_branches, focus.unfolded) if middle else None
 
     def _computation(self, op: OpName, slot: int | None, at: int) -> int | None:
         """Return the last row up to `at` that computed an output (any, for None) of an op."""

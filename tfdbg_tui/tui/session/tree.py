@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     Step = Callable[[Node], tuple[Node, ...]]
 
-_UNFOLDED = 16
-"""Rows on either side that are there before the user unfolds any, and what the other side has not.
+UNFOLDED = 32
+"""Rows beside the middle that are there before the user unfolds any, where there are so many.
 
-A high pane is full then.
+Half of them on either side, and what the other side has not.
 """
 
 Path = tuple[int, ...]
@@ -64,6 +64,7 @@ class Tree:
         is_bad: Tells whether a recorded tensor has NaN or ∞.
         toggled: Paths that the user has folded or unfolded.
         only_bad: Whether to leave out branches without anything bad.
+        unfolded: How many rows beside the middle are there unless the user folds them.
 
     Attributes:
         rows: The rows, from top to bottom.
@@ -78,14 +79,15 @@ class Tree:
         *,
         toggled: frozenset[Path] = frozenset(),
         only_bad: bool = False,
+        unfolded: int = UNFOLDED,
     ) -> None:
         self._is_bad = is_bad
         self._only_bad = only_bad
         inputs = _Branches(neighbours.inputs, middle, ABOVE, toggled)
         uses = _Branches(neighbours.uses, replace(middle, slot=None), BELOW, toggled)
-        inputs.unfold(_UNFOLDED)
-        uses.unfold(2 * _UNFOLDED - inputs.num_unfolded)
-        inputs.unfold(2 * _UNFOLDED - uses.num_unfolded)
+        inputs.unfold(unfolded // 2)
+        uses.unfold(unfolded - inputs.num_unfolded)
+        inputs.unfold(unfolded - uses.num_unfolded)
         above, below = self._side(inputs), self._side(uses)
         self.centre = len(above)
         centre = TreeRow((), middle, state="open", bad=self._bad(middle))
