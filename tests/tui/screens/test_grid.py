@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.screens.grid import Border, moved
 from tfdbg_tui.tui.screens.main import MainScreen
 from tfdbg_tui.user_files import state_path, write_whole
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from textual.geometry import Region
 
     from tests.conftest import RecordedLogdirs
@@ -62,6 +66,49 @@ async def test_without_alerts_the_tensors_have_their_room(
         assert tiles["alerts"].height == tiles["timeline"].height
         await opened.press("alt+3", "w", "escape", "z", "z")
         assert regions(opened) == tiles
+
+
+@pytest.mark.parametrize("size", [(120, 40), (200, 60)])
+@pytest.mark.parametrize("value", [1.0, np.nan])
+async def test_an_eager_program_has_no_graph_executions(
+    open_app: Open, tmp_path: Path, size: tuple[int, int], value: float
+) -> None:
+    made = Program(tmp_path)
+    made.execution("Log", [], {1: floats(value)})
+    made.open()
+    async with open_app(tmp_path, size, digit_seconds=3600.0) as opened:
+
+        def shown() -> dict[str, Region]:
+            panes = opened.app.parts.main.panes.values()
+            return {pane.spec.name: pane.region for pane in panes if pane.display}
+
+        usual = shown()
+        assert set(usual) == {*TILES} - {"graph_execution"}
+        body = opened.app.query_one("#body").region
+        assert sum(region.area for region in usual.values()) == body.area
+        await opened.press("alt+4", "greater_than_sign", "3", "plus")
+        higher = shown()
+        assert higher["graph_structure"].height == usual["graph_structure"].height + 3
+        assert sum(region.area for region in higher.values()) == body.area
+        await opened.press("equals_sign", "alt+5", "2", "greater_than_sign")
+        assert shown()["source_code"].width == usual["source_code"].width + 4
+        await opened.press("equals_sign", "alt+3")
+        assert "what ran eagerly is in Python Execution Timeline" in opened.screen()
+        assert shown() == usual
+
+
+async def test_a_small_screen_shows_no_companion_that_is_not_there(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.execution("Log", [], {1: floats(np.nan)})
+    made.open()
+    async with open_app(tmp_path, (80, 24)) as opened:
+        await opened.press("4")
+        panes = opened.app.parts.main.panes.values()
+        (pane,) = [pane for pane in panes if pane.display]
+        assert pane.spec.name == "graph_structure"
+        assert pane.region.height == opened.app.query_one("#body").region.height
 
 
 async def test_the_mouse_drags_borders(open_app: Open, logdirs: RecordedLogdirs) -> None:

@@ -72,17 +72,9 @@ class GraphExecutionPane(Pane):
     """The Graph Execution pane."""
 
     EMPTY = "No graph executions recorded."
-    EAGER = "No tensors of graphs recorded: what ran eagerly is in Python Execution Timeline."
     _inputs: frozenset[int] = frozenset()
     _several_devices = False
     _columns = TraceColumns()
-
-    @property
-    def reason_when_empty(self) -> str:
-        """See `Pane`."""
-        reason, snapshot = super().reason_when_empty, self.session.snapshot
-        ran_eagerly = snapshot is not None and len(snapshot.run.executions)
-        return self.EAGER if reason == self.EMPTY and ran_eagerly else reason
 
     def forget_rows(self) -> None:
         """See `VirtualList`."""
@@ -257,6 +249,13 @@ class GraphExecutionPane(Pane):
         return f"{position}{self.filter_words(position)}{self.sort_words()}"
 
 
+def _is_there(snapshot: Snapshot) -> bool:
+    """Whether there are graph executions, or may be: of eager programs there are none."""
+    run = snapshot.run
+    ran_eagerly = run.progress.complete and len(run.executions) > 0
+    return len(run.graph_executions) > 0 or not ran_eagerly
+
+
 SPEC = PaneSpec(
     name="graph_execution",
     title="Graph Execution",
@@ -272,4 +271,6 @@ SPEC = PaneSpec(
     prefix="trace",
     total=lambda snapshot: len(snapshot.run.graph_executions),
     beside_why=frozenset({"wide"}),
+    is_there=_is_there,
+    missing="no tensors of graphs are recorded: what ran eagerly is in Python Execution Timeline",
 )

@@ -35,10 +35,20 @@ _IN_ROWS = {
     5: Span((0, 1), (2, 2)),
     6: Span((2, 2), (2, 2)),
 }
+_WITHOUT_GRAPHS = {tile: span for tile, span in _IN_ROWS.items() if tile != 3} | {
+    4: Span((0, 2), (1, 1))
+}
 _SPANS: dict[str, dict[int, Span]] = {
     "normal": _IN_ROWS,
+    "normal without graphs": _WITHOUT_GRAPHS,
     "wide": {**_IN_ROWS, 1: Span((0, 0), (0, 1)), 3: Span((1, 1), (1, 1))},
+    "wide without graphs": {
+        **_WITHOUT_GRAPHS,
+        1: Span((0, 0), (0, 1)),
+        4: Span((1, 2), (1, 1)),
+    },
     "wide without alerts": _IN_ROWS,
+    "wide without alerts without graphs": _WITHOUT_GRAPHS,
 }
 """The tiles of each arrangement, as `app.tcss` has them."""
 
@@ -125,12 +135,12 @@ class Grid(Container):
         span = _SPANS.get(self._arrangement, {}).get(tile)
         if span is None:
             return False
-        first, last = getattr(span, axis)
+        first, last = span.columns if axis == "columns" else span.rows
         if last < _LAST:
             self._move(Border(axis, last), by)
-        else:
+        elif first > 0:
             self._move(Border(axis, first - 1), -by)
-        return True
+        return last < _LAST or first > 0
 
     def forget_sizes(self) -> None:
         """Return to the usual sizes."""
@@ -148,7 +158,7 @@ class Grid(Container):
         """Return the cells of each column or row, as the tiles next to them show."""
         whole = self.content_region
         if axis == "columns":
-            first, second = self._tile(2).region.x - whole.x, self._tile(4).region.x - whole.x
+            first, second = self._tile(2).region.x - whole.x, self._tile(6).region.x - whole.x
             return first, second - first, whole.width - second
         first, second = self._tile(4).region.y - whole.y, self._tile(6).region.y - whole.y
         return first, second - first, whole.height - second

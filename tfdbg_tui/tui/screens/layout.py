@@ -46,12 +46,11 @@ def shown_panes(
         focus: What is focused.
         zoomed: Whether the focused pane has the whole screen.
     """
-    focused = pane_named(focus.pane)
+    focused, there = pane_named(focus.pane), present_panes(snapshot)
     if zoomed or layout == "tiny":
         return frozenset({focused.name})
     if layout == "small":
-        return frozenset({focused.name, focused.companion})
-    there = present_panes(snapshot)
+        return frozenset({focused.name, focused.companion} & {spec.name for spec in there})
     if focus.why is None or not (focused.answers_why or layout in focused.beside_why):
         return frozenset(_tiles(focused, [spec for spec in there if not spec.answers_why]))
     asked = [spec for spec in there if spec.answers_why]

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.terminal.text import Charset
 
+_TILE_OF_GRAPHS = 3
 _TOO_SMALL = "The terminal is too small.\nMake it 60 x 15 or more, or run tfdbg-tui diagnose."
 
 
@@ -196,5 +197,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         whole = not asked and not self._zoomed
         no_alerts = whole and self._layout == "wide" and has_no_alerts(self._session.snapshot)
         self.set_class(no_alerts, "-no-alerts")
-        arrangement = f"{self._layout} without alerts" if no_alerts else self._layout
-        self._grid.lay_out(arrangement if whole else "")
+        no_graphs = not any(pane_named(name).tile == _TILE_OF_GRAPHS for name in shown)
+        self.set_class(no_graphs, "-no-graphs")
+        left_out = [" without alerts"] * no_alerts + [" without graphs"] * no_graphs
+        self._grid.lay_out("".join([self._layout, *left_out]) if whole else "")
