@@ -249,8 +249,10 @@ class GraphExecutionPane(Pane):
         return f"{position}{self.filter_words(position)}{self.sort_words()}"
 
 
-def _is_there(snapshot: Snapshot) -> bool:
+def _is_there(snapshot: Snapshot | None) -> bool:
     """Whether there are graph executions, or may be: of eager programs there are none."""
+    if snapshot is None:
+        return True
     run = snapshot.run
     ran_eagerly = run.progress.complete and len(run.executions) > 0
     return len(run.graph_executions) > 0 or not ran_eagerly
