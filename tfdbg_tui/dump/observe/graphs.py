@@ -260,6 +260,7 @@ class GraphDefinitions:
         """
         state = self._state(graph)
         state.doubtful = self.are_shapes_doubtful(graph)
+        graph_state.state_of(graph).has_doubtful_shapes = state.doubtful
         self._functions[name] = state
         captures = [*functions.captured_tensors(graph), *functions.deferred_captures(graph)]
         signature = events.GraphSignature(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -11,7 +12,7 @@ from tensorflow.python.eager import execute
 from tensorflow.python.eager.polymorphic_function import atomic_function, function_context
 from tensorflow.python.eager.polymorphic_function.function_context import EagerContext
 
-from tfdbg_tui.dump.tensorflow import devices, functions, own
+from tfdbg_tui.dump.tensorflow import datasets, devices, functions, graph_state, own
 from tfdbg_tui.dump.tensorflow.function_defs import SINGLE_THREADED
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 from tfdbg_tui.wire import omissions
@@ -31,6 +32,11 @@ _EXECUTE_WITH_CANCELLATION = declare(
 )
 _FROM_FUNC_GRAPH = declare(atomic_function, "from_func_graph", "name", "graph", "attrs")
 _DATASET_FUNCTION = declare(StructuredFunctionWrapper, "function")
+_TRACE_DATASET_FUNCTION = declare(
+    StructuredFunctionWrapper,
+    "__init__",
+    *("self", "func", "transformation_name", "dataset"),
+)
 _MAKE_FUNCTION_CONTEXT = declare(function_context, "make_function_context")
 _eager_context = attribute(FunctionContext, "context")
 _xla_context_id = attribute(EagerContext, "xla_context_id")
@@ -68,6 +74,7 @@ class CallHooks:
             (_EXECUTE_WITH_CANCELLATION, self._execute_with_cancellation),
             (_FROM_FUNC_GRAPH, self._from_func_graph),
             (_DATASET_FUNCTION, self._dataset_function),
+            (_TRACE_DATASET_FUNCTION, self._trace_dataset_function),
             (_MAKE_FUNCTION_CONTEXT, self._make_function_context),
         )
 
@@ -117,6 +124,17 @@ class CallHooks:
             return made if to_run == name else _Renamed(made, to_run)
 
         return property(function)
+
+    def _trace_dataset_function(self, original: Any) -> Any:
+        def init(
+            this: Any, func: Any, name: Any, dataset: Any = None, *args: Any, **kwargs: Any
+        ) -> None:
+            certain = self._listener.attempt(_CALLS, datasets.are_elements_certain, dataset)
+            tracing = graph_state.tracing_for_certain_elements if certain else nullcontext
+            with tracing():
+                original(this, func, name, dataset, *args, **kwargs)
+
+        return init
 
     def _make_function_context(self, original: Any) -> Any:
         def with_variant(made: Any, variant: Any) -> Any:

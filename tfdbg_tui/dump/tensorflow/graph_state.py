@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 from tensorflow.python.framework.func_graph import FuncGraph
 
 from tfdbg_tui.dump.tensorflow.private import declare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _STATE = "_tfdbg_tui"
 _OUTER_GRAPH = declare(FuncGraph, "outer_graph").name
@@ -21,6 +26,7 @@ class GraphState:
     Attributes:
         is_own: Whether it was made for ops of ours.
         has_doubtful_shapes: Whether a shape was set by hand in it, or in a graph inside of it.
+        takes_certain_elements: Whether it is a dataset's, and takes what is of the shapes known.
         recorded: What `observe.graphs` knows of it.
         sessions: What `observe.sessions` has added to it.
         copies: What `observe.function_copies` has made of its functions, by the number of the dump.
@@ -29,6 +35,7 @@ class GraphState:
 
     is_own: bool = False
     has_doubtful_shapes: bool = False
+    takes_certain_elements: bool = False
     recorded: Any = None
     sessions: Any = None
     copies: dict[int, dict[Any, Any]] = field(default_factory=dict)
@@ -63,6 +70,17 @@ def doubt_shapes(graph: Any) -> None:
         graph = outer_graph(graph)
 
 
+@contextlib.contextmanager
+def tracing_for_certain_elements() -> Iterator[None]:
+    """Note that the function of a dataset is traced that takes what is of the shapes known."""
+    before = _traced.around
+    _traced.around = tf.compat.v1.get_default_graph()
+    try:
+        yield
+    finally:
+        _traced.around = before
+
+
 def are_shapes_doubtful(graph: Any) -> bool:
     """Return whether tensors of a graph may have other shapes at run time than while tracing.
 
@@ -72,7 +90,7 @@ def are_shapes_doubtful(graph: Any) -> bool:
         state = known_state(graph)
         if state is not None and state.has_doubtful_shapes:
             return True
-        if (getattr(graph, "name", None) or "").startswith("Dataset_"):
+        if _is_of_dataset(graph) and not _takes_certain_elements(graph):
             return True
         graph = outer_graph(graph)
     return False
@@ -81,3 +99,28 @@ def are_shapes_doubtful(graph: Any) -> bool:
 def are_shapes_doubtful_now() -> bool:
     """Return whether a function that is called now may get other shapes than it is traced for."""
     return not tf.executing_eagerly() and are_shapes_doubtful(tf.compat.v1.get_default_graph())
+
+
+class _Traced(threading.local):
+    """What is traced in a thread.
+
+    Attributes:
+        around: The graph around that of the dataset's function; None where none is traced that
+            takes what is of the shapes known.
+    """
+
+    around: Any = None
+
+
+_traced = _Traced()
+
+
+def _is_of_dataset(graph: Any) -> bool:
+    return (getattr(graph, "name", None) or "").startswith("Dataset_")
+
+
+def _takes_certain_elements(graph: Any) -> bool:
+    state = state_of(graph)
+    if _traced.around is not None and outer_graph(graph) is _traced.around:
+        state.takes_certain_elements = True
+    return state.takes_certain_elements

@@ -7,7 +7,8 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
   that a call that raises is seen too;
 * ``atomic_function.from_func_graph``: every FuncGraph becomes a runtime function here: traced,
   forward and backward functions, branches and loop bodies;
-* ``StructuredFunctionWrapper.function``: a function that a dataset is made of;
+* ``StructuredFunctionWrapper.function``: a function that a dataset is made of; ``__init__``, where
+  it is traced;
 * ``function_context.make_function_context``: the cache key of traced functions, so that one
   `tf.function` may have instrumented and plain traces side by side;
 * ``context._set_context_locked``: from then on, a thread has a list of op callbacks;
