@@ -103,6 +103,24 @@ def test_what_was_off_is_told(tmp_path: Path) -> None:
     assert "(step 6), as the user has asked for it, and not on again" in second
 
 
+def test_what_ran_between_two_dumps_is_told(tmp_path: Path) -> None:
+    program = Program()
+    for step in range(6):
+        if step in (0, 4):
+            enable(tmp_path)
+        if step == 2:
+            tfdbg_tui.disable_dump_debug_info()
+        program.run(step)
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(tmp_path)
+    assert not run.is_paused
+    assert {execution.step for execution in run.executions} == {0, 1, 4, 5}
+    report = diagnose(run)
+    (gap,) = report.gaps
+    assert (report.verdict, gap.kind) == ("incomplete", omissions.PAUSED)
+    assert "as the program disabled the dump, and enabled it again later" in gap.text
+
+
 def test_files_grow_to_their_limit(tmp_path: Path) -> None:
     """In a mode that does not tell what is bad."""
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "NO_TENSOR", -1, max_gigabytes=3e-4)

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
 
 _log = logging.getLogger("tfdbg_tui")
+_DISABLED = "the program disabled the dump, and enabled it again later"
 
 
 class DumpWriter:
@@ -161,8 +162,12 @@ class DumpWriter:
         self._recorder.close()
 
     def start(self) -> None:
-        """Go on recording after `stop`."""
+        """Go on recording after `stop`; the metadata tells that there was a pause."""
         self._recorder.start()
+        if not self._is_paused:
+            self._pauses += 1
+            for kind in (omissions.PAUSED, omissions.RESUMED):
+                self._recorder.omit(kind, f"pause {self._pauses}", _DISABLED)
         self._listen()
 
     def _listen(self) -> None:

@@ -126,13 +126,20 @@ class CallHooks:
         return property(function)
 
     def _trace_dataset_function(self, original: Any) -> Any:
+        listener = self._listener
+
         def init(
-            this: Any, func: Any, name: Any, dataset: Any = None, *args: Any, **kwargs: Any
+            self: Any,
+            func: Any,
+            transformation_name: Any,
+            dataset: Any = None,
+            *args: Any,
+            **kwargs: Any,
         ) -> None:
-            certain = self._listener.attempt(_CALLS, datasets.are_elements_certain, dataset)
+            certain = listener.attempt(_CALLS, datasets.are_elements_certain, dataset)
             tracing = graph_state.tracing_for_certain_elements if certain else nullcontext
             with tracing():
-                original(this, func, name, dataset, *args, **kwargs)
+                original(self, func, transformation_name, dataset, *args, **kwargs)
 
         return init
 
