@@ -89,6 +89,13 @@ def test_shapes_that_tensorflow_has_found_are_trusted(tmp_path: Path) -> None:
         tfdbg_tui.disable_dump_debug_info()
 
 
+def test_a_dataset_that_others_are_made_of_twice_is_looked_at_once() -> None:
+    made = numbers()
+    for _ in range(40):
+        made = made.concatenate(made)
+    assert datasets.are_elements_certain(made)
+
+
 def test_a_function_that_was_traced_before_the_dump_is_not_trusted(tmp_path: Path) -> None:
     before = numbers().map(with_wrong_shape)
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE")

@@ -41,11 +41,20 @@ def are_elements_certain(dataset: Any) -> bool:
     Args:
         dataset: The dataset; None where it is not known.
     """
-    kind = type(dataset)
-    if not (kind.__module__.startswith(_MODULES) and _is_certain(kind.__name__)):
-        return False
-    inputs, functions = _inputs(dataset), _functions(dataset)
-    return all(map(are_elements_certain, inputs)) and all(map(_gives_certain_shapes, functions))
+    seen: dict[int, Any] = {}  # one may be made of another in many ways
+    waiting = [dataset]
+    while waiting:
+        made = waiting.pop()
+        if id(made) in seen:
+            continue
+        seen[id(made)] = made
+        kind = type(made)
+        if not (kind.__module__.startswith(_MODULES) and _is_certain(kind.__name__)):
+            return False
+        if not all(map(_gives_certain_shapes, _functions(made))):
+            return False
+        waiting += _inputs(made)
+    return True
 
 
 def _gives_certain_shapes(function: Any) -> bool:
