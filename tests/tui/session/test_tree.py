@@ -159,3 +159,22 @@ def test_of_what_leaves_an_input_pipeline_it_is_told_where_it_comes_out(tmp_path
         snapshot = Snapshot(made.open())
         with pytest.raises(NowhereError, match=told):
             navigation.to_consumer(snapshot, at(snapshot, "trace:0"))
+
+
+def test_enter_on_an_output_without_record_is_about_that_output(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("g", "f")
+    made.op("g", "IteratorGetNext", "next", outputs=2)
+    made.op("g", "Abs", "picture", "next:0")
+    made.op("g", "Cast", "label", "next:1")
+    for name in ("next", "picture", "label"):
+        made.trace("g", name, np.ones(4, np.float32))
+    snapshot = Snapshot(made.open())
+    focus = navigation.enter(snapshot, navigation.move(snapshot, at(snapshot, "trace:2"), -1))
+    middle = snapshot.middle(focus)
+    assert middle is not None
+    assert (middle.name, middle.slot, middle.event) == ("next", 1, None)
+    again = navigation.goto(snapshot, focus, "trace:0")
+    middle = snapshot.middle(again)
+    assert middle is not None
+    assert (middle.slot, middle.event) == (0, event_of(snapshot, 0))

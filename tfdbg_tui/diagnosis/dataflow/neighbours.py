@@ -113,16 +113,17 @@ class Neighbours:
         tensor = GraphTensor(site.graph_id, TensorRef(site.op_name, event.slot), at)
         return self._node(tensor, event, input_slot)
 
-    def of_op(self, graph_id: str, op_name: str, row: int) -> Node:
-        """Return the node of an op of which no tensor is recorded, as seen from a row.
+    def of_op(self, graph_id: str, op_name: str, slot: int, row: int) -> Node:
+        """Return the node of an output of an op that is not recorded, as seen from a row.
 
         Args:
             graph_id: The graph.
             op_name: The op.
+            slot: Which of its outputs.
             row: The row.
         """
         at = self._timeline.at(row)
-        return self._node(GraphTensor(graph_id, TensorRef(op_name, 0), at), None, 0)
+        return self._node(GraphTensor(graph_id, TensorRef(op_name, slot), at), None, 0)
 
     def recorded_uses(self, event: TensorEvent) -> list[TensorEvent]:
         """Return the nearest recorded tensors that were computed from one.

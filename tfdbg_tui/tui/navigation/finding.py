@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.query import parse
+from tfdbg_tui.tui.navigation.candidates import destinations
 from tfdbg_tui.tui.panes import PANES, graph_execution, pane_named, timeline
 from tfdbg_tui.tui.panes.matching import Matches
 from tfdbg_tui.tui.session.focusing import focus_execution, focus_graph_execution
@@ -74,6 +75,8 @@ def goto(snapshot: Snapshot, focus: Focus, target: str) -> Focus:
         found = spec.rows.go_to_name(snapshot, focus, target) if target else None
         if found is not None:
             return replace(found, pane=spec.name)
+    if len(destinations(snapshot, target)) > 1:
+        raise NowhereError(f"{target!r} is in several names: Tab after : goes through them")
     raise NowhereError(f"no op, line or index is called {target!r}: / finds parts of names")
 
 

@@ -89,6 +89,7 @@ class Focus:
         slot: Output of the focused execution.
         graph_execution: The focused graph execution, an index of the run.
         op: The op in the middle of Graph Structure.
+        output: Which of its outputs, where that is not on record; None for one that is.
         branch: The chosen row of Graph Structure, as a path from its middle.
         forks: The rows of Graph Structure that were folded or unfolded, as paths.
         unfolded: How many rows of Graph Structure are there unless they were folded.
@@ -119,6 +120,7 @@ class Focus:
     slot: int = field(default=0, metadata=KEPT)
     graph_execution: int | None = field(default=None, metadata=GRAPH_EXECUTION)
     op: OpName | None = field(default=None, metadata=KEPT)
+    output: int | None = field(default=None, metadata=KEPT)
     branch: tuple[int, ...] = field(default=(), metadata=KEPT)
     forks: frozenset[tuple[int, ...]] = field(default=frozenset(), metadata=KEPT)
     unfolded: int = field(default=UNFOLDED, metadata=KEPT)

@@ -95,15 +95,16 @@ def focus_graph_execution(snapshot: Snapshot, focus: Focus, index: int) -> Focus
     return focus_op(snapshot, focus, OpName(site.graph_id, site.op_name))
 
 
-def focus_op(snapshot: Snapshot, focus: Focus, op: OpName) -> Focus:
+def focus_op(snapshot: Snapshot, focus: Focus, op: OpName, output: int | None = None) -> Focus:
     """Focus an op of a graph and the stack trace of its creation.
 
     Args:
         snapshot: What is shown.
         focus: What is focused.
         op: The op.
+        output: Which of its outputs; None for whichever was recorded.
     """
-    focus = replace(focus, op=op, subject="op", branch=(), forks=frozenset())
+    focus = replace(focus, op=op, output=output, subject="op", branch=(), forks=frozenset())
     return _show_stack(snapshot, focus)
 
 

@@ -60,7 +60,7 @@ def focus_node(snapshot: Snapshot, focus: Focus, node: Node) -> Focus:
         return focus_event(snapshot, focus, node.event)
     if node.graph_id is None or node.kind == "variable":
         raise NowhereError("what was assigned to the variable is not on record")
-    return focus_op(snapshot, focus, OpName(node.graph_id, node.name))
+    return focus_op(snapshot, focus, OpName(node.graph_id, node.name), node.slot)
 
 
 def cross(snapshot: Snapshot, focus: Focus, node: Node, *, upwards: bool) -> Focus:

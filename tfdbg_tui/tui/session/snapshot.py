@@ -350,10 +350,11 @@ class Snapshot:
             return None
         row = focus.graph_execution
         at = len(self.run.graph_executions) - 1 if row is None else row
-        if row is None or not self._computes(row, focus.op):
-            row = self.computation(focus.op, None, at)
+        if row is None or focus.output is not None or not self._computes(row, focus.op):
+            row = self.computation(focus.op, focus.output, at)
         if row is None:
-            return self.neighbours.of_op(focus.op.graph_id, focus.op.name, max(0, at))
+            output = focus.output or 0
+            return self.neighbours.of_op(focus.op.graph_id, focus.op.name, output, max(0, at))
         slot = self.run.graph_executions.site(row).output_slot
         return self.neighbours.of_event(TensorEvent("graph_execution", row, slot))
 
