@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from tests.tui.conftest import Open
 
+NAN = np.full(3, np.nan, np.float32)
 NAMES = [f"gradient_tape/compile_loss/cross_entropy/transpose_{number}" for number in range(3)]
 
 
@@ -50,3 +51,16 @@ async def test_in_a_healthy_run_there_is_nothing_to_list_in_time(
     async with open_app(tmp_path, (80, 24)) as opened:
         await opened.press("r")
         assert "no tensor with NaN or ∞ has been recorded" in opened.screen()
+
+
+async def test_op_types_get_the_rows_that_no_cause_takes(open_app: Open, tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    for number in range(20):
+        made.execution(f"Type{number}", [number], {number + 1: NAN})
+    made.open()
+    async with open_app(tmp_path, (200, 60)) as opened:
+        await opened.press("1", "z")
+        assert "more op types" not in opened.screen()
+        assert all(f"Type{number} " in opened.screen() for number in range(20))
+        await opened.press("r")
+        assert "and 10 more op types" in opened.screen()

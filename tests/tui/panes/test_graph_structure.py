@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pytest
 
     from tests.conftest import RecordedLogdirs
-    from tests.tui.conftest import Open
+    from tests.tui.conftest import Open, Opened
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.tree import Tree
 
@@ -76,3 +76,37 @@ async def test_columns_are_not_cut_where_names_leave_room(open_app: Open, tmp_pa
         await opened.press("a")
         (row,) = (line for line in opened.screen().split("\n") if "▶ OneHot:0" in line)
         assert row.split("▶ ")[1].split()[1:5] == ["OneHot", "float32", "2D", "10.0k"]
+
+
+async def test_functions_are_named_as_their_author_knows_them(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "__backward_loss_23")
+    made.op("f", "Log", "Log")
+    made.trace("f", "Log", np.full(3, -np.inf, np.float32))
+    made.open()
+    async with open_app(tmp_path, (200, 60)) as opened:
+        await opened.press("a")
+        assert "__backward" not in opened.screen()
+        (title,) = (line for line in opened.screen().split("\n") if "0 in, 0 out" in line)
+        assert "loss (gradient)" in title
+
+
+async def test_between_which_numbers_tensors_are_stands_in_a_wide_tree(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "loss")
+    for name, given, value in (("Neg", (), 2.0), ("Log", ("Neg:0",), -np.inf)):
+        made.op("f", name, name, *given)
+        made.trace("f", name, np.array([value, 7], np.float32), extremes=True)
+    made.open()
+    async with open_app(tmp_path, (200, 60)) as opened:
+        await opened.press("a", "4", "z")
+        assert _row_of(opened, "Neg:0").split()[-5:-1] == ["2", "to", "7", "finite"]
+
+
+def _row_of(opened: Opened, name: str) -> str:
+    rows = (line for line in opened.screen().split("\n") if f" {name} " in line)
+    return next(row.rpartition(f" {name} ")[2] for row in rows)

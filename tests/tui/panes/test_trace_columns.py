@@ -77,3 +77,26 @@ def test_a_very_long_name_leaves_room_for_the_columns_of_all_rows() -> None:
     assert {"line", "dtype", "min", "max"} <= {title for title, _ in choose(rows, 180).facts}
     assert choose(rows, 180).name >= 64
     assert choose(rows, 400).name >= len(long)
+
+
+def test_healthy_rows_tell_their_numbers_and_no_columns_of_nothing() -> None:
+    facts = {**row("a:0").facts, "min": "−0.0002143", "max": "1.234e+05"}
+    healthy = TraceRow("dense_1/MatMul:0", facts, row("a:0").summary)
+    columns = choose([healthy], 60)
+    assert {"op type", "min", "max"} <= {title for title, _ in columns.facts}
+    assert columns.counts[:3] == (0, 0, 0)
+    assert columns.name >= len(healthy.name)
+    assert any(choose([healthy], 200).counts), "there is room for both"
+    assert all(
+        choose([TraceRow("long" * 10 + "/" + "name" * 4, facts, healthy.summary)], 60).counts[:3]
+    )
+    for other in (None, TensorSummary(4, has_inf_or_nan=True, nan=1, neg_inf=0, pos_inf=0)):
+        shown = choose([healthy, TraceRow("b:0", facts, other)], 60)
+        assert all(shown.counts[:3]), "that it has no value, or a bad one, is told"
+
+
+def test_the_columns_that_rows_are_sorted_by_stay() -> None:
+    facts = {**row("a:0").facts, "min": "−0.0002143", "max": "1.234e+05"}
+    rows = [TraceRow("dense_1/MatMul:0", facts, row("a:0").summary)]
+    columns = choose_columns(rows, 60, UNICODE, several_devices=False, sorted_by="nan")
+    assert all(columns.counts[:3])

@@ -43,6 +43,7 @@ _SOME_LINES = 5  # a pane this tall has room for a line about the chosen cause
 _TEXT_LINES = 4  # of evidence, and of a fix
 _ROWS = 3  # of causes that a low pane shows before it tells more of one
 _OP_TYPES, _LEAST_OP_TYPES = 10, 3
+_LONG_CHAIN = 12  # lines of the longest chain that is told with a cause, about
 _LEAST_CHAIN = 6  # lines that are left, for the chain of a cause to be shown
 _COUNT = 7  # width of a cause's number of alerts
 _PLACE = 24  # width of a cause's line, where there is room
@@ -275,7 +276,8 @@ class Alerts(Pane):
         free = height - _MANY_LINES
         if free < _LEAST_OP_TYPES:
             return (self._kinds(snapshot),)
-        op_types = self._op_types(snapshot, width, min(free, _OP_TYPES))
+        more = free - self.row_count - _LONG_CHAIN  # else blank, where few causes are listed
+        op_types = self._op_types(snapshot, width, min(free, max(_OP_TYPES, more)))
         return (self._kinds(snapshot), (), *op_types, ())
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:

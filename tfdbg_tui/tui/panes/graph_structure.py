@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _NAME_WIDTH = 20  # what a longer name gets before there are other columns
+_LONG_NAME = 80  # more of a name is worth less than the numbers of all tensors
 _WIDEST = 24, 30  # what the op type, and dtype and shape, get at most
+_EXTENT = 28  # what the column of numbers gets at most, which is there only as a whole
 _WIDEST_PART = 4  # and of the pane, where names need the rest: one part in so many
 _STEP = 8  # the table grows by so many cells, so that scrolling seldom moves its columns
 _COLUMN_STEP = 4  # and its columns by so many
@@ -44,7 +46,7 @@ class GraphStructure(Pane):
     EMPTY = "Nothing selected. Choose a tensor to see what it was computed from, and what takes it."
     _middle: Node | None = None
     _table_width = _health_width = 0
-    _columns = 0, 0  # widths of the op type, and of dtype and shape; 0 where there is no room
+    _columns = 0, 0, 0  # widths of op type, dtype and shape, and numbers; 0 where there is no room
     _shown_tree: Tree | None = None  # at the last update: each row asks for it
 
     @property
@@ -92,7 +94,7 @@ class GraphStructure(Pane):
     def fit_columns(self, rows: range, width: int) -> None:
         """See `VirtualList`: values stand beside the names, not at the end of a wide pane."""
         shown = [self._row(row) for row in rows]
-        facts = list(zip(*(self._facts(row.node) for row in shown), strict=True))
+        *facts, extents = zip(*(self._facts(row.node) for row in shown), strict=True)
         self._health_width = max(cell_len(self._health(row.node)[0]) for row in shown)
         beside = _BESIDE_NAME + self._health_width
         longest = max(self._name_end(row, width) for row in shown)
@@ -103,8 +105,13 @@ class GraphStructure(Pane):
         least = max(self._name_end(row, _NAME_WIDTH) for row in shown)
         if width - beside - op_type - shape < least:
             shape = 0
-        self._columns = op_type, shape
-        needed = -(-(longest + op_type + shape + beside) // _STEP) * _STEP
+        extent = self._width(extents, _EXTENT)
+        most = max(self._name_end(row, _LONG_NAME) for row in shown)
+        if not shape or most + op_type + shape + extent + beside > width:
+            extent = 0
+        needed = longest + op_type + shape + beside
+        self._columns = op_type, shape, extent
+        needed = -(-(needed + extent) // _STEP) * _STEP
         self._table_width = min(width, needed)
 
     def _width(self, texts: Iterable[str], most: int) -> int:
@@ -187,12 +194,13 @@ class GraphStructure(Pane):
         rows = self.shown_tree.rows
         return all(row.path != (*shown.path[:-1], 1) for row in rows)
 
-    def _facts(self, node: Node) -> tuple[str, str]:
-        """Return the op type of a row, and dtype and shape, as far as they are recorded."""
+    def _facts(self, node: Node) -> tuple[str, str, str]:
+        """Return the op type of a row, dtype and shape, and between which numbers it is."""
         if node.is_boundary:
-            return "", ""
-        shape = chips.shape_and_type(self.snapshot.summary(node.event)) if node.event else ""
-        return node.op_type or "", shape
+            return "", "", ""
+        summary = self.snapshot.summary(node.event) if node.event else None
+        extent = chips.extent(summary, self.charset) if summary else ""
+        return node.op_type or "", chips.shape_and_type(summary), extent
 
     def _health(self, node: Node) -> Cell:
         summary = self.snapshot.summary(node.event) if node.event else None
@@ -210,7 +218,7 @@ class GraphStructure(Pane):
         names = ["Python"]
         if node.graph_id is not None:
             path = snapshot.run.graph_path(node.graph_id)
-            names = [self.charset.safe(graph.name or "main graph") for graph in path]
+            names = [self.charset.safe(snapshot.graph_name(graph.graph_id)) for graph in path]
         inputs = len(snapshot.neighbours.inputs(node))
         uses = len(snapshot.neighbours.uses(replace(node, slot=None)))
         counts = f"{inputs:,} in, {uses:,} out "

@@ -31,6 +31,7 @@ _LAST = ("size", "line", "dtype", "rank")
 _EXTREMES = ("min", "max")  # both or none
 _BESIDES = ("step", "iteration")
 _FLUSH_RIGHT = frozenset({"size", "min", "max", "step", "iteration"})
+_BAD = frozenset({"nan", "-inf", "+inf"})
 _FINITE = ("neg", "zero", "pos")
 
 
@@ -86,12 +87,36 @@ def choose_columns(
     counts = chips.column_widths([row.summary for row in rows], charset)
     facts = _widths(rows, several_devices=several_devices or sorted_by == "device")
     names = [charset.safe(row.name) for row in rows]
-    columns = _share(names, facts, counts, room, sorted_by)
+    columns = _named(names, facts, counts, room, sorted_by)
+    if "min" not in dict(columns.facts) and sorted_by not in _BAD and all(map(_is_healthy, rows)):
+        healthy = (0,) * chips.NUM_BAD + counts[chips.NUM_BAD :]
+        instead = _named(names, facts, healthy, room, sorted_by, first=_EXTREMES)
+        if "min" in dict(instead.facts) and instead.name >= min(columns.name, _tail(names)):
+            return instead
+    return columns
+
+
+def _is_healthy(row: TraceRow) -> bool:
+    """Whether all was counted, and nothing is bad: a column for that would tell nothing."""
+    summary = row.summary
+    return summary is not None and (summary.nan, summary.neg_inf, summary.pos_inf) == (0, 0, 0)
+
+
+def _named(
+    names: Sequence[str],
+    facts: dict[str, int],
+    counts: tuple[int, ...],
+    room: int,
+    sorted_by: str,
+    first: Sequence[str] = (),
+) -> TraceColumns:
+    """Share the room out, and leave the scopes that all names share out where they lack room."""
+    columns = _share(names, facts, counts, room, sorted_by, first)
     if columns.name >= _need(names):
         return columns
     prefix = _common_scopes(names)
     names = [name.removeprefix(prefix) for name in names]
-    return replace(_share(names, facts, counts, room, sorted_by), prefix=prefix)
+    return replace(_share(names, facts, counts, room, sorted_by, first), prefix=prefix)
 
 
 def in_column(title: str, text: str, width: int, charset: Charset) -> str:
@@ -114,10 +139,10 @@ def _share(
     counts: tuple[int, ...],
     room: int,
     sorted_by: str,
+    first: Sequence[str],
 ) -> TraceColumns:
     """Share the room out, the most important first."""
-    full = _need(names)
-    tail = min(full, _need("…/" + last_parts(name) for name in names))
+    full, tail = _need(names), _tail(names)
     bad, others = counts[: chips.NUM_BAD], counts[chips.NUM_BAD :]
     kinds = bad if sum(bad) <= room - _LEAST_NAME else ()
     name = max(_LEAST_NAME, min(tail, _TAIL, room - sum(kinds)))
@@ -139,6 +164,8 @@ def _share(
     take(sorted_by)
     if room >= _BESIDE_NAME and sorted_by not in _FINITE:
         take("op type")
+    if sum(facts.get(title, 0) for title in first) <= left:
+        take(*first)
     zeros = tuple(width if i == _ZERO else 0 for i, width in enumerate(others))
     for wanted in (others, zeros):  # of the finite ones zeros tell most: logarithms, divisions
         if kinds and sum(wanted) <= left:
@@ -177,6 +204,11 @@ def _widths(rows: Sequence[TraceRow], *, several_devices: bool) -> dict[str, int
 def _need(names: Iterable[str]) -> int:
     longest = max(map(cell_len, names), default=0)
     return max(_LEAST_NAME, -(-longest // _STEP) * _STEP)
+
+
+def _tail(names: Sequence[str]) -> int:
+    """Return what the last two parts of each name need."""
+    return min(_need(names), _need("…/" + last_parts(name) for name in names))
 
 
 def _common_scopes(names: Sequence[str]) -> str:

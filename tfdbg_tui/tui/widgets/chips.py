@@ -142,10 +142,14 @@ def chips(summary: TensorSummary | None, charset: Charset) -> Line:
         if count:
             cells.append((f" {label}{charset.times}{count:,} ", "chip-bad" if bad else "chip"))
             cells.append((" ", ""))
-    extent = _extent(summary, charset)
-    if not cells and not extent:
+    numbers = extent(summary, charset)
+    if not cells and not numbers:
         return (("finite" if summary.size else "empty", "faint"),)
-    return (*cells, (_places(summary, charset), ""), (extent, "dim"))
+    return (
+        *cells,
+        (_places(summary, charset), ""),
+        (f" finite: {numbers}" if numbers else "", "dim"),
+    )
 
 
 def _places(summary: TensorSummary, charset: Charset) -> str:
@@ -154,14 +158,14 @@ def _places(summary: TensorSummary, charset: Charset) -> str:
     return charset.safe(f" at {text} ") if text else ""
 
 
-def _extent(summary: TensorSummary, charset: Charset) -> str:
-    """Return between which numbers the finite elements are, where that was recorded."""
+def extent(summary: TensorSummary, charset: Charset) -> str:
+    """Return between which numbers the finite elements are; "" where that is not recorded."""
     low, high = summary.minimum, summary.maximum
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return ""
     if low == high:
-        return f" finite: {number(low, charset)}"
-    return f" finite: {number(low, charset)} to {number(high, charset)}"
+        return number(low, charset)
+    return f"{number(low, charset)} to {number(high, charset)}"
 
 
 def number(value: float, charset: Charset) -> str:
