@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual.theme import BUILTIN_THEMES
 
 from tfdbg_tui.tui.terminal.theme import (
     CONTRAST,
@@ -11,6 +12,7 @@ from tfdbg_tui.tui.terminal.theme import (
     OF_LIGHT_TERMINAL,
     WITHOUT_COLOR,
     theme_for,
+    variables_for,
 )
 
 
@@ -34,3 +36,13 @@ def test_the_theme_follows_what_a_terminal_tells(environment: dict[str, str], th
     assert theme_for(environment, None) == theme
     chosen = theme if "NO_COLOR" in environment else CONTRAST.name
     assert theme_for(environment, CONTRAST.name) == chosen
+
+
+def test_no_text_is_pale_on_a_light_terminal() -> None:
+    variables = variables_for(BUILTIN_THEMES[OF_LIGHT_TERMINAL])
+    on_its_own = {"bad-text", "focus"}  # on a background of theirs
+    texts = {name for name in variables if not name.endswith("-back")} - on_its_own
+    pale = {"ansi_green", "ansi_cyan", "ansi_yellow", "ansi_white"}
+    pale |= {f"ansi_bright_{name}" for name in ("red", "green", "yellow", "blue", "cyan", "white")}
+    pale.add("ansi_bright_magenta")
+    assert not {name for name in texts if variables[name] in pale}

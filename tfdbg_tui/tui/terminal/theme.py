@@ -137,7 +137,7 @@ _TERMINAL = {
     "builtin": "ansi_cyan",
 }
 
-# On light backgrounds the bright colours, yellow above all, cannot be read.
+# On light backgrounds the bright colours, green, cyan and yellow cannot be read.
 _LIGHT_TERMINAL = {
     **_TERMINAL,
     "bad": "ansi_magenta",
@@ -149,6 +149,9 @@ _LIGHT_TERMINAL = {
     "focus-back": "ansi_blue",
     "mark-back": "ansi_white",
     "found-back": "ansi_yellow",
+    "good": "ansi_blue",
+    "live": "ansi_blue",
+    "string": "ansi_blue",
     "number": "ansi_blue",
     "name": "ansi_blue",
     "builtin": "ansi_magenta",
