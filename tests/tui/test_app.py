@@ -490,3 +490,20 @@ async def test_waits_for_a_run_and_grows_with_it(logdirs: RecordedLogdirs, tmp_p
             if app.session.focus.graph_execution == 7:
                 break
         assert app.session.focus.graph_execution == 7, "the first root"
+
+
+async def test_a_click_above_all_goes_to_the_first_root(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (160, 40)) as opened:
+        (line,) = (row for row in opened.screen().split("\n") if row.startswith(" tfdbg-tui"))
+        for what in ("alert", "root"):
+            await opened.press("3", "G")
+            before = opened.focus
+            await opened.pilot.click("#status", offset=(line.index(what), 0))
+            assert opened.focus.alert is not None
+            assert (opened.focus.pane, opened.focus) != (before.pane, before)
+        await opened.press("3", "G")
+        before = opened.focus
+        await opened.pilot.click("#status", offset=(line.index("graph executions"), 0))
+        assert opened.focus == before

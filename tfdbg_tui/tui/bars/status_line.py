@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.bars.session_bar import SessionBar
 from tfdbg_tui.tui.session.session import DIAGNOSING
 from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import joined, width_of
 
 if TYPE_CHECKING:
+    from textual import events
+
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.terminal.text import Charset
@@ -73,6 +76,20 @@ class StatusLine(SessionBar):
         start: Line = ((" tfdbg-tui ", "key"), (f" {path}  ", "strong"), *facts)
         gap = max(1, width - width_of(start) - width_of(right) - 1)
         return (*start, (" " * gap, ""), *right)
+
+    def on_click(self, event: events.Click) -> None:
+        """Go from the number of alerts, and of roots, to the first; show the notes from theirs."""
+        snapshot, x = self.session.snapshot, 0
+        for number, (text, style) in enumerate(line := self.line(self.size.width), 1):
+            x += width_of(((text, style),))
+            if snapshot is None or event.x >= x:
+                continue
+            tells_roots = number == len(line) and snapshot.explanation is not None
+            if style == "chip-bad" or tells_roots:
+                self.post_message(KeyBar.Pressed("first_alert"))
+            elif text and text == self._notes(snapshot):
+                self.post_message(KeyBar.Pressed("notes"))
+            return
 
     def _where(self, snapshot: Snapshot | None) -> str:
         """Return where the run is; of a job, and before there is one, where it is looked for."""
