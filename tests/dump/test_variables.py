@@ -166,13 +166,13 @@ def test_variables_and_what_optimizers_keep_are_rows(run: tfdbg_tui.Run) -> None
     rows = [(row.depth, row.name) for row in heat.rows]
     trained = rows.index((1, "trained"))
     assert (2, "kernel") in rows[trained + 1 : trained + 6]
-    if len(run.graph_executions):  # Eagerly, one line of the optimizer is for all variables.
-        assert (3, "momentum") in rows[trained + 1 : trained + 6]
-        row = next(n for n, row in enumerate(heat.rows) if row[:1] == ("kernel",) and n > trained)
-        mine = heat.cells.rows == row
-        weights, updates = (heat.cells.largest[mine & (heat.cells.sides == n)] for n in range(2))
-        assert len(weights) == len(updates) == STEPS
-        assert updates.max() == pytest.approx(0.01, rel=0.1)  # as Adam's first steps are
+    assert (3, "momentum") in rows[trained + 1 : trained + 6]
+    row = next(n for n, row in enumerate(heat.rows) if row[:1] == ("kernel",) and n > trained)
+    mine = heat.cells.rows == row
+    weights, updates = (heat.cells.largest[mine & (heat.cells.sides == n)] for n in range(2))
+    # Eagerly, one line of the optimizer is for all variables: not all that it adds is measured.
+    assert updates.size == weights.size == STEPS if len(run.graph_executions) else updates.size
+    assert updates.max() == pytest.approx(0.01, rel=0.1)  # as Adam's first steps are
     layers = heat.without_variables()
     assert {row.name for row in layers.rows} >= {"net", "trained", "frozen"}
     assert "kernel" not in {row.name for row in layers.rows}

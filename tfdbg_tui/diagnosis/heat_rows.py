@@ -96,6 +96,13 @@ class HeatRows:
         for number, (start, end) in zip(numbers.tolist(), bounds, strict=True):
             mine = order[start:end]
             row[mine], side[mine] = self._rows_of_place(number, rows[mine])
+        steps = np.unique(self._run.executions.steps.numbers_of(rows))
+        updates = self._variables.updates_in(steps, _READ_EACH)
+        made = np.array([index for index, _ in updates], np.int64)
+        for n in np.flatnonzero(np.isin(rows, made)).tolist():
+            variable = updates.get((int(rows[n]), OutputPlace.of(int(places[n])).slot))
+            if variable is not None:
+                row[n], side[n] = self._of_variable[variable], GRADIENT
         return row, side
 
     def outer_rows(self) -> dict[int, list[int]]:

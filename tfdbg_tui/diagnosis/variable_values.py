@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
 from tfdbg_tui.diagnosis.dataflow.variables import Variables
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.logdir import ExecutionKind, Run, Site, Variable
+    from tfdbg_tui.logdir.index.columns import Int64Array
 
 _READ = "ReadVariableOp"
 _UPDATES = frozenset({"AssignSubVariableOp", "AssignAddVariableOp"})
@@ -63,6 +66,29 @@ class VariableValues:
         if not self.are_read_by(kind):
             return None
         return self._known.get((kind.file_set, next(iter(self._timeline.input_ids(row)), 0)))
+
+    def updates_in(self, steps: Int64Array, most: int) -> dict[tuple[int, int], Variable]:
+        """Return which outputs of executions, as (index, slot), are added to which variables.
+
+        Args:
+            steps: The steps in which they are looked for.
+            most: How many of one type are read at most, as each takes its time.
+        """
+        executions = self._run.executions
+        found = {}
+        for number in range(executions.num_kinds):
+            kind = executions.kind_by_id(number)
+            if kind.op_type not in _UPDATES or not self._known:
+                continue
+            rows = executions.kinds.rows_equal(number)
+            rows = rows[np.isin(executions.steps.numbers_of(rows), steps)]
+            for row in rows[:most].tolist():
+                handle, value = (*self._timeline.input_ids(row), 0, 0)[:2]
+                variable = self._known.get((kind.file_set, handle))
+                made = self._timeline.maker(value, row) if variable else None
+                if variable is not None and made is not None:
+                    found[made.index, made.slot] = variable
+        return found
 
     def _values(self, variables: Variables) -> Iterator[tuple[tuple[str, TensorRef], Value]]:
         for graph_id, graph in list(self._run.graphs.items()):
