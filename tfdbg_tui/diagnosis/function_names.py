@@ -1,8 +1,8 @@
 """Names of functions as their author knows them.
 
 TensorFlow calls what it makes of ``loss`` ``__inference_loss_12``, or, where gradients are wanted,
-``__forward_loss_47`` and ``__inference___backward_loss_23_48``; the body of a loop, and what is made
-for its gradient, ``lstm_while_body_12`` and ``lstm_while_body_12_grad_34``.
+``__forward_loss_47`` and ``__inference___backward_loss_23_48``. The body of a loop it calls
+``lstm_while_body_12``, and what is made for its gradient ``lstm_while_body_12_grad_34``.
 """
 
 from __future__ import annotations

@@ -84,14 +84,22 @@ def test_a_row_is_folded_and_unfolded(mnist: Snapshot) -> None:
 
 
 def test_what_does_not_lead_to_nan_can_be_left_out(mnist: Snapshot) -> None:
-    focus = navigation.toggle_bad_branches(at(mnist, "trace:142"))
+    focus = navigation.toggle_bad_branches(mnist, at(mnist, "trace:142"))
     tree = mnist.tree(focus)
     assert tree is not None
     ends = [row for row in tree.rows if row.state != "open"]
     assert all(row.bad for row in ends)
-    assert len(tree.rows) < ROWS.count(mnist, navigation.toggle_bad_branches(focus))
+    assert len(tree.rows) < ROWS.count(mnist, navigation.toggle_bad_branches(mnist, focus))
     assert "Log" in names(mnist, focus)
     assert "Neg" not in names(mnist, focus)
+
+
+def test_nothing_is_left_out_where_nothing_is_bad(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.execution("Abs", [], {9: np.ones(4, np.float32)})
+    snapshot = Snapshot(made.open())
+    with pytest.raises(NowhereError, match="no tensor with NaN"):
+        navigation.toggle_bad_branches(snapshot, at(snapshot, "exec:0"))
 
 
 def test_enter_crosses_a_boundary(mnist: Snapshot) -> None:
@@ -178,3 +186,20 @@ def test_enter_on_an_output_without_record_is_about_that_output(tmp_path: Path) 
     middle = snapshot.middle(again)
     assert middle is not None
     assert (middle.slot, middle.event) == (0, event_of(snapshot, 0))
+
+
+@pytest.mark.parametrize("handle", [1, 2, 3])
+def test_a_variable_that_python_uses_has_its_name(tmp_path: Path, handle: int) -> None:
+    made = Program(tmp_path)
+    made.variable(1, name="lstm/dense/kernel")
+    made.variable(2, name="momentum", slot_of=1)
+    told = {1: "lstm/dense/kernel", 2: "momentum of lstm/dense/kernel"}.get(handle, "")
+    number = np.ones(4, np.float32)
+    made.execution("Abs", [], {9: number})
+    made.execution("AssignVariableOp", [handle, 9], {})
+    made.execution("ReadVariableOp", [handle], {10: number})
+    made.execution("Neg", [10], {11: number})
+    snapshot = Snapshot(made.open())
+    words = f"variable {told}".rstrip()
+    assert words in names(snapshot, at(snapshot, "exec:0"))
+    assert words in names(snapshot, at(snapshot, "exec:3"))

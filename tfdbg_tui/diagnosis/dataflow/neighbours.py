@@ -165,7 +165,7 @@ class Neighbours:
             if producer.nearest is not None:
                 found.append(self._found(producer.nearest, producer.input_slot))
             elif producer.event is not None and producer.via == "variable":
-                found.append(Node("variable", None, "variable", None, event=producer.event))
+                found.append(self._eager_variable(node.event, producer.event))
             elif producer.event is not None:
                 found.append(self.of_event(producer.event, producer.input_slot))
         return tuple(found)
@@ -186,6 +186,26 @@ class Neighbours:
         assigned = producers[0].event if producers else None
         name = read.inputs[0].op_name if read.inputs else read.name
         return Node("variable", read.graph_id, name, None, event=assigned, at=node.at)
+
+    def _eager_variable(
+        self, access: TensorEvent, value: TensorEvent, at: At | None = None
+    ) -> Node:
+        """Return the variable that Python reads or assigns to, which the first input tells.
+
+        Args:
+            access: A tensor of the execution that reads it or assigns to it.
+            value: What it holds.
+            at: Where in time it is.
+        """
+        handle = next(iter(self._timeline.input_ids(access.index)), 0)
+        key = self._run.executions.kind(access.index).file_set, handle
+        known = {variable.key: variable for variable in self._run.variables}
+        variable = known.get(key)
+        name = variable.name if variable is not None else "variable"
+        if variable is not None and variable.slot_of:
+            kept_of = known.get((variable.file_set, variable.slot_of))
+            name += f" of {kept_of.name}" if kept_of is not None else ""
+        return Node("variable", None, name, None, event=value, at=at)
 
     def _found(self, tensor: GraphTensor, input_slot: int) -> Node:
         """Return the node of a tensor that an op takes, or of what that is a copy of."""
@@ -326,7 +346,7 @@ class Neighbours:
             inputs = self._inputs(node)
             value = (inputs[-1].event if len(inputs) > 1 else None) or node.event
             at = At(self._timeline.row_after(node.event.index), "")
-            yield Node("variable", None, "variable", None, event=value, at=at)
+            yield self._eager_variable(node.event, value, at)
         elif op is not None and node.at is not None and len(op.inputs) > 1:
             given = self._found(GraphTensor(op.graph_id, op.inputs[-1], node.at), 0)
             name = op.inputs[0].op_name

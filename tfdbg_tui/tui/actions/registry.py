@@ -411,7 +411,7 @@ ACTIONS: tuple[Action, ...] = (
         "only what leads to NaN/∞",
         "leave out of Graph Structure what does not lead to NaN and ∞, or show all again",
         _SHOW,
-        lambda _, focus: navigation.toggle_bad_branches(focus),
+        navigation.toggle_bad_branches,
         jump=False,
         of_alerts=True,
     ),

@@ -63,6 +63,6 @@ def _number(node: Node, outputs: int) -> str:
 def _variable(snapshot: Snapshot, node: Node) -> str:
     step = step_of(snapshot.run, snapshot.dataflow, node.event) if node.event else None
     name = _HANDLE.sub("", node.name).strip("/") or node.name
-    # Of a variable that Python assigns to no name is on record.
+    # Only of variables of layers and optimizers names are on record where Python uses them.
     words = "variable" if name == "variable" else f"variable {name}"
     return words + ("" if step is None else f", step {step:,}")
