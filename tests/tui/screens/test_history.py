@@ -189,3 +189,15 @@ async def test_shares_stand_apart_from_numbers(open_app: Open, tmp_path: Path) -
         assert "1.5 0.781%" in row
         assert "div:0  float32  1 of 1 computation " in opened.screen()
         assert "; |max| 1.5; " in opened.screen()
+
+
+async def test_columns_without_numbers_are_left_out(open_app: Open, tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("g", "Dataset_map_f")
+    made.op("g", "Abs", "Abs", "x:0")
+    for _ in range(3):
+        made.trace("g", "Abs", np.ones(4, np.float32), extremes=True)
+    made.open()
+    async with open_app(str(tmp_path)) as opened:
+        await opened.press("V")
+        assert "│          min        max" in opened.screen()

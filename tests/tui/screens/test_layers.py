@@ -298,3 +298,13 @@ async def test_what_cells_mean_and_the_end_of_names_are_never_cut(
         assert "blank: not measured" in opened.screen()
         await opened.press("G", *["left"] * STEPS)
         assert "dense/MatMul:0" in opened.screen()
+
+
+async def test_minus_infinity_is_written_as_in_the_panes(open_app: Open, tmp_path: Path) -> None:
+    made = program(tmp_path / "made", steps=2)
+    made.trace("f", TENSORS[1], np.full(64, -np.inf, np.float16), serial=2)
+    made.open()
+    async with open_app(tmp_path / "made") as opened:
+        await show_layers(opened)
+        await opened.press("n")
+        assert "  64 −∞  model/head/MatMul:0" in opened.screen()

@@ -175,6 +175,7 @@ class HistoryTable(VirtualList):
             lambda event: history_of(snapshot.run, snapshot.dataflow, event)
         )
         self._plot = lru_cache(1)(self._draw_plot)
+        self._numbered = lru_cache(1)(self._are_numbered)
         self.to(self.position)
 
     @property
@@ -237,17 +238,27 @@ class HistoryTable(VirtualList):
         """Return a row's cells."""
         chosen = row == self.position
         event = self.history.event(row)
-        snapshot = self.snapshot
-        summary = snapshot.summary(event)
-        step = step_of(snapshot.run, snapshot.dataflow, event)
-        in_graph = event.kind == "graph_execution"
-        call = snapshot.execution_of(event.index) if in_graph else event.index
+        numbers = zip(self._numbers(event), _WIDTHS, self._numbered(self._chosen), strict=False)
         cells = [
             (f"{self._charset.focus if chosen else ' '} ", ""),
-            *(_right(_count(number), w) for number, w in zip((step, call), _WIDTHS, strict=False)),
-            *self._values(summary),
+            *(_right(_count(number), width) for number, width, is_known in numbers if is_known),
+            *self._values(self.snapshot.summary(event)),
         ]
         return tuple(cells), "focus" if chosen else ""
+
+    def _numbers(self, event: TensorEvent) -> tuple[int | None, int | None]:
+        """Return in which step and in which execution a computation was."""
+        snapshot = self.snapshot
+        in_graph = event.kind == "graph_execution"
+        call = snapshot.execution_of(event.index) if in_graph else event.index
+        return step_of(snapshot.run, snapshot.dataflow, event), call
+
+    def _are_numbered(self, chosen: int) -> tuple[bool, bool]:
+        """Whether steps and executions are known; neither is of what a data pipeline computes."""
+        history = self._history(self._tensors[chosen])
+        ends = self._numbers(history.event(0)), self._numbers(history.event(len(history) - 1))
+        step, call = ([number is not None for number in some] for some in zip(*ends, strict=True))
+        return any(step), any(call)
 
     def _values(self, summary: TensorSummary | None) -> list[Cell]:
         if summary is None:
@@ -270,7 +281,9 @@ class HistoryTable(VirtualList):
 
     def head(self, width: int, height: int) -> Sequence[Line]:
         """Return the curves, what is bad below them, and the titles of the columns."""
-        texts = "".join(f"{title:>{w}}" for title, w in zip(_TITLES, _WIDTHS, strict=True))
+        shown = *self._numbered(self._chosen), *(True for _ in _TITLES[2:])
+        columns = zip(_TITLES, _WIDTHS, shown, strict=True)
+        texts = "".join(f"{title:>{w}}" for title, w, is_shown in columns if is_shown)
         titles: Line = ((f"  {texts}", "dim"),)
         lines = height // 2 - 3
         if width < _LEAST_PLOT[0] or lines < _LEAST_PLOT[1]:

@@ -378,7 +378,7 @@ class HeatStrips(VirtualList):
             return ((f"{side}  ", ""), head), (("  nothing measured, and nothing bad", "dim"),)
         when = self._when(self._snapshot.run, cell.step)
         told = f"  {self._numbers(cell)}{self._ratio(grid) if row.variable else ''}  "
-        numbers = (self._charset.safe(told), "bad" if cell.is_bad else "")
+        numbers = (self._charset.sentence(told), "bad" if cell.is_bad else "")
         name = self._charset.safe(self._snapshot.tensor_name(cell.event))
         name = self._charset.fit_name(name, min(cell_len(name), width - cell_len(numbers[0])))
         return ((f"{side}{when}  ", ""), head), (numbers, (name, "dim"))
