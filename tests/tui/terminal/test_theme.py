@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
+from rich.color import ColorSystem
 from textual.theme import BUILTIN_THEMES
 
 from tfdbg_tui.tui.terminal.theme import (
@@ -11,9 +14,13 @@ from tfdbg_tui.tui.terminal.theme import (
     LIGHT,
     OF_LIGHT_TERMINAL,
     WITHOUT_COLOR,
+    cell_style,
     theme_for,
     variables_for,
 )
+
+if TYPE_CHECKING:
+    from textual.theme import Theme
 
 
 @pytest.mark.parametrize(
@@ -46,3 +53,20 @@ def test_no_text_is_pale_on_a_light_terminal() -> None:
     pale |= {f"ansi_bright_{name}" for name in ("red", "green", "yellow", "blue", "cyan", "white")}
     pale.add("ansi_bright_magenta")
     assert not {name for name in texts if variables[name] in pale}
+
+
+def luminance(theme: Theme, style: str, *, behind: bool = False) -> float:
+    """Returns how bright a style is in 256 colours, as WCAG defines it."""
+    found = cell_style(style, theme.variables)
+    colour = found.bgcolor if behind else found.color
+    assert colour is not None
+    parts = colour.downgrade(ColorSystem.EIGHT_BIT).get_truecolor().normalized
+    linear = [part / 12.92 if part <= 0.04 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(part * of for part, of in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT, CONTRAST], ids=lambda theme: theme.name)
+@pytest.mark.parametrize("style", ["dim", "call", "number", "good", "match", "bad"])
+def test_marked_rows_are_legible_in_256_colours(theme: Theme, style: str) -> None:
+    pair = luminance(theme, style), luminance(theme, "mark", behind=True)
+    assert (max(pair) + 0.05) / (min(pair) + 0.05) >= 3

@@ -28,7 +28,7 @@ _DARK = {
     "input-back": "#4d4512",
     "focus": "#ffd4a8",
     "focus-back": "#7a4210",
-    "mark-back": "#2c3340",
+    "mark-back": "#2f343e",
     "call": "#8ab4ff",
     "call-back": "#25365c",
     "box-back": "#2a2f39",
