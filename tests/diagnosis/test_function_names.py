@@ -16,6 +16,7 @@ from tfdbg_tui.diagnosis.function_names import readable_function
         ("__backward_layer_1_194", "layer_1 (gradient)"),
         ("while_body_12", "while body"),
         ("while_1_cond_12", "while_1 cond"),
+        ("while_cond_12_rewritten_grad_34", "while cond (gradient)"),
         ("sequential_1_lstm_1_while_body_12", "sequential_1_lstm_1 while body"),
         ("lstm_while_body_12_grad_34", "lstm while body (gradient)"),
         ("lstm_while_body_12_grad_34_grad_56_rewritten", "lstm while body (gradient)"),

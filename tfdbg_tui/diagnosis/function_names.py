@@ -12,7 +12,7 @@ import re
 _KINDS = {"__inference_": "", "__forward_": " (forward)", "__backward_": " (gradient)"}
 _PART = re.compile(
     r"(?P<scope>.*?(?<![^_]))(?P<flow>(?:while|cond|case|indexed_case)(?:_\d+)?)"
-    r"_(?P<part>body|cond|true|false|branch\d+)_\d+(?P<gradient>_grad_\d+)*(?:_rewritten)*"
+    r"_(?P<part>body|cond|true|false|branch\d+)_\d+(?P<made_of_it>(?:_grad_\d+|_rewritten)*)"
 )
 
 
@@ -23,7 +23,7 @@ def readable_function(name: str) -> str:
     """
     if part := _PART.fullmatch(name):
         words = part["scope"].rstrip("_"), part["flow"], part["part"]
-        return " ".join(filter(None, words)) + " (gradient)" * bool(part["gradient"])
+        return " ".join(filter(None, words)) + " (gradient)" * ("_grad_" in part["made_of_it"])
     kinds = ""
     for prefix, kind in _KINDS.items():
         if name.startswith(prefix):
