@@ -64,3 +64,37 @@ async def test_op_types_get_the_rows_that_no_cause_takes(open_app: Open, tmp_pat
         assert all(f"Type{number} " in opened.screen() for number in range(20))
         await opened.press("r")
         assert "and 10 more op types" in opened.screen()
+
+
+async def test_the_root_of_a_pipeline_is_in_the_step_that_uses_it(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.graph("pipeline", "Dataset_map_f")
+    made.op("pipeline", "Placeholder", "args")
+    made.op("pipeline", "Log", "Log", "args:0")
+    made.graph("g", "train")
+    made.op("g", "Placeholder", "x")
+    made.op("g", "IteratorGetNext", "Next", "x:0")
+    made.op("g", "MatMul", "MatMul", "Next:0")
+    made.op("g", "AssignSubVariableOp", "update", "x:0", "MatMul:0")
+    made.trace("pipeline", "args", np.zeros(3, np.float32), serial=1)
+    made.trace("pipeline", "Log", np.full(3, -np.inf, np.float32), serial=1)
+    for step in range(3):
+        used = np.full(3, -np.inf if step == 2 else 1, np.float32)
+        made.trace("g", "Next", used, serial=step + 2)
+        made.trace("g", "MatMul", used, serial=step + 2)
+        made.execution("train", [], {}, "g", serial=step + 2)
+    made.open()
+    async with open_app(tmp_path, (120, 40)) as opened:
+        await opened.press("1", "z", "r")
+        (alert,) = (line for line in opened.screen().split("\n") if "1 Log:0 " in line)
+        assert alert.strip("│▶ ").split()[1:] == [
+            "Log:0",
+            "Dataset_map_f",
+            "Log",
+            "step",
+            "2",
+            "−∞",
+            "3",
+        ]

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis import find_line_ops
+from tfdbg_tui.tui.panes import source_code
 from tfdbg_tui.tui.terminal.text import ASCII
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.conftest import RecordedLogdirs
     from tests.tui.conftest import Open
+    from tfdbg_tui.diagnosis import LineOps
+    from tfdbg_tui.logdir import Run
 
 
 async def test_marks_and_counts(open_app: Open, logdirs: RecordedLogdirs) -> None:
@@ -34,3 +40,21 @@ async def test_the_count_gives_way_to_the_text(open_app: Open, logdirs: Recorded
         root = next(line for line in opened.screen().splitlines() if "tf.math.log(probs)" in line)
         assert "183#" in root
         assert "bad" not in root.partition("probs may")[2]
+
+
+async def test_op_types_that_are_cut_in_their_column_begin_before_it(
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = ("Cast", "Shape", "BroadcastArgs", "BroadcastTo", "ExpandDims", "StridedSlice")
+
+    def find_many(run: Run) -> LineOps:
+        return {path: dict.fromkeys(ops, many) for path, ops in find_line_ops(run).items()}
+
+    monkeypatch.setattr(source_code, "find_line_ops", find_many)
+    async with open_app(logdirs["mnist"], (140, 40)) as opened:
+        await opened.press("a", "5", "z")
+        await opened.app.workers.wait_for_complete()
+        await opened.pilot.pause()
+        lines = opened.screen().splitlines()
+        short = next(line for line in lines if "tf.reduce_mean(diff)" in line)
+        assert ", ".join(many) in short

@@ -62,3 +62,11 @@ async def test_code_stands_below_its_frame_where_it_has_no_room_beside(
         top = next(i for i, line in enumerate(lines) if "Stack Trace" in line)
         await opened.pilot.click("#stack_trace", offset=(10, frame + 1 - top))
         assert opened.focus.place.line == 183, "a click on the code is one on its frame"
+
+
+async def test_a_function_takes_the_cells_that_its_place_leaves(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (50, 24)) as opened:
+        await opened.press("a", "6", "z", "H")
+        assert "  func_graph_from_py_func func_graph.py:1060 " in opened.screen()

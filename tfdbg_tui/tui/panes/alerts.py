@@ -130,7 +130,7 @@ class Alerts(Pane):
         snapshot = self.snapshot
         graph_id = graph_id_of(snapshot.run, event)
         stack_id = stack_id_of(snapshot.run, event)
-        step = step_of(snapshot.run, snapshot.dataflow, event)
+        step = self._step(event)
         op_type = readable_function(op_type_of(snapshot.run, event) or "")
         facts = {
             "function": snapshot.graph_name(graph_id) if graph_id else "eager",
@@ -139,6 +139,15 @@ class Alerts(Pane):
             "step": "" if step is None else f"step {step:,}",
         }
         return {title: self.charset.safe(text) for title, text in facts.items()}
+
+    def _step(self, event: TensorEvent) -> int | None:
+        """Return the step of an alert; of a cause that is in none, the one that uses it first."""
+        snapshot, found = self.snapshot, self.snapshot.explanation
+        step = step_of(snapshot.run, snapshot.dataflow, event)
+        if step is not None or found is None or (number := found.group_of(event)) is None:
+            return step
+        finding = found.groups[number].finding
+        return finding.step if finding.event == event else None
 
     def fit_columns(self, rows: range, width: int) -> None:
         """See `VirtualList`: what else there is of alerts gets what the names in view leave."""

@@ -177,6 +177,8 @@ class SourceCode(Pane):
     def _ops_beside(self, number: int, start: int, end: int) -> Line:
         """Return the types of the ops that a line runs, where they have room.
 
+        They begin before their column where that shows all of them.
+
         Args:
             number: The line.
             start: Where its text ends.
@@ -185,8 +187,11 @@ class SourceCode(Pane):
         op_types = self._ops_of_line(number)
         if self._ops_at is None or not op_types:
             return ()
-        begin = max(self._ops_at, start + 2)
-        words, room = self.charset.safe(", ".join(op_types)), end - begin - 1
+        words = self.charset.safe(", ".join(op_types))
+        begin, fitting = max(self._ops_at, start + 2), end - 1 - cell_len(words)
+        if start + 2 <= fitting:
+            begin = min(begin, fitting)
+        room = end - begin - 1
         if room < min(cell_len(words), _LEAST_OPS):
             return ()
         words = self.charset.fit(words, min(cell_len(words), room))

@@ -175,10 +175,12 @@ class StackTrace(Pane):
         function_width, place_width = self._columns
         sticky = f" {self.charset.sticky}" if selected and self.session.focus.sticky else ""
         place = self.charset.fit_path(_place(frame), place_width - 1 - len(sticky)) + sticky
+        spare = place_width - 1 - cell_len(place)  # for a function that is too long for its column
+        lent = min(spare, max(0, cell_len(self.charset.safe(frame.function)) - function_width))
         cells: list[Cell] = [
             (mark + " ", ""),
-            (self.charset.fit(frame.function, function_width), style or "call"),
-            (" " + self.charset.fit(place, place_width - 1), style),
+            (self.charset.fit(frame.function, function_width + lent), style or "call"),
+            (" " + self.charset.fit(place, place_width - 1 - lent), style),
         ]
         below = any(line.code for line in self._lines)
         if not below and self._room_for_code(width) >= _LEAST_CODE:

@@ -215,6 +215,8 @@ def shape_and_type(summary: TensorSummary | None) -> str:
     if summary.shape is not None:
         return f"{summary.dtype or ''}{shape(summary)}"
     size = "" if summary.size is None else compact(summary.size)
+    if size and summary.dtype is None and summary.rank is None:
+        return f"{size} element{'s' if summary.size != 1 else ''}"  # a number alone tells nothing
     rank = "" if summary.rank is None else f"{summary.rank}D"
     return " ".join(filter(None, (summary.dtype, rank, size)))
 
