@@ -135,8 +135,13 @@ def test_disabled_functions_still_work_and_enabling_goes_on(tmp_path: Path) -> N
     assert sum(oracle.traces(reader).values()) == 4
     (metadata,) = tmp_path.glob("*.metadata")
     said = [events.DebugEvent.decode(r) for _, r in tfrecord.records(metadata.read_bytes())]
-    ended = [events.DebugMetadata.decode(event.debug_metadata).ended for event in said]
-    assert ended == [0, 1, 0, 1]
+    ended = [
+        events.DebugMetadata.decode(event.debug_metadata).ended
+        if event.debug_metadata
+        else events.Omission.decode(event.omission).kind
+        for event in said
+    ]
+    assert ended == [0, 1, 0, omissions.PAUSED, omissions.RESUMED, 1]
     (file_set,) = filesets.find_file_sets(str(tmp_path))
     sizes = [os.path.getsize(file_set.path(suffix)) for suffix in filesets.SUFFIXES[1:]]
     assert events.DebugMetadata.decode(said[-1].debug_metadata).file_sizes == sizes
