@@ -199,7 +199,7 @@ class Neighbours:
         """
         handle = next(iter(self._timeline.input_ids(access.index)), 0)
         key = self._run.executions.kind(access.index).file_set, handle
-        known = {variable.key: variable for variable in self._run.variables}
+        known = self._variables.named
         variable = known.get(key)
         name = variable.name if variable is not None else "variable"
         if variable is not None and variable.slot_of:

@@ -32,7 +32,10 @@ _ITERATIONS = {
     Measured.FEW_ITERATIONS: (0, 4, *(1 << exponent for exponent in range(5, 31))),
     Measured.MANY_ITERATIONS: (0, *(1 << exponent for exponent in range(31))),
 }
-"""Those of a loop that are measured: loops can be long, and to find extremes takes Python."""
+"""Those of a loop that are measured: loops can be long, and to find extremes takes Python.
+
+Of fewer than the few (0, 4, 32, 256) a gradient that vanishes over the time steps is not told.
+"""
 _FIRST = 16
 """So many steps, calls and executions are measured in any case: many a program breaks early."""
 _EARLY, _EARLY_EVERY = 200, 10
