@@ -97,20 +97,44 @@ class Group:
 
         Args:
             row: See `queue_rows`.
-            *arrays: See `GroupPlan.columns`.
+            *arrays: See `GroupPlan.columns`; then, where the graph has looked at none of them, the
+                tensors of `GroupPlan.places`.
         """
         self.guarded(self._take, row, arrays)
         return []
 
     def _take(self, row: Any, arrays: tuple[Any, ...]) -> None:
-        values = self.values_of(np.atleast_2d(row))
+        columns = len(self.plan.columns)
+        rows, tensors = np.atleast_2d(row), arrays[columns:]
+        values = self.values_of(self._with_looks(rows, tensors) if tensors else rows)
         if values is None:
             return
-        for name, array in zip(self.plan.columns, arrays, strict=True):
+        for name, array in zip(self.plan.columns, arrays[:columns], strict=True):
             # A string on its own comes as bytes, not as an array.
             array = np.array(array, object if isinstance(array, bytes) else None)
             values.setdefault(name, []).append(array)
         self.dump.traces_taken(self, values)
+
+    def _with_looks(self, row: queue_rows.Rows, tensors: tuple[Any, ...]) -> queue_rows.Rows:
+        """Return the rows of an execution at whose tensors the graph has not looked.
+
+        Args:
+            row: The first, without sizes.
+            tensors: See `GroupPlan.places`.
+        """
+        plan = self.plan
+        rows = np.repeat(row, queue_rows.rows_for(plan.sizes_put), axis=0)
+        rows[:, queue_rows.PART] = range(len(rows))
+        if plan.sizes_put:
+            for number, unsized in enumerate(plan.unsized):
+                part, column = divmod(number, queue_rows.SIZES_IN_ROW)
+                rows[part, queue_rows.SIZES + column] = tensors[plan.places[unsized][0]].size
+        is_measured = plan.measured and self.dump.is_measured(int(rows[0, queue_rows.ITERATION]))
+        is_bad = [not _is_healthy(tensor) for tensor in tensors[: len(plan.seen)]]
+        if not (is_measured or plan.overwritten or any(is_bad)):
+            return rows
+        curt = np.array([is_bad, is_bad], float).T
+        return np.atleast_2d(self._with_details(rows, curt, tensors, is_measured))
 
     def take_constants(self, executions: int) -> int:
         """Return of how many of some executions bad constants are told, although they are known."""
@@ -285,3 +309,7 @@ class Group:
         key = row.flat[queue_rows.KEY] = next(self._keys)
         self._found[key] = values
         return row
+
+
+def _is_healthy(tensor: Any) -> bool:
+    return summaries.all_finite(tensor) or not summaries.count_bad(tensor).bad

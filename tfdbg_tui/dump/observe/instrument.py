@@ -10,8 +10,10 @@ into the queue.  Where a group has few elements, it hands them over in any case,
 (see `elements`).
 
 In modes that tell more of healthy tensors than sizes, and in sessions of TensorFlow 1, one PyFunc,
-the *sink*, takes what was found instead of the queue.  Groups are limited, so that not too much is
-kept alive, and not too much is lost when an op raises in the middle of a graph.
+the *sink*, takes what was found instead of the queue.  In a v1 graph it takes a few tensors
+themselves, and Python looks at them: programs that make ops for each run wait each time until
+TensorFlow has gone through all ops of the graph.  Groups are limited, so that not too much is kept
+alive, and not too much is lost when an op raises in the middle of a graph.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ if TYPE_CHECKING:
 
 _FEW_TENSORS = 16
 _FEW_ELEMENTS = 4096
-"""Of up to so many tensors and elements, it costs less to hand over all than to look at them."""
+"""Of up to so many tensors and elements, it costs less to hand over all than to look at them.  In a
+v1 graph it does for so few tensors of any size."""
 _QUICKLY_COUNTED_BYTES = 1 << 20
 """Python counts in more than these about as quickly as a graph."""
 _ROW_MODES = (
@@ -133,17 +136,37 @@ class _GroupBuilder:
         elif mode is TensorDebugMode.SHAPE:
             after += self._add_shapes()
         else:
-            looks = Looks(self._place, self._ops, self._items, self._plan, self._input_row)
+            by_python = self._costs_less_by_python()
+            looks = Looks(
+                *(self._place, self._ops, self._items, self._plan, self._input_row),
+                by_python=by_python,
+            )
             self._columns += looks.columns
+            if by_python and looks.tensors:
+                return self._hand_to_python(looks, after)
         if self._serial is not None:
             self._columns.append(("serial", self._serial))
             after.append(self._waited(self._items[0]))  # What is constant may be in a branch.
-        self._plan.columns = tuple(name for name, _ in self._columns)
+        self._name_columns()
         self._plan.sizes_put = len(looks.sizes) if looks is not None else 0
         looks = looks if looks is not None and looks.tensors else None
         if goes_into_queue(self._place, mode):
             return self._put_all(looks, after)
         return self._call_sink(looks, after)
+
+    def _hand_to_python(self, looks: Looks, after: Sequence[Any]) -> Any:
+        """Return an op that hands the tensors to the sink, which looks at them: two ops in all."""
+        if self._serial is not None:
+            self._columns.append(("serial", self._serial))
+        self._name_columns()
+        if self._plan.mode is not TensorDebugMode.CURT_HEALTH:
+            self._plan.sizes_put = len(self._plan.unsized)
+        row = row_queue.row_tensor(self._host, self._number, self._counter(), [])
+        inputs = [row, *(column for _, column in self._columns), *looks.tensors]
+        return callbacks.call_sink(self._host.after(after), inputs)
+
+    def _name_columns(self) -> None:
+        self._plan.columns = tuple(name for name, _ in self._columns)
 
     def _call_sink(self, looks: Looks | None, after: Sequence[Any]) -> Any:
         """Return an op that calls Python in each execution."""
@@ -258,6 +281,11 @@ class _GroupBuilder:
     def _put(self, row: Any, words: Any, after: Sequence[Any]) -> Any:
         number = self._number_of_iteration() if self._ends is None else self._ends
         return row_queue.put(self._host.after(after), row, number, words)
+
+    def _costs_less_by_python(self) -> bool:
+        """Return whether the sink is to look at the tensors: of many, ops do it in less time."""
+        is_full = self._plan.mode is TensorDebugMode.FULL_HEALTH
+        return self._place.counts_ops and not is_full and len(self._items) <= _FEW_TENSORS
 
     def _are_elements_few(self) -> bool:
         """Return whether to hand over all elements costs less than to look at them.

@@ -37,6 +37,7 @@ class Looks:
         items: The tensors.
         plan: The group's; filled in.
         input_row: Returns the row of any recorded tensor of the graph.
+        by_python: Whether the sink gets the tensors, and Python looks at them in each execution.
 
     Attributes:
         columns: What a sink gets of each execution, and its names.
@@ -51,7 +52,10 @@ class Looks:
         items: Sequence[Observed],
         plan: GroupPlan,
         input_row: Callable[[Any], Row | None],
+        *,
+        by_python: bool,
     ) -> None:
+        self._by_python = by_python
         self._place = place
         self._ops = ops
         self._items = items
@@ -72,7 +76,7 @@ class Looks:
         if full and large:
             self._add_ranks(large)
             self._add_signs(large)
-        if plan.mode is not TensorDebugMode.CURT_HEALTH:
+        if plan.mode is not TensorDebugMode.CURT_HEALTH and not by_python:
             unsized = [self._widened(self._here(item)) for item in large if item.row.size is None]
             self.sizes = [ops.tensor("Size", t, out_type=tf.int64) for t in unsized]
         self._find_places(packs)
@@ -160,7 +164,7 @@ class Looks:
                 row = self._items[number].row
                 alike.setdefault((row.dtype, row.shape), []).append(number)
         for rows in alike.values():
-            if len(rows) > 1 or plan.mode is TensorDebugMode.FULL_HEALTH:
+            if (len(rows) > 1 and not self._by_python) or plan.mode is TensorDebugMode.FULL_HEALTH:
                 plan.packs.append(rows)
             else:
                 plan.large += rows

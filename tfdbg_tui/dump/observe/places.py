@@ -33,6 +33,7 @@ class Place(Protocol):
         repeated: Whether the ops may run many times in a call.
         settles: Whether those ops may ask for what is settled (see `settled`): they may have a
             state for TensorFlow, and all tensors are on the CPU.
+        counts_ops: Whether each op costs more than to let Python look at a few tensors.
     """
 
     graph: Any
@@ -40,6 +41,7 @@ class Place(Protocol):
     measured: Any
     repeated: bool
     settles: bool
+    counts_ops: bool
 
     def tensor(self, tensor: Any) -> Any:
         """Return what stands in `graph` for a tensor of the program, or None."""
@@ -63,6 +65,7 @@ class V1Graph:
 
     def __init__(self, graph: Any, serial: Any, copies: Mapping[str, Any]) -> None:
         self.graph = graph
+        self.counts_ops = not devices.has_accelerator()
         self.serial = serial
         self._copies = copies
 
@@ -124,6 +127,7 @@ class AddedGraph:
         self.repeated = (usage.in_loop or usage.stateless) and not usage.device
         is_plain = not (usage.stateless or usage.device or usage.in_session)
         self.settles = is_plain and not devices.has_accelerator()
+        self.counts_ops = False
         self.measured: Any = None
         self.graph = own.new_graph()
         self.ops: AddedOps | None = None

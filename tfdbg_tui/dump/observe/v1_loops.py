@@ -118,6 +118,7 @@ class InV1Loop:
     measured = None
     repeated = False
     settles = False
+    counts_ops = False
 
     def __init__(self, around: Any, iteration: Any, serial: Any, after: Sequence[Any]) -> None:
         self.graph = own.new_graph()

@@ -18,6 +18,7 @@ from tensorflow.python.ops import gen_experimental_dataset_ops
 from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.dump.tensorflow import functions, own
 from tfdbg_tui.dump.tensorflow.function_defs import called_functions
+from tfdbg_tui.dump.tensorflow.graph_state import state_of
 from tfdbg_tui.dump.tensorflow.private import declare
 
 if TYPE_CHECKING:
@@ -59,7 +60,13 @@ def _operations_plain(original: Any) -> Any:
         operations = original(graph)
         if graph.building_function:
             return operations
-        return [op for op in operations if not op.name.startswith(own.SCOPE)]
+        state = state_of(graph)
+        seen, plain = state.programs_ops  # A graph that grows with each run has many.
+        if seen < len(operations):
+            new = operations[seen:]
+            plain += tuple(op for op in new if not op.name.startswith(own.SCOPE))
+            state.programs_ops = len(operations), plain
+        return list(plain)
 
     return get_operations
 

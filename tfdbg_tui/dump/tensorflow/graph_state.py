@@ -31,6 +31,7 @@ class GraphState:
         sessions: What `observe.sessions` has added to it.
         copies: What `observe.function_copies` has made of its functions, by the number of the dump.
         ops_with_copies: How many of its ops call copies, and its version then.
+        programs_ops: How many ops it had, and which of them were the program's.
     """
 
     is_own: bool = False
@@ -40,6 +41,7 @@ class GraphState:
     sessions: Any = None
     copies: dict[int, dict[Any, Any]] = field(default_factory=dict)
     ops_with_copies: tuple[int, int] = (0, 0)
+    programs_ops: tuple[int, tuple[Any, ...]] = (0, ())
 
 
 def state_of(graph: Any) -> GraphState:
