@@ -81,6 +81,7 @@ class Hooks:
             wrapper = make(original)
             if inspect.isfunction(wrapper):
                 functools.update_wrapper(wrapper, original)
+            own_frames.leave_out_of_warnings(wrapper)
             setattr(hook.owner, hook.name, wrapper)
             self._originals.append((hook, original, wrapper))
         self.watch_eager_ops(True)

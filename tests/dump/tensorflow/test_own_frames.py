@@ -1,0 +1,54 @@
+"""What Python says about lines of the program, it says of the same lines as without a dump."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+import tfdbg_tui  # noqa: E402
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+v1 = tf.compat.v1
+
+
+def lines_warned_of() -> list[tuple[str, str]]:
+    """Return which file each of some warnings is about, of as many frames as there are."""
+
+    @tf.autograph.experimental.do_not_convert
+    def warn(x: Any) -> Any:
+        for frames in range(1, 30):
+            warnings.warn(str(frames), stacklevel=frames)
+        return x * 2.0
+
+    @tf.custom_gradient
+    def handed_on(x: Any) -> Any:
+        return tf.identity(x), warn
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tf.data.Dataset.range(3).map(lambda x: warn(tf.cast(x, tf.float32)))
+        x = tf.Variable(1.0)
+        with tf.GradientTape() as tape:
+            y = handed_on(x)
+        tape.gradient(y, x)
+        tf.function(warn)(1.0)
+        tf.py_function(warn, [1.0], tf.float32)
+        with tf.Graph().as_default(), v1.Session() as session:
+            session.run(tf.py_function(warn, [1.0], tf.float32))
+    return [(warning.filename, str(warning.message)) for warning in caught]
+
+
+def test_warnings_are_about_the_same_lines(tmp_path: Path) -> None:
+    plain = lines_warned_of()
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    dumped = lines_warned_of()
+    tfdbg_tui.disable_dump_debug_info()
+    assert len(plain) > 100
+    assert dumped == plain
