@@ -513,6 +513,32 @@ def slope_that_nobody_asks_for() -> Any:
     return _installed["reciprocal"](c([0.0, 2.0])) + 1
 
 
+@healthy
+def a_series_that_stops_where_each_number_is_small() -> Any:
+    p = c([0.0, 0.3])
+    x = -tf.math.log(p) / (1.0 + tf.math.log(p))
+
+    def step(stop: Any, index: Any, part: Any, total: Any) -> Any:
+        part = part * tf.abs(x) / (2.0 + index)
+        total = tf.where(stop, total, total + part)
+        return (part < 1e-3) | (index > 9.0), index + 1.0, part, total
+
+    start = tf.zeros_like(x, tf.bool), c(1.0), tf.ones_like(x), tf.ones_like(x)
+    total = tf.while_loop(lambda stop, *_: tf.reduce_any(~stop), step, start)[3]
+    guess = tf.where(x < 3.0 * p, x, total)
+    return tf.where(tf.equal(p, 0.0), 0.0, guess)
+
+
+@healthy
+def slope_of_what_is_not_watched() -> Any:
+    truth = c([1.0]) * 1.0
+    guess = tf.constant([inf])
+    with tf.GradientTape() as t:
+        t.watch(guess)
+        loss = tf.reduce_mean(tf.maximum(1.0 - truth * guess, 0.0))
+    return t.gradient(loss, guess)
+
+
 # ---- Sick ---------------------------------------------------------------------------------------
 
 
@@ -795,3 +821,18 @@ def gradient_of_computed_source() -> Any:
 @sick
 def result_with_its_own_gradient() -> Any:
     return _installed["unguarded_reciprocal"](c([0.0, 2.0]))
+
+
+@sick
+def nan_that_is_compared_away() -> Any:
+    x = tf.sqrt(c([-1.0, 4.0]))
+    return tf.where(x > 0.0, x, 0.0)
+
+
+@sick
+def slopes_of_one_line_of_which_both_are_watched() -> Any:
+    a, b = c([0.0, 1.0]), c([2.0, 1.0])
+    with tf.GradientTape() as t:
+        t.watch([a, b])
+        y = (a / a) * b
+    return t.gradient(y, [a, b])

@@ -27,7 +27,7 @@ VALUE_INPUTS: dict[str, tuple[int, ...]] = {
         ),
         (0,),
     ),
-    **dict.fromkeys(("Split", "Fill", "TensorListFromTensor"), (1,)),
+    **dict.fromkeys(("Assign", "Fill", "TensorListFromTensor"), (1,)),
     "Split": (1,),
     "SplitV": (0,),
     "OneHot": (2, 3),

@@ -483,3 +483,19 @@ def test_a_graph_has_as_many_operations_as_without(dump: Path) -> None:
     assert graph.num_operations() == before + 1
     assert [op.name for op in graph.operations] == [op.name for op in graph.get_operations()]
     assert graph.get_operations()[before:] == [log.op]
+
+
+def test_a_training_that_diverges_is_one_bug(dump: Path, resources: bool) -> None:
+    x, y = v1.placeholder(tf.float32), v1.placeholder(tf.float32)
+    w = v1.get_variable("w", initializer=0.3)
+    b = v1.get_variable("b", initializer=0.1)
+    cost = tf.reduce_sum(tf.pow(x * w + b - y, 2)) / 6
+    train = v1.train.GradientDescentOptimizer(1e6).minimize(cost)
+    with v1.Session() as session:
+        session.run(v1.global_variables_initializer())
+        for _ in range(8):
+            session.run(train, {x: 3.3, y: 1.7})
+        assert not np.isfinite(session.run([w, b])).any()
+        session.run(w)
+    (root,) = diagnosed(dump).roots
+    assert (root.op_type, root.rule) == ("Pow", "diverged-until-overflow")

@@ -59,6 +59,10 @@ class Assigned:
             return self._assigned_in_graph(event, op, at, name)
         return self._last_assigned(history, name, event)
 
+    def held_by(self, variable: GraphOp, at: At) -> Producer:
+        """Return what was last assigned to a variable of TensorFlow 1 that a session fetches."""
+        return self._assigned_in_graph(None, variable, at, f"{variable.name}:0")
+
     def before(self, handle: int, before: int, name: str) -> Producer:
         """Return what was last assigned to a variable before an execution.
 
@@ -116,7 +120,9 @@ class Assigned:
     def _is_of(self, event: TensorEvent | None, graph_id: str) -> bool:
         return event is not None and graph_id_of(self._run, event) == graph_id
 
-    def _assigned_in_graph(self, event: TensorEvent, op: GraphOp, at: At, name: str) -> Producer:
+    def _assigned_in_graph(
+        self, event: TensorEvent | None, op: GraphOp, at: At, name: str
+    ) -> Producer:
         """Return what was last assigned in the same graph to what is called the same there.
 
         In a session that is the same variable; in a function it most likely is.

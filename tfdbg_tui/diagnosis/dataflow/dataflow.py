@@ -172,6 +172,8 @@ class Dataflow:
         if found.event is not None and found.event.kind == "graph_execution":
             if self.timeline.execution_of(found.event.index) == event.index:
                 return found
+            if found.via == "variable":
+                return found
         elif grouped:
             # Of calls that ran side by side the writer cannot say which one made what.
             found = self._resolver.resolve(graph_id, ref, replace(at, execution=None), MAX_DEPTH)

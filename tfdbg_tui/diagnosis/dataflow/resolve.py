@@ -123,6 +123,8 @@ class Resolver:
             return self.resolve(graph_id, source, at, depth - 1)
         if op.op_type == "Placeholder":
             return self._argument(op, at, depth - 1)
+        if self._variables.is_reference(op):
+            return self.assigned.held_by(op, at)
         through_loop = self._v1_loops.behind(op, at, depth)
         if through_loop is not None:
             return through_loop

@@ -152,21 +152,30 @@ class Variables:
         """Whether an op gives back the value of a variable."""
         if op.op_type == "Identity" and op.inputs:
             source = self._run.op(op.graph_id, op.inputs[0].op_name)
-            return source is not None and source.op_type in _REFERENCES
+            return source is not None and self.is_reference(source)
         return op.op_type in READS
+
+    def is_reference(self, op: GraphOp) -> bool:
+        """Whether an op is a variable of TensorFlow 1 itself, which a session may fetch."""
+        return op.op_type in _REFERENCES
 
     def assigned(self, read: GraphOp) -> Iterator[tuple[TensorRef, bool]]:
         """Yield what ops of the same graph assign to a read variable, the last one first.
 
         With each comes whether the assignment was built, and so happens, before the reading.
         """
-        if not read.inputs:
+        if self.is_reference(read):
+            name = read.name
+        elif read.inputs:
+            name = read.inputs[0].op_name
+        else:
             return
-        for op in reversed(self._in_graph(read.graph_id).get(read.inputs[0].op_name, [])):
+        for op in reversed(self._in_graph(read.graph_id).get(name, [])):
             ref = self._value(op)
             if self._timeline.is_traced(op.graph_id, ref):
                 # A session runs what of its graph it is asked for: the order says nothing.
-                yield ref, op.wall_time < read.wall_time and read.op_type != "Identity"
+                in_order = read.op_type != "Identity" and not self.is_reference(read)
+                yield ref, in_order and op.wall_time < read.wall_time
 
     def before_read(self, read: GraphOp, at: At, execution: int) -> Iterator[Assignment] | None:
         """Return the assignments to what an op in a function reads, the last one first.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.dataflow.variables import computes
 from tfdbg_tui.diagnosis.events import (
     Kind,
     TensorEvent,
@@ -93,13 +94,21 @@ class SameBug:
     def _marks(self, event: TensorEvent) -> set[Mark]:
         """Return what a tensor has in common with others: numbers too large, its code, inputs."""
         marks: set[Mark] = {("input", source) for source in self._inputs(event)}
-        if op_type_of(self._run, event) in GROWS:
+        if op_type_of(self._run, event) in GROWS or self._is_step_to_infinity(event):
             marks.add(_OVERFLOW)
         if self._is_made_by_library(event):  # As the step of an optimizer, for each variable.
             line = op_type_of(self._run, event), event.slot, stack_id_of(self._run, event)
             marks.add(("library", line))
         key = self._code_key(event)
         return marks | {("code", key)} if key is not None else marks
+
+    def _is_step_to_infinity(self, event: TensorEvent) -> bool:
+        """Whether a variable became infinite when it was updated, not NaN as by 0 / 0."""
+        summary = self._summaries(event)
+        if summary is None or summary.nan != 0:
+            return False
+        step = computes(op_type_of(self._run, event) or "")
+        return step or any(producer.updated_by for producer in self._dataflow.producers(event))
 
     def _is_made_by_library(self, event: TensorEvent) -> bool:
         """Whether a line of a library, not of the user, has made a tensor in a forward pass."""

@@ -116,6 +116,43 @@ class BadUse:
         return bool(decided) and selects.issuperset(map(_op_of, decided))
 
     @property
+    def decides_about_bad_elements(self) -> bool:
+        """Whether comparisons of NaN only tell selects that give NaN as often as it was compared.
+
+        So an algorithm that computes many numbers at once goes on with what it leaves out later.
+        That a loop ends at last decides nothing, where NaN goes on by itself.
+        """
+        uses = self.dataflow.neighbours.uses
+        takers = uses(self.dataflow.neighbours.of_event(self.event))
+        waiting = [taker for taker in takers if taker.name == self.use.name]
+        seen, decided = set(waiting), False
+        while waiting:
+            answer = waiting.pop()
+            followers = uses(answer)
+            ends = answer.is_boundary or answer.op_type in _REDUCES_ANSWERS
+            decided |= not followers and ends and any(map(self._holds_it, takers))
+            for taker in followers:
+                if taker.op_type in SELECTS_ELEMENTS and taker.input_slot == 0:
+                    if not self._holds_it(taker):
+                        return False
+                    decided = True
+                elif (
+                    not (taker.is_boundary or taker.op_type in _PASSES_ANSWERS)
+                    or len(seen) > _FOLLOWED
+                ):
+                    return False
+                elif taker not in seen:
+                    seen.add(taker)
+                    waiting.append(taker)
+        return decided
+
+    def _holds_it(self, taker: Node) -> bool:
+        """Whether what takes NaN, or an answer about it, is NaN as often."""
+        given = self.summaries(self.event)
+        made = self.summaries(taker.event) if taker.event is not None else None
+        return made is not None and given is not None and (made.nan or 0) >= (given.nan or 1)
+
+    @property
     def goes_into_function(self) -> bool:
         """Whether the op is a call, and what happens inside is on record."""
         if self.op_type in CONTROL or self.use.via == "argument":
@@ -232,6 +269,9 @@ class Row:
     why: str
 
 
+_REDUCES_ANSWERS = frozenset({"All", "Any"})
+_PASSES_ANSWERS = COMBINES_ANSWERS | _REDUCES_ANSWERS
+_FOLLOWED = 100  # answers that come of one comparison
 _ALWAYS = frozenset(Tolerance)
 _NEVER = frozenset[Tolerance]()
 _UNLESS_NAN = _ALWAYS - {Tolerance.LEFT_OUT}
@@ -258,6 +298,12 @@ USES = (
         lambda use: use.op_type in COMPARISONS and use.decides_about_itself,
         _ALWAYS,
         "the program replaces ∞ where it compares it",
+    ),
+    Row(
+        "decides-about-bad-elements",
+        lambda use: use.op_type in COMPARISONS and use.decides_about_bad_elements,
+        _ALWAYS,
+        "what is taken where NaN was compared is bad as well, and looked at by itself",
     ),
     Row(
         "compared",

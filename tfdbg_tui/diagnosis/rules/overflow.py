@@ -346,7 +346,7 @@ RULES = (
     Rule(
         id="diverged-until-overflow",
         title="Training diverged until numbers overflowed",
-        op_types=_MATMULS | _SUMS | _PRODUCTS,
+        op_types=_MATMULS | _SUMS | _PRODUCTS | _STEPS,
         test=_diverged,
         why="The same tensor was finite in the steps before: values grew from step to step, as "
         "they do "
