@@ -205,6 +205,10 @@ def is_not_given(run: Run, event: TensorEvent) -> bool:
     stack_id = stack_id_of(run, event)
     if event.kind != "execution" or stack_id is None or is_users_gradient(run, event):
         return False
+    made = run.executions[event.index].output_tensor_ids[event.slot : event.slot + 1]
+    file_set = run.executions.kind(event.index).file_set
+    if made and run.is_left_gradient(file_set, made[0]):
+        return True
     frames = run.stack(stack_id)
     tapes = [given for place, given in run.gradients_given.items() if _is_in(run, place, frames)]
     return bool(tapes) and not any(stack_id in given for given in tapes)

@@ -371,9 +371,9 @@ class DumpWriter:
 
     def gradients_end(self, given: Sequence[int], frame: Any) -> None:
         """See `Listener`: record which ops made what a tape gives."""
-        makers = self._eager.tape_ops.end(given)
-        if makers is not None and not self._recorder.broken:
-            self._variables.gradients_given(self._locations.here(frame).encoded, *makers)
+        told = self._eager.tape_ops.end(given)
+        if told is not None and not self._recorder.broken:
+            self._variables.gradients_given(self._locations.here(frame).encoded, *told)
 
     def call_begins(self, name: str) -> Call | None:
         """Note that a function starts."""

@@ -244,6 +244,13 @@ class Run:
         """Those of `gradients_given` whose tensors other gradient ops took, too, by the place."""
         return _by_place(d.gradients_passed_on for d in self._definitions)
 
+    def is_left_gradient(self, file_set: int, tensor_id: int) -> bool:
+        """Whether an eager tensor is bad, and neither given nor used by the tape that made it.
+
+        Told of tensors made in `gradients_given` alone, as one line may make what is and is not.
+        """
+        return tensor_id in self._definitions[file_set].gradients_left
+
     def layer_of_kind(self, kind: ExecutionKind) -> Layer | None:
         """Return the layer in whose call executions of a kind ran, where that is recorded."""
         return self._definitions[kind.file_set].layers.get(kind.layer)

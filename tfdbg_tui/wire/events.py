@@ -244,6 +244,8 @@ class GradientsGiven(Message):
     makers: list[bytes] = pb(2, FieldType.BYTES_LIST)
     # Those of them whose tensors other gradient ops took, too.
     passed_on: list[bytes] = pb(3, FieldType.BYTES_LIST)
+    # Numbers of the bad tensors that these ops' lines made, but the tape neither gave nor used.
+    left: list[int] = pb(4, FieldType.INTS)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.encode import eager_tensors, summaries
+from tfdbg_tui.dump.encode.executions import EagerValues
 from tfdbg_tui.dump.observe import skipped_ops
 from tfdbg_tui.dump.observe.calls import Call, Moment
 from tfdbg_tui.dump.observe.forward_layers import ForwardLayers
@@ -186,6 +187,8 @@ class EagerExecutions:
             if in_scope
             else self._tensors.left_out(outputs)
         )
+        if isinstance(values, EagerValues) and values.bad_slot is not None:
+            self.tape_ops.note_bad(made)
         if is_whole:
             values = self._tensors.whole(values, outputs)
         try:

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+class Given(NamedTuple):
+    """Which eager ops made what a tape gives.
+
+    Attributes:
+        makers: Code locations of the ops.
+        passed_on: Those of the ops whose tensors other ops of the tape take as well.
+        left: Numbers of the bad tensors that these lines made, but the tape neither gives nor uses.
+    """
+
+    makers: set[bytes]
+    passed_on: set[bytes]
+    left: list[int]
 
 
 class TapeOps(threading.local):
@@ -16,6 +30,7 @@ class TapeOps(threading.local):
         self._depth = 0
         self._makers: dict[int, bytes] = {}  # code locations, by the number of a tensor
         self._taken: set[int] = set()  # numbers of tensors
+        self._bad: list[int] = []  # numbers of tensors
 
     def begin(self) -> None:
         """Note that a tape begins."""
@@ -33,20 +48,32 @@ class TapeOps(threading.local):
             self._taken.update(taken)
             self._makers.update(dict.fromkeys(made, location))
 
-    def end(self, given: Iterable[int]) -> tuple[set[bytes], set[bytes]] | None:
-        """Return the code locations of the ops that made what a tape gives; None if it ran none.
+    def note_bad(self, made: Iterable[int]) -> None:
+        """Note that what an op has made is bad.
 
-        With them: those of the ops whose tensors other ops of the tape take as well.
+        Args:
+            made: Numbers of its outputs.
+        """
+        if self._depth:
+            self._bad.extend(made)
+
+    def end(self, given: Iterable[int]) -> Given | None:
+        """Return which ops made what a tape gives; None if it ran none.
 
         Args:
             given: Numbers of the tensors.
         """
-        makers, taken = self._makers, self._taken
+        makers, taken, bad = self._makers, self._taken, self._bad
         self._depth -= 1
         if not self._depth:
-            self._makers, self._taken = {}, set()
+            self._makers, self._taken, self._bad = {}, set(), []
         if not makers:
             return None
-        known = [number for number in given if number in makers]
-        passed_on = {makers[number] for number in known if number in taken}
-        return {makers[number] for number in known}, passed_on
+        known = {number for number in given if number in makers}
+        lines = {makers[number] for number in known}
+        passed_on = {makers[number] for number in known & taken}
+        if self._depth:
+            taken |= known  # by the gradient function that asked this tape
+            return Given(lines, passed_on, [])
+        left = [number for number in bad if number not in taken | known]
+        return Given(lines, passed_on, [number for number in left if makers.get(number) in lines])

@@ -107,21 +107,24 @@ class VariableRecords:
                 self._write(handle, variables.name_of(variable), variables.is_trainable(variable))
         self._define(gradient_request=place.encode())
 
-    def gradients_given(self, place: bytes, makers: set[bytes], passed_on: set[bytes]) -> None:
+    def gradients_given(
+        self, place: bytes, makers: set[bytes], passed_on: set[bytes], left: list[int]
+    ) -> None:
         """Note which eager ops made what a tape has given.
 
         Args:
             place: Code location of where it was asked.
             makers: Those of the ops.
             passed_on: Those of the ops whose tensors others of the tape took, too.
+            left: Numbers of bad tensors of these ops that it neither gave nor used.
         """
         if len(self._given) >= _MAX_KNOWN:
             self._given.clear()
         known, known_passed_on = self._given.get(place) or (set(), set())
         new, new_passed_on = makers - known, passed_on - known_passed_on
-        if place not in self._given or new or new_passed_on:
+        if place not in self._given or new or new_passed_on or left:
             self._given[place] = makers | known, passed_on | known_passed_on
-            record = events.GradientsGiven(place, sorted(new), sorted(new_passed_on))
+            record = events.GradientsGiven(place, sorted(new), sorted(new_passed_on), left)
             self._define(gradients_given=record.encode())
 
     def _with_handles(self, some: Iterable[Any]) -> Iterator[tuple[int, Any]]:

@@ -73,6 +73,7 @@ class Definitions:
         self.gradient_requests: list[GradientRequest] = []
         self.gradients_given: dict[int, set[int]] = {}
         self.gradients_passed_on: dict[int, set[int]] = {}
+        self.gradients_left: set[int] = set()
         self.num_ops = 0
         self._texts: dict[int, SourceFile] = {}  # by offset of the record
         self._stacks = stacks
@@ -276,6 +277,7 @@ class Definitions:
         place = self._stack_id(record.code_location)
         makers = self.gradients_given.setdefault(place, set())
         makers.update(map(self._stack_id, record.makers))
+        self.gradients_left.update(record.left)
         if record.passed_on:
             passed_on = self.gradients_passed_on.setdefault(place, set())
             passed_on.update(map(self._stack_id, record.passed_on))
