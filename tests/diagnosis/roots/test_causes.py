@@ -125,6 +125,28 @@ def test_infinity_that_another_bug_hides_is_not_called_harmless(tmp_path: Path) 
     assert (report.roots[1].certainty, report.benign) == ("likely", ())
 
 
+def test_what_a_zero_makes_infinite_and_nan_is_one_bug_also_where_nan_hides_it(
+    tmp_path: Path,
+) -> None:
+    """As in ``((x - mean) / scale) ** 2 + log(scale)`` with a constant scale of 0."""
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Const", "scale")
+    program.op("f", "RealDiv", "x_over", "a:0", "scale:0")
+    program.op("f", "RealDiv", "mean_over", "b:0", "scale:0")
+    program.op("f", "Log", "Log", "scale:0")
+    program.op("f", "Sub", "Sub", "x_over:0", "mean_over:0")
+    program.op("f", "AddV2", "loss", "Sub:0", "Log:0")
+    program.op("f", "Neg", "Neg", "loss:0")
+    program.trace("f", "scale", floats(0, 1))
+    program.trace("f", "x_over", floats(INF, 1))
+    program.trace("f", "mean_over", floats(NAN, 1))
+    program.trace("f", "Log", floats(-INF, 1))
+    for name in ("Sub", "loss", "Neg"):
+        program.trace("f", name, floats(NAN, 1))
+    assert [root.op_name for root in diagnose(program.open()).roots] == ["mean_over"]
+
+
 def test_a_row_that_is_masked_completely_is_not(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)

@@ -153,6 +153,7 @@ class Merging:
                 self._same.add_root(group.event, len(kept))
                 self._roots[group.node] = group
                 kept.append(group)
+        numbered = kept
         kept = self._with_late_sources(kept)
         for root in kept:
             root.members.sort(key=lambda node: node.time)
@@ -164,7 +165,8 @@ class Merging:
         hidden = [root for root in kept if root.contained and self._is_hidden(root, harmful)]
         shown = []
         for root in hidden:
-            before = self._ancestor(root)
+            same = (numbered[number] for number in self._same.find(root.event))
+            before = next((root for root in same if root in harmful), None) or self._ancestor(root)
             if before is not None:
                 _blame(root, before)
             else:

@@ -184,8 +184,10 @@ class SameBug:
             if self._is_of_other_gradient(event, source):
                 continue
             summary = producer.given or self._summaries(source)
-            scalar = summary is not None and summary.size == 1 and not summary.zero
-            if not scalar and op_type_of(self._run, source) != "Const":
+            has_zero = summary is not None and bool(summary.zero)
+            scalar = summary is not None and summary.size == 1
+            number = scalar or op_type_of(self._run, source) == "Const"
+            if has_zero or not number:
                 found.add(source)
                 if depth and is_backward(self._run, source):
                     found |= self._inputs(source, depth - 1)
