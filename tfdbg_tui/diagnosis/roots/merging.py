@@ -165,8 +165,8 @@ class Merging:
         hidden = [root for root in kept if root.contained and self._is_hidden(root, harmful)]
         shown = []
         for root in hidden:
-            same = (numbered[number] for number in self._same.find(root.event))
-            before = next((root for root in same if root in harmful), None) or self._ancestor(root)
+            alike = (numbered[number] for number in self._same.find(root.event))
+            before = next((one for one in alike if one in harmful), None) or self._ancestor(root)
             if before is not None:
                 _blame(root, before)
             else:
