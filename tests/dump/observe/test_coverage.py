@@ -13,6 +13,7 @@ np = pytest.importorskip("numpy")
 
 import tfdbg_tui  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
+from tfdbg_tui.dump.encode import summaries  # noqa: E402
 from tfdbg_tui.dump.observe import coverage  # noqa: E402
 from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
 
@@ -70,7 +71,7 @@ NAN_CASES: dict[str, tuple[Callable[..., Any], list[list[int]]]] = {
     **CASES,
     **{
         name: (lambda x, name=name: getattr(raw, name)(x=x), [[2, 3]])
-        for name in ("Rsqrt", "Exp", "Expm1", "Tanh", "Sigmoid")
+        for name in ("Rsqrt", "Exp", "Expm1", "Tanh", "Sigmoid", "Erf", "Erfc")
     },
     "Softmax": (lambda x: raw.Softmax(logits=x), [[2, 3]]),
     "Slice": (lambda x: raw.Slice(input=x, begin=[0, 1], size=[2, 2]), [[2, 3]]),
@@ -163,7 +164,7 @@ def test_elements_that_may_not_reach_the_output_are_not_covered(make: Any, shape
     assert 0 not in list(coverage.covered_inputs(op))
 
 
-WIDE = 5000  # More elements than are packed; both large and small tensors are covered.
+WIDE = 40_000  # More elements than are packed or counted together; small ones are covered, too.
 
 
 @tf.function(autograph=False)
@@ -188,6 +189,7 @@ INPUTS = {
     "small": (np.ones(WIDE), [np.nan, 2.0]),
     "overflow": (np.ones(WIDE), [3e38, 3e38]),
     "all": (np.full(WIDE, -1.0), [-np.inf, np.nan]),
+    "nan": (np.full(WIDE, np.nan), [1.0, 2.0]),
 }
 
 
@@ -234,6 +236,23 @@ def test_what_was_not_looked_at_is_counted_where_it_is_bad(
                 }[len(vector)]
                 assert vector[1:].tolist() == expected, (mode, name, site)
             assert mode == "ADAPTIVE" or found.keys() == whole.keys()
+
+
+def test_what_others_make_nan_is_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = []
+
+    def count_bad(array: Any) -> Any:
+        counted.append(array.size)
+        return summaries.HealthCounts(size=array.size, nan=array.size)
+
+    monkeypatch.setattr(summaries, "count_bad", count_bad)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    large = tf.fill([WIDE], np.nan)
+    tf.function(lambda x: tf.square(x - tf.exp(x * 2.0)))(large)
+    tfdbg_tui.disable_dump_debug_info()
+    assert counted == [WIDE]  # in the argument
 
 
 def whole_tensors(root: Path) -> dict[Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from tfdbg_tui.wire import bad_elements
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable
+    from collections.abc import Set as AbstractSet
 
     from tfdbg_tui.dump.encode.elements import Layout
     from tfdbg_tui.dump.encode.group_plan import GroupPlan
@@ -44,6 +46,9 @@ _COMPARED_TOGETHER = 1 << 12
 
 Float64Array = npt.NDArray[np.float64]
 _TensorsWithRows = list[tuple[Any, list[int]]]
+_Counts = dict[int, Sequence[int]]
+"""Size, -∞, +∞ and NaN of rows."""
+_HEALTHY = 1, 0, 0, 0
 
 
 def is_whole(found: Float64Array) -> Any:
@@ -259,19 +264,53 @@ class DetailCounter:
         looked_at = np.flatnonzero(np.atleast_2d(curt)[:, 1]).tolist()
         behind = (pair for index in looked_at for pair in self._behind[index])
         small, others = _by_size(behind, tensors, _COUNTED_TOGETHER)
-        bad: dict[int, Sequence[int]] = {}
+        known: _Counts = {}
         for alike in small:
             arrays, rows_of_each = zip(*alike, strict=True)
             counts = summaries.count_bad_in_parts(arrays, list(map(len, rows_of_each)))
-            found = zip(itertools.chain(*rows_of_each), counts.tolist(), strict=True)
-            bad.update((row, counted) for row, counted in found if any(counted[1:]))
+            known.update(zip(itertools.chain(*rows_of_each), counts.tolist(), strict=True))
+        uncounted = {row for _, rows in others for row in rows}
+        covers = self._plan.covers
         # The tensor that covers another comes later, so whether it is bad is known here.
-        for row in sorted((row for _, rows in others for row in rows), reverse=True):
-            if self._plan.covers.get(row, row) in {row, *bad}:
-                counted = summaries.count_bad(self._elements(row, tensors))
-                if counted.bad:
-                    bad[row] = counted.size, counted.neg_inf, counted.pos_inf, counted.nan
-        return bad
+        for row in sorted(uncounted, reverse=True):
+            may_be_bad = row not in covers or any(known.get(covers[row], _HEALTHY)[1:])
+            if may_be_bad and row not in known:
+                self._count(row, uncounted, tensors, known)
+        return {row: counts for row, counts in known.items() if any(counts[1:])}
+
+    def _count(
+        self, row: int, uncounted: AbstractSet[int], tensors: Sequence[Any], known: _Counts
+    ) -> None:
+        """Count in a row, unless it is NaN all over because others are, which are counted before.
+
+        Args:
+            row: The row.
+            uncounted: The rows that may be bad, besides those that were counted at first.
+            tensors: See `GroupPlan.places`.
+            known: What was counted; what is counted now is added.
+        """
+
+        def is_nan(row: int) -> bool:
+            size, *_, nan = known.get(row, _HEALTHY)
+            return 0 < size == nan
+
+        waiting = [row]
+        while waiting:
+            row = waiting[-1]
+            makers = self._plan.makers.get(row)
+            is_made = makers is not None and makers.have(is_nan)
+            before = () if is_made or makers is None else makers.rows
+            first = next((each for each in before if each in uncounted and each not in known), None)
+            if first is not None:
+                waiting.append(first)
+                continue
+            elements = self._elements(row, tensors)
+            if is_made:
+                known[row] = elements.size, 0, 0, elements.size
+            else:
+                counted = summaries.count_bad(elements)
+                known[row] = counted.size, counted.neg_inf, counted.pos_inf, counted.nan
+            waiting.pop()
 
     def _rows_to_detail(
         self, bad: Sequence[int], found: Float64Array, tensors: Sequence[Any]

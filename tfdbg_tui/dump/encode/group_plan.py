@@ -13,6 +13,8 @@ from tfdbg_tui.dump.encode import queue_rows, traces
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from tfdbg_tui.dump.encode.settled import SettledPatterns
     from tfdbg_tui.dump.encode.summaries import HealthCounts
 
@@ -65,6 +67,22 @@ class HandedOver(NamedTuple):
     shape: tuple[int, ...] | None
 
 
+class Makers(NamedTuple):
+    """What makes a tensor NaN all over.
+
+    Attributes:
+        rows: Rows of tensors that it is computed from.
+        all: Whether all of these must be NaN all over, or else one.
+    """
+
+    rows: Sequence[int]
+    all: bool
+
+    def have(self, is_nan: Callable[[int], bool]) -> bool:
+        """Return whether they do, given which rows are NaN all over."""
+        return (all if self.all else any)(map(is_nan, self.rows))
+
+
 @dataclass(eq=False)
 class GroupPlan:
     """A group of graph tensors that are observed together.
@@ -94,6 +112,7 @@ class GroupPlan:
             beyond `rows`.  A bad one was an alert where it was made; here only the healthy add
             something, and what filters left out there.
         inputs: For each row, which rows its details include besides itself.
+        makers: What makes rows NaN all over.
         places: Which argument of `Group.detail` has the elements of a row, and where in the pack.
         handed_over: How each argument of `Group.detail` is handed over where its elements are; see
             `elements`.
@@ -119,6 +138,7 @@ class GroupPlan:
     seen: list[list[int]] = field(default_factory=list)
     extra_rows: list[Row] = field(default_factory=list)
     inputs: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    makers: dict[int, Makers] = field(default_factory=dict)
     places: dict[int, tuple[int, int | None]] = field(default_factory=dict)
     handed_over: tuple[HandedOver, ...] = ()
     settled: SettledPatterns | None = None

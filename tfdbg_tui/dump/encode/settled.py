@@ -20,24 +20,14 @@ from tfdbg_tui.dump.encode.queue_rows import FIRST_SETTLED
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from tfdbg_tui.dump.encode.group_plan import Makers
+
 _MAX_PATTERNS = 64
 _MAX_SIZE = 1 << 24
 """Up to here graphs count exactly."""
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
-
-
-class Makers(NamedTuple):
-    """What makes a tensor NaN all over.
-
-    Attributes:
-        rows: Rows of tensors that it is computed from.
-        all: Whether all of these must be NaN all over, or else one.
-    """
-
-    rows: Sequence[int]
-    all: bool
 
 
 class Source(NamedTuple):
@@ -169,8 +159,7 @@ class SettledPatterns:
         )
 
     def _is_made(self, index: int, makers: Makers, is_whole: BoolArray) -> bool:
-        are_whole = [is_whole[self._index[maker]] for maker in makers.rows]
-        return bool(is_whole[index]) and (all if makers.all else any)(are_whole)
+        return bool(is_whole[index]) and makers.have(lambda row: is_whole[self._index[row]])
 
     def _sum(self, counts: IntArray, is_seen: BoolArray) -> int:
         found = [

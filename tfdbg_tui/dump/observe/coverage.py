@@ -70,7 +70,8 @@ _NAN_OF_FIRST = frozenset(
     (
         *("Abs", "Neg", "Square", "Sqrt", "Rsqrt", "Log", "Log1p", "Exp", "Expm1", "Cast"),
         *("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "Sigmoid", "Softmax", "LogSoftmax"),
-        *("Sum", "Mean", "L2Loss", "BiasAddGrad", "Slice", "StridedSlice", "Tile", "BroadcastTo"),
+        *("Erf", "Erfc", "Sum", "Mean", "L2Loss", "BiasAddGrad"),
+        *("Slice", "StridedSlice", "Tile", "BroadcastTo"),
     )
 )
 """Ops whose outputs are NaN all over where the first input is, if they have elements."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from tfdbg_tui.dump.encode.group_plan import Makers
 from tfdbg_tui.dump.observe import coverage, elements, settled
 from tfdbg_tui.dump.tensorflow import tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
@@ -214,6 +215,17 @@ class Looks:
         if plan.adaptive:
             self._add_inputs(tensors)
         self.tensors = tensors
+        self._find_makers()
+
+    def _find_makers(self) -> None:
+        """Find out what makes the rows of which more is told than whether they are bad NaN."""
+        counted = set(self._plan.counted)
+        for number in counted & set(range(len(self._items))):
+            made_of, is_all = coverage.makers_of_nan(self._items[number].tensor.op)
+            rows = [coverage.row_of(tensor, self._row_numbers) for tensor in made_of]
+            known = [row for row in rows if row in counted]
+            if known and not (is_all and len(known) < len(rows)):
+                self._plan.makers[number] = Makers(known, is_all)
 
     def _add_inputs(self, tensors: list[Any]) -> None:
         """Let the details of a bad tensor include those of the inputs of its op."""

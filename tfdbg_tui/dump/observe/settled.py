@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode.queue_rows import KEY, WIDTH
-from tfdbg_tui.dump.encode.settled import Makers, SettledPatterns, sources
+from tfdbg_tui.dump.encode.settled import SettledPatterns, sources
 from tfdbg_tui.dump.observe import coverage, magnitudes
 from tfdbg_tui.dump.tensorflow import functions, graph_ops, own, resources
 from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from tfdbg_tui.dump.encode.group_plan import GroupPlan
+    from tfdbg_tui.dump.encode.group_plan import GroupPlan, Makers
     from tfdbg_tui.dump.observe.observed import Observed
 
 _NAME = "tfdbg_tui_settled"
@@ -91,7 +91,7 @@ def _makers_of_rows(
         is_made = bool(likely & inputs) and not coverage.leaves_zeros(item.op_type)
         if is_made or (is_given and row not in are_few):
             likely.add(row)
-        makers = _makers(item.tensor.op, row_numbers, tensors)
+        makers = plan.makers.get(row)
         if makers is not None and row not in are_few | as_read:
             are_likely = (maker in likely for maker in makers.rows)
             if (all if makers.all else any)(are_likely):
@@ -123,15 +123,6 @@ def _is_read_first(tensor: Any) -> bool:
     while op.type == "Identity":
         op = op.inputs[0].op
     return bool(op.type == "ReadVariableOp" and not op.control_inputs)
-
-
-def _makers(op: Any, row_numbers: Mapping[str, int], tensors: Mapping[int, Any]) -> Makers | None:
-    made_of, is_all = coverage.makers_of_nan(op)
-    rows = [coverage.row_of(tensor, row_numbers) for tensor in made_of]
-    known = [row for row in rows if row is not None and row in tensors]
-    if not known or (is_all and len(known) < len(rows)):
-        return None
-    return Makers(known, is_all)
 
 
 def looked_up(
