@@ -13,9 +13,7 @@ from tfdbg_tui.dump.encode import queue_rows, traces
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tfdbg_tui.dump.encode.settled import SettledPatterns
+    from tfdbg_tui.dump.encode.settled import Makers, SettledPatterns
     from tfdbg_tui.dump.encode.summaries import HealthCounts
 
 Values = dict[str, list[Any]]
@@ -65,22 +63,6 @@ class HandedOver(NamedTuple):
 
     dtype: Any
     shape: tuple[int, ...] | None
-
-
-class Makers(NamedTuple):
-    """What makes a tensor NaN all over.
-
-    Attributes:
-        rows: Rows of tensors that it is computed from.
-        all: Whether all of these must be NaN all over, or else one.
-    """
-
-    rows: Sequence[int]
-    all: bool
-
-    def have(self, is_nan: Callable[[int], bool]) -> bool:
-        """Return whether they do, given which rows are NaN all over."""
-        return (all if self.all else any)(map(is_nan, self.rows))
 
 
 @dataclass(eq=False)

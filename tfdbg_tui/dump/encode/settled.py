@@ -20,14 +20,28 @@ from tfdbg_tui.dump.encode.queue_rows import FIRST_SETTLED
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tfdbg_tui.dump.encode.group_plan import Makers
-
 _MAX_PATTERNS = 64
 _MAX_SIZE = 1 << 24
 """Up to here graphs count exactly."""
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
+
+
+class Makers(NamedTuple):
+    """What makes a tensor NaN all over.
+
+    Attributes:
+        rows: Rows of tensors that it is computed from.
+        all: Whether all of these must be NaN all over, or else one.
+    """
+
+    rows: Sequence[int]
+    all: bool
+
+    def have(self, is_nan: Callable[[int], bool]) -> bool:
+        """Return whether they do, given which rows are NaN all over."""
+        return (all if self.all else any)(map(is_nan, self.rows))
 
 
 class Source(NamedTuple):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.encode.group_plan import Makers
+from tfdbg_tui.dump.encode.settled import Makers
 from tfdbg_tui.dump.observe import coverage, elements, settled
 from tfdbg_tui.dump.tensorflow import tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode

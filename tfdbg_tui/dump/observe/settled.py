@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from tfdbg_tui.dump.encode.group_plan import GroupPlan, Makers
+    from tfdbg_tui.dump.encode.group_plan import GroupPlan
+    from tfdbg_tui.dump.encode.settled import Makers
     from tfdbg_tui.dump.observe.observed import Observed
 
 _NAME = "tfdbg_tui_settled"
