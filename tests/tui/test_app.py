@@ -229,9 +229,9 @@ async def test_a_long_name_is_told_whole_in_two_lines(open_app: Open, tmp_path: 
     made.op("f", "Const", name)
     made.trace("f", name, floats(1.0))
     made.open()
-    for size in ((80, 24), (120, 40)):
+    for size in ((80, 24), (100, 40)):
         async with open_app(tmp_path, size) as opened:
-            await opened.press("alt+3")
+            await opened.press("alt+3", "z")
             lines = "".join(line.strip("│ ") for line in opened.screen().split("\n"))
             assert f"{name}:0 · float32" in lines
 

@@ -39,7 +39,7 @@ async def test_eager_alerts_tell_their_line_and_not_the_type_that_names_them(
     async with open_app(tmp_path, (80, 24)) as opened:
         await opened.press("1", "z", "r")
         (alert,) = (line for line in opened.screen().split("\n") if "UnsortedSegmentSum:0" in line)
-        assert alert.split()[-5:] == ["UnsortedSegmentSum:0", "eager", "program.py:7", "NaN", "3"]
+        assert alert.split()[-4:] == ["UnsortedSegmentSum:0", "program.py:7", "NaN", "3"]
 
 
 async def test_in_a_healthy_run_there_is_nothing_to_list_in_time(

@@ -53,12 +53,23 @@ def test_the_op_type_is_there_with_a_long_name_beside_it() -> None:
         assert columns.name + sum(widths) + sum(columns.counts) <= room
 
 
-def test_the_op_type_makes_way_for_the_last_two_parts_of_a_name() -> None:
+def test_a_column_of_counts_makes_way_for_the_last_two_parts_of_a_name() -> None:
     name = "compile_loss/crossentropy/softmax_cross_entropy_with_logits/Reshape_2:0"
     facts = {"op type": "SoftmaxCrossEntropyWithLogits", "function": "one_step_on_data"}
-    columns = choose([TraceRow(name, facts, row(name).summary)], 72)
-    assert columns.name >= len("…/softmax_cross_entropy_with_logits/Reshape_2:0")
-    assert dict(columns.facts)["op type"] >= len(" SoftmaxCro…")
+    bad = TensorSummary(4, has_inf_or_nan=True, nan=1, neg_inf=0, pos_inf=0, neg=1, zero=1, pos=1)
+    for by in ("", "op type", "nan"):
+        for room in range(61, 100):
+            columns = choose_columns(
+                [TraceRow(name, facts, bad)],
+                room,
+                UNICODE,
+                several_devices=False,
+                sorted_by=by,
+            )
+            lent = columns.most_of_name - (dict(columns.facts)[by] if by == "op type" else 0)
+            assert lent >= len("…/softmax_cross_entropy_with_logits/Reshape_2:0") or by == "op type"
+            assert columns.counts[0]
+            assert columns.most_of_name + sum(columns.counts) <= room
 
 
 def test_the_smallest_number_does_not_stand_without_the_largest() -> None:
@@ -87,9 +98,8 @@ def test_healthy_rows_tell_their_numbers_and_no_columns_of_nothing() -> None:
     assert columns.counts[:3] == (0, 0, 0)
     assert columns.name >= len(healthy.name)
     assert any(choose([healthy], 200).counts), "there is room for both"
-    assert all(
-        choose([TraceRow("long" * 10 + "/" + "name" * 4, facts, healthy.summary)], 60).counts[:3]
-    )
+    long = TraceRow("long" * 10 + "/" + "name" * 4, facts, healthy.summary)
+    assert choose([long], 60).most_of_name >= len(long.name), "no column of nothing beside it"
     for other in (None, TensorSummary(4, has_inf_or_nan=True, nan=1, neg_inf=0, pos_inf=0)):
         shown = choose([healthy, TraceRow("b:0", facts, other)], 60)
         assert all(shown.counts[:3]), "that it has no value, or a bad one, is told"

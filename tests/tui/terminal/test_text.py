@@ -55,3 +55,28 @@ def test_the_last_two_parts_of_a_name_stay_whole() -> None:
     for width in range(len("…/projection_1/MatMul:0"), len(name)):
         assert UNICODE.fit_name(name, width).endswith("…/projection_1/MatMul:0")
     assert UNICODE.fit_name(name, 8).endswith("ul:0")
+
+
+def test_code_that_is_longer_than_a_line_is_not_broken_inside_a_word() -> None:
+    fix = "fix: tf.math.log(tf.clip_by_value(probs, 1e-7, 1.0))"
+    lines = ["fix: tf.math.log(", "tf.clip_by_value(probs,", "1e-7, 1.0))"]
+    assert UNICODE.wrapped(fix, 23) == lines
+    assert UNICODE.wrapped(fix, 23, 2) == [lines[0], "tf.clip_by_value(probs…"[:23]]
+    assert UNICODE.wrapped(fix, 23, 0) == []
+    assert UNICODE.wrapped("", 5) == [""]
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 20])
+def test_wrapped_lines_are_never_too_wide(width: int) -> None:
+    for text in (HOSTILE, "word " * 9, "a/" * 40 + "last:0", "f(" * 30):
+        for most in (None, 2):
+            lines = UNICODE.wrapped(text, width if text is not HOSTILE else width + 1, most)
+            assert all(cell_len(line) <= width + 1 for line in lines)
+
+
+def test_a_long_name_is_broken_between_its_parts_and_keeps_its_end() -> None:
+    name = "encoder/self_attention/query_dense/MatMul:0"
+    assert UNICODE.name_lines(name, 25, 3) == ["encoder/self_attention/", "query_dense/MatMul:0"]
+    assert UNICODE.name_lines(name, 60, 3) == [name]
+    assert UNICODE.name_lines(name, 25, 1) == ["…query_dense/MatMul:0"]
+    assert UNICODE.name_lines(name, 8, 3) == ["…uery_de", "nse/", "MatMul:0"]

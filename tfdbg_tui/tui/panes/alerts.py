@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
@@ -18,9 +17,11 @@ from tfdbg_tui.diagnosis import (
 )
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
+from tfdbg_tui.tui.panes.functions import EAGER, told_functions
 from tfdbg_tui.tui.terminal.text import compact, last_parts
 from tfdbg_tui.tui.widgets.cells import joined
-from tfdbg_tui.tui.widgets.chips import BRIEF, brief, brief_text, flush_right, in_brief
+from tfdbg_tui.tui.widgets.chips import BRIEF, brief_beside, brief_text, flush_right, in_brief
+from tfdbg_tui.tui.widgets.names import Column, least_of, least_width, with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -50,6 +51,7 @@ _PLACE = 24  # width of a cause's line, where there is room
 _WIDE = 70
 _VERY_WIDE = 120  # a pane this wide tells of each cause which tensor it is about, and when
 _LEAST_NAME = 16  # cells of a tensor's name
+_TAIL = 28  # the last two parts of most names; longer ones take cells of the columns behind them
 _NARROW = 24  # without room for the graph of an alert
 _LEAST_GRAPH = 8
 _BEHIND = {"suspect": "suspect", "benign": "harmless"}
@@ -107,23 +109,26 @@ class Alerts(Pane):
         event = ALERTS.event(snapshot, found)
         indent = "  " if found.group else ""
         number_width = len(str(len(snapshot.alerts)))
-        room = width - len(indent) - number_width - 3
-        kinds: Line = ()
-        if room - self._kinds_width >= _LEAST_NAME:  # else the name tells more
-            room -= self._kinds_width
-            kinds = brief(snapshot.summary(event), self.charset, self._kinds_width)
+        room = width - len(indent) - number_width - 2
         name = self.charset.safe(snapshot.tensor_name(event))
-        name_width = min(self._name_width or room, room)
-        cells: list[Cell] = [
-            (f"{indent}{found.alert + 1:>{number_width}} ", "dim"),
-            (self.charset.fit_name(name, name_width), ""),
-        ]
-        facts = self._facts_of(event)
+        kinds_width = self._kinds_width if room - self._kinds_width > _LEAST_NAME else 0
+        name_width = min(self._name_width or room, room - kinds_width)
+        facts, columns = self._facts_of(event), []
+        left = room - kinds_width - name_width
         for title, fact_width in self._columns:
-            wide = min(fact_width, room - name_width)
-            cells.append((" " + self.charset.fit(facts[title], wide - 1), "dim"))
-            room -= wide
-        return (*cells, *kinds, (" ", ""))
+            columns.append(Column(facts[title], min(fact_width, left)))
+            left -= columns[-1].width
+        beside = room - least_width(name) - 1
+        bad = brief_beside(snapshot.summary(event), self.charset, beside)
+        columns.append(Column(bad, kinds_width + left, flush_right=True, stays=True))
+        name, texts = with_columns(name, name_width, columns, self.charset)
+        return (
+            (f"{indent}{found.alert + 1:>{number_width}} ", "dim"),
+            (name, ""),
+            *((text, "dim") for text in texts[:-1]),
+            *flush_right(texts[-1].strip(), len(texts[-1]), "bad"),
+            (" ", ""),
+        )
 
     def _facts_of(self, event: TensorEvent) -> dict[str, str]:
         """Return what is told of an alert beside its name, the most important first."""
@@ -133,7 +138,7 @@ class Alerts(Pane):
         step = self._step(event)
         op_type = readable_function(op_type_of(snapshot.run, event) or "")
         facts = {
-            "function": snapshot.graph_name(graph_id) if graph_id else "eager",
+            "function": snapshot.graph_name(graph_id) if graph_id else EAGER,
             "op type": op_type if graph_id else "",  # eager tensors are named by it
             "line": "" if stack_id is None else snapshot.line(stack_id),
             "step": "" if step is None else f"step {step:,}",
@@ -157,19 +162,22 @@ class Alerts(Pane):
         names = [self.charset.safe(snapshot.tensor_name(event)) for event in alerts]
         kinds = (brief_text(snapshot.summary(event), self.charset) for event in alerts)
         self._kinds_width = 1 + max(map(cell_len, kinds), default=0)
-        room = width - len(str(len(snapshot.alerts))) - self._kinds_width - 6
+        room = width - len(str(len(snapshot.alerts))) - self._kinds_width - 5
         self._name_width = self._width_of_names(names, room)
         left = room - self._name_width if self._name_width else 0
-        self._columns = _widths(list(map(self._facts_of, alerts)) if left else (), left)
+        facts = list(map(self._facts_of, alerts)) if left else []
+        functions = told_functions([fact["function"] for fact in facts])
+        for fact, function in zip(facts, functions, strict=True):
+            fact["function"] = function
+        self._columns = _widths(facts, left)
         if left:  # cells too few for another column are for names that are cut
             left -= sum(column for _, column in self._columns)
             self._name_width = min(max(map(cell_len, names)), self._name_width + left)
 
     def _width_of_names(self, names: Sequence[str], room: int) -> int:
         """Return how wide the column of names is; 0 where nothing has room beside it."""
-        tails = (cell_len(last_parts(name)) + len(self.charset.ellipsis) + 1 for name in names)
         longest = max(map(cell_len, names), default=0)
-        wide = min(longest, max(room * 3 // 5, *tails, 0))
+        wide = min(longest, max(room * 3 // 5, min(least_of(names), _TAIL)))
         return wide if room >= _NARROW and room - wide >= _LEAST_GRAPH else 0
 
     def _cause(self, group: AlertGroup, width: int) -> Line:
@@ -296,7 +304,7 @@ class Alerts(Pane):
             return ()
         found = ALERTS.at(snapshot, self.session.focus, self.cursor or 0)
         if found.group is None:
-            return ()
+            return self._alert_in_full(found, width, height)
         finding = found.group.finding
         room = max(10, width - 2)
         fix = f"fix: {cards.fix(finding)}" if finding.fix else ""
@@ -309,18 +317,28 @@ class Alerts(Pane):
             evidence = self._text(finding.evidence, room, "", lines=min(left, free - 1))
             alike = self._alike(found.group)
             facts = self._facts(found.group, width, finding.title if len(alike) > 1 else "")
-            return (((" ", ""), *facts), *evidence, *told)
+            in_full = self._alert_in_full(found, width, height)
+            return in_full or (((" ", ""), *facts), *evidence, *told)
         card = (
             (),
             *self._text(finding.title, room, "strong"),
-            ((" ", ""), *self._facts(found.group, width)),
+            *self.name_in_full(*self._name_and_place(finding), width, " "),
             *self._text(finding.evidence, room, ""),
             *self._text(fix, room, "good"),
             *(() if self.cursor is None else (((" w", "key"), (" why", "dim")),)),
         )
         free = height - len(self._head) - self.row_count - len(card)
         why = self._text(finding.why, room, "dim", lines=free)
-        return (*card, *why, *self._chain(finding, width, free - len(why)))
+        chain = self._chain(finding, width, free - len(why))
+        return (*self._alert_in_full(found, width, height), *card, *why, *chain)
+
+    def _alert_in_full(self, found: AlertRow, width: int, height: int) -> tuple[Line, ...]:
+        """Return the name of the chosen alert where its row cannot show the end of it."""
+        if found.alert is None or self.cursor is None:
+            return ()
+        beside = len(f"▶  {len(self.snapshot.alerts)} ") + self._kinds_width + 1
+        name = self.snapshot.tensor_name(ALERTS.event(self.snapshot, found))
+        return self.name_if_cut(name, width - beside, width, height)
 
     def _chain(self, finding: Finding, width: int, lines: int) -> tuple[Line, ...]:
         """Return the tensors of a cause's chain, one a line, as far as lines are left.
@@ -343,25 +361,28 @@ class Alerts(Pane):
         return ((), ((" chain", "dim"),), *lines_of, *cut)
 
     def _link(self, link: Link, name: str, width: int) -> Line:
-        name = self.charset.fit_name(name, width)
-        return ("  " + name, ""), *in_brief(link.summary, self.charset), ("  ", "")
+        _, (told, style) = in_brief(link.summary, self.charset)
+        is_bad = style == "bad"
+        if is_bad:
+            beside = width + BRIEF - least_width(name) - 1
+            told = brief_beside(link.summary, self.charset, beside)
+        column = Column(told, BRIEF, flush_right=True, stays=is_bad)
+        name, (text,) = with_columns(name, width, [column], self.charset)
+        return ("  " + name, ""), *flush_right(text.strip(), len(text), style), ("  ", "")
 
     def _facts(self, group: AlertGroup, width: int, title: str = "") -> Line:
         """Return which tensor a cause is about, or its title, and where it is."""
-        finding = group.finding
+        name, facts = self._name_and_place(group.finding)
+        room = max(min(least_width(name), width - 2), width - cell_len(facts[0][0]) - 5)
+        name = self.charset.fit_name(name, min(cell_len(name), room))
+        told = self.charset.sentence(title) or name
+        return joined([(told, "strong"), *facts], f" {self.charset.dot} ")
+
+    def _name_and_place(self, finding: Finding) -> tuple[str, list[Cell]]:
+        place = _short(finding.location) if finding.location else ""
         name = self.charset.safe(self.snapshot.tensor_name(finding.event))
-        place = self.charset.safe(_short(finding.location) if finding.location else "")
-        name = self.charset.fit_name(
-            name, min(cell_len(name), max(12, width - cell_len(place) - 5))
-        )
-        return joined(
-            [
-                (self.charset.sentence(title) or name, "strong"),
-                (place, "dim"),
-                (self.charset.safe(readable_function(finding.graph or "")), "dim"),
-            ],
-            f" {self.charset.dot} ",
-        )
+        function = readable_function(finding.graph or "")
+        return name, [(self.charset.safe(place), "dim"), (self.charset.safe(function), "dim")]
 
     def _text(
         self, text: str, width: int, style: str, *, lines: int = _TEXT_LINES
@@ -369,13 +390,7 @@ class Alerts(Pane):
         """Return a text in so many lines at most; what is cut ends in an ellipsis."""
         if lines < 1:
             return ()
-        wrapped = textwrap.wrap(
-            self.charset.sentence(text),
-            width,
-            break_on_hyphens=False,
-            max_lines=min(lines, _TEXT_LINES),
-            placeholder=self.charset.ellipsis,
-        )
+        wrapped = self.charset.wrapped(self.charset.sentence(text), width, min(lines, _TEXT_LINES))
         return tuple(((" " + line, style),) for line in wrapped)
 
     def _kinds(self, snapshot: Snapshot) -> Line:

@@ -11,6 +11,8 @@ from textual.scrollbar import ScrollBarRender
 
 from tfdbg_tui.diagnosis import BUFFERING, breadcrumb
 from tfdbg_tui.tui.session.snapshot import NOTHING_YET
+from tfdbg_tui.tui.widgets.cells import joined
+from tfdbg_tui.tui.widgets.names import least_width
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
@@ -22,9 +24,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Listed, Snapshot
     from tfdbg_tui.tui.terminal.text import Charset
-    from tfdbg_tui.tui.widgets.cells import Line
+    from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _FRAME = 13  # cells of a title that hold no words: corners, the key, spaces, dots
+_NAME_LINES = 3  # of a name that is told in full
 _CENTRED = 2  # lines of a sentence; more of them begin below each other
 
 
@@ -268,6 +271,34 @@ class Pane(VirtualList):
         """Return the lines above the rows, where there are rows."""
         return ()
 
+    def name_in_full(
+        self, name: str, facts: Sequence[Cell], width: int, start: str = "  "
+    ) -> tuple[Line, ...]:
+        """Return lines with the name of what is chosen, whole, and behind it as many facts as fit.
+
+        Args:
+            name: The name.
+            facts: What else is told of it.
+            width: Cells of a line.
+            start: What each line begins with.
+        """
+        room = max(1, width - len(start) - 1)
+        *begin, end = self.charset.name_lines(name, room, _NAME_LINES)
+        facts = joined([(end, "strong"), *facts], f" {self.charset.dot} ")
+        return (*(((start + text, "strong"),) for text in begin), ((start, ""), *facts))
+
+    def name_if_cut(self, name: str, room: int, width: int, height: int) -> tuple[Line, ...]:
+        """Return the name of what is chosen, for a low pane, if its row cannot show its end.
+
+        Args:
+            name: The name.
+            room: The most cells that its row has for it.
+            width: Cells of a line.
+            height: Lines of the pane.
+        """
+        cut = least_width(self.charset.safe(name)) > room
+        return self.name_in_full(name, (), width) if cut and height > 2 * _NAME_LINES else ()
+
     def layer_line(self, event: TensorEvent | None) -> tuple[Line, ...]:
         """Return a line that says which layer a tensor is of; none where it is of none."""
         layer = self.snapshot.layer(event) if event is not None else None
@@ -278,7 +309,7 @@ class Pane(VirtualList):
 
     def _sentence(self, text: str, width: int, height: int) -> tuple[Line, ...]:
         """Return a sentence wrapped and centred in the pane."""
-        lines = _wrap(self.charset.safe(text), max(10, width - 4))
+        lines = self.charset.wrapped(text, max(10, width - 4))
         above = max(0, (height - len(lines)) // 2)
         blank: tuple[Line, ...] = ((),) * above
         if len(lines) <= _CENTRED:
@@ -287,12 +318,3 @@ class Pane(VirtualList):
             starts = [(width - max(map(cell_len, lines))) // 2] * len(lines)
         shown = tuple(((" " * n + line, "dim"),) for n, line in zip(starts, lines, strict=True))
         return (blank + shown)[:height]
-
-
-def _wrap(text: str, width: int) -> list[str]:
-    lines: list[str] = [""]
-    for word in text.split():
-        if lines[-1] and cell_len(lines[-1]) + 1 + cell_len(word) > width:
-            lines.append("")
-        lines[-1] += (" " if lines[-1] else "") + word
-    return lines

@@ -196,7 +196,7 @@ class Cause(ChainPane):
         return self.charset.ellipsis + line[start:]
 
     def _wrapped(self, text: str, width: int) -> list[str]:
-        return textwrap.wrap(text, max(10, width), break_on_hyphens=False) or [""]
+        return self.charset.wrapped(text, max(10, width))
 
 
 SPEC = PaneSpec(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tfdbg_tui.tui.terminal.text import last_parts
 from tfdbg_tui.tui.widgets import chips
+from tfdbg_tui.tui.widgets.names import least_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,11 +20,11 @@ CAME_IN = chips.BRIEF + 3
 """Width of what came in, and an arrow."""
 
 _GOOD_NAME = 36  # of a name tells more than the function does
-_TAIL = 28  # the last two parts of most names; more of them pushes nothing away
+_TAIL = 28  # the last two parts of most names; longer ones take cells of the columns behind them
 _ENOUGH = {"came by": 12, "function": 24, "op type": 14}  # the first ones first
 _LEAST_FACT = 12  # narrower than that they tell nothing, unless they need no more
 _WIDENED = ("function", "op type")
-_ORDER = ("op type", "function", "came by", "in")
+_ORDER = ("op type", "function", "came by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,12 @@ class ChainColumns:
     Attributes:
         name: Width of the tensor's name.
         facts: Title and width of each further column, the space in front of it included.
+        came_in: Whether what came in has room behind them.
     """
 
     name: int = LEAST_NAME
     facts: tuple[tuple[str, int], ...] = ()
+    came_in: bool = False
 
 
 def choose_columns(
@@ -47,12 +49,12 @@ def choose_columns(
 
     Args:
         names: The name in each row.
-        facts: What else may be shown of each, by the title of its column; without any, it is
-            left out.
+        facts: What else may be shown of each, by the title of its column, which without any text
+            is left out.
         room: Cells for all of them.
     """
     full = max(map(cell_len, names))
-    tail = max(cell_len("…/" + last_parts(name)) for name in names)
+    tail = least_of(names)
     needed = {title: 1 + max(map(cell_len, [title, *texts])) for title, texts in facts.items()}
     name = max(LEAST_NAME, min(full, tail, _TAIL, room))
     left = room - name
@@ -73,8 +75,6 @@ def choose_columns(
             chosen[title] += more
             left -= more
     more = max(0, min(left, full - name))
-    if len(names) > 1 and left - more >= CAME_IN:  # which also stands in the row above
-        chosen["in"] = CAME_IN
-    return ChainColumns(
-        name + more, tuple((title, chosen[title]) for title in _ORDER if title in chosen)
-    )
+    came_in = len(names) > 1 and left - more >= CAME_IN  # which also stands in the row above
+    ordered = tuple((title, chosen[title]) for title in _ORDER if title in chosen)
+    return ChainColumns(name + more, ordered, came_in)

@@ -13,15 +13,15 @@ from tfdbg_tui.query import SORT_FIELDS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.event_rows import EventRows
 from tfdbg_tui.tui.panes.trace_columns import (
+    FLUSH_RIGHT,
     TraceColumns,
     TraceRow,
     choose_columns,
-    in_column,
 )
 from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
 from tfdbg_tui.tui.terminal.text import compact, short_device
 from tfdbg_tui.tui.widgets import chips
-from tfdbg_tui.tui.widgets.cells import joined
+from tfdbg_tui.tui.widgets.names import Column, in_column, with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -141,16 +141,18 @@ class GraphExecutionPane(Pane):
             (mark + " ", ""),
             (f"{index:>{self._index_width(snapshot)}} ", "dim"),
         ]
-        name = self.charset.fit_name(trace.tensor_name.removeprefix(columns.prefix), columns.name)
+        name = self.charset.safe(trace.tensor_name.removeprefix(columns.prefix))
         if trace.unreadable is not None:
             reason = self.charset.safe(f" unreadable: {trace.unreadable}")
+            name = self.charset.fit_name(name, columns.name)
             return (*start, (name, ""), (reason, "dim")), behind
-        facts = self._facts(snapshot, trace)
-        cells = [(in_column(t, facts[t], w, self.charset), "dim") for t, w in columns.facts]
+        facts, by = self._facts(snapshot, trace), self._sorted_title
+        behind_name = [Column(facts[t], w, t in FLUSH_RIGHT, t == by) for t, w in columns.facts]
+        name, texts = with_columns(name, columns.name, behind_name, self.charset)
         return (
             *start,
             (name, ""),
-            *cells,
+            *((text, "dim") for text in texts),
             *chips.columns(trace.summary, self.charset, columns.counts),
         ), behind
 
@@ -190,7 +192,7 @@ class GraphExecutionPane(Pane):
         columns = self._columns
         chosen = self._sorted_title
         titles = [
-            (in_column(title, title, w, self.charset), "strong" if title == chosen else "dim")
+            (self._titled(title, w), "strong" if title == chosen else "dim")
             for title, w in columns.facts
         ]
         name = f"tensor in {columns.prefix}" if columns.prefix else "tensor"
@@ -203,41 +205,31 @@ class GraphExecutionPane(Pane):
         counts = chips.column_titles(self.charset, columns.counts, kind)
         return ((start, named, *titles, *counts),)
 
+    def _titled(self, title: str, width: int) -> str:
+        return in_column(title, width, self.charset, flush_right=title in FLUSH_RIGHT)
+
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the focused tensor in full."""
         snapshot, index = self.session.snapshot, self.session.focus.graph_execution
         trace = snapshot.graph_execution(index) if snapshot and index is not None else None
-        if snapshot is None or trace is None or height < _TALL or not self.row_count:
+        if snapshot is None or trace is None or not self.row_count:
             return ()
+        if height < _TALL:
+            beside = 3 + self._index_width(snapshot) + sum(self._columns.counts)
+            return self.name_if_cut(trace.tensor_name, width - beside, width, height)
         event = TensorEvent("graph_execution", trace.index, trace.output_slot)
         iteration = "" if trace.iteration is None else f"iteration {trace.iteration}"
-        *begin, end = self._in_two_lines(trace.tensor_name, width - 3)
-        facts = joined(
-            [
-                (end, "strong"),
-                (self.charset.safe(chips.size_and_type(trace.summary)), "dim"),
-                (snapshot.step_text(event), "dim"),
-                (iteration, "dim"),
-                (self.charset.safe(short_device(trace.device)), "dim"),
-            ],
-            f" {self.charset.dot} ",
-        )
+        facts = [
+            (self.charset.safe(chips.size_and_type(trace.summary)), "dim"),
+            (snapshot.step_text(event), "dim"),
+            (iteration, "dim"),
+            (self.charset.safe(short_device(trace.device)), "dim"),
+        ]
         values = chips.chips(trace.summary, self.charset)
         if trace.unreadable is not None:
             values = ((self.charset.safe(f"unreadable: {trace.unreadable}"), "dim"),)
-        layer = self.layer_line(event)
-        name = tuple((("  " + text, "strong"),) for text in begin)
-        return (*name, (("  ", ""), *facts), *layer, (("  ", ""), *values))
-
-    def _in_two_lines(self, name: str, width: int) -> tuple[str, ...]:
-        """Return a name whole, in a second line what does not fit; of a longer one, its end."""
-        name = self.charset.safe(name)
-        if cell_len(name) <= width:
-            return (name,)
-        cut = name.rfind("/", 0, width) + 1
-        if cell_len(name[cut:]) > width:
-            cut = width
-        return name[:cut], self.charset.fit_path(name[cut:], width)
+        name = self.name_in_full(trace.tensor_name, facts, width)
+        return (*name, *self.layer_line(event), (("  ", ""), *values))
 
     def summary(self) -> str:
         """See `Pane`."""

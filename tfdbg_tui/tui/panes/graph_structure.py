@@ -15,7 +15,7 @@ from tfdbg_tui.tui.panes.boundaries import boundary_words
 from tfdbg_tui.tui.panes.tree_rows import ROWS, words_of
 from tfdbg_tui.tui.session.tree import ABOVE, UNFOLDED
 from tfdbg_tui.tui.widgets import chips
-from tfdbg_tui.tui.widgets.cells import joined
+from tfdbg_tui.tui.widgets.names import Column, least_width, with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -142,12 +142,14 @@ class GraphStructure(Pane):
             behind = "input"
         mark = (self.charset.focus if selected else " ") + " "
         lines = self._lines(shown)
-        text, style = self._health(shown.node)
-        health = chips.flush_right(text, self._health_width, style)
-        beside = len(mark) + sum(len(text) for text, _ in lines) + self._health_width + 2
-        room = self._table_width - beside
-        cells = self._boundary(shown, room) if shown.node.is_boundary else self._op(shown, room)
-        return ((mark, ""), *lines, *cells, (" ", ""), *health, (" ", "")), behind
+        room = self._table_width - len(mark) - sum(len(text) for text, _ in lines) - 2
+        if shown.node.is_boundary:
+            text, style = self._health(shown.node)
+            ruled = self._boundary(shown, room - self._health_width)
+            cells = (*ruled, (" ", ""), *chips.flush_right(text, self._health_width, style))
+        else:
+            cells = self._op(shown, room)
+        return ((mark, ""), *lines, *cells, (" ", "")), behind
 
     def _lines(self, shown: TreeRow) -> Line:
         """Return the lines of the tree to the left of a row, and whether it is folded."""
@@ -165,24 +167,40 @@ class GraphStructure(Pane):
         """Return a ruled line with a name in it."""
         across = self.charset.tree.across
         words = self.charset.safe(boundary_words(self.snapshot, shown.node) + _again(shown))
-        words = self.charset.fit(words, min(len(words), max(0, room - 2)))
+        words = self._without_scopes(words, max(0, room - 2))
+        words = self.charset.fit(words, min(cell_len(words), max(0, room - 2)))
         rule = across * max(0, room - len(words) - 2)
         return (f" {words} ", "call"), (rule, "faint")
+
+    def _without_scopes(self, words: str, width: int) -> str:
+        """Return words with the longest name in them cut where all of them have no room."""
+        name = max(words.split(), key=cell_len, default="")
+        room = width - cell_len(words) + cell_len(name)
+        if room >= cell_len(name):
+            return words
+        return words.replace(name, self.charset.fit_name(name, max(room, least_width(name))), 1)
 
     def _op(self, shown: TreeRow, room: int) -> Line:
         node = shown.node
         slot = f"{node.input_slot} " if shown.path and self._takes_several(shown) else ""
+        words = self.charset.safe(words_of(self.snapshot, node) + _again(shown))
         room -= len(slot)
-        words = words_of(self.snapshot, node) + _again(shown)
-        least = min(_NAME_WIDTH, cell_len(words))
-        columns: list[Cell] = []
-        for text, width in zip(self._facts(node), self._columns, strict=True):
-            if width and room - sum(self._columns) >= least:
-                columns.append((" " + self.charset.fit(text, width - 1), "dim"))
-        room -= sum(cell_len(text) for text, _ in columns)
-        name = self.charset.fit_name(words, room)
-        style = "bad" if shown.bad else "" if shown.path else "strong"
-        return (slot, "dim"), (name, style), *columns
+        health, style = self._health(node, room - least_width(words) - 1)
+        columns = list(map(Column, self._facts(node), self._columns))
+        columns.append(
+            Column(health, self._health_width + 1, flush_right=True, stays=style == "bad")
+        )
+        name_width = (
+            room + 1 - sum(column.width for column in columns)
+        )  # negative: they have to lend
+        name, texts = with_columns(words, name_width, columns, self.charset)
+        name_style = "bad" if shown.bad else "" if shown.path else "strong"
+        return (
+            (slot, "dim"),
+            (name, name_style),
+            *((text, "dim") for text in texts[:-1]),
+            *chips.flush_right(texts[-1].strip(), cell_len(texts[-1]), style),
+        )
 
     def _takes_several(self, shown: TreeRow) -> bool:
         """Whether the op that takes the row's tensor has several inputs."""
@@ -202,12 +220,18 @@ class GraphStructure(Pane):
         extent = chips.extent(summary, self.charset) if summary else ""
         return node.op_type or "", chips.shape_and_type(summary), extent
 
-    def _health(self, node: Node) -> Cell:
+    def _health(self, node: Node, room: int = chips.BRIEF) -> Cell:
+        """Return what is bad in a tensor, or that nothing is.
+
+        Args:
+            node: The node that stands for it.
+            room: Cells that are left beside its name.
+        """
         summary = self.snapshot.summary(node.event) if node.event else None
         if summary is None or summary.has_inf_or_nan is None:
             return "" if node.is_boundary else "no value", "faint"
         if summary.bad:
-            return chips.brief_text(summary, self.charset), "bad"
+            return chips.brief_beside(summary, self.charset, room), "bad"
         return "finite", "good"
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
@@ -239,22 +263,27 @@ class GraphStructure(Pane):
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the chosen tensor in full."""
-        if self.cursor is None or height < _TALL or not self.row_count:
+        if self.cursor is None or not self.row_count:
             return ()
-        node = self._row(self.cursor).node
-        words = words_of(self.snapshot, node)
+        shown = self._row(self.cursor)
+        node, words = shown.node, words_of(self.snapshot, shown.node)
+        if height < _TALL:
+            room = self._room_of_name(shown, width)
+            return self.name_if_cut(words, room, width, height)
         summary = self.snapshot.summary(node.event) if node.event else None
-        facts = joined(
-            [
-                (self.charset.fit_path(words, width - 4), "strong"),
-                ("" if node.is_boundary else self.charset.safe(node.op_type or ""), "dim"),
-                (self.charset.safe(chips.size_and_type(summary)), "dim"),
-                (f"{node.copies} copies folded" if node.copies else "", "dim"),
-            ],
-            f" {self.charset.dot} ",
-        )
+        facts = [
+            ("" if node.is_boundary else self.charset.safe(node.op_type or ""), "dim"),
+            (self.charset.safe(chips.size_and_type(summary)), "dim"),
+            (f"{node.copies} copies folded" if node.copies else "", "dim"),
+        ]
+        name = self.name_in_full(words, facts, width)
         values = chips.chips(summary, self.charset) if node.event else ()
-        return ((("  ", ""), *facts), *self.layer_line(node.event), (("  ", ""), *values))
+        return (*name, *self.layer_line(node.event), (("  ", ""), *values))
+
+    def _room_of_name(self, shown: TreeRow, width: int) -> int:
+        """Return how many cells the name in a row may have at most."""
+        lines = sum(len(text) for text, _ in self._lines(shown))
+        return width - lines - self._health_width - _BESIDE_NAME
 
     def summary(self) -> str:
         """See `Pane`."""

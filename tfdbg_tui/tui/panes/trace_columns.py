@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tfdbg_tui.tui.terminal.text import last_parts
 from tfdbg_tui.tui.widgets import chips
+from tfdbg_tui.tui.widgets.names import least_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,19 +18,20 @@ if TYPE_CHECKING:
 
 _LEAST_NAME, _GOOD_NAME = 16, 36
 _LONG_NAME = 64  # more of a name is worth less than what the last columns tell of all tensors
-_TAIL = 28  # the last two parts of most names; more of them does not push the op type away
+_TAIL = 28  # the last two parts of most names; longer ones take cells of the columns behind them
 _STEP = 2  # widths are multiples of this, so that few rows more or less change nothing
 _SPARE = 8  # more than its names need a column does not get
 _BESIDE_NAME = 52  # cells from which on there is room for the op type
 _WIDEST = {"op type": 17, "function": 28, "line": 24, "layer": 28}
 _WIDEST_OTHER = 16
-_LEAST_TYPE = 12  # of the op type, where the last two parts of a name need its cells
 _ZERO = 1  # place of the zeros among the counts of what is finite: −, 0, +
 _FIRST = ("device", "function")
 _LAST = ("size", "line", "dtype", "rank")
 _EXTREMES = ("min", "max")  # both or none
 _BESIDES = ("step", "iteration")
-_FLUSH_RIGHT = frozenset({"size", "min", "max", "step", "iteration"})
+FLUSH_RIGHT = frozenset({"size", "min", "max", "step", "iteration"})
+"""The columns of numbers."""
+
 _BAD = frozenset({"nan", "-inf", "+inf"})
 _FINITE = ("neg", "zero", "pos")
 
@@ -66,6 +67,11 @@ class TraceColumns:
     facts: tuple[tuple[str, int], ...] = ()
     counts: tuple[int, ...] = ()
 
+    @property
+    def most_of_name(self) -> int:
+        """Cells of the longest name that takes those of further columns, too."""
+        return self.name + sum(width for _, width in self.facts)
+
 
 def choose_columns(
     rows: Sequence[TraceRow],
@@ -88,12 +94,14 @@ def choose_columns(
     facts = _widths(rows, several_devices=several_devices or sorted_by == "device")
     names = [charset.safe(row.name) for row in rows]
     columns = _named(names, facts, counts, room, sorted_by)
-    if "min" not in dict(columns.facts) and sorted_by not in _BAD and all(map(_is_healthy, rows)):
-        healthy = (0,) * chips.NUM_BAD + counts[chips.NUM_BAD :]
-        instead = _named(names, facts, healthy, room, sorted_by, first=_EXTREMES)
-        if "min" in dict(instead.facts) and instead.name >= min(columns.name, _tail(names)):
-            return instead
-    return columns
+    if sorted_by in _BAD or not all(map(_is_healthy, rows)):
+        return columns
+    healthy = (0,) * chips.NUM_BAD + counts[chips.NUM_BAD :]
+    instead = _named(names, facts, healthy, room, sorted_by, first=_EXTREMES)
+    if columns.most_of_name < min(_tail(names), instead.most_of_name):
+        return instead
+    gains = "min" in dict(instead.facts) and "min" not in dict(columns.facts)
+    return instead if gains and instead.name >= min(columns.name, _tail(names)) else columns
 
 
 def _is_healthy(row: TraceRow) -> bool:
@@ -119,20 +127,6 @@ def _named(
     return replace(_share(names, facts, counts, room, sorted_by, first), prefix=prefix)
 
 
-def in_column(title: str, text: str, width: int, charset: Charset) -> str:
-    """Return a title, or what stands below it, in the width of its column; numbers flush right.
-
-    Args:
-        title: The title of the column.
-        text: What stands there.
-        width: Cells of the column, the space in front of it included.
-        charset: The characters to draw with.
-    """
-    room = width - 1
-    fitted = charset.fit(text, min(cell_len(text), room) if title in _FLUSH_RIGHT else room)
-    return f"{fitted:>{width}}" if title in _FLUSH_RIGHT else f" {fitted}"
-
-
 def _share(
     names: Sequence[str],
     facts: dict[str, int],
@@ -145,7 +139,8 @@ def _share(
     full, tail = _need(names), _tail(names)
     bad, others = counts[: chips.NUM_BAD], counts[chips.NUM_BAD :]
     kinds = bad if sum(bad) <= room - _LEAST_NAME else ()
-    name = max(_LEAST_NAME, min(tail, _TAIL, room - sum(kinds)))
+    by = facts.get(sorted_by, 0)
+    name = max(_LEAST_NAME, min(tail, tail if by else _TAIL, room - sum(kinds) - by))
     left = room - name - sum(kinds)
     chosen: dict[str, int] = {}
 
@@ -167,16 +162,13 @@ def _share(
     if sum(facts.get(title, 0) for title in first) <= left:
         take(*first)
     zeros = tuple(width if i == _ZERO else 0 for i, width in enumerate(others))
+    spare = left if sorted_by in _FINITE else min(left, room - sum(kinds) - tail)
     for wanted in (others, zeros):  # of the finite ones zeros tell most: logarithms, divisions
-        if kinds and sum(wanted) <= left:
+        if kinds and sum(wanted) <= spare:
             kinds += wanted
             left -= sum(wanted)
             break
     widen(max(tail, _GOOD_NAME))
-    lacking, spared = tail - name, chosen.get("op type", 0) - _LEAST_TYPE
-    if 0 < lacking <= spared:
-        chosen["op type"] -= lacking
-        name = tail
     take(*_FIRST)
     widen(_LONG_NAME)
     take("op type", *_LAST)
@@ -202,13 +194,16 @@ def _widths(rows: Sequence[TraceRow], *, several_devices: bool) -> dict[str, int
 
 
 def _need(names: Iterable[str]) -> int:
-    longest = max(map(cell_len, names), default=0)
-    return max(_LEAST_NAME, -(-longest // _STEP) * _STEP)
+    return _in_steps(max(map(cell_len, names), default=0))
+
+
+def _in_steps(width: int) -> int:
+    return max(_LEAST_NAME, -(-width // _STEP) * _STEP)
 
 
 def _tail(names: Sequence[str]) -> int:
     """Return what the last two parts of each name need."""
-    return min(_need(names), _need("…/" + last_parts(name) for name in names))
+    return _in_steps(least_of(names))
 
 
 def _common_scopes(names: Sequence[str]) -> str:

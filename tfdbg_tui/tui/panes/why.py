@@ -17,9 +17,10 @@ from tfdbg_tui.tui.panes.chain_columns import (
 from tfdbg_tui.tui.panes.chain_origin import chain_origin
 from tfdbg_tui.tui.panes.chain_pane import ChainPane
 from tfdbg_tui.tui.panes.chain_rows import ROWS, fold_name
+from tfdbg_tui.tui.panes.functions import EAGER, told_functions
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
-from tfdbg_tui.tui.widgets.cells import joined
+from tfdbg_tui.tui.widgets.names import Column, least_of, with_columns
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -70,12 +71,15 @@ class Why(ChainPane):
             (self.charset.focus if focused else " ", ""),
             ("~ " if inferred else "  ", "match"),
         ]
+        facts = self._columns.facts
+        columns = [Column(self._text(title, here), width) for title, width in facts]
+        name, texts = with_columns(name, self._columns.name, columns, self.charset)
         style = "bad" if here.first == chain.start and chain.finding else ""
-        fitted = self.charset.fit_name(name, self._columns.name)
-        cells.append((fitted, "dim" if here.folded else style))
-        for title, column in self._columns.facts:
-            cells += self._fact(title, column, here)
-        return (*cells, *self._values(link)), "focus" if focused else ""
+        cells.append((name, "dim" if here.folded else style))
+        for (title, _), text in zip(facts, texts, strict=True):
+            cells.append((text, self._style(title, here)))
+        came_in = self._came_in(here) if self._columns.came_in else ()
+        return (*cells, *came_in, *self._values(link)), "focus" if focused else ""
 
     def _row_name(self, here: FoldedRow) -> str:
         links = self.chain.links
@@ -83,15 +87,10 @@ class Why(ChainPane):
             return f"{self.charset.folded} {fold_name(links, here)}"
         return self.charset.safe(self.snapshot.tensor_name(links[here.last].event))
 
-    def _fact(self, title: str, width: int, here: FoldedRow) -> Line:
-        if title == "in":
-            return self._came_in(here)
-        text, style = self._text(title, here), "dim"
-        if text == "root":
-            style = "bad"
+    def _style(self, title: str, here: FoldedRow) -> str:
         if title == "function" and self._is_entered(here):
-            style = "call"
-        return ((" " + self.charset.fit(text, width - 1), style),)
+            return "call"
+        return "bad" if title == "came by" and self._came_by(here) == "root" else "dim"
 
     def _text(self, title: str, here: FoldedRow) -> str:
         link = self.chain.links[here.first]
@@ -102,7 +101,7 @@ class Why(ChainPane):
             return self.charset.safe(readable_function(link.op_type or "")) if told else ""
         if link.graph:
             return self.charset.safe(readable_function(link.graph))
-        return "eager" if link.event.kind == "execution" else "main graph"
+        return EAGER if link.event.kind == "execution" else "main graph"
 
     def _is_entered(self, here: FoldedRow) -> bool:
         """Whether the row before is in another function."""
@@ -142,17 +141,20 @@ class Why(ChainPane):
         """See `VirtualList`: for the whole chain, so that scrolling changes nothing."""
         found = ROWS.rows(self.snapshot, self.session.focus)
         facts = {title: [self._text(title, row) for row in found] for title in _TEXTS}
+        facts["function"] = told_functions(facts["function"])
         summaries = [self.chain.links[row.last].summary for row in found]
         counts = chips.column_widths(summaries, self.charset)
-        self._counts = counts if width >= 3 + LEAST_NAME + sum(counts) else ()
-        room = width - 3 - (sum(self._counts) or chips.BRIEF + 1)
-        self._columns = choose_columns(list(map(self._row_name, found)), facts, room)
+        names, most = list(map(self._row_name, found)), width - 3
+        least = max(LEAST_NAME, min(least_of(names), most - chips.BRIEF - 1))
+        self._counts = counts if least + sum(counts) <= most else ()
+        room = most - (sum(self._counts) or chips.BRIEF + 1)
+        self._columns = choose_columns(names, facts, room)
 
     def title_lines(self, width: int, height: int) -> tuple[Line, ...]:
         """See `Pane`."""
         facts = self._columns.facts
-        titles = "".join(f" {title:{w - 1}}" for title, w in facts if title != "in")
-        if any(title == "in" for title, _ in facts):
+        titles = "".join(f" {title:{w - 1}}" for title, w in facts)
+        if self._columns.came_in:
             titles += f"{'in':>{chips.BRIEF}}   "
         start: Cell = (f"   {'tensor':{self._columns.name}}{titles}", "dim")
         titled = (start, *chips.column_titles(self.charset, self._counts))
@@ -170,21 +172,22 @@ class Why(ChainPane):
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the chosen tensor in full, and what came in."""
-        if not self.row_count or self.cursor is None or height < _TALL:
+        if not self.row_count or self.cursor is None:
             return ()
         run, here = self.snapshot.run, self._row(self.cursor)
         link = self.chain.links[here.last]
-        facts = joined(
-            [
-                (self.charset.safe(self.snapshot.tensor_name(link.event)), "strong"),
-                (self.charset.safe(readable_function(link.op_type or "")), "dim"),
-                (self.charset.safe(chips.size_and_type(link.summary)), "dim"),
-                (self.charset.safe(short_device(device_of(run, link.event))), "dim"),
-                ("~ inferred" if any(k.inferred for k in self.chain.links) else "", "match"),
-            ],
-            f" {self.charset.dot} ",
-        )
-        return ((("  ", ""), *facts), (("  ", ""), *self._in_and_out(here)))
+        name = self.snapshot.tensor_name(link.event)
+        if height < _TALL:
+            room = width - 3 - (sum(self._counts) or chips.BRIEF + 1)
+            return self.name_if_cut(self._row_name(here), room, width, height)
+        facts = [
+            (self.charset.safe(readable_function(link.op_type or "")), "dim"),
+            (self.charset.safe(chips.size_and_type(link.summary)), "dim"),
+            (self.charset.safe(short_device(device_of(run, link.event))), "dim"),
+            ("~ inferred" if any(k.inferred for k in self.chain.links) else "", "match"),
+        ]
+        told = self.name_in_full(name, facts, width)
+        return (*told, (("  ", ""), *self._in_and_out(here)))
 
     def _in_and_out(self, here: FoldedRow) -> Line:
         chain = self.chain

@@ -6,6 +6,7 @@ may hold escape sequences, line breaks, or characters that the terminal cannot s
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from rich.cells import cell_len, set_cell_size
 from tfdbg_tui.logdir.text import printable
 
 _MAX_LENGTH = 2000  # no field of a row is longer; keeps absurd names from costing time
+
+_PIECES = re.compile(r"[^(\[,=/]*[(\[,=/]|[^(\[,=/]+")  # of code, where a line of it may end
 
 _IN_ASCII = str.maketrans(
     {"∞": "Inf", "−": "-", "×": "x", "…": "...", "→": "Right", "←": "Left", "↑": "Up", "↓": "Down"}
@@ -124,6 +127,42 @@ class Charset:
         head = set_cell_size(name, room - cell_len(tail) - 1) + self.ellipsis + "/"
         return set_cell_size(head + tail, width)
 
+    def name_lines(self, name: str, width: int, most: int) -> list[str]:
+        """Return a scoped name on as many lines as it needs, broken between its parts.
+
+        Args:
+            name: The name.
+            width: Cells of a line.
+            most: How many lines there may be; of a longer name its end is there.
+        """
+        lines, rest = [], self.safe(name)
+        while cell_len(rest) > width:
+            begin = set_cell_size(rest, width).rstrip()
+            cut = begin.rfind("/") + 1 or len(begin)
+            lines.append(rest[:cut])
+            rest = rest[cut:]
+        shown = [*lines, rest][-most:]
+        if len(shown) <= len(lines):
+            shown[0] = self.fit_path(self.ellipsis + shown[0], width)
+        return shown
+
+    def wrapped(self, text: str, width: int, most: int | None = None) -> list[str]:
+        """Return safe text on lines; of those that are too many the last one says so.
+
+        Args:
+            text: The text. Code in it that is longer than a line is broken behind a parenthesis,
+                a comma and the like.
+            width: Cells of a line.
+            most: How many lines there may be; None for any number.
+        """
+        lines = _wrapped(self.safe(text), width)
+        if most is None or len(lines) <= most:
+            return lines
+        last = lines[most - 1] if most else ""
+        while last and cell_len(last + self.ellipsis) > width:
+            last = last.rpartition(" ")[0] or last[:-1]
+        return [*lines[: most - 1], last + self.ellipsis] if most else []
+
     def fit_path(self, path: str, width: int) -> str:
         """Return a path in at most `width` cells; what is cut is its beginning."""
         path = self.safe(path)
@@ -134,6 +173,23 @@ class Charset:
         while cell_len(text) > room:
             text = text[max(1, (len(text) - room) // 2) :]
         return set_cell_size(self.ellipsis + text, max(0, width))
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    lines = [""]
+    for word in text.split():
+        gap = " " if lines[-1] else ""
+        pieces = [word] if cell_len(word) <= width else _PIECES.findall(word)
+        for piece in pieces:
+            if cell_len(lines[-1] + gap + piece) > width and lines[-1]:
+                lines.append("")
+                gap = ""
+            lines[-1] += gap + piece
+            gap = ""
+            while cell_len(lines[-1]) > width:
+                begin = set_cell_size(lines[-1], width).rstrip()
+                lines[-1:] = [begin, lines[-1][len(begin) :]]
+    return lines
 
 
 def last_parts(name: str) -> str:

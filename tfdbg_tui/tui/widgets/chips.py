@@ -24,7 +24,7 @@ _COLUMN, _ZEROS = 6, 3  # width of a column with counts, and of one with nothing
 _WORDS = 19
 
 BRIEF = 12
-"""Width of `brief`, at most."""
+"""Width of `brief_text`, at most."""
 
 
 def _kinds(charset: Charset) -> tuple[tuple[str, str, bool], ...]:
@@ -173,19 +173,14 @@ def number(value: float, charset: Charset) -> str:
     return f"{value + 0.0:.4g}".replace("-", charset.minus)  # of -0.0 the sign tells nothing
 
 
-def brief(summary: TensorSummary | None, charset: Charset, width: int = BRIEF) -> Line:
-    """Return only the bad kinds, abbreviated.
+def brief_text(summary: TensorSummary | None, charset: Charset, most: int = BRIEF) -> str:
+    """Return the bad kinds, abbreviated: without their counts where those have no room.
 
     Args:
         summary: What is recorded of a bad tensor.
         charset: The characters to draw with.
-        width: How many cells there are; it stands at their right end.
+        most: How many cells there are.
     """
-    return flush_right(brief_text(summary, charset), width, "bad")
-
-
-def brief_text(summary: TensorSummary | None, charset: Charset) -> str:
-    """Return the bad kinds, abbreviated, in `BRIEF` cells at most."""
     if summary is None or summary.nan is None:
         return f"NaN or {charset.inf}"
     found = [
@@ -194,9 +189,21 @@ def brief_text(summary: TensorSummary | None, charset: Charset) -> str:
         if bad and getattr(summary, field)
     ]
     text = " ".join(found)
-    if len(text) > BRIEF:
+    if len(text) > most:
         text = " ".join(part.partition(" ")[0] for part in found)
     return text
+
+
+def brief_beside(summary: TensorSummary | None, charset: Charset, room: int) -> str:
+    """Return the bad kinds, abbreviated: without counts where only that has room.
+
+    Args:
+        summary: What is recorded of a bad tensor.
+        charset: The characters to draw with.
+        room: Cells that are left beside a name.
+    """
+    whole, short = (brief_text(summary, charset, most) for most in (BRIEF, 0))
+    return short if len(short) <= room < len(whole) else whole
 
 
 def in_brief(summary: TensorSummary | None, charset: Charset) -> Line:
@@ -204,7 +211,7 @@ def in_brief(summary: TensorSummary | None, charset: Charset) -> Line:
     if summary is None or summary.has_inf_or_nan is None:
         return flush_right("", BRIEF, "")
     if summary.bad:
-        return brief(summary, charset)
+        return flush_right(brief_text(summary, charset), BRIEF, "bad")
     return flush_right("finite", BRIEF, "good")
 
 

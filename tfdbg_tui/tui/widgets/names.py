@@ -1,0 +1,92 @@
+"""A name in a table and the columns behind it: the last two parts of the name come first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len
+
+from tfdbg_tui.tui.terminal.text import last_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tfdbg_tui.tui.terminal.text import Charset
+
+_LEAST = 6  # cells of a column that lends some to a name; of fewer it lends all
+
+
+class Column(NamedTuple):
+    """A column behind a name, in one row.
+
+    Attributes:
+        text: What stands there.
+        width: Its cells, the space in front of it included.
+        flush_right: Whether it is a number, of which a part would be another number.
+        stays: Whether it lends only cells that are blank, and those behind it none.
+    """
+
+    text: str
+    width: int
+    flush_right: bool = False
+    stays: bool = False
+
+
+def least_width(name: str) -> int:
+    """Return the cells in which the last two parts of a name are whole."""
+    return min(cell_len(name), cell_len("…/" + last_parts(name)))
+
+
+def least_of(names: Iterable[str]) -> int:
+    """Return the cells in which the last two parts of each of some names are whole."""
+    return max(map(least_width, names), default=0)
+
+
+def with_columns(
+    name: str, width: int, columns: Sequence[Column], charset: Charset
+) -> tuple[str, list[str]]:
+    """Return a safe name and the texts of the columns behind it, in the cells of all of them.
+
+    Where the last two parts of the name are wider than its column they take cells of the columns
+    behind it, the nearest first, which then show less, or nothing.
+
+    Args:
+        name: The name.
+        width: Cells of its own column.
+        columns: The columns behind it.
+        charset: The characters to draw with.
+    """
+    lacking = max(0, least_width(name) - width)
+    texts = []
+    for column in columns:
+        lent = _lent(column, lacking, name)
+        lacking, width = 0 if column.stays else max(0, lacking - lent), width + lent
+        left = column.width - lent
+        texts.append(in_column(column.text, left, charset, flush_right=column.flush_right))
+    return charset.fit_name(name, width), texts
+
+
+def _lent(column: Column, lacking: int, name: str) -> int:
+    """Return how many of its cells a column lends to a name that lacks so many."""
+    blank = max(0, column.width - 1 - cell_len(column.text))
+    if lacking <= blank or column.stays:
+        return min(lacking, blank)
+    told = name.rpartition("/")[2].startswith(column.text)  # many ops are named by their type
+    all_of_it = told or column.flush_right or column.width - lacking < _LEAST
+    return column.width if all_of_it else lacking
+
+
+def in_column(text: str, width: int, charset: Charset, *, flush_right: bool) -> str:
+    """Return what stands in a column, in its width; "" where that is 0.
+
+    Args:
+        text: The text.
+        width: Cells of the column, the space in front of it included.
+        charset: The characters to draw with.
+        flush_right: Whether it stands at the right end.
+    """
+    if width <= 0:
+        return ""
+    if flush_right:
+        return f"{charset.fit(text, min(cell_len(text), width - 1)):>{width}}"
+    return f" {charset.fit(text, width - 1)}"
