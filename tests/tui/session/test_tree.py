@@ -203,3 +203,22 @@ def test_a_variable_that_python_uses_has_its_name(tmp_path: Path, handle: int) -
     words = f"variable {told}".rstrip()
     assert words in names(snapshot, at(snapshot, "exec:0"))
     assert words in names(snapshot, at(snapshot, "exec:3"))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_variable_that_a_function_reads_has_its_name(tmp_path: Path, *, known: bool) -> None:
+    made = Program(tmp_path)
+    if known:
+        made.variable(1, name="lstm/dense/kernel")
+    made.graph("f", "step")
+    made.op("f", "Placeholder", "Add/ReadVariableOp/resource")
+    made.op("f", "ReadVariableOp", "Add/ReadVariableOp", "Add/ReadVariableOp/resource:0")
+    made.op("f", "Neg", "Neg", "Add/ReadVariableOp:0")
+    made.function("f", "__inference_step_1", "Add/ReadVariableOp/resource", captured=(1,))
+    number = np.ones(4, np.float32)
+    made.execution("__inference_step_1", [], {9: number})
+    made.trace("f", "Add/ReadVariableOp", number)
+    made.trace("f", "Neg", number)
+    snapshot = Snapshot(made.open())
+    words = "variable lstm/dense/kernel" if known else "variable read in Add"
+    assert words in names(snapshot, at(snapshot, "trace:1"))

@@ -184,8 +184,23 @@ class Neighbours:
         """Return the variable that an op reads, with the value that was assigned to it."""
         producers = self._producers(node.event) if node.event is not None else ()
         assigned = producers[0].event if producers else None
-        name = read.inputs[0].op_name if read.inputs else read.name
+        name = self._name_of_handle(read)
         return Node("variable", read.graph_id, name, None, event=assigned, at=node.at)
+
+    def _name_of_handle(self, op: GraphOp) -> str:
+        """Return the name of the variable that an op of a graph takes first, or of the argument."""
+        graph = self._run.graphs.get(op.graph_id)
+        key = (graph.file_set if graph else 0), self._variables.handle(op)
+        return self._name_of(key) or (op.inputs[0].op_name if op.inputs else op.name)
+
+    def _name_of(self, key: tuple[int, int]) -> str:
+        """Return the name of a variable by its key; "" where it is not on record."""
+        known = self._variables.named
+        variable = known.get(key)
+        kept_of = known.get((variable.file_set, variable.slot_of)) if variable else None
+        if variable is None or kept_of is None or not variable.slot_of:
+            return variable.name if variable else ""
+        return f"{variable.name} of {kept_of.name}"
 
     def _eager_variable(
         self, access: TensorEvent, value: TensorEvent, at: At | None = None
@@ -199,12 +214,7 @@ class Neighbours:
         """
         handle = next(iter(self._timeline.input_ids(access.index)), 0)
         key = self._run.executions.kind(access.index).file_set, handle
-        known = self._variables.named
-        variable = known.get(key)
-        name = variable.name if variable is not None else "variable"
-        if variable is not None and variable.slot_of:
-            kept_of = known.get((variable.file_set, variable.slot_of))
-            name += f" of {kept_of.name}" if kept_of is not None else ""
+        name = self._name_of(key) or "variable"
         return Node("variable", None, name, None, event=value, at=at)
 
     def _found(self, tensor: GraphTensor, input_slot: int) -> Node:
@@ -349,7 +359,7 @@ class Neighbours:
             yield self._eager_variable(node.event, value, at)
         elif op is not None and node.at is not None and len(op.inputs) > 1:
             given = self._found(GraphTensor(op.graph_id, op.inputs[-1], node.at), 0)
-            name = op.inputs[0].op_name
+            name = self._name_of_handle(op)
             yield Node("variable", op.graph_id, name, None, event=given.event, at=node.at)
 
     def _reads(self, variable: Node) -> Iterator[Node]:

@@ -88,12 +88,17 @@ class Filtering:
             raise NowhereError(f"the filter cannot be used: {error}") from error
         if self._selections.get(key) is selection:
             self._listed[key] = found
+        elif key in self._listed and self._run is not None:  # the run has grown meanwhile
+            self._listed[key] = replace(found, complete=False)
+            self._selections.pop(key, None)
+            self._selections[key] = self._selection(self._run, key)
         return True
 
     def _start_over(self, run: Run) -> None:
         """Forget what was selected in an earlier state of the run, but for rows that stay."""
         if self._run is None or not keeps_rows(self._run, run):
             self._listed = {}
+            self._under_way = None
         self._run = run
         self._selections = {}
         self._listed = {

@@ -62,7 +62,11 @@ def _number(node: Node, outputs: int) -> str:
 
 def _variable(snapshot: Snapshot, node: Node) -> str:
     step = step_of(snapshot.run, snapshot.dataflow, node.event) if node.event else None
-    name = _HANDLE.sub("", node.name).strip("/") or node.name
-    # Only of variables of layers and optimizers names are on record where Python uses them.
-    words = "variable" if name == "variable" else f"variable {name}"
+    scope = _HANDLE.sub("", node.name).strip("/")
+    words = f"variable {node.name}"
+    # Only of variables of layers and optimizers names are on record.
+    if node.name == "variable" or not scope:
+        words = "variable"
+    elif scope != node.name:
+        words = f"variable read in {scope}"
     return words + ("" if step is None else f", step {step:,}")

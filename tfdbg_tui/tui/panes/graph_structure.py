@@ -185,7 +185,7 @@ class GraphStructure(Pane):
         slot = f"{node.input_slot} " if shown.path and self._takes_several(shown) else ""
         words = self.charset.safe(words_of(self.snapshot, node) + _again(shown))
         room -= len(slot)
-        health, style = self._health(node, room - least_width(words) - 1)
+        health, style = self._health(node, room - least_width(words))
         columns = list(map(Column, self._facts(node), self._columns))
         columns.append(
             Column(health, self._health_width + 1, flush_right=True, stays=style == "bad")

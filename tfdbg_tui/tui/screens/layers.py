@@ -17,11 +17,13 @@ from tfdbg_tui.diagnosis import (
     counts_text,
     heat_of,
     output_of,
+    step_of,
 )
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.heat_grid import GridPlace, HeatGrid
 from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.widgets.cells import in_lines
+from tfdbg_tui.tui.widgets.names import least_width
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
@@ -367,7 +369,7 @@ class HeatStrips(VirtualList):
         told = self._told(self._grid, width)
         return (*told, *self._legend(self._grid, width)) if height >= _TALL else told[:1]
 
-    def _told(self, grid: HeatGrid, width: int) -> tuple[Line, Line]:
+    def _told(self, grid: HeatGrid, width: int) -> tuple[Line, ...]:
         row, cell = grid.heat.rows[self._place.row], grid.cell(self._place)
         what = breadcrumb(row.layer, self._charset.inside) or f"{row.name}, outside of layers"
         if row.variable:
@@ -377,11 +379,13 @@ class HeatStrips(VirtualList):
         if cell is None or self._snapshot is None:
             return ((f"{side}  ", ""), head), (("  nothing measured, and nothing bad", "dim"),)
         when = self._when(self._snapshot.run, cell.step)
-        told = f"  {self._numbers(cell)}{self._ratio(grid) if row.variable else ''}  "
+        told = f"  {self._numbers(cell)}{self._ratio(grid) if row.variable else ''}"
         numbers = (self._charset.sentence(told), "bad" if cell.is_bad else "")
         name = self._charset.safe(self._snapshot.tensor_name(cell.event))
-        name = self._charset.fit_name(name, min(cell_len(name), width - cell_len(numbers[0])))
-        return ((f"{side}{when}  ", ""), head), (numbers, (name, "dim"))
+        room = max(width - 2 - cell_len(numbers[0]), min(least_width(name), width - 2))
+        name = self._charset.fit_name(name, min(cell_len(name), room))
+        below = in_lines([(numbers,), ((f"  {name}", "dim"),)], "", width)
+        return ((f"{side}{when}  ", ""), head), *below
 
     def _ratio(self, grid: HeatGrid) -> str:
         """Say how large the update of a variable is beside its value."""
@@ -416,7 +420,7 @@ class HeatStrips(VirtualList):
         parts.append((("N", "bad"), (" NaN ", "dim"), (inf, "bad"), (" infinity", "dim")))
         if grid.heat.bad_outside:
             several = "s" * (grid.heat.bad_outside != 1)
-            told = f"{grid.heat.bad_outside:,} bad tensor{several} in no step"
+            told = f"{grid.heat.bad_outside:,} bad tensor{several} in no step{self._first_used()}"
             parts.append(((told, "bad"),))
         blank = "blank: not measured"
         explanation = self._snapshot.explanation if self._snapshot else None
@@ -424,6 +428,19 @@ class HeatStrips(VirtualList):
             blank += "; harmless NaN and ∞ left out"
         parts.append(((self._charset.sentence(blank), "dim"),))
         return in_lines(parts, "   ", width)
+
+    def _first_used(self) -> str:
+        """Say in which step the first of what was made in no step is used, where that is known."""
+        snapshot = self._snapshot
+        if snapshot is None or snapshot.explanation is None:
+            return ""
+        found = (group.finding for group in snapshot.explanation.groups)
+        steps = [
+            one.step
+            for one in found
+            if one.step is not None and step_of(snapshot.run, snapshot.dataflow, one.event) is None
+        ]
+        return f", used first in step {min(steps):,}" if steps else ""
 
 
 def _class_of(row: HeatRow) -> str:
