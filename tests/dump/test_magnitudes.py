@@ -68,6 +68,43 @@ def test_extremes_are_on_record_in_the_steps_that_are_measured(tmp_path: Path, m
         assert len(reader.graph_execution_traces()) == len(run.graph_executions)
 
 
+@tf.function(jit_compile=True)
+def compiled(x: Any) -> Any:
+    large = tf.reshape(tf.range(8192.0), [64, 128]) * x
+    small = tf.stack([x, -x * 3.0])
+    for _ in tf.range(6):
+        small = small * 2.0
+    double = tf.cast(small, tf.float64, name="double") * -1e200
+    turned = tf.transpose(large, name="turned")
+    negative = -tf.exp(small * 0.1, name="power")
+    phase = tf.complex(small, small, name="phase")
+    return turned, double, negative, tf.zeros([0, 3]) * x, tf.cast(small, tf.float16), phase
+
+
+@pytest.mark.parametrize("mode", ["ADAPTIVE", "FULL_HEALTH"])
+def test_extremes_of_what_xla_has_compiled_are_on_record(tmp_path: Path, mode: str) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, -1, magnitudes_every=100)
+    for number, x in enumerate([-1.5] * (magnitudes._FIRST + 1) + [64.0]):
+        with tfdbg_tui.step(number):
+            compiled(tf.constant(x))
+    tfdbg_tui.disable_dump_debug_info()
+    found = {
+        (trace.op_name, trace.step, trace.iteration): (trace.summary.minimum, trace.summary.maximum)
+        for trace in tfdbg_tui.open_run(tmp_path).graph_executions
+    }
+    nothing = None, None
+    assert found["mul", 0, None] == found["turned", 0, None] == (-1.5 * 8191, 0.0)
+    assert found["stack", 0, None] == (-1.5, 4.5)
+    assert found["double", 0, None] == (-1.5 * 2**6, 4.5 * 2**6)
+    assert found["mul_2", 0, None] == (4.5 * 2**6 * -1e200, -1.5 * 2**6 * -1e200)
+    assert found["while/mul", 0, 4] == (-1.5 * 2**5, 4.5 * 2**5)
+    assert found["while/mul", 0, 3] == found["phase", 0, None] == found["zeros", 0, None] == nothing
+    assert found["mul", magnitudes._FIRST, None] == nothing
+    # Where something is bad, the finite elements are told in any step, and so those of its inputs.
+    assert found["power", magnitudes._FIRST + 1, None] == (0.0, 0.0)
+    assert found["stack", magnitudes._FIRST + 1, None] == (-192.0, 64.0)
+
+
 def test_outside_of_steps_calls_and_eager_lines_are_counted(tmp_path: Path) -> None:
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     for _ in range(magnitudes._FIRST + 10):

@@ -585,7 +585,7 @@ class DumpWriter:
         cause = self.now().cause_by(call.serial)
         with own.work():
             for buffer in buffers:
-                for values in buffer.take():
+                for values in buffer.take(call.measured):
                     self._graph_executions.add(buffer.group, values, cause)
 
     def traces_taken(self, group: Group, values: Values) -> None:

@@ -35,6 +35,7 @@ WIDTH = BAD_ELEMENTS.stop
 MAX_PATTERNS = 1000
 """So many patterns of a group are kept as known: there may be no end of them."""
 
+_DOUBLE = 2  # DataType
 _NEGATIVE = 6
 """From this column on NaN stands where only NaN and infinity were counted."""
 _MAX_DETAILED = 1 << 20
@@ -227,6 +228,18 @@ class DetailCounter:
         inside = [place for place, row in enumerate(plan.counted) if row < len(plan.rows)]
         found = np.full((len(block), len(plan.rows), 2), np.nan)
         found[:, [plan.counted[place] for place in inside]] = layout.extremes(block)[:, inside]
+        return self._with_known_extremes(found)
+
+    def compiled_extremes(self, keys: npt.NDArray[np.int64]) -> Float64Array:
+        """Return `extremes` of an execution that XLA has compiled.
+
+        Args:
+            keys: See `summaries.numbers_of_keys`; those of `GroupPlan.unknown`.
+        """
+        rows = self._plan.unknown
+        is_double = np.array([self._plan.rows[row].dtype == _DOUBLE for row in rows])
+        found = np.full((len(self._plan.rows), 2), np.nan)
+        found[rows] = summaries.numbers_of_keys(keys, is_double)
         return self._with_known_extremes(found)
 
     def _with_known_extremes(self, found: Float64Array) -> Float64Array:

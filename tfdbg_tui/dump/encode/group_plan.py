@@ -153,6 +153,12 @@ class GroupPlan:
         return () if is_full else tuple(sorted(self.places))
 
     @cached_property
+    def unknown(self) -> list[int]:
+        """The rows of which no other tells the counts, and which may change."""
+        known = {*self.constants, *(row for row, _ in self.aliases)}
+        return [row for row in range(len(self.rows)) if row not in known]
+
+    @cached_property
     def looks(self) -> dict[int, int]:
         """By the look at which of `seen` the graph sees that a row may be bad."""
         looks = {row: index for index, rows in enumerate(self.seen) for row in rows}

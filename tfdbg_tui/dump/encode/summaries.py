@@ -45,6 +45,9 @@ _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 _NO_EXTREME = float("nan")
 
+NO_KEY = 0x7FFFFFFF
+"""The largest int32: the bits of a NaN."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
@@ -428,6 +431,22 @@ def extremes_of_parts(elements: Any, starts: npt.NDArray[np.int64]) -> npt.NDArr
     ]
     both = np.stack(found, axis=-1)
     return np.where(np.isfinite(both), both, _NO_EXTREME)
+
+
+def numbers_of_keys(
+    keys: npt.NDArray[np.int64], is_double: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float64]:
+    """Return the floating numbers that integers with their order stand for.
+
+    Args:
+        keys: Of numbers above zero their bits, of others the complement of their magnitude's bits;
+            `NO_KEY`, or the last integer on either side, where there is none.  ``[tensors, 2]``
+        is_double: Which of the tensors are of float64, others of float32.
+    """
+    magnitudes = np.where(keys < 0, ~keys, keys)
+    singles = magnitudes.astype(np.int32).view(np.float32).astype(np.float64)
+    numbers = np.where(is_double[:, None], magnitudes.view(np.float64), singles)
+    return np.where(keys < 0, -numbers, numbers)
 
 
 def _ordered_extremes(rows: Any) -> tuple[Any, Any]:

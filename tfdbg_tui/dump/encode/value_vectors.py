@@ -38,8 +38,7 @@ class ValueVectors:
         self._first_count = _SIZE if self._full else _AFTER_ID
         self._alias_rows = [row for row, _ in plan.aliases]
         self._alias_sources = [source for _, source in plan.aliases]
-        known = {*plan.constants, *self._alias_rows}
-        self._counted = [row for row in range(len(plan.rows)) if row not in known]
+        self._counted = plan.unknown
         self._unranked = [row for row in plan.large if plan.rows[row].rank is None]
         self._base = _base_vectors(plan.rows, plan.mode)
         self._set_counts(self._base, {row: self.constant_detail(row) for row in plan.constants})

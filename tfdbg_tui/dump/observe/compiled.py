@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from tfdbg_tui.dump.observe import coverage
+from tfdbg_tui.dump.observe import coverage, magnitudes
 from tfdbg_tui.dump.observe.compiled_counts import CompiledCounts, alike
 from tfdbg_tui.dump.tensorflow import graph_ops, own
 from tfdbg_tui.wire.modes import BAD_COLUMNS
@@ -20,6 +20,7 @@ from tfdbg_tui.wire.modes import BAD_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tfdbg_tui.dump.encode.causes import Measured
     from tfdbg_tui.dump.encode.group_plan import GroupPlan, Values
     from tfdbg_tui.dump.observe.groups import Group
     from tfdbg_tui.dump.observe.observed import Observed
@@ -59,7 +60,7 @@ class CompiledBuffer:
             tensors = [_of_sure_shape(item, place.tensor(item.tensor)) for item in counted]
             kinds = alike(tensors)
             self._order = np.argsort(np.concatenate(kinds))
-            counts = CompiledCounts(group.plan.mode)
+            counts = CompiledCounts(group.plan.mode, measured=group.plan.measured)
             rows = [tf.reshape(counts.of([tensors[i] for i in some]), [-1]) for some in kinds]
             number = tf.constant(0, tf.int64)
             if iteration is not None:
@@ -104,19 +105,22 @@ class CompiledBuffer:
             updates=tf.concat([values, state], axis=0),
         )
 
-    def take(self) -> list[Values]:
-        """Return the values of the runs since the last time, and forget them."""
+    def take(self, measured: Measured) -> list[Values]:
+        """Return the values of the runs since the last time, and forget them.
+
+        Args:
+            measured: Of what in them the extremes are recorded, besides those with NaN or ∞.
+        """
         buffer = self._variable.numpy()[: self._runs]
         written = buffer[buffer[:, 0] > 0]
         if len(written):
             self._variable.assign(self._zeros)
         ordered = written[np.argsort(written[:, 0])]
+        are_due = magnitudes.are_measured(ordered[:, 0] - 1, np.full(len(ordered), measured))
         return [
-            {
-                "compiled": [run[1:].reshape(self._rows, -1)[self._order]],
-                **({"iteration": [run[:1] - 1]} if self._runs > 1 else {}),
-            }
-            for run in ordered
+            self.group.compiled_values(run[1:].reshape(self._rows, -1)[self._order], is_due)
+            | ({"iteration": [run[:1] - 1]} if self._runs > 1 else {})
+            for run, is_due in zip(ordered, are_due, strict=True)
         ]
 
 

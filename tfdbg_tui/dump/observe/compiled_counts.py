@@ -3,6 +3,9 @@
 Counting NaN, -∞ and +∞ exactly costs one reduction: each element becomes a small integer with one
 field of ten bits a kind, whose sums over a row of less than 1024 elements cannot overflow.
 
+Where the smallest and the largest finite element are found as well, the same reduction does so: of
+the bits as integers that have the order of the numbers, as CPUs compare many of them at once.
+
 To make and to compile each op takes time, and a training step has a thousand tensors, so tensors of
 one shape share the ops that count, all of them where the tensors are small, and all ops share their
 constants.
@@ -10,12 +13,13 @@ constants.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
-from tfdbg_tui.dump.tensorflow import tensor_ops
+from tfdbg_tui.dump.encode import summaries
+from tfdbg_tui.dump.tensorflow import reductions, tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -25,6 +29,24 @@ _FIELD_BITS = 10
 _FIELD = (1 << _FIELD_BITS) - 1
 _SMALL = 4096
 """Elements of a tensor that is cheaper to copy than to count on its own."""
+
+
+class _KeyType(NamedTuple):
+    """The integers that have the order of a floating type.
+
+    Attributes:
+        integer: Type of the integers.
+        infinity: That of +∞; that of -∞ is its complement.
+    """
+
+    integer: Any
+    infinity: int
+
+
+_KEY_TYPES = {
+    tf.float32: _KeyType(tf.int32, 0x7F800000),
+    tf.float64: _KeyType(tf.int64, 0x7FF0000000000000),
+}
 
 
 def alike(tensors: Sequence[Any]) -> list[list[int]]:
@@ -42,17 +64,20 @@ class CompiledCounts:
 
     Args:
         mode: Says what is counted.
+        measured: Whether the smallest and largest finite elements are found too.
     """
 
-    def __init__(self, mode: TensorDebugMode) -> None:
+    def __init__(self, mode: TensorDebugMode, *, measured: bool = False) -> None:
         self._mode = mode
+        self._measured = measured
         self._constants: dict[tuple[Any, Any], Any] = {}
 
     def of(self, tensors: list[Any]) -> Any:
         """Return what is counted of tensors that are alike, as int64 ``[tensors, columns]``.
 
         Columns: nothing in NO_TENSOR; rank, size and six dimensions in SHAPE; size, -∞, +∞, NaN in
-        the health modes; in FULL_HEALTH rank before, and negative and zero after these.
+        the health modes; in FULL_HEALTH rank before, and negative and zero after these.  Last, if
+        measured, two that `summaries.numbers_of_keys` makes the smallest and largest element of.
         """
         if self._mode is TensorDebugMode.NO_TENSOR:
             return tf.zeros([len(tensors), 0], tf.int64)
@@ -88,14 +113,55 @@ class CompiledCounts:
         def sums(codes: list[Any], fields: int) -> Any:
             reshaped = [tf.raw_ops.Reshape(tensor=code, shape=rows) for code in codes]
             sums = [tf.raw_ops.Sum(input=rows, axis=axis) for rows in reshaped]
-            return self._sum_fields(tf.reshape(tf.concat(sums, axis=0), [number, 1, -1]), fields)
+            return self._sum_fields(_together(sums, number), fields)
 
-        size = tf.fill([number, 1], tf.size(first, tf.int64))
-        columns = [size, sums(list(map(self._bad_code, blocks)), 3)]
+        columns = [tf.fill([number, 1], tf.size(first, tf.int64))]
+        if self._measured and not first.dtype.is_complex:
+            parts = [self._counted_and_ordered(block, rows) for block in blocks]
+            codes, *ends = (_together(some, number) for some in zip(*parts, strict=True))
+            keys = [
+                reduce(input=end, axis=self._constant(2, tf.int32))
+                for end, reduce in zip(ends, (tf.raw_ops.Min, tf.raw_ops.Max), strict=True)
+            ]
+            columns.append(self._sum_fields(tf.cast(codes, tf.int32), 3))
+        else:
+            # Complex numbers have no order.
+            keys = [tf.fill([number, 1], self._constant(summaries.NO_KEY, tf.int64))] * 2
+            columns.append(sums(list(map(self._bad_code, blocks)), 3))
         if self._mode is TensorDebugMode.FULL_HEALTH:
             columns.insert(0, tf.fill([number, 1], tf.cast(tf.rank(first), tf.int64)))
             columns.append(sums(list(map(self._sign_code, blocks)), 2))
+        if self._measured:
+            columns += [tf.cast(key, tf.int64) for key in keys]
         return tf.concat(columns, axis=1)
+
+    def _counted_and_ordered(self, real: Any, rows: Any) -> Any:
+        """Return sums of `_bad_code`, and the smallest and largest keys, of rows of elements.
+
+        Args:
+            real: The elements.
+            rows: The shape that makes rows of them.
+        """
+        integer, infinity = _KEY_TYPES[real.dtype]
+        dtype = integer.as_numpy_dtype
+
+        def constant(value: int) -> Any:
+            return self._constant(int(dtype(value)), integer)
+
+        lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+        bits = tf.raw_ops.Bitcast(input=real, type=integer)
+        bits = tf.raw_ops.Reshape(tensor=bits, shape=rows)
+        magnitude = tf.bitwise.bitwise_and(bits, constant(highest))
+        # The larger a negative number, the smaller its magnitude.
+        key = tf.where(tf.less(bits, constant(0)), tf.bitwise.invert(magnitude), magnitude)
+        is_finite = tf.less(magnitude, constant(infinity))
+        code = tf.where(tf.equal(key, constant(~infinity)), self._field(0, integer), constant(0))
+        code = tf.where(tf.equal(key, constant(infinity)), self._field(1, integer), code)
+        code = tf.where(tf.greater(magnitude, constant(infinity)), self._field(2, integer), code)
+        low = tf.where(is_finite, key, constant(highest))
+        high = tf.where(is_finite, key, constant(lowest))
+        starts = [constant(0), constant(highest), constant(lowest)]
+        return reductions.sum_and_ends([code, low, high], starts)
 
     def _bad_code(self, real: Any) -> Any:
         minus, plus = (self._constant(value, real.dtype) for value in (-np.inf, np.inf))
@@ -125,14 +191,19 @@ class CompiledCounts:
         total = tf.raw_ops.Sum(input=split, axis=self._constant(2, tf.int32))
         return tf.cast(total, tf.int64)
 
-    def _field(self, index: int | None) -> Any:
-        return self._constant(0 if index is None else 1 << _FIELD_BITS * index, tf.int32)
+    def _field(self, index: int | None, dtype: Any = tf.int32) -> Any:
+        return self._constant(0 if index is None else 1 << _FIELD_BITS * index, dtype)
 
     def _constant(self, value: Any, dtype: Any) -> Any:
         key = value, dtype
         if key not in self._constants:
             self._constants[key] = tf.constant(value, dtype)
         return self._constants[key]
+
+
+def _together(parts: Sequence[Any], number: int) -> Any:
+    """Return rows of all tensors as ``[tensors, 1, rows of each]``."""
+    return tf.reshape(tf.concat(parts, axis=0), [number, 1, -1])
 
 
 def _row_width(shape: Any) -> int:

@@ -141,7 +141,11 @@ class FunctionOps:
         if items:
             counter = _loop_counter(graph)
             plan = observed.plan_of(
-                items, self._options, options.mode, iterated=counter is not None
+                items,
+                self._options,
+                options.mode,
+                iterated=counter is not None,
+                measured=self._options.measures,
             )
             group = Group(plan, self._dump)
             buffer = CompiledBuffer(added, items, group, counter)

@@ -136,6 +136,21 @@ class Group:
         curt = np.array([is_bad, is_bad], float).T
         return np.atleast_2d(self._with_details(rows, curt, tensors, is_measured))
 
+    def compiled_values(self, counted: Int64Array, is_due: bool) -> Values:
+        """Return the values of one execution that XLA has compiled.
+
+        Args:
+            counted: What was counted of each tensor in `GroupPlan.unknown`; see `CompiledCounts`.
+            is_due: Whether the extremes are recorded even if nothing is bad.
+        """
+        if not self.plan.measured:
+            return {"compiled": [counted]}
+        counts, keys = counted[:, :-2], counted[:, -2:]
+        values: Values = {"compiled": [counts]}
+        if is_due or self.records.first_bad(values) is not None:
+            values["extremes"] = [self._counter.compiled_extremes(keys)]
+        return values
+
     def take_constants(self, executions: int) -> int:
         """Return of how many of some executions bad constants are told, although they are known."""
         told = min(executions, self._constants_untold)
