@@ -48,3 +48,18 @@ def test_each_epoch_has_its_numbers(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert history["headroom"][0] == pytest.approx(math.log10(65504 / gradient), abs=0.01)
     assert eager is not None
     assert eager.headroom == pytest.approx(math.log10(3.4e38 / 1e31), abs=0.01)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_sums_that_metrics_keep_are_not_the_largest(tmp_path: Path, *, jit: bool) -> None:
+    layer = keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
+    model = keras.Sequential([keras.Input((4,)), layer])
+    model.compile(keras.optimizers.SGD(0.0), "mse", metrics=["mae"], jit_compile=jit)
+    x, y = np.full((16, 4), 25.0, np.float32), np.zeros((16, 1), np.float32)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        watch = callbacks.WatchCallback()
+        history = model.fit(x, y, batch_size=1, verbose=0, callbacks=[watch]).history
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    assert history["largest"] == [100.0**2]  # the loss of each of the 16

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tfdbg_tui import dump
+from tfdbg_tui.diagnosis.events import stack_id_of
 from tfdbg_tui.diagnosis.history import assumed_dtype, dtype_of, measured_tensors
+from tfdbg_tui.diagnosis.locations import is_of_metric
 from tfdbg_tui.logdir import RunReader, list_runs
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
 
 _log = logging.getLogger("tfdbg_tui")
@@ -25,8 +28,8 @@ class Numbers(NamedTuple):
 
     Attributes:
         bad_tensors: How many tensors with NaN or infinity were recorded.
-        largest: The largest magnitude of a finite number, in sums that metrics keep too; NaN where
-            none was measured.
+        largest: The largest magnitude of a finite number, but for what metrics of Keras compute, as
+            their sums grow with the examples; NaN where none was measured.
         headroom: How many powers of ten the number that is closest to the limit of its type is
             away from it; NaN where none was measured.  Healthy eager tensors have no type on
             record: they are taken for float32, or float64 where they are beyond that.
@@ -43,6 +46,7 @@ class Watched:
     def __init__(self) -> None:
         self._reader: RunReader | None = None
         self._alerts = self._executions = self._traces = 0
+        self._of_metrics: dict[str | None, bool] = {}  # by stack id
 
     def numbers(self) -> Numbers | None:
         """Return what has been recorded since the last call; None while no dump is on."""
@@ -67,11 +71,18 @@ class Watched:
         for event, measured in measured_tensors(run):
             first = self._executions if event.kind == "execution" else self._traces
             new = measured.largest[np.searchsorted(measured.rows, first) :]
-            if new.size:
+            if new.size and not self._is_of_metric(run, event):
                 largest = float(new.max())
                 dtype = dtype_of(run, event) or assumed_dtype(largest)
                 found.append((largest, MAX_FINITE.get(dtype, math.inf)))
         return found
+
+    def _is_of_metric(self, run: Run, event: TensorEvent) -> bool:
+        stack_id = stack_id_of(run, event)
+        if stack_id not in self._of_metrics:
+            frames = run.stack(stack_id) if stack_id is not None else ()
+            self._of_metrics[stack_id] = is_of_metric(frames)
+        return self._of_metrics[stack_id]
 
 
 @functools.cache

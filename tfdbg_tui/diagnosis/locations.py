@@ -14,7 +14,7 @@ from tfdbg_tui.diagnosis.generated_code import origin_of
 from tfdbg_tui.logdir import StackFrame
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tfdbg_tui.logdir import Run
 
@@ -140,6 +140,7 @@ _WRAPPER = re.compile(
 _OPTIMIZER = re.compile(
     r"/(tf_)?keras/(src/)?optimizers/(?!schedules/)|/tensorflow/python/training/\w+\.py$"
 )
+_METRIC = re.compile(r"/(tf_)?keras/(src/)?metrics/")
 _ALGORITHMS = frozenset({"reduce_logsumexp", "reduce_logsumexp_v1", "logsumexp"})
 
 
@@ -199,3 +200,8 @@ def _is_users(frame: StackFrame) -> bool:
 def _is_of_installed_program(frame: StackFrame) -> bool:
     """Whether a frame is in an installed package that is no part of TensorFlow: a whole program."""
     return frame.path is not None and _INSTALLED.search(frame.path.replace("\\", "/")) is not None
+
+
+def is_of_metric(frames: Iterable[StackFrame]) -> bool:
+    """Return whether a metric of Keras computes what is executed there."""
+    return any(frame.path and _METRIC.search(frame.path.replace("\\", "/")) for frame in frames)

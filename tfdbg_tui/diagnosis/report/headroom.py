@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from tfdbg_tui.diagnosis.events import (
 from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.gradients import is_backward, is_backward_stack
 from tfdbg_tui.diagnosis.history import assumed_dtype, dtype_of, measured_tensors
-from tfdbg_tui.diagnosis.locations import Location, location_json, location_of
+from tfdbg_tui.diagnosis.locations import Location, is_of_metric, location_json, location_of
 from tfdbg_tui.diagnosis.report.when import step_of, when_text
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 _ALL_BUT = 0.999  # of the limit is the limit itself, as masks and the beginnings of minima use it
 _INITIALIZER = "initialize_variables"  # TensorFlow's function that gives variables their values
-_METRIC = re.compile(r"/(tf_)?keras/(src/)?metrics/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,7 @@ def headroom_of(run: Run, dataflow: Dataflow) -> Headroom | None:
         frames = run.stack(stack_id) if stack_id is not None else ()
         if op_type_of(run, event) == "Const" or _is_gradient(run, event, frames):
             continue
-        if _is_of_metric(frames) or _is_initial(run, event):
+        if is_of_metric(frames) or _is_initial(run, event):
             continue
         step = step_of(run, dataflow, event)
         location = location_of(run, stack_id)
@@ -115,11 +113,6 @@ def _is_initial(run: Run, event: TensorEvent) -> bool:
     """Whether a tensor is part of how variables get their first values."""
     graph = run.graphs.get(graph_id_of(run, event) or "")
     return graph is not None and readable_function(graph.name) == _INITIALIZER
-
-
-def _is_of_metric(frames: Iterable[StackFrame]) -> bool:
-    """Whether a metric of Keras computes what is executed there."""
-    return any(frame.path and _METRIC.search(frame.path.replace("\\", "/")) for frame in frames)
 
 
 def _largest(run: Run) -> Iterator[tuple[float, TensorEvent, float, str | None]]:
