@@ -46,7 +46,7 @@ class Watched:
     def __init__(self) -> None:
         self._reader: RunReader | None = None
         self._alerts = self._executions = self._traces = 0
-        self._of_metrics: dict[str | None, bool] = {}  # by stack id
+        self._of_metrics: dict[int | None, bool] = {}  # by stack id
 
     def numbers(self) -> Numbers | None:
         """Return what has been recorded since the last call; None while no dump is on."""
