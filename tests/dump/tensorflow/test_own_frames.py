@@ -1,7 +1,8 @@
-"""What Python says about lines of the program, it says of the same lines as without a dump."""
+"""What Python and TensorFlow say about the program's lines and functions is as without a dump."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,9 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
+from tfdbg_tui.dump.tensorflow import own  # noqa: E402
+from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,3 +56,28 @@ def test_warnings_are_about_the_same_lines(tmp_path: Path) -> None:
     tfdbg_tui.disable_dump_debug_info()
     assert len(plain) > 100
     assert dumped == plain
+
+
+def test_lambdas_that_autograph_converted_have_a_name(tmp_path: Path) -> None:
+    """What they call back in Python is a line of theirs, while they are run."""
+
+    def nested(x: Any) -> Any:
+        return tf.function(lambda y: tf.py_function(lambda z: z + 1.0, [y], tf.float32))(x)
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    result = tf.py_function(nested, [1.0], tf.float32)
+    tfdbg_tui.disable_dump_debug_info()
+    assert result == 2.0
+    assert diagnose(open_run(str(tmp_path))).verdict == "clean"
+
+
+def test_errors_name_python_functions_as_without_a_dump() -> None:
+    def number() -> int:
+        with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+            tf.function(lambda: tf.numpy_function(lambda: 1, [], tf.float64))()
+        (found,) = re.findall(r"pyfunc_(\d+) ", str(raised.value))
+        return int(found)
+
+    before = number()
+    own.py_func_token(number)
+    assert number() == before + 1

@@ -44,4 +44,5 @@ def _origins(path: str) -> Mapping[int, Frame]:
 
 
 def _frame(origin: Any) -> Frame:
-    return origin.loc.filename, origin.loc.lineno, origin.function_name
+    # AutoGraph has no name for a lambda.
+    return origin.loc.filename, origin.loc.lineno, origin.function_name or "<lambda>"

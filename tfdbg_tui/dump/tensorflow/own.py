@@ -27,7 +27,7 @@ SCOPE = NAME + "/"
 """Name scope of the ops that the writer adds to graphs; they are not recorded."""
 
 _INVOKING_OP_CALLBACKS = declare(Context, "invoking_op_callbacks").name
-_INSERT = declare(_py_funcs, "insert").name
+_FUNCS = declare(_py_funcs, "_funcs").name
 _MESSAGE = declare(tf.errors.OpError(None, None, "", 0), "_message").name
 
 _COPY_MARK = re.compile(r"_tfdbg_tui_\d+")
@@ -85,8 +85,12 @@ def restore_names(error: BaseException) -> None:
 
 
 def py_func_token(function: Callable[..., Any]) -> str:
-    """Register a Python function for the PyFunc op; TensorFlow refers to it weakly."""
-    token: str = getattr(_py_funcs, _INSERT)(function)
+    """Register a Python function for the PyFunc op; TensorFlow refers to it weakly.
+
+    TensorFlow's own tokens are numbers, which the program sees in errors: none of them is used up.
+    """
+    token = f"{NAME}_{next(_numbers)}"
+    getattr(_py_funcs, _FUNCS)[token] = function
     _py_func_tokens.add(token)
     return token
 
