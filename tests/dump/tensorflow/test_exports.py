@@ -193,6 +193,22 @@ def test_a_traced_graph_holds_only_the_programs_ops(tmp_path: Path) -> None:
     assert len(traced) == 2 * count
 
 
+def test_the_graphs_that_tensorboard_gets_are_the_programs(tmp_path: Path) -> None:
+    function, x = tf.function(lambda x: tf.math.log(x) * 2.0), tf.ones([2])
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path / "dump"), "ADAPTIVE", -1)
+    tf.function(tf.math.exp)(x)
+    writer = tf.summary.create_file_writer(str(tmp_path))
+    tf.summary.trace_on(graph=True)
+    function(x)
+    with writer.as_default():
+        tf.summary.trace_export("graphs", 0)
+    writer.close()
+    (written,) = tmp_path.glob("events*")
+    graphs = written.read_bytes()
+    assert b"Log" in graphs
+    assert b"tfdbg_tui" not in graphs
+
+
 def test_a_placeholder_that_nobody_feeds_stays_unused(tmp_path: Path) -> None:
     def function() -> Any:
         tf.math.exp(tf.compat.v1.placeholder(tf.float32, [2]))

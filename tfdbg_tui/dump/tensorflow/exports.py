@@ -97,6 +97,7 @@ def _metadata_plain(original: Any) -> Any:
     @functools.wraps(original)
     def export_run_metadata(this: Any) -> Any:
         metadata = original(this)
+        _guarded(_drop_eager_ops, metadata.function_graphs)
         graphs = list(metadata.partition_graphs)
         for function in metadata.function_graphs:
             graphs += [function.pre_optimization_graph, function.post_optimization_graph]
@@ -106,6 +107,22 @@ def _metadata_plain(original: Any) -> Any:
         return metadata
 
     return export_run_metadata
+
+
+def _drop_eager_ops(graphs: Any) -> None:
+    """Leave out the graphs that TensorFlow makes of eager ops of ours."""
+    plain = [
+        graph
+        for graph in graphs
+        if not any(
+            node.attr["shared_name"].s.startswith(own.NAME.encode())
+            for node in graph.pre_optimization_graph.node
+            if "shared_name" in node.attr
+        )
+    ]
+    if len(plain) < len(graphs):
+        del graphs[:]
+        graphs.extend(plain)
 
 
 def _sent_plain(original: Any) -> Any:
@@ -172,7 +189,7 @@ def _make_plain(graph_def: Any) -> None:
     plain = list(_plain_functions(graph_def.library.function))
     del graph_def.library.function[:]
     graph_def.library.function.extend(plain)
-    nodes = [node for node in graph_def.node if own.SCOPE not in node.name]
+    nodes = [node for node in graph_def.node if not _is_ours(node)]
     for node in nodes:
         kept = [name for name in node.input if not _waits_for_ours(name)]
         if len(kept) < len(node.input):
@@ -187,8 +204,13 @@ def _waits_for_ours(reference: str) -> bool:
     return reference.startswith("^") and own.SCOPE in reference
 
 
+def _is_ours(node: Any) -> bool:
+    """Whether a node is one of ours, or an argument of ours."""
+    return own.SCOPE in node.name or node.name.startswith(own.NAME + "_")
+
+
 def _holds_ours(graph_def: Any) -> bool:
-    return any(own.SCOPE in node.name for node in graph_def.node) or any(
+    return any(map(_is_ours, graph_def.node)) or any(
         function.signature.name != own.original_name(function.signature.name)
         for function in graph_def.library.function
     )
