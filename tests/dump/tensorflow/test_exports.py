@@ -14,6 +14,7 @@ np = pytest.importorskip("numpy")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
+from tfdbg_tui.dump.observe import row_queue  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -200,6 +201,7 @@ def test_the_graphs_that_tensorboard_gets_are_the_programs(tmp_path: Path) -> No
     writer = tf.summary.create_file_writer(str(tmp_path))
     tf.summary.trace_on(graph=True)
     function(x)
+    row_queue.drain()
     with writer.as_default():
         tf.summary.trace_export("graphs", 0)
     writer.close()

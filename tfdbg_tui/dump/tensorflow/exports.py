@@ -97,7 +97,7 @@ def _metadata_plain(original: Any) -> Any:
     @functools.wraps(original)
     def export_run_metadata(this: Any) -> Any:
         metadata = original(this)
-        _guarded(_drop_eager_ops, metadata.function_graphs)
+        _guarded(_drop_eager_ops, metadata)
         graphs = list(metadata.partition_graphs)
         for function in metadata.function_graphs:
             graphs += [function.pre_optimization_graph, function.post_optimization_graph]
@@ -109,20 +109,23 @@ def _metadata_plain(original: Any) -> Any:
     return export_run_metadata
 
 
-def _drop_eager_ops(graphs: Any) -> None:
+def _drop_eager_ops(metadata: Any) -> None:
     """Leave out the graphs that TensorFlow makes of eager ops of ours."""
-    plain = [
-        graph
-        for graph in graphs
-        if not any(
-            node.attr["shared_name"].s.startswith(own.NAME.encode())
-            for node in graph.pre_optimization_graph.node
-            if "shared_name" in node.attr
-        )
-    ]
-    if len(plain) < len(graphs):
-        del graphs[:]
-        graphs.extend(plain)
+    of_functions = [graph.pre_optimization_graph for graph in metadata.function_graphs]
+    for kept, graph_defs in (
+        (metadata.function_graphs, of_functions),
+        (metadata.partition_graphs, list(metadata.partition_graphs)),
+    ):
+        pairs = zip(kept, graph_defs, strict=True)
+        plain = [graph for graph, graph_def in pairs if not _is_of_ours(graph_def)]
+        del kept[:]
+        kept.extend(plain)
+
+
+def _is_of_ours(graph_def: Any) -> bool:
+    """Whether an op in a graph is about a queue or a table of ours."""
+    names = (node.attr["shared_name"].s for node in graph_def.node if "shared_name" in node.attr)
+    return any(name.startswith(own.NAME.encode()) for name in names)
 
 
 def _sent_plain(original: Any) -> Any:
