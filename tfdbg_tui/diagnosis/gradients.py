@@ -248,6 +248,8 @@ def is_passed_on(run: Run, event: TensorEvent) -> bool:
 
 def _is_in(run: Run, place: int, frames: Sequence[StackFrame]) -> bool:
     outer = run.stack(place)
+    if not all(frame.function for frame in outer):
+        return False  # Frames that the dump does not describe are like any others.
     return tuple(frames[: len(outer)]) == tuple(outer)
 
 

@@ -97,3 +97,21 @@ def test_steps_that_are_skipped_eagerly_are_counted(tmp_path: Path) -> None:
     (suspect,) = report.suspects
     assert suspect.rule == "most-steps-skipped"
     assert "not finite in 15 of 20 steps" in suspect.evidence
+
+
+def test_without_stacks_a_loss_is_not_taken_for_a_gradient_that_no_tape_gives(
+    tmp_path: Path,
+) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        w = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            loss = tf.reduce_sum(w * w) + tf.reduce_sum(tf.math.log(tf.constant([0.0, 1.0])))
+        tape.gradient(loss, w)
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    assert diagnose(open_run(str(tmp_path))).verdict == "bad"
+    (stacks,) = tmp_path.glob("*.stack_frames")
+    stacks.unlink()
+    assert diagnose(open_run(str(tmp_path))).verdict == "bad"
