@@ -61,3 +61,16 @@ async def test_keys_before_the_list_is_there_do_nothing(
         await opened.app.screen.query_one(CommandList).remove()
         await opened.press("pagedown", "ctrl+home", "down")
         assert isinstance(opened.app.screen, Palette)
+
+
+async def test_a_countdown_that_ends_when_the_palette_is_empty_shows_nothing(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (80, 24)) as opened:
+        await opened.press("ctrl+p")
+        palette = opened.app.screen
+        assert isinstance(palette, Palette)
+        await palette.query("*").remove()
+        palette._show_busy = True
+        await opened.pilot.pause()
+        assert opened.app.screen is palette

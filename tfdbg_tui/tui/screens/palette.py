@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.binding import Binding
 from textual.command import CommandList, CommandPalette
 from textual.errors import NoWidget
-from textual.widgets import OptionList
+from textual.widgets import LoadingIndicator, OptionList
 
 from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
 
@@ -82,6 +82,11 @@ class Palette(OnlyWhileOpen, CommandPalette):
             return callback() if callback is not None and self.query(CommandList) else None
 
         return super().set_timer(delay, show, **options)
+
+    async def _watch__show_busy(self) -> None:
+        """See Textual; its countdown may end when what shows that it is busy is gone."""
+        if self.query(LoadingIndicator):
+            await super()._watch__show_busy()
 
     def on_click(self, event: events.Click) -> None:
         """Ignore a click where nothing is, as in a terminal that has become smaller since.
