@@ -98,3 +98,7 @@ async def test_the_root_of_a_pipeline_is_in_the_step_that_uses_it(
             "−∞",
             "3",
         ]
+        await opened.press("M")
+        await opened.app.workers.wait_for_complete()
+        await opened.pilot.pause()
+        assert "1 bad tensor in no step, used first in step 2" in opened.screen()
