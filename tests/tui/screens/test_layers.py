@@ -308,3 +308,18 @@ async def test_minus_infinity_is_written_as_in_the_panes(open_app: Open, tmp_pat
         await show_layers(opened)
         await opened.press("n")
         assert "  64 −∞  model/head/MatMul:0" in opened.screen()
+
+
+async def test_of_a_deep_layer_the_innermost_part_is_told(open_app: Open, tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "f")
+    for number in range(1, 8):
+        made.layer(number, number - 1, f"transformer_block_{number}", "Block")
+    made.op("f", "MatMul", "dense/MatMul", layer=7)
+    made.trace("f", "dense/MatMul", np.full(3, np.nan, np.float32))
+    made.open()
+    async with open_app(tmp_path, (80, 24)) as opened:
+        await opened.press("alt+3")
+        assert "▸ transformer_block_7" in opened.screen()
+        await show_layers(opened)
+        assert "▸ transformer_block_7 (Block)" in opened.screen()

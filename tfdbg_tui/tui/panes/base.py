@@ -304,7 +304,7 @@ class Pane(VirtualList):
         layer = self.snapshot.layer(event) if event is not None else None
         if layer is None:
             return ()
-        words = self.charset.safe(breadcrumb(layer, self.charset.inside))
+        words = self.charset.fit_path(breadcrumb(layer, self.charset.inside), self.line_width - 6)
         return ((("  in ", "dim"), (words, "call")),)
 
     def _sentence(self, text: str, width: int, height: int) -> tuple[Line, ...]:

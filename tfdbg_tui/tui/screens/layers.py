@@ -375,9 +375,10 @@ class HeatStrips(VirtualList):
         if row.variable:
             what = f"{row.name} of {what}" if row.layer else row.name
         side = (_OF_VARIABLE if row.variable else SIDES)[self._place.side]
-        head = (self._charset.safe(what), "strong")
         if cell is None or self._snapshot is None:
-            return ((f"{side}  ", ""), head), (("  nothing measured, and nothing bad", "dim"),)
+            head = self._charset.fit_path(what, width - len(side) - 2)
+            nothing = "  nothing measured, and nothing bad"
+            return ((f"{side}  ", ""), (head, "strong")), ((nothing, "dim"),)
         when = self._when(self._snapshot.run, cell.step)
         told = f"  {self._numbers(cell)}{self._ratio(grid) if row.variable else ''}"
         numbers = (self._charset.sentence(told), "bad" if cell.is_bad else "")
@@ -385,7 +386,8 @@ class HeatStrips(VirtualList):
         room = max(width - 2 - cell_len(numbers[0]), min(least_width(name), width - 2))
         name = self._charset.fit_name(name, min(cell_len(name), room))
         below = in_lines([(numbers,), ((f"  {name}", "dim"),)], "", width)
-        return ((f"{side}{when}  ", ""), head), *below
+        head = self._charset.fit_path(what, width - len(side) - len(when) - 2)
+        return ((f"{side}{when}  ", ""), (head, "strong")), *below
 
     def _ratio(self, grid: HeatGrid) -> str:
         """Say how large the update of a variable is beside its value."""
