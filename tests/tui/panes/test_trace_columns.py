@@ -72,6 +72,21 @@ def test_a_column_of_counts_makes_way_for_the_last_two_parts_of_a_name() -> None
             assert columns.most_of_name + sum(columns.counts) <= room
 
 
+def test_layers_are_told_where_no_name_is_cut_for_them() -> None:
+    facts = {
+        "op type": "MatMul",
+        "line": "train.py:12",
+        "layer": "encoder/wide",
+        "dtype": "float32",
+    }
+    rows = [TraceRow(f"{SCOPE}query_{i}/MatMul:0", facts, row("a:0").summary) for i in range(3)]
+    wide, narrow = choose(rows, 120), choose(rows, 56)
+    assert [title for title, _ in wide.facts] == ["op type", "layer", "line", "dtype"]
+    assert wide.name >= len(rows[0].name)
+    assert "layer" not in dict(narrow.facts)
+    assert narrow.name >= len(rows[0].name.removeprefix(narrow.prefix))
+
+
 def test_the_smallest_number_does_not_stand_without_the_largest() -> None:
     extremes = {"min": "-0.0002143", "max": "1.234e+05"}
     rows = [row("a:0")]

@@ -163,7 +163,7 @@ class GraphExecutionPane(Pane):
         op = snapshot.run.op(trace.graph_id, trace.op_name)
         event = TensorEvent("graph_execution", trace.index, trace.output_slot)
         by = self._sorted_title
-        layer = snapshot.layer(event) if by == "layer" else None
+        layer = snapshot.layer(event)
         step = step_of(snapshot.run, snapshot.dataflow, event) if by == "step" else trace.step
         return {
             "layer": self.charset.safe(layer.path) if layer else "",

@@ -26,7 +26,7 @@ _WIDEST = {"op type": 17, "function": 28, "line": 24, "layer": 28}
 _WIDEST_OTHER = 16
 _ZERO = 1  # place of the zeros among the counts of what is finite: −, 0, +
 _FIRST = ("device", "function")
-_LAST = ("size", "line", "dtype", "rank")
+_LAST = ("size", "line", "layer", "dtype", "rank")
 _EXTREMES = ("min", "max")  # both or none
 _BESIDES = ("step", "iteration")
 FLUSH_RIGHT = frozenset({"size", "min", "max", "step", "iteration"})
@@ -176,7 +176,7 @@ def _share(
         take(*_EXTREMES)
     take(*_BESIDES)
     widen(full)
-    titles = ("op type", "layer", *_FIRST, *_LAST, *_EXTREMES, *_BESIDES)
+    titles = dict.fromkeys(("op type", "layer", *_FIRST, *_LAST, *_EXTREMES, *_BESIDES))
     ordered = tuple((title, chosen[title]) for title in titles if title in chosen)
     return TraceColumns(name + min(left, _SPARE), "", ordered, kinds)
 
