@@ -97,13 +97,13 @@ def _metadata_plain(original: Any) -> Any:
     @functools.wraps(original)
     def export_run_metadata(this: Any) -> Any:
         metadata = original(this)
-        _guarded(_drop_eager_ops, metadata)
         graphs = list(metadata.partition_graphs)
         for function in metadata.function_graphs:
             graphs += [function.pre_optimization_graph, function.post_optimization_graph]
             graphs += function.partition_graphs
         for graph_def in graphs:
             _guarded(_make_plain, graph_def)
+        _guarded(_drop_eager_ops, metadata)  # by now no function has any of ours
         return metadata
 
     return export_run_metadata
