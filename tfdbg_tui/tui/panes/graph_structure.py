@@ -183,8 +183,10 @@ class GraphStructure(Pane):
     def _op(self, shown: TreeRow, room: int) -> Line:
         node = shown.node
         slot = f"{node.input_slot} " if shown.path and self._takes_several(shown) else ""
-        words = self.charset.safe(words_of(self.snapshot, node) + _again(shown))
+        words = self.charset.safe(words_of(self.snapshot, node))
         room -= len(slot)
+        if least_width(words + _again(shown)) + self._health_width <= room:
+            words += _again(shown)
         health, style = self._health(node, room - least_width(words))
         columns = list(map(Column, self._facts(node), self._columns))
         columns.append(
