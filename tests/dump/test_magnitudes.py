@@ -105,6 +105,30 @@ def test_extremes_of_what_xla_has_compiled_are_on_record(tmp_path: Path, mode: s
     assert found["stack", magnitudes._FIRST + 1, None] == (-192.0, 64.0)
 
 
+@pytest.mark.parametrize("mode", ["ADAPTIVE", "FULL_HEALTH"])
+@pytest.mark.parametrize("length", [3, 40])
+def test_extremes_of_what_sessions_run_are_on_record(
+    tmp_path: Path, mode: str, length: int
+) -> None:
+    """Python looks at few tensors itself; at many it looks where the graph asks for it."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, -1, magnitudes_every=100)
+    with tf.Graph().as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [None])
+        y = x
+        for number in range(length):
+            y = tf.multiply(y, 2.0, name=f"twice_{number}")
+        with tf.compat.v1.Session() as session:
+            for _ in range(magnitudes._FIRST + 2):
+                session.run(y, {x: [-1.0, 3.0]})
+    tfdbg_tui.disable_dump_debug_info()
+    run = tfdbg_tui.open_run(tmp_path)
+    for name, factor in (("twice_0", 2), (f"twice_{length - 1}", 2**length)):
+        found = [t.summary for t in run.graph_executions if t.op_name == name]
+        known = [(of.minimum, of.maximum) for of in found]
+        assert known == [(-factor, 3 * factor)] * magnitudes._FIRST + [(None, None)] * 2
+    assert [e.outputs[0].maximum is not None for e in run.executions] == [True] * 16 + [False] * 2
+
+
 def test_outside_of_steps_calls_and_eager_lines_are_counted(tmp_path: Path) -> None:
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     for _ in range(magnitudes._FIRST + 10):

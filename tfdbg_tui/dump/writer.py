@@ -7,7 +7,6 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import tensorflow as tf
 
 from tfdbg_tui.dump import steps
@@ -542,7 +541,8 @@ class DumpWriter:
             return None
         call = self._eager.begin_call(plan.name)
         call.order = RunOrder(plan.needs)
-        return SessionRun(plan, call, {plan.serial.ref(): np.int64(call.serial)})
+        call.measured = self._measured.run_begins(plan.name)
+        return SessionRun(plan, call, plan.feeds.values(call))
 
     def session_counted(self, run: SessionRun, steps: Any) -> None:
         """Note the training step of a run."""

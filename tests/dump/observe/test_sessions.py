@@ -498,4 +498,4 @@ def test_a_training_that_diverges_is_one_bug(dump: Path, resources: bool) -> Non
         assert not np.isfinite(session.run([w, b])).any()
         session.run(w)
     (root,) = diagnosed(dump).roots
-    assert (root.op_type, root.rule) == ("Pow", "diverged-until-overflow")
+    assert (root.op_type, root.rule) == ("Pow", "grew-until-overflow")

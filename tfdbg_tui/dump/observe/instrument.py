@@ -25,6 +25,7 @@ import tensorflow as tf
 from tfdbg_tui.dump.encode.summaries import EXACT_FLOAT32
 from tfdbg_tui.dump.observe import callbacks, elements, magnitudes, observed, row_queue, settled
 from tfdbg_tui.dump.observe.looks import Looks
+from tfdbg_tui.dump.observe.places import RunFeeds
 from tfdbg_tui.dump.tensorflow import devices, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 from tfdbg_tui.wire.modes import TensorDebugMode
@@ -84,10 +85,12 @@ def goes_into_queue(place: Place, mode: TensorDebugMode) -> bool:
     return place.drained and mode in _ROW_MODES
 
 
-def add_serial(graph: Any) -> Any:
-    """Return a placeholder in a v1 graph for the number of a run."""
+def add_run_feeds(graph: Any) -> RunFeeds:
+    """Return placeholders in a v1 graph for what its runs are fed with."""
+    make = tf.compat.v1.placeholder_with_default
     with own.scope(graph):
-        return tf.compat.v1.placeholder_with_default(tf.constant(0, tf.int64), [], "serial")
+        serial = make(tf.constant(0, tf.int64), [], "serial")
+        return RunFeeds(serial, make(tf.constant(0.0, tf.float64), [], "measured"))
 
 
 def add_waiting(graph: Any, tensors: Sequence[Any], sinks: Sequence[Any]) -> list[Any]:
@@ -316,7 +319,7 @@ class _GroupBuilder:
         # Not zero where one of its elements is not; it needs no constant for the axes.
         look = self._ops.tensor("L2Loss", curt)
         if plan.measured:
-            look = magnitudes.or_measured(self._host, self._measured(), look)
+            look = self._or_measured(look)
         condition = self._host.tensor("Cast", look, DstT=tf.bool)
         if plan.mode is TensorDebugMode.FULL_HEALTH:
             plan.exact_limit = EXACT_FLOAT32
@@ -334,6 +337,12 @@ class _GroupBuilder:
         largest = ops.tensor("Max", ops.tensor("Pack", list(sizes)), ops.constant([0], tf.int32))
         is_large = ops.tensor("Greater", largest, ops.constant(EXACT_FLOAT32, tf.int64))
         return ops.tensor("LogicalOr", condition, is_large)
+
+    def _or_measured(self, look: Any) -> Any:
+        """Return a float64 number: not zero where another is not, or what runs is measured."""
+        if self._place.run_is_measured is not None:
+            return self._host.tensor("AddV2", look, self._place.run_is_measured)
+        return magnitudes.or_measured(self._host, self._measured(), look)
 
     def _measured(self) -> Any:
         """Return what says whether what runs is measured; all groups of a graph share it."""

@@ -109,6 +109,13 @@ class MeasuredSteps:
         self._set(self.next(name))
         return self._measured
 
+    def run_begins(self, name: str) -> Measured:
+        """Decide whether the run of a session is measured; its graph is fed with that."""
+        self.end()
+        with self._lock:
+            self._set_in, self._measured = None, self.next(name)
+        return self._measured
+
     def next(self, what: Hashable) -> Measured:
         """Return of what in the next execution of something the extremes are recorded."""
         if self.every == 0:

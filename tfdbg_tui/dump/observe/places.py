@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
 import tensorflow as tf
 
+from tfdbg_tui.dump.encode.causes import Measured
 from tfdbg_tui.dump.observe import update_order
 from tfdbg_tui.dump.tensorflow import devices, functions, graph_ops, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
@@ -16,6 +18,7 @@ from tfdbg_tui.dump.tensorflow.functions import capture_inputs, captured_tensors
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody, Slots
 
 
@@ -30,6 +33,7 @@ class Place(Protocol):
         graph: The graph that they are made in.
         drained: Whether `row_queue` gets what they put into the queue.
         measured: What says in `graph` whether what runs is measured, once a group has asked.
+        run_is_measured: Where a session runs the graph, 1.0 if the run is measured, else 0.0.
         repeated: Whether the ops may run many times in a call.
         settles: Whether those ops may ask for what is settled (see `settled`): they may have a
             state for TensorFlow, and all tensors are on the CPU.
@@ -39,6 +43,7 @@ class Place(Protocol):
     graph: Any
     drained: bool
     measured: Any
+    run_is_measured: Any
     repeated: bool
     settles: bool
     counts_ops: bool
@@ -47,12 +52,29 @@ class Place(Protocol):
         """Return what stands in `graph` for a tensor of the program, or None."""
 
 
+class RunFeeds(NamedTuple):
+    """The placeholders of a graph that a session feeds in each run.
+
+    Attributes:
+        serial: Number of the run.
+        measured: 1.0 where the run is measured, else 0.0.
+    """
+
+    serial: Any
+    measured: Any
+
+    def values(self, call: Call) -> dict[Any, Any]:
+        """Return what they are fed with in a run, as sessions want it."""
+        measured = np.float64(call.measured > Measured.NOTHING)
+        return {self.serial.ref(): np.int64(call.serial), self.measured.ref(): measured}
+
+
 class V1Graph:
     """A v1 graph that takes the ops itself: what it consists of is all that a session can run.
 
     Args:
         graph: The graph.
-        serial: The placeholder for the number of a run.
+        feeds: What a run is fed with.
         copies: What runs in place of ops of the program, by the names of these.
     """
 
@@ -63,10 +85,10 @@ class V1Graph:
 
     iteration = None
 
-    def __init__(self, graph: Any, serial: Any, copies: Mapping[str, Any]) -> None:
+    def __init__(self, graph: Any, feeds: RunFeeds, copies: Mapping[str, Any]) -> None:
         self.graph = graph
         self.counts_ops = not devices.has_accelerator()
-        self.serial = serial
+        self.serial, self.run_is_measured = feeds
         self._copies = copies
 
     def tensor(self, tensor: Any) -> Any:
@@ -129,6 +151,7 @@ class AddedGraph:
         self.settles = is_plain and not devices.has_accelerator()
         self.counts_ops = False
         self.measured: Any = None
+        self.run_is_measured: Any = None
         self.graph = own.new_graph()
         self.ops: AddedOps | None = None
         self.children: list[Any] = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.observe import instrument, observed, run_order
 from tfdbg_tui.dump.observe.groups import Dump, Group
-from tfdbg_tui.dump.observe.places import V1Graph
+from tfdbg_tui.dump.observe.places import RunFeeds, V1Graph
 from tfdbg_tui.dump.observe.references import When
 from tfdbg_tui.dump.observe.v1_loops import V1Loop
 
@@ -51,7 +51,7 @@ class SinkMaker:
         options: The user's.
         graphs: Knows the numbers of tensors.
         graph: The session's.
-        serial: The placeholder for the number of a run.
+        feeds: What a run is fed with.
         doubtful: Whether tensors may have other shapes than known.
     """
 
@@ -61,7 +61,7 @@ class SinkMaker:
         options: Options,
         graphs: GraphDefinitions,
         graph: Any,
-        serial: Any,
+        feeds: RunFeeds,
         *,
         doubtful: bool,
     ) -> None:
@@ -69,7 +69,7 @@ class SinkMaker:
         self._options = options
         self._graphs = graphs
         self.graph = graph
-        self.serial = serial
+        self.feeds = feeds
         self.doubtful = doubtful
 
     def add(
@@ -105,6 +105,7 @@ class SinkMaker:
             options,
             options.mode,
             iterated=iteration is not None,
+            measured=options.measures and iteration is None,
             overwritten=overwritten,
         )
         group = Group(plan, self._dump)
@@ -170,7 +171,7 @@ class RunSinks:
                 found += sinks
             else:
                 before = self._before(position)
-                found += self._in_loop((loop,), places, names, self._maker.serial, before)
+                found += self._in_loop((loop,), places, names, self._maker.feeds.serial, before)
         return found
 
     def _steps(self, places: Places, loops: Loops) -> list[tuple[Position, str | None]]:
@@ -208,7 +209,7 @@ class RunSinks:
         ]
 
     def _outside(self) -> V1Graph:
-        return V1Graph(self._maker.graph, self._maker.serial, self._copies)
+        return V1Graph(self._maker.graph, self._maker.feeds, self._copies)
 
     def _in_loop(
         self,

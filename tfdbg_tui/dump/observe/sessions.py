@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
     from tfdbg_tui.dump.observe.groups import Dump
     from tfdbg_tui.dump.observe.observed import Observed
+    from tfdbg_tui.dump.observe.places import RunFeeds
     from tfdbg_tui.dump.options import Options
 
 _EXPECTED_ERRORS = (
@@ -60,7 +61,7 @@ class Plan:
         along: Sinks to run in it.
         targets: The ops that the program asks for, or what runs in their place; see `update_order`.
         fetches: The tensors that it asks for, or what is computed in their place.
-        serial: The placeholder that is fed with the number of the run.
+        feeds: What it is fed with besides the feeds of the program.
         step: The global step that the run counts up, as it is before; None where it does not.
         needs: Which groups have to be recorded before another, of those that run once.
     """
@@ -70,7 +71,7 @@ class Plan:
     along: Sequence[Any]
     targets: Sequence[Any]
     fetches: Sequence[Any]
-    serial: Any
+    feeds: RunFeeds
     step: Any
     needs: run_order.Needs
 
@@ -97,7 +98,7 @@ class _GraphState:
     """What was added to a graph for one dump; kept on the graph, so that it lives as long."""
 
     owner: SessionPlans
-    serial: Any = None
+    feeds: RunFeeds | None = None
     version: int = 0
     changes_shapes: bool = False
     ops: dict[str, RecordedOp] = field(default_factory=dict)
@@ -241,8 +242,8 @@ class SessionPlans:
     ) -> Plan:
         name = self._name([*fetches, *targets])
         self._graphs.record_run(name, graph, [tensor.name for tensor in fetches])
-        if state.serial is None:
-            state.serial = instrument.add_serial(graph)
+        if state.feeds is None:
+            state.feeds = instrument.add_run_feeds(graph)
         asked = [*targets, *(tensor.op for tensor in fetches)]
         ops = _reached(state, asked, fed)
         flow = ControlFlow(recorded.op for recorded in ops)
@@ -254,7 +255,7 @@ class SessionPlans:
             )
         sinks = RunSinks(
             SinkMaker(
-                self._dump, self._options, self._graphs, graph, state.serial, doubtful=doubtful
+                self._dump, self._options, self._graphs, graph, state.feeds, doubtful=doubtful
             ),
             state.sinks,
             flow,
@@ -281,7 +282,7 @@ class SessionPlans:
             along=sinks.along(items, running),
             targets=[copies.get(op.name, op) for op in targets],
             fetches=[update_order.replaced(tensor, copies) for tensor in fetches],
-            serial=state.serial,
+            feeds=state.feeds,
             step=_global_step(graph, ops),
             needs=run_order.needs_of(sinks.groups, run_ops),
         )

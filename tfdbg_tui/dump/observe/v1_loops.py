@@ -115,7 +115,7 @@ class InV1Loop:
     """
 
     drained = False
-    measured = None
+    measured = run_is_measured = None
     repeated = False
     settles = False
     counts_ops = False
