@@ -125,3 +125,14 @@ def test_the_columns_that_rows_are_sorted_by_stay() -> None:
     rows = [TraceRow("dense_1/MatMul:0", facts, row("a:0").summary)]
     columns = choose_columns(rows, 60, UNICODE, several_devices=False, sorted_by="nan")
     assert all(columns.counts[:3])
+
+
+def test_dots_make_way_where_healthy_names_would_look_alike() -> None:
+    slots = [f"layer_{i}_attention_query_kernel_momentum" for i in range(3)]
+    rows = [row(f"adam/{'long_' * 2}{slot}/Initializer/zeros:0") for slot in slots]
+    length = len(rows[0].name.removeprefix("adam/"))
+    room = 16 + 16 + length - 30  # less than the name and both columns need
+    columns = choose(rows, room)
+    names = {UNICODE.fit_name(r.name.removeprefix(columns.prefix), columns.name) for r in rows}
+    assert len(names) == 3
+    assert not any(columns.counts)

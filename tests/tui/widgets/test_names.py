@@ -55,3 +55,8 @@ def test_what_the_last_two_parts_need() -> None:
     assert least_width("a/b/c/d:0") == len("…/c/d:0")
     assert least_of(["Log:0", NAME]) == len("…/" + TAIL)
     assert least_of([]) == 0
+
+
+def test_of_a_layer_or_a_line_the_end_is_told() -> None:
+    columns = [Column("gpt2/backbone/attention.py:138", 20, is_path=True)]
+    assert with_columns("Log:0", 8, columns, UNICODE)[1] == [" …e/attention.py:138"]

@@ -276,10 +276,14 @@ class Alerts(Pane):
         event = headroom.event
         place = self.charset.safe(_short(headroom.location)) if headroom.location else ""
         name = self.charset.safe(self.snapshot.tensor_name(event))
-        name = self.charset.fit_name(name, min(cell_len(name), width - cell_len(place) - 5))
+        beside = width - cell_len(place) - 5
+        room, below = (width - 2, place) if beside < least_width(name) else (beside, "")
+        name = self.charset.fit_name(name, min(cell_len(name), room))
+        named: list[Cell] = [(" " + name, "strong"), ("" if below else place, "dim")]
         return (
             *self._text(f"Closest to {headroom.limit}, of all measured:", width - 2, "dim"),
-            joined([(" " + name, "strong"), (place, "dim")], f" {self.charset.dot} "),
+            joined(named, f" {self.charset.dot} "),
+            *([((" " + self.charset.fit_path(below, width - 2), "dim"),)] if below else []),
             *self.layer_line(event),
             *self._text(headroom.number, width - 2, ""),
             ((" M", "key"), (" layers  ", "dim"), ("V", "key"), (" history", "dim")),

@@ -14,6 +14,7 @@ from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.event_rows import EventRows
 from tfdbg_tui.tui.panes.trace_columns import (
     FLUSH_RIGHT,
+    PATHS,
     TraceColumns,
     TraceRow,
     choose_columns,
@@ -147,7 +148,10 @@ class GraphExecutionPane(Pane):
             name = self.charset.fit_name(name, columns.name)
             return (*start, (name, ""), (reason, "dim")), behind
         facts, by = self._facts(snapshot, trace), self._sorted_title
-        behind_name = [Column(facts[t], w, t in FLUSH_RIGHT, t == by) for t, w in columns.facts]
+        behind_name = [
+            Column(facts[t], w, t in FLUSH_RIGHT, stays=t == by, is_path=t in PATHS)
+            for t, w in columns.facts
+        ]
         name, texts = with_columns(name, columns.name, behind_name, self.charset)
         return (
             *start,

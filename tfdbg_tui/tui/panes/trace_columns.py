@@ -31,6 +31,8 @@ _EXTREMES = ("min", "max")  # both or none
 _BESIDES = ("step", "iteration")
 FLUSH_RIGHT = frozenset({"size", "min", "max", "step", "iteration"})
 """The columns of numbers."""
+PATHS = frozenset({"layer", "line"})
+"""The columns of which the end tells most."""
 
 _BAD = frozenset({"nan", "-inf", "+inf"})
 _FINITE = ("neg", "zero", "pos")
@@ -100,8 +102,16 @@ def choose_columns(
     instead = _named(names, facts, healthy, room, sorted_by, first=_EXTREMES)
     if columns.most_of_name < min(_tail(names), instead.most_of_name):
         return instead
+    if _alike(names, columns, charset):
+        return _named(names, facts, healthy, room, sorted_by)
     gains = "min" in dict(instead.facts) and "min" not in dict(columns.facts)
     return instead if gains and instead.name >= min(columns.name, _tail(names)) else columns
+
+
+def _alike(names: Sequence[str], columns: TraceColumns, charset: Charset) -> bool:
+    """Whether names that differ look the same where they are cut."""
+    shown = {charset.fit_name(n.removeprefix(columns.prefix), columns.name) for n in set(names)}
+    return len(shown) < len(set(names))
 
 
 def _is_healthy(row: TraceRow) -> bool:

@@ -24,12 +24,14 @@ class Column(NamedTuple):
         width: Its cells, the space in front of it included.
         flush_right: Whether it is a number, of which a part would be another number.
         stays: Whether it lends only cells that are blank, and those behind it none.
+        is_path: Whether its end tells most, as that of a layer or of a file and its line.
     """
 
     text: str
     width: int
     flush_right: bool = False
     stays: bool = False
+    is_path: bool = False
 
 
 def least_width(name: str) -> int:
@@ -62,7 +64,8 @@ def with_columns(
         lent = _lent(column, lacking, name)
         lacking, width = 0 if column.stays else max(0, lacking - lent), width + lent
         left = column.width - lent
-        texts.append(in_column(column.text, left, charset, flush_right=column.flush_right))
+        text = charset.fit_path(column.text, max(0, left - 1)) if column.is_path else column.text
+        texts.append(in_column(text, left, charset, flush_right=column.flush_right))
     return charset.fit_name(name, width), texts
 
 
