@@ -136,3 +136,4 @@ def test_dots_make_way_where_healthy_names_would_look_alike() -> None:
     names = {UNICODE.fit_name(r.name.removeprefix(columns.prefix), columns.name) for r in rows}
     assert len(names) == 3
     assert not any(columns.counts)
+    assert [title for title, _ in columns.facts] == ["op type"]

@@ -103,7 +103,7 @@ def choose_columns(
     if columns.most_of_name < min(_tail(names), instead.most_of_name):
         return instead
     if _alike(names, columns, charset):
-        return _named(names, facts, healthy, room, sorted_by)
+        return _named(names, facts, healthy, room, sorted_by, good=room)
     gains = "min" in dict(instead.facts) and "min" not in dict(columns.facts)
     return instead if gains and instead.name >= min(columns.name, _tail(names)) else columns
 
@@ -127,14 +127,15 @@ def _named(
     room: int,
     sorted_by: str,
     first: Sequence[str] = (),
+    good: int = _GOOD_NAME,
 ) -> TraceColumns:
     """Share the room out, and leave the scopes that all names share out where they lack room."""
-    columns = _share(names, facts, counts, room, sorted_by, first)
+    columns = _share(names, facts, counts, room, sorted_by, first, good)
     if columns.name >= _need(names):
         return columns
     prefix = _common_scopes(names)
     names = [name.removeprefix(prefix) for name in names]
-    return replace(_share(names, facts, counts, room, sorted_by, first), prefix=prefix)
+    return replace(_share(names, facts, counts, room, sorted_by, first, good), prefix=prefix)
 
 
 def _share(
@@ -144,8 +145,9 @@ def _share(
     room: int,
     sorted_by: str,
     first: Sequence[str],
+    good: int,
 ) -> TraceColumns:
-    """Share the room out, the most important first."""
+    """Share the room out, the most important first; function and line come after a good name."""
     full, tail = _need(names), _tail(names)
     bad, others = counts[: chips.NUM_BAD], counts[chips.NUM_BAD :]
     kinds = bad if sum(bad) <= room - _LEAST_NAME else ()
@@ -178,7 +180,7 @@ def _share(
             kinds += wanted
             left -= sum(wanted)
             break
-    widen(max(tail, _GOOD_NAME))
+    widen(max(tail, good))
     take(*_FIRST)
     widen(_LONG_NAME)
     take("op type", *_LAST)
