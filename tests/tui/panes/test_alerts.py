@@ -30,6 +30,20 @@ async def test_names_get_the_cells_that_no_column_takes(open_app: Open, tmp_path
             assert f" {name}:0 loss " in opened.screen()
 
 
+async def test_a_long_function_leaves_room_for_op_types(open_app: Open, tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    function = "__inference_sequential_encoder_transformer_layer_normalization_attention_7"
+    made.graph("f", function)
+    for name in NAMES:
+        made.op("f", "TensorListPopBack", name)
+        made.trace("f", name, NAN)
+    made.open()
+    async with open_app(tmp_path, (120, 40)) as opened:
+        await opened.press("1", "z", "r")
+        alerts = [line for line in opened.screen().split("\n") if NAMES[0] in line]
+        assert any(" TensorListPopBack " in line for line in alerts)
+
+
 async def test_eager_alerts_tell_their_line_and_not_the_type_that_names_them(
     open_app: Open, tmp_path: Path
 ) -> None:

@@ -64,6 +64,16 @@ async def test_code_stands_below_its_frame_where_it_has_no_room_beside(
         assert opened.focus.place.line == 183, "a click on the code is one on its frame"
 
 
+async def test_code_goes_from_below_its_frame_to_beside_it_where_there_is_room(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("a", "6")
+        assert "main()" not in next(x for x in opened.screen().splitlines() if "record.py:" in x)
+        await opened.press("z")
+        assert "main()" in next(x for x in opened.screen().splitlines() if "record.py:" in x)
+
+
 async def test_a_function_takes_the_cells_that_its_place_leaves(
     open_app: Open, logdirs: RecordedLogdirs
 ) -> None:

@@ -54,6 +54,7 @@ _LEAST_NAME = 16  # cells of a tensor's name
 _TAIL = 28  # the last two parts of most names; longer ones take cells of the columns behind them
 _NARROW = 24  # without room for the graph of an alert
 _LEAST_GRAPH = 8
+_LEAST_FUNCTION = 20  # where less is left, op types go instead
 _BEHIND = {"suspect": "suspect", "benign": "harmless"}
 
 
@@ -469,15 +470,20 @@ def _findings_by_title(explanation: Explanation) -> Mapping[str, Sequence[Findin
 def _widths(facts: Sequence[Mapping[str, str]], room: int) -> tuple[tuple[str, int], ...]:
     """Return the columns for facts, by title: the first gets what there is, others all or nothing.
 
+    A long function leaves the cells that op types take, where enough of it remains.
+
     Args:
         facts: What there is of each alert in view.
         room: Cells for all columns.
     """
     chosen: list[tuple[str, int]] = []
+    op_types = max((cell_len(fact["op type"]) + 1 for fact in facts), default=0)
     for title in facts[0] if facts else ():
         longest = max(cell_len(fact[title]) for fact in facts)
         if longest and (not chosen or longest < room):
-            chosen.append((title, min(longest + 1, room)))
+            beside = room - op_types
+            shared = not chosen and beside >= _LEAST_FUNCTION
+            chosen.append((title, min(longest + 1, beside if shared else room)))
             room -= chosen[-1][1]
     return tuple(chosen)
 

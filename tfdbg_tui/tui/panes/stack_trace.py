@@ -137,7 +137,7 @@ class StackTrace(Pane):
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
         focus = self.session.focus
-        frames = focus.library_frames, focus.sticky, self.snapshot.own_frames(focus)
+        frames = focus.library_frames, focus.sticky, self.snapshot.own_frames(focus), self._below
         state = focus.subject, focus.execution, focus.op, *frames, self._lines[row]
         return *state, row == self.cursor, self._file_of_focus(), self._columns
 
@@ -153,6 +153,11 @@ class StackTrace(Pane):
         if frame_row.folded:
             return ((mark + " ", ""), *self._folded(frame_row)), behind
         return self._frame(frame_row, mark, selected=selected, width=width), behind
+
+    @property
+    def _below(self) -> bool:
+        """Whether code stands below frames, instead of beside them."""
+        return any(line.code for line in self._lines)
 
     @property
     def _rows(self) -> Sequence[FoldedRow]:
@@ -182,8 +187,7 @@ class StackTrace(Pane):
             (self.charset.fit(frame.function, function_width + lent), style or "call"),
             (" " + self.charset.fit(place, place_width - 1 - lent), style),
         ]
-        below = any(line.code for line in self._lines)
-        if not below and self._room_for_code(width) >= _LEAST_CODE:
+        if not self._below and self._room_for_code(width) >= _LEAST_CODE:
             cells.append((" " + self.charset.safe(self._code(row)), "dim"))
         return tuple(cells)
 
