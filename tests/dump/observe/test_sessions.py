@@ -494,7 +494,7 @@ def test_a_training_that_diverges_is_one_bug(dump: Path, resources: bool) -> Non
     with v1.Session() as session:
         session.run(v1.global_variables_initializer())
         for _ in range(8):
-            session.run(train, {x: 3.3, y: 1.7})
+            session.run([train, w, b], {x: 3.3, y: 1.7})
         assert not np.isfinite(session.run([w, b])).any()
         session.run(w)
     (root,) = diagnosed(dump).roots

@@ -59,9 +59,29 @@ class Assigned:
             return self._assigned_in_graph(event, op, at, name)
         return self._last_assigned(history, name, event)
 
-    def held_by(self, variable: GraphOp, at: At) -> Producer:
-        """Return what was last assigned to a variable of TensorFlow 1 that a session fetches."""
-        return self._assigned_in_graph(None, variable, at, f"{variable.name}:0")
+    def held_by(self, variable: GraphOp, at: At, fetched: TensorEvent | None = None) -> Producer:
+        """Return what was last assigned to a variable of TensorFlow 1 that a session fetches.
+
+        That is of an earlier run, unless a bad value was fetched that only this one has assigned:
+        a session fetches a variable before or after what updates it.
+
+        Args:
+            variable: The variable.
+            at: Where in time.
+            fetched: What was fetched, where that is known.
+        """
+        before = self._assigned_in_graph(None, variable, at, f"{variable.name}:0")
+        if fetched is None or not self._is_bad(fetched):
+            return before
+        if before.event is not None and self._is_bad(before.event):
+            return before
+        for ref, _ in self._variables.assigned(variable):
+            made = self._timeline.find(variable.graph_id, ref, at)
+            if made is not None and self._is_bad(made):
+                made_by = graph_op_of(self._run, made)
+                op_type = made_by.op_type if made_by else None
+                return replace(before, name=str(ref), event=made, op_type=op_type)
+        return before
 
     def before(self, handle: int, before: int, name: str) -> Producer:
         """Return what was last assigned to a variable before an execution.

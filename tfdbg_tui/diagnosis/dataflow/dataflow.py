@@ -168,7 +168,11 @@ class Dataflow:
         """Return what made a tensor of a function that an output of its execution is."""
         grouped = self.timeline.grouped
         at = At(self.timeline.row_after(event.index), "", event.index if grouped else None)
-        found = self._resolver.resolve(graph_id, ref, at, MAX_DEPTH)
+        op = self._run.op(graph_id, ref.op_name)
+        if op is not None and self.variables.is_reference(op):
+            found = self._resolver.assigned.held_by(op, at, event)
+        else:
+            found = self._resolver.resolve(graph_id, ref, at, MAX_DEPTH)
         if found.event is not None and found.event.kind == "graph_execution":
             if self.timeline.execution_of(found.event.index) == event.index:
                 return found
