@@ -192,9 +192,8 @@ class GraphStructure(Pane):
         columns.append(
             Column(health, self._health_width + 1, flush_right=True, stays=style == "bad")
         )
-        name_width = (
-            room + 1 - sum(column.width for column in columns)
-        )  # negative: they have to lend
+        # Below zero where the columns have to give some of their cells to the name.
+        name_width = room + 1 - sum(column.width for column in columns)
         name, texts = with_columns(words, name_width, columns, self.charset)
         name_style = "bad" if shown.bad else "" if shown.path else "strong"
         return (

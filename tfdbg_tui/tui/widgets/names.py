@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.tui.terminal.text import Charset
 
-_LEAST = 6  # cells of a column that lends some to a name; of fewer it lends all
+_LEAST = 6  # cells that a column keeps if it gives some to a name; else it gives all
 
 
 class Column(NamedTuple):
@@ -23,7 +23,7 @@ class Column(NamedTuple):
         text: What stands there.
         width: Its cells, the space in front of it included.
         flush_right: Whether it is a number, of which a part would be another number.
-        stays: Whether it lends only cells that are blank, and those behind it none.
+        stays: Whether it gives away only cells that are blank, and those behind it none.
         is_path: Whether its end tells most, as that of a layer or of a file and its line.
     """
 
@@ -61,16 +61,16 @@ def with_columns(
     lacking = max(0, least_width(name) - width)
     texts = []
     for column in columns:
-        lent = _lent(column, lacking, name)
-        lacking, width = 0 if column.stays else max(0, lacking - lent), width + lent
-        left = column.width - lent
+        given = _given(column, lacking, name)
+        lacking, width = 0 if column.stays else max(0, lacking - given), width + given
+        left = column.width - given
         text = charset.fit_path(column.text, max(0, left - 1)) if column.is_path else column.text
         texts.append(in_column(text, left, charset, flush_right=column.flush_right))
     return charset.fit_name(name, width), texts
 
 
-def _lent(column: Column, lacking: int, name: str) -> int:
-    """Return how many of its cells a column lends to a name that lacks so many."""
+def _given(column: Column, lacking: int, name: str) -> int:
+    """Return how many of its cells a column gives to a name that lacks so many."""
     blank = max(0, column.width - 1 - cell_len(column.text))
     if lacking <= blank or column.stays:
         return min(lacking, blank)
