@@ -94,6 +94,26 @@ def test_what_is_trained_is_on_record(run: tfdbg_tui.Run) -> None:
     assert found == {"net/cut", "net/hidden"}
 
 
+def test_gradients_that_are_only_looked_at_are_no_training(tmp_path: Path) -> None:
+    """What one tape trains says nothing of what others were asked for."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        weight = tf.Variable(1.0)
+        for _ in range(STEPS):
+            with tf.GradientTape() as tape:
+                loss = weight * weight
+            weight.assign_sub(0.1 * tape.gradient(loss, weight))
+        x, y = tf.Variable(2.0), tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            loss = x * x + tf.stop_gradient(y * y)
+        assert tape.gradient(loss, [x, y])[1] is None
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    run = tfdbg_tui.open_run(tmp_path)
+    assert any(told.unconnected for told in run.gradient_requests)
+    assert not tfdbg_tui.diagnose(run).suspects
+
+
 def test_eager_gradients_are_of_the_layers_whose_ops_they_are_of(tmp_path: Path) -> None:
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     try:

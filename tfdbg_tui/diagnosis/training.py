@@ -9,7 +9,7 @@ from tfdbg_tui.diagnosis.dataflow.variables import READS, assigns
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.logdir import GradientRequest, Layer, Run, Variable
@@ -45,20 +45,51 @@ def find_untrained(run: Run, dataflow: Dataflow) -> list[Untrained]:
     """
     connected, unconnected, left_out = (set[Key]() for _ in range(3))
     for request in run.gradient_requests:
-        own = request.file_set
-        unconnected.update((own, handle) for handle in request.unconnected)
-        connected.update((own, handle) for handle in {*request.asked} - {*request.unconnected})
-        left_out.update((own, handle) for handle in request.left_out)
+        unconnected.update(_keys(request, request.unconnected))
+        connected.update(_connected(request))
+        left_out.update(_keys(request, request.left_out))
     known = {v.key: v for v in run.variables if v.trainable}
     wanted = (unconnected | left_out) & known.keys() - connected
-    if not wanted or not _assigned(run, dataflow, connected):
-        return []  # A gradient may be asked for without training: of an input, say.
+    if not wanted:
+        return []
+    # A gradient may be asked for without training: of an input, say, or to look at it.
+    wanted &= _of_trainings(run, _assigned(run, dataflow, connected))
     wanted -= _assigned(run, dataflow, wanted)
     trained = [v for key, v in known.items() if key not in wanted]
     return [
         Untrained(layer, variables, any(v.key in unconnected for v in variables))
         for layer, variables in _by_layer((known[key] for key in sorted(wanted)), trained)
     ]
+
+
+def _of_trainings(run: Run, changed: set[Key]) -> set[Key]:
+    """Return the variables for which a tape was asked, or could have been, where others changed.
+
+    Args:
+        run: The run.
+        changed: The variables that have a gradient and are assigned to.
+    """
+    by_target: dict[Hashable, list[GradientRequest]] = defaultdict(list)
+    for request in run.gradient_requests:
+        target = request.target_graph_id, request.target, request.target_id
+        # Several tensors that are differentiated together have neither name nor number.
+        some = target if any(target[1:]) else request
+        by_target[request.file_set, some].append(request)
+    return {
+        key
+        for requests in by_target.values()
+        if any(changed & _connected(request) for request in requests)
+        for request in requests
+        for key in _keys(request, (*request.unconnected, *request.left_out))
+    }
+
+
+def _connected(request: GradientRequest) -> set[Key]:
+    return _keys(request, {*request.asked} - {*request.unconnected})
+
+
+def _keys(request: GradientRequest, handles: Iterable[int]) -> set[Key]:
+    return {(request.file_set, handle) for handle in handles}
 
 
 def losses(run: Run, dataflow: Dataflow) -> Iterator[TensorEvent]:
