@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -111,3 +111,21 @@ def test_eager_gradients_of_two_lines_name_both(tmp_path: Path) -> None:
     named = {finding.location.line, int(finding.evidence.rpartition(":")[2])}
     assert max(named) - min(named) == 1
     assert "the same in the gradient of test_gradients.py:" in finding.evidence
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("in_function", [False, True])
+def test_numbers_too_large_on_two_lines_name_both(tmp_path: Path, in_function: bool) -> None:
+    tf = pytest.importorskip("tensorflow")
+
+    def program(x: Any) -> Any:
+        left = tf.pow(10.0, tf.exp(x))
+        right = tf.pow(10.0, tf.exp(x))
+        return left + right
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    (tf.function(program) if in_function else program)(tf.constant([9.0, 10.0]))
+    tfdbg_tui.disable_dump_debug_info()
+    (finding,) = diagnose(open_run(str(tmp_path))).roots
+    named = finding.evidence.rpartition("; the same in test_gradients.py:")[2]
+    assert int(named) == finding.location.line + 1

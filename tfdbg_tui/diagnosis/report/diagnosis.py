@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import FitBatch, Layer, Run
 
 _ALIKE = 32  # tensors that one bug has made bad, whose layers are looked for
+_LINES = 8  # lines beside the first that are named
 _MEMBERS = 8  # places with alerts of a root, which are looked at for a variable
 
 
@@ -134,7 +135,7 @@ class Diagnosis:
         return [event for event in alike if self._step(event, ()) == step and self._is_new(event)]
 
     def _other_lines(self, root: Root, found: Finding, alike: Sequence[TensorEvent]) -> str:
-        """Say in the gradients of which other lines the same was bad in the same step.
+        """Say on which other lines the same was bad in the same step, or in whose gradients.
 
         Eagerly, all gradients of a type are made in one line: that which asked for them.
 
@@ -143,16 +144,21 @@ class Diagnosis:
             found: The finding on it.
             alike: What the same bug has made bad.
         """
-        if root.event.kind != "execution":
-            return ""
-        place = place_of(self._run, root.event)
-        ops = [
-            self._differentiated(event) for event in alike if place_of(self._run, event) == place
-        ]
-        lines = dict.fromkeys(location_of(self._run, op.stack_id) for op in ops if op)
-        others = [line for line in lines if line and line != found.location]
-        named = ", ".join(f"{os.path.basename(line.file)}:{line.line}" for line in others)
-        return f"; the same in the gradient of {named}" if named else ""
+        run, eager = self._run, root.event.kind == "execution"
+        backward = is_backward(run, root.event)
+        if backward:
+            place = place_of(run, root.event)
+            same = (event for event in alike if eager and place_of(run, event) == place)
+            ops = [self._differentiated(event) for event in same]
+            lines = [location_of(run, op.stack_id) for op in ops if op]
+        else:
+            same = (e for e in alike if op_type_of(run, e) == found.op_type)
+            lines = [self._ran_at(event) for event in same if not is_backward(run, event)]
+        others = dict.fromkeys(line for line in lines if line and line != found.location)
+        named = [f"{os.path.basename(line.file)}:{line.line}" for line in others]
+        more = f" and {len(named) - _LINES} more" if len(named) > _LINES else ""
+        whose = "the gradient of " if backward else ""
+        return f"; the same in {whose}{', '.join(named[:_LINES])}{more}" if named else ""
 
     def _step_of_first_use(self, root: Root) -> int | None:
         """Return the step in which what was made outside of steps first makes others bad.
