@@ -574,3 +574,18 @@ def test_what_overflows_in_place_of_nan_in_the_data_is_a_consequence(tmp_path: P
     program.execution("__inference_f_1", [102], {2: floats(INF)}, graph_id="f", serial=1)
     (root,) = diagnose(program.open()).roots
     assert root.op_type == "IteratorGetNext"
+
+
+def test_nan_of_infinity_that_was_written_down_is_one_root_where_it_arises(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Const", "logits")
+    program.op("f", "OneHot", "labels", "x:0")
+    program.op("f", "SoftmaxCrossEntropyWithLogits", "loss", "logits:0", "labels:0", outputs=2)
+    program.trace("f", "logits", floats(INF, 1))
+    program.trace("f", "labels", floats(0, 1))
+    program.trace("f", "loss", floats(NAN))
+    program.trace("f", "loss", floats(NAN, 0), slot=1)
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_name, root.rule, root.alerts) == ("loss", "born-of-infinity", 2)
+    assert root.evidence == "1 +∞ of 2 in → 1 NaN of 1 out"

@@ -158,6 +158,21 @@ def test_a_difference_of_zero_is_no_probability_of_zero(made_from: tuple[str, ..
     assert explain(root)[0].id == "log-of-zero"
 
 
+def test_nan_of_infinite_logits_says_nothing_of_labels() -> None:
+    labels = examples.given(7)
+    of_infinity, of_label = (
+        explain(
+            examples.example(
+                "SparseSoftmaxCrossEntropyWithLogits", examples.given(*logits), labels, out=[np.nan]
+            ).case
+        )
+        for logits in ((np.inf, 1), (2, 1))
+    )
+    assert of_infinity[0].id == "function-of-bad-array"
+    assert of_label[0].id == "label-out-of-range"
+    assert "labels run from 7 to 7" in of_label[1].evidence
+
+
 def test_what_nothing_is_known_of_has_an_explanation() -> None:
     nothing = Case("NeverHeardOf", None, 0, summary(np.array([np.nan], np.float32)), ())
     assert explain(nothing)[1].certainty == "observed"

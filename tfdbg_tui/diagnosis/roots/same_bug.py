@@ -22,7 +22,7 @@ from tfdbg_tui.diagnosis.events import (
 )
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward, is_users_gradient
 from tfdbg_tui.diagnosis.locations import user_frame
-from tfdbg_tui.diagnosis.op_traits import GROWS
+from tfdbg_tui.diagnosis.op_traits import GROWS, MOVES, SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,8 +99,22 @@ class SameBug:
         if self._is_made_by_library(event):  # As the step of an optimizer, for each variable.
             line = op_type_of(self._run, event), event.slot, stack_id_of(self._run, event)
             marks.add(("library", line))
+        if self._op(event) is not None:
+            marks.add(("op", self._op(event)))
         key = self._code_key(event)
         return marks | {("code", key)} if key is not None else marks
+
+    def _op(self, event: TensorEvent) -> Hashable:
+        """Return what all results of an op have in common; None where it need not be one bug.
+
+        What moves tensors, or runs a function, may have got several that were bad.
+        """
+        op_type, eager = op_type_of(self._run, event), event.kind == "execution"
+        if op_type is None or op_type in MOVES | SOURCES:
+            return None
+        if eager and self._run.executions.kind(event.index).is_function:
+            return None
+        return event.index if eager else (graph_id_of(self._run, event), op_name_of(self._run, event))
 
     def _is_step_to_infinity(self, event: TensorEvent) -> bool:
         """Whether a variable became infinite when it was updated, not NaN as by 0 / 0."""

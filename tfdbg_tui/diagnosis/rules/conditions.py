@@ -137,6 +137,8 @@ def outside(domain: str, *results: str, forced: bool = False) -> Test:
         if not made:
             return None
         given = case.summary(0)
+        if not forced and given is not None and given.has_inf_or_nan:
+            return None  # Of what is bad already, the op need not have been given anything else.
         sentence = f"{bad_out(case)} out of {case.op_type}: the input was {domain} there"
         if given is not None and given.minimum is not None and given.maximum is not None:
             sentence += f" (it runs from {given.minimum:.6g} to {given.maximum:.6g})"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tfdbg_tui.diagnosis.rules.conditions import bad_out, finite_in
-from tfdbg_tui.diagnosis.rules.examples import NAN, example, given
+from tfdbg_tui.diagnosis.rules.conditions import bad_out, bad_values, finite_in
+from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule
 
 
@@ -11,6 +11,13 @@ def _function(case: Case) -> Match | None:
     if not case.function:
         return None
     return Match("observed", f"{bad_out(case)} in the function's result; nothing inside recorded")
+
+
+def _of_infinity(case: Case) -> Match | None:
+    given = [one.summary for one in case.inputs if one.summary and one.summary.has_inf_or_nan]
+    if not case.out.nan or not given or any(summary.nan != 0 for summary in given):
+        return None
+    return Match("likely", f"{', '.join(map(bad_values, given))} in → {bad_out(case)} out")
 
 
 def _anything(case: Case) -> Match | None:
@@ -29,6 +36,15 @@ RULES = (
         "writer does not look into.",
         fix="Record again with tfdbg-tui run, without filters, and with jit_compile=False.",
         example=example("__inference_loss_7", given(1), out=[NAN], function=True),
+    ),
+    Rule(
+        id="born-of-infinity",
+        title="∞ in, NaN out",
+        op_types=frozenset(),
+        test=_of_infinity,
+        why="The program wrote down an ∞, and this op has no value for it.",
+        fix="Use a large finite number in its place, or leave out the element before this op.",
+        example=example("Softmax", given(INF, 1, by="Const"), out=[NAN, 0]),
     ),
     Rule(
         id="born-of-finite",

@@ -8,14 +8,15 @@ from dataclasses import replace
 from tfdbg_tui.diagnosis.op_traits import DIVISIONS
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
+    bad_out,
     behind,
     downgraded,
     either,
     in_backward,
     infinite_out,
+    known,
     named,
     of_dtype,
-    outside,
     overflow,
     used_by,
 )
@@ -67,6 +68,19 @@ _SHIFT_EXP = Edit("exp(X)", "{F}({X} - tf.reduce_max({X}, axis=-1, keepdims=True
 
 _GROWN = 2  # computations that were finite before, where it is not told that a step lies between
 _FROM_LAYER = 3  # ops between a layer's product and an exponential of it: slices, signs, factors
+
+
+def _label_outside(case: Case) -> Match | None:
+    """Test for: NaN of finite logits, which comes of their label."""
+    logits, labels = case.summary(0), case.summary(1)
+    if not case.out.nan or case.slot or (logits is not None and logits.has_inf_or_nan):
+        return None
+    sentence = f"{bad_out(case)} out: the label was outside of the logits there"
+    if labels is not None and labels.minimum is not None and labels.maximum is not None:
+        sentence += f" (labels run from {labels.minimum:.6g} to {labels.maximum:.6g})"
+    if case.inputs and case.inputs[0].finite:
+        return Match(known(case, "proved"), f"{sentence}, as the logits are finite")
+    return Match("likely", f"{sentence}, if the logits were finite: they were not recorded")
 
 
 def _diverged(case: Case) -> Match | None:
@@ -468,7 +482,7 @@ RULES = (
         id="label-out-of-range",
         title="Class label outside of the logits",
         op_types=ops("SparseSoftmaxCrossEntropyWithLogits"),
-        test=outside("finite, so a label must be", "nan"),
+        test=_label_outside,
         why="The loss is NaN where a label is not between 0 and the number of classes less one.",
         fix="Check the labels: off by one, -1 for missing, more classes than the last layer has "
         "units.",
