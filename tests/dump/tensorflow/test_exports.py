@@ -211,6 +211,30 @@ def test_the_graphs_that_tensorboard_gets_are_the_programs(tmp_path: Path) -> No
     assert b"tfdbg_tui" not in graphs
 
 
+def test_what_a_session_tells_of_a_run_is_the_programs(tmp_path: Path) -> None:
+    v1 = tf.compat.v1
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    with v1.Graph().as_default(), v1.Session() as session:
+        weight = v1.get_variable("w", initializer=np.ones((3, 4), "f"), use_resource=False)
+        x = v1.placeholder(tf.float32, [None, 3])
+        y = tf.nn.softmax(tf.matmul(x, weight))
+        update = v1.assign_add(weight, tf.ones_like(weight) * tf.reduce_sum(y))
+        branch = tf.cond(tf.reduce_sum(y) > 0, lambda: tf.math.log(y), lambda: tf.sqrt(y))
+        loop = tf.while_loop(lambda v: v < 9.0, lambda v: (v * 1.5,), (tf.reduce_sum(y),))
+        session.run(v1.global_variables_initializer())
+        metadata = v1.RunMetadata()
+        options = v1.RunOptions(trace_level=3, output_partition_graphs=True)
+        asked, fed = (weight, update, branch, loop), {x: np.ones((2, 3))}
+        session.run(asked, fed, options=options, run_metadata=metadata)
+    assert b"tfdbg_tui" not in metadata.SerializeToString()
+    ran = {node.node_name for one in metadata.step_stats.dev_stats for node in one.node_stats}
+    assert any("MatMul" in name for name in ran)
+    (graph_def,) = metadata.partition_graphs
+    names = {node.name for node in graph_def.node}
+    taken = {name.lstrip("^").partition(":")[0] for node in graph_def.node for name in node.input}
+    assert taken <= names
+
+
 def test_a_placeholder_that_nobody_feeds_stays_unused(tmp_path: Path) -> None:
     def function() -> Any:
         tf.math.exp(tf.compat.v1.placeholder(tf.float32, [2]))

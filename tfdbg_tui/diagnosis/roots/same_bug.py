@@ -114,7 +114,9 @@ class SameBug:
             return None
         if eager and self._run.executions.kind(event.index).is_function:
             return None
-        return event.index if eager else (graph_id_of(self._run, event), op_name_of(self._run, event))
+        return (
+            event.index if eager else (graph_id_of(self._run, event), op_name_of(self._run, event))
+        )
 
     def _is_step_to_infinity(self, event: TensorEvent) -> bool:
         """Whether a variable became infinite when it was updated, not NaN as by 0 / 0."""

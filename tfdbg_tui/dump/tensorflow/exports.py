@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 import tensorflow as tf
+from tensorflow.python.client.session import BaseSession
 from tensorflow.python.eager.context import Context
 from tensorflow.python.eager.wrap_function import function_from_graph_def
 from tensorflow.python.ops import gen_experimental_dataset_ops
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.listener import Listener
 
 _log = logging.getLogger("tfdbg_tui")
+
+_OUR_INPUT = re.compile(rf"(?:, )?\^?[^\s,()]*{own.SCOPE}[^\s,()]*")
+"""An input that is ours in what a session tells of an op: `add = AddV2(x, ^tfdbg_tui/op_1)`."""
 
 listeners: WeakSet[Listener] = WeakSet()
 """Told of what could not be handed out plain: it may hold the ops of any of their dumps."""
@@ -107,6 +112,82 @@ def _metadata_plain(original: Any) -> Any:
         return metadata
 
     return export_run_metadata
+
+
+def _session_plain(original: Any) -> Any:
+    @functools.wraps(original)
+    def run(
+        this: Any,
+        fetches: Any,
+        feed_dict: Any = None,
+        options: Any = None,
+        run_metadata: Any = None,
+    ) -> Any:
+        values = original(this, fetches, feed_dict, options, run_metadata)
+        if run_metadata is not None:
+            _guarded(_make_run_plain, run_metadata)
+        return values
+
+    return run
+
+
+def _make_run_plain(metadata: Any) -> None:
+    """Make what a session tells of a run what it would be without us."""
+    for graph_def in metadata.partition_graphs:
+        _restore_copies(graph_def)
+        _bypass_ours(graph_def)
+        _make_plain(graph_def)
+    for device in metadata.step_stats.dev_stats:
+        _restore_names(device.node_stats, "node_name", "timeline_label")
+        _keep(device.node_stats, lambda node: own.SCOPE not in node.node_name)
+        for node in device.node_stats:
+            if own.SCOPE in node.timeline_label:
+                node.timeline_label = _OUR_INPUT.sub("", node.timeline_label).replace("(, ", "(")
+    costs = metadata.cost_graph.node
+    _restore_names(costs, "name")
+    ours = {node.id for node in costs if own.SCOPE in node.name}
+    _keep(costs, lambda node: node.id not in ours)
+    for node in costs:
+        _keep(node.input_info, lambda given: given.preceding_node not in ours)
+        _keep(node.control_input, lambda number: number not in ours)
+
+
+def _restore_copies(graph_def: Any) -> None:
+    """Name the program's ops and functions, not those that run in place of them."""
+    _restore_names(graph_def.node, "name")
+    for node in graph_def.node:
+        for names in (node.input, node.experimental_debug_info.original_func_names):
+            if any(own.NAME in name for name in names):
+                names[:] = [own.original_name(name) for name in names]
+
+
+def _bypass_ours(graph_def: Any) -> None:
+    """Let the program's ops take what ours only hand on to them, as in branches."""
+    ours = {node.name: node.input for node in graph_def.node if _is_ours(node)}
+    for node in graph_def.node:
+        for place, reference in enumerate(node.input):
+            while (made_by := reference.partition(":")[0]) in ours:
+                slot = int(reference.partition(":")[2] or 0)
+                if slot >= len(ours[made_by]):
+                    break
+                reference = ours[made_by][slot]
+            node.input[place] = reference
+
+
+def _restore_names(messages: Any, *fields: str) -> None:
+    for message in messages:
+        for name in fields:
+            text = getattr(message, name)
+            if own.SCOPE in text:
+                setattr(message, name, own.original_name(text))
+
+
+def _keep(repeated: Any, wanted: Callable[[Any], bool]) -> None:
+    """Leave out those parts of a repeated field that are not wanted."""
+    kept = [part for part in repeated if wanted(part)]
+    if len(kept) < len(repeated):
+        del repeated[:]
+        repeated.extend(kept)
 
 
 def _drop_eager_ops(metadata: Any) -> None:
@@ -239,6 +320,10 @@ _PLAIN = (
     (declare(tf.Graph, "num_operations"), _number_plain),
     (declare(tf.data.Dataset, "_as_serialized_graph"), _dataset_plain),
     (declare(Context, "export_run_metadata"), _metadata_plain),
+    (
+        declare(BaseSession, "run", "self", "fetches", "feed_dict", "options", "run_metadata"),
+        _session_plain,
+    ),
     (declare(gen_experimental_dataset_ops, "register_dataset_v2"), _sent_plain),
     (declare(gen_experimental_dataset_ops, "distributed_save"), _sent_plain),
 )
