@@ -68,6 +68,46 @@ def test_extremes_are_on_record_in_the_steps_that_are_measured(tmp_path: Path, m
         assert len(reader.graph_execution_traces()) == len(run.graph_executions)
 
 
+@tf.function
+def twice(x: Any) -> Any:
+    return tf.multiply(x, 2.0, name="twice")
+
+
+@tf.function
+def calls_in_a_loop(x: Any) -> Any:
+    for i in tf.range(9):
+        x = twice(x)
+        if i != 1:
+            x = tf.negative(twice(x), name="turned")
+    return x
+
+
+@pytest.mark.parametrize("mode", ["ADAPTIVE", "FULL_HEALTH"])
+@pytest.mark.parametrize("size", [2, 5000])
+def test_extremes_of_what_loops_call_and_branch_to_are_on_record(
+    tmp_path: Path, mode: str, size: int
+) -> None:
+    """Elements of few small tensors are handed over; at large ones Python looks where asked."""
+    x = tf.linspace(1.0, 3.0, size)
+    plain = calls_in_a_loop(x)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, -1)
+    dumped = calls_in_a_loop(x)
+    tfdbg_tui.disable_dump_debug_info()
+    np.testing.assert_array_equal(plain, dumped)
+    found: dict[str, list[float | None]] = {}
+    for trace in tfdbg_tui.open_run(tmp_path).graph_executions:
+        found.setdefault(trace.op_name.rpartition("/")[2], []).append(trace.summary.minimum)
+    # Of the iterations 0, 1, 2, 4 and 8; each but 1 calls twice, and turns once.
+    assert found["twice"][:5] == [2.0, 4.0, -24.0, -48.0, -96.0]
+    assert [low is not None for low in found["twice"]] == [
+        known for i in range(9) for known in [i in (0, 1, 2, 4, 8)] * (1 + (i != 1))
+    ]
+    assert found["turned"][:2] == [-12.0, 32.0]
+    assert [low is not None for low in found["turned"]] == [
+        i in (0, 2, 4, 8) for i in range(9) if i != 1
+    ]
+
+
 @tf.function(jit_compile=True)
 def compiled(x: Any) -> Any:
     large = tf.reshape(tf.range(8192.0), [64, 128]) * x

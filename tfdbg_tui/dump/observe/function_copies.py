@@ -19,6 +19,7 @@ from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.dump.observe.places import AddedGraph, Usage
 from tfdbg_tui.dump.tensorflow import functions, graph_ops, graph_state, own, pruning
 from tfdbg_tui.dump.tensorflow.function_defs import (
+    ITERATION,
     FunctionBody,
     add_inputs,
     add_number_of_call,
@@ -47,7 +48,7 @@ class FunctionCopy:
 
     Attributes:
         function: The runtime function, which is there as long as this object.
-        captures: Eager tensors that it takes after the arguments, by the names it has for them.
+        captures: What it takes after the arguments; see `AddedGraph.captures`.
         numbered: Whether it takes the number of the call after these.
     """
 
@@ -201,7 +202,12 @@ class FunctionCopies:
         computed = self._computed(name, usage.used)
         uses = pruning.uses(definition, self._computed) if usage.in_session else None
         body = FunctionBody(definition, source.arguments, others, computed, uses)
-        children, captures = self._use_in_nodes(definition.node_def, usage, computed)
+        counter = functions.loop_counter(graph)
+        if counter is not None:
+            iteration = body.reference(counter) if counter.dtype == tf.int32 else None
+        else:
+            iteration = ITERATION if usage.counted else None
+        children, captures = self._use_in_nodes(definition.node_def, usage, computed, iteration)
         added = AddedGraph(body, usage)
         self._observe(graph, body, added)
         if added.ops is not None:
@@ -230,16 +236,25 @@ class FunctionCopies:
         return computed
 
     def _use_in_nodes(
-        self, nodes: Any, usage: Usage, computed: Computed
+        self, nodes: Any, usage: Usage, computed: Computed, iteration: str | None = None
     ) -> tuple[list[FunctionCopy], dict[str, Any]]:
-        """Let the nodes that run call the copies; return these, and all that they capture."""
+        """Let the nodes that run call the copies; return these, and all that they capture.
+
+        Args:
+            nodes: The nodes of a function.
+            usage: What the function is made for.
+            computed: What is computed of it.
+            iteration: What is there the iteration of the loop around; None where nothing is.
+        """
         used: list[FunctionCopy] = []
         captures: dict[str, Any] = {}
         for node in (node for node in nodes if node.name in computed.nodes):
+            is_loop = "body" in node.attr
             inside = replace(
                 usage,
                 stateless=usage.stateless or _is_dataset(node.op),
-                in_loop=usage.in_loop or "body" in node.attr,
+                in_loop=usage.in_loop or is_loop,
+                counted=iteration is not None and hands_on_inputs(node) and not is_loop,
                 outermost=False,
                 used=computed.nodes[node.name],
             )
@@ -257,17 +272,20 @@ class FunctionCopies:
                     self._leave_out(function.name, CANNOT_TAKE_VALUES)
                 continue
             if passed:
-                body = node.attr["body"].func.name if "body" in node.attr else None
+                body = node.attr["body"].func.name if is_loop else None
                 copies = [
                     _with_captures(f.name, copy, passed, returned=f.name == body)
                     for f, copy in zip(called, copies, strict=True)
                 ]
-                add_inputs(node, list(passed))
+                known = {ITERATION: iteration} if iteration else {}
+                add_inputs(node, {name: known.get(name, name) for name in passed})
             for function, copy in zip(called, copies, strict=True):
                 if copy is not None:
                     function.name = copy.name
                     used.append(copy)
             captures |= passed
+        if iteration != ITERATION:
+            captures.pop(ITERATION, None)  # The function has it itself.
         return used, captures
 
 

@@ -139,7 +139,7 @@ class FunctionOps:
         found = observed.observed_tensors(ops, graph_id, options, shapes_doubtful=doubtful)
         items = [item for item in found if added.has(item.tensor)]
         if items:
-            counter = _loop_counter(graph)
+            counter = functions.loop_counter(graph)
             plan = observed.plan_of(
                 items,
                 self._options,
@@ -199,13 +199,13 @@ class FunctionOps:
             recorded.op.name, lambda: self._graphs.user_line(recorded.op)
         )
 
-    def _is_measured(self, usage: Usage, counter: Any) -> bool:
+    def _is_measured(self, usage: Usage, iteration: Any) -> bool:
         """Return whether a graph is measured in some steps.
 
         What runs many times a step and cannot count would call Python each time; another process
         does not know in which steps.
         """
-        uncounted = usage.stateless or (usage.in_loop and counter is None)
+        uncounted = usage.stateless or (usage.in_loop and iteration is None)
         return self._options.measures and not (usage.in_session or usage.device or uncounted)
 
     def _end_of(self, added: AddedGraph, call: Any) -> Any:
@@ -232,8 +232,11 @@ class FunctionOps:
             previous: What the sinks wait for.
             ends: Whether what runs ends with the last sink.
         """
-        counter = _loop_counter(graph)
-        measured = self._is_measured(added.usage, counter)
+        counter = functions.loop_counter(graph)
+        iteration = counter
+        if counter is None and self._options.measures:
+            iteration = added.iteration()
+        measured = self._is_measured(added.usage, iteration)
         device = added.usage.device
         input_row = self._input_rows(graph, device)
         earlier = [added.op(op) for op in previous]
@@ -255,7 +258,7 @@ class FunctionOps:
             is_end = ends and number == len(groups) and instrument.goes_into_queue(added, mode)
             last = added.number_of_call() if is_end else None
             sinks.append(
-                instrument.add_group(added, items, group, counter, input_row, after, ends=last)
+                instrument.add_group(added, items, group, iteration, input_row, after, ends=last)
             )
         return sinks
 
@@ -303,12 +306,3 @@ def _is_same(body: Any, number: int) -> bool:
     while made.type == "Identity":
         made = made.inputs[0].op
     return made is body.inputs[number].op
-
-
-def _loop_counter(graph: Any) -> Any:
-    """Return the iteration counter of a loop's graph: its first argument."""
-    if functions.is_loop_graph(graph) and graph.inputs:
-        first = graph.inputs[0]
-        if first.dtype.is_integer and first.shape.rank == 0:
-            return first
-    return None

@@ -12,7 +12,7 @@ from tfdbg_tui.dump.encode.causes import Measured
 from tfdbg_tui.dump.observe import update_order
 from tfdbg_tui.dump.tensorflow import devices, functions, graph_ops, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
-from tfdbg_tui.dump.tensorflow.function_defs import CALL, CAPTURE, AddedOps
+from tfdbg_tui.dump.tensorflow.function_defs import CALL, CAPTURE, ITERATION, AddedOps
 from tfdbg_tui.dump.tensorflow.functions import capture_inputs, captured_tensors
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ class Usage:
         compiled: XLA compiles it, so no Python can run inside of it.
         in_session: A session of TensorFlow 1 runs it, which has queues of its own.
         in_loop: It runs in each iteration of a loop.
+        counted: It takes the number of the iteration of that loop.
         outermost: Python calls it.
         used: The outputs that its caller uses; None for all.
         device: The device that it runs on, where that is another process's; "" for here.
@@ -120,6 +121,7 @@ class Usage:
     compiled: bool = False
     in_session: bool = False
     in_loop: bool = False
+    counted: bool = False
     outermost: bool = False
     used: Slots = None
     device: str = ""
@@ -136,7 +138,8 @@ class AddedGraph:
     Attributes:
         ops: The ops of the finished graph; None where there is nothing to add.
         children: The runtime functions that they call.
-        captures: Eager tensors that they use, by the names of arguments for them.
+        captures: Eager tensors that they use, by the names of arguments for them; the iteration of
+            the loop around, which is no tensor yet, is among them as None.
         numbered: Whether they use `number_of_call`.
     """
 
@@ -164,6 +167,8 @@ class AddedGraph:
 
     def tensor(self, tensor: Any) -> Any:
         """Return the input that stands for a tensor; None if the function does not compute it."""
+        if tensor.graph is self.graph:
+            return tensor
         reference = self._body.reference(tensor)
         if reference is None:
             return None
@@ -173,6 +178,10 @@ class AddedGraph:
         """Return what is different in each call; see `row_queue.last_number`."""
         self.numbered = True
         return self._stand_in(CALL, tf.int32, [])
+
+    def iteration(self) -> Any:
+        """Return what stands for the iteration of the loop around, if the function takes it."""
+        return self._stand_in(ITERATION, tf.int32, []) if self.usage.counted else None
 
     def op(self, op: Any) -> Any:
         """Return the op of an input that stands for an op; nothing but waiting makes sense."""
@@ -214,6 +223,8 @@ class AddedGraph:
         if self.usage.device:
             _place_here(definition)
         references = [*self._inputs, *self.captures]
+        if ITERATION in self._inputs:
+            self.captures[ITERATION] = None
         required = [op.name for op in (*sinks, *calls)]
         self.ops = AddedOps(definition, references, required, self._waits)
 

@@ -13,13 +13,17 @@ import tensorflow as tf
 from tensorflow.python.framework.op_def_registry import get as op_def_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
-_RESOURCE = tf.resource.as_datatype_enum
+_RESOURCE: int = tf.resource.as_datatype_enum
+_INT32: int = tf.int32.as_datatype_enum
 
 CAPTURE = "tfdbg_tui_capture_"
 """What the names of our arguments begin with."""
+
+ITERATION = f"{CAPTURE}iteration"
+"""The name of an argument for the int32 iteration of the loop around; all others are resources."""
 
 CALL = "tfdbg_tui_call"
 """The name of an argument for the number of the call."""
@@ -63,24 +67,29 @@ def hands_on_inputs(node: Any) -> bool:
     return node.op in _INPUT_TYPES
 
 
-def add_inputs(node: Any, resources: Sequence[str]) -> None:
-    """Let a node hand resources to the functions that it calls; a loop also returns them."""
+def add_inputs(node: Any, captures: Mapping[str, str]) -> None:
+    """Let a node hand more to the functions that it calls; a loop also returns it.
+
+    Args:
+        node: The node.
+        captures: What stands for each capture where the node is.
+    """
     waits = [name for name in node.input if name.startswith("^")]
     tensors = [name for name in node.input if not name.startswith("^")]
-    node.input[:] = [*tensors, *resources, *waits]
+    node.input[:] = [*tensors, *captures.values(), *waits]
     types = node.attr[_INPUT_TYPES[node.op]].list.type
-    types.extend([_RESOURCE] * len(resources))
+    types.extend(map(_type_of, captures))
     if node.op.endswith("While") and node.attr["output_shapes"].list.shape:
-        for _ in resources:
+        for _ in captures:
             node.attr["output_shapes"].list.shape.add()
 
 
 def set_captures(definition: Any, names: Sequence[str], *, returned: bool) -> None:
-    """Let a function take just these resources of ours after its arguments.
+    """Let a function take just these captures of ours after its arguments.
 
     Args:
         definition: The FunctionDef.
-        names: The names of the resources.
+        names: The names of the captures.
         returned: Whether the function returns them after its outputs.
     """
     signature = definition.signature
@@ -88,15 +97,19 @@ def set_captures(definition: Any, names: Sequence[str], *, returned: bool) -> No
     del signature.input_arg[:]
     signature.input_arg.extend(arguments)
     for name in names:
-        signature.input_arg.add(name=name, type=_RESOURCE)
+        signature.input_arg.add(name=name, type=_type_of(name))
         if returned:
-            signature.output_arg.add(name=f"{name}_out", type=_RESOURCE)
+            signature.output_arg.add(name=f"{name}_out", type=_type_of(name))
             definition.ret[f"{name}_out"] = name
+
+
+def _type_of(capture: str) -> int:
+    return _INT32 if capture == ITERATION else _RESOURCE
 
 
 def add_number_of_call(definition: Any) -> None:
     """Let a function take the number of the call after all its arguments."""
-    definition.signature.input_arg.add(name=CALL, type=tf.int32.as_datatype_enum)
+    definition.signature.input_arg.add(name=CALL, type=_INT32)
 
 
 @dataclass(frozen=True, slots=True)

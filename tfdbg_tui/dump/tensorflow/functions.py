@@ -94,6 +94,15 @@ def is_loop_condition(graph: Any) -> bool:
     return isinstance(graph, WhileCondFuncGraph)
 
 
+def loop_counter(graph: Any) -> Any:
+    """Return the iteration counter of a loop's graph: its first argument; None of other graphs."""
+    if is_loop_graph(graph) and graph.inputs:
+        first = graph.inputs[0]
+        if first.dtype.is_integer and first.shape.rank == 0:
+            return first
+    return None
+
+
 def is_loop(op: Any) -> bool:
     """Return whether an op is a While loop."""
     return op.type in ("While", "StatelessWhile")
