@@ -15,7 +15,7 @@ from tensorflow.python.debug.lib import debug_events_reader  # noqa: E402
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.encode import summaries  # noqa: E402
 from tfdbg_tui.dump.encode.causes import Measured  # noqa: E402
-from tfdbg_tui.dump.observe import magnitudes  # noqa: E402
+from tfdbg_tui.dump.observe import magnitudes, row_queue  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,6 +106,61 @@ def test_extremes_of_what_loops_call_and_branch_to_are_on_record(
     assert [low is not None for low in found["turned"]] == [
         i in (0, 2, 4, 8) for i in range(9) if i != 1
     ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "size"),
+    [("ADAPTIVE", 2), ("ADAPTIVE", 5000), ("ADAPTIVE", 70_000), ("FULL_HEALTH", 5000)],
+)
+def test_extremes_of_the_first_elements_of_a_dataset_and_of_some_later_ones_are_on_record(
+    tmp_path: Path, mode: str, size: int
+) -> None:
+    """Elements of few small tensors are handed over; others only where the graph is to do so."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, -1)
+
+    def turned(number: Any) -> Any:
+        return tf.negative(tf.fill([size], 3.0 / tf.cast(18 - number, tf.float32)), name="turned")
+
+    options = tf.data.Options()
+    options.experimental_optimization.map_parallelization = False  # in order
+    options.experimental_optimization.inject_prefetch = False  # and none ahead
+    elements = iter(tf.data.Dataset.range(30).map(turned).with_options(options))
+    try:
+        for number in range(23):
+            if number == 21:
+                row_queue.drain()  # By now it is seen that the element with number 20 was due.
+            np.testing.assert_array_equal(next(elements), turned(tf.constant(number)))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    run = tfdbg_tui.open_run(tmp_path)
+    calls = [trace.summary for trace in run.graph_executions if trace.op_name == "turned"]
+    lows = [summary.minimum for summary in calls]
+    assert lows[:16] == [np.float32(-3.0) / np.float32(18 - number) for number in range(16)]
+    assert calls[18].neg_inf == size
+    assert lows[16:18] == [None, None]
+    later = [number for number, low in enumerate(lows) if number > 18 and low is not None]
+    assert later == [20 if size == 2 else 21]
+    with debug_events_reader.DebugDataReader(str(tmp_path)) as reader:
+        reader.update()
+        assert len(reader.graph_execution_traces()) == len(run.graph_executions)
+
+
+def test_of_what_has_no_step_the_first_executions_are_measured_and_some_later_ones() -> None:
+    count = magnitudes.ExecutionCount(None)
+    found = np.concatenate([count.are_measured(n) for n in (7, 0, 993)])
+    assert [*np.flatnonzero(found)] == [*range(16), *range(20, 201, 10), *range(300, 1000, 100)]
+    found = magnitudes.ExecutionCount(4).are_measured(25)
+    assert [*np.flatnonzero(found)] == [*range(16), 16, 20, 24]
+
+
+def test_a_graph_that_counts_itself_is_told_when_one_execution_was_due() -> None:
+    count = magnitudes.ExecutionCount(None)
+    count.ask(1 << 30)
+    assert count.are_measured(20).sum() == magnitudes._FIRST
+    count.ran(20)
+    assert not count.are_measured(5).any()
+    count.ran(5)  # the execution with number 20
+    assert [*count.are_measured(2)] == [True, False]
 
 
 @tf.function(jit_compile=True)

@@ -12,6 +12,7 @@ import tensorflow as tf
 from tfdbg_tui.dump.observe import instrument, observed, row_queue
 from tfdbg_tui.dump.observe.compiled import CompiledBuffer
 from tfdbg_tui.dump.observe.groups import Group
+from tfdbg_tui.dump.observe.magnitudes import ExecutionCount
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
 from tfdbg_tui.dump.tensorflow import functions
 from tfdbg_tui.dump.tensorflow.function_defs import EFFECTS
@@ -205,7 +206,7 @@ class FunctionOps:
         What runs many times a step and cannot count would call Python each time; another process
         does not know in which steps.
         """
-        uncounted = usage.stateless or (usage.in_loop and iteration is None)
+        uncounted = usage.in_loop and iteration is None and not usage.stateless
         return self._options.measures and not (usage.in_session or usage.device or uncounted)
 
     def _end_of(self, added: AddedGraph, call: Any) -> Any:
@@ -251,7 +252,10 @@ class FunctionOps:
                 measured=measured,
                 caller=device,
             )
-            group = Group(plan, self._dump)
+            # A dataset's functions run ahead of the steps that use what they make.
+            counts_itself = measured and added.usage.stateless
+            every = self._options.magnitudes_every
+            group = Group(plan, self._dump, ExecutionCount(every) if counts_itself else None)
             self._graphs.keep(graph, row_queue.KeepAlive(group))
             # The sinks wait for each other: records come in order of creation.
             after = sinks[-1:] or earlier

@@ -75,14 +75,18 @@ class Group:
     Args:
         plan: The tensors, and how they are looked at; it need not be filled in yet.
         dump: Takes the values.
+        executions: Says which executions are measured, where that is not asked of the dump.
 
     Attributes:
         records: Makes the records.
     """
 
-    def __init__(self, plan: GroupPlan, dump: Dump) -> None:
+    def __init__(
+        self, plan: GroupPlan, dump: Dump, executions: magnitudes.ExecutionCount | None = None
+    ) -> None:
         self.plan = plan
         self.dump = dump
+        self.executions = executions
         self.records = GroupRecords(plan)
         self._counter = details.DetailCounter(plan)
         self._found: dict[int, Values] = {}
@@ -104,6 +108,7 @@ class Group:
         return []
 
     def _take(self, row: Any, arrays: tuple[Any, ...]) -> None:
+        self.ran(1)
         columns = len(self.plan.columns)
         rows, tensors = np.atleast_2d(row), arrays[columns:]
         values = self.values_of(self._with_looks(rows, tensors) if tensors else rows)
@@ -129,7 +134,7 @@ class Group:
             for number, unsized in enumerate(plan.unsized):
                 part, column = divmod(number, queue_rows.SIZES_IN_ROW)
                 rows[part, queue_rows.SIZES + column] = tensors[plan.places[unsized][0]].size
-        is_measured = plan.measured and self.dump.is_measured(int(rows[0, queue_rows.ITERATION]))
+        is_measured = self._is_measured(int(rows[0, queue_rows.ITERATION]))
         is_bad = [not _is_healthy(tensor) for tensor in tensors[: len(plan.seen)]]
         if not (is_measured or plan.overwritten or any(is_bad)):
             return rows
@@ -183,7 +188,7 @@ class Group:
         """
         row = np.array(row)
         iteration = int(row.flat[queue_rows.ITERATION])
-        is_measured = self.plan.measured and self.dump.is_measured(iteration)
+        is_measured = self._is_measured(iteration)
         rows = self.guarded(self._with_details, row, curt, tensors, is_measured)
         return queue_rows.without_details(row) if rows is None else rows
 
@@ -197,13 +202,29 @@ class Group:
             words: What each has handed over.
             measured: The `Measured` of the call of each.
         """
-        is_due = magnitudes.are_measured(rows[:, 0, queue_rows.ITERATION], measured)
-        is_due &= self.plan.measured
+        is_due = self._are_measured(rows[:, 0, queue_rows.ITERATION], measured)
         return [
             (places[numbers], its_rows)
             for layout, places, block in self._layouts.alike(words)
             for numbers, its_rows in self._told_alike(layout, rows[places], block, is_due[places])
         ]
+
+    def ran(self, executions: int) -> None:
+        """Note executions that have ended."""
+        if self.executions is not None and self.executions.is_asked:
+            self.executions.ran(executions)
+
+    def _is_measured(self, iteration: int) -> bool:
+        """Return whether an execution in whose graph Python is now is measured."""
+        if self.executions is not None:
+            return bool(self.executions.are_measured(1)[0])
+        return self.plan.measured and self.dump.is_measured(iteration)
+
+    def _are_measured(self, iterations: Int64Array, measured: Int64Array) -> BoolArray:
+        """Return which executions are, given their iterations and the `Measured` of their calls."""
+        if self.executions is not None:
+            return self.executions.are_measured(len(iterations))
+        return magnitudes.are_measured(iterations, measured) & self.plan.measured
 
     def _told_alike(
         self, layout: Layout, rows: queue_rows.Rows, block: Any, is_due: BoolArray

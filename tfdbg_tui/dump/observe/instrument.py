@@ -127,6 +127,7 @@ class _GroupBuilder:
         self._ends = ends
         self._columns: list[tuple[str, Any]] = []
         self._number = callbacks.number_of(group)
+        self._executions = group.executions
 
     def build(self, after: Sequence[Any]) -> Any:
         mode = self._plan.mode
@@ -187,6 +188,7 @@ class _GroupBuilder:
         ops = self._host.after(after)
         row = row_queue.row_tensor(ops, self._number, self._counter(), looks.sizes)
         healthy, bad = ops.op("Switch", row, condition).outputs
+        bad = self._counted_down(bad)
         ends = [healthy]
         if self._place.settles and self._is_quickly_settled():
             self._plan.settled = looks.patterns(self._number)
@@ -233,6 +235,7 @@ class _GroupBuilder:
         none = elements.none(ops)
         row = row_queue.row_tensor(ops, self._number, self._counter(), looks.sizes)
         healthy, bad = ops.op("Switch", row, condition).outputs
+        bad = self._counted_down(bad)
         branches = [(healthy, none)]
         if self._plan.settled is not None:
             bad, is_settled = self._looked_up(looks, bad, curt)
@@ -258,6 +261,7 @@ class _GroupBuilder:
         ops = self._host
         row = row_queue.row_tensor(ops, self._number, None, looks.sizes)
         healthy, bad = ops.op("Switch", elements.none(ops), condition).outputs
+        bad = self._counted_down(bad)
         ends = [healthy]
         if self._plan.settled is not None:
             row_of_healthy, row = ops.op("Switch", row, condition).outputs
@@ -267,6 +271,12 @@ class _GroupBuilder:
             ends.append(known)
         words = elements.words_if(self._ops, bad, arguments)
         return self._put(row, ops.tensor("Merge", [*ends, words]), after)
+
+    def _counted_down(self, bad: Any) -> Any:
+        """Return what is there where Python is told more; by then one less is to be measured."""
+        if self._executions is None:
+            return bad
+        return magnitudes.counted_down(self._host, bad, self._number)
 
     def _looked_up(self, looks: Looks, row: Any, curt: Any) -> tuple[Any, Any]:
         """Return the rows of an execution by what is settled, and whether it is."""
@@ -342,6 +352,11 @@ class _GroupBuilder:
         """Return a float64 number: not zero where another is not, or what runs is measured."""
         if self._place.run_is_measured is not None:
             return self._host.tensor("AddV2", look, self._place.run_is_measured)
+        if self._executions is not None:
+            self._executions.ask(self._number)
+            numbers, _ = self._measured()
+            following = magnitudes.next_measured(self._host, numbers, self._number)
+            return self._host.tensor("AddV2", look, following)
         return magnitudes.or_measured(self._host, self._measured(), look)
 
     def _measured(self) -> Any:

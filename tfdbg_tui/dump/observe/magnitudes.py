@@ -1,7 +1,9 @@
 """Of which executions the smallest and largest elements are recorded: those of one step in so many.
 
 Graphs ask a set that they all know by its name: in a step that is measured it holds the numbers of
-the iterations of loops that are, and what is in no loop counts as iteration 0.
+the iterations of loops that are, and what is in no loop counts as iteration 0.  The functions of
+datasets run ahead of steps, so their executions are counted; the set has by negative numbers how
+many of the next ones are measured.
 """
 
 from __future__ import annotations
@@ -11,21 +13,22 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import tensorflow as tf
 
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.encode.causes import Measured
-from tfdbg_tui.dump.tensorflow import resources
+from tfdbg_tui.dump.tensorflow import functions, graph_ops, own, resources
+from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     import numpy.typing as npt
 
-    from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
-
     Int64Array = npt.NDArray[np.int64]
     BoolArray = npt.NDArray[np.bool_]
 
+_CPU = "/device:CPU:0"
 _NAME = "tfdbg_tui_measured"
 _ITERATIONS = {
     Measured.NOTHING: (),
@@ -60,7 +63,40 @@ def in_graph(ops: OpMaker, iteration: Any) -> tuple[Any, Any]:
         ops: Makes the ops.
         iteration: The int32 counter of the loop that the graph is the body of, or 0.
     """
-    return resources.set_in_graph(ops.on("/device:CPU:0"), _NAME), iteration
+    return resources.set_in_graph(ops.on(_CPU), _NAME), iteration
+
+
+def next_measured(ops: OpMaker, numbers: Any, number: int) -> Any:
+    """Return a float64 number of a graph: how many of its next executions are measured.
+
+    Args:
+        ops: Makes the op.
+        numbers: The set.
+        number: That of a group.
+    """
+    cpu = ops.on(_CPU)
+    return resources.weight_in_graph(cpu, numbers, cpu.constant(-number, tf.int32))
+
+
+def counted_down(ops: OpMaker, there: Any, number: int) -> Any:
+    """Return a tensor equal to another one that is there only in executions that are told.
+
+    By then it is one less that is measured.
+
+    Args:
+        ops: Makes the op that computes it.
+        there: The other tensor, which is in a branch.
+        number: That of a group.
+    """
+    graph = own.new_graph()
+    given = graph_ops.new_input(graph, "there", there.dtype, there.shape, there.device)
+    inner = OpMaker(graph, _CPU)
+    numbers = resources.set_in_graph(inner, _NAME)
+    counted = resources.count_down(inner, numbers, inner.constant(-number, tf.int32))
+    graph.inputs = [given]
+    graph.outputs = [OpMaker(graph, there.device, [counted]).tensor("Identity", given)]
+    (found,) = functions.call(ops, graph, [there])
+    return found
 
 
 def or_measured(ops: OpMaker, measured: tuple[Any, Any], value: Any) -> Any:
@@ -71,7 +107,63 @@ def or_measured(ops: OpMaker, measured: tuple[Any, Any], value: Any) -> Any:
         measured: What `in_graph` has returned.
         value: The value.
     """
-    return resources.weight_or(ops.on("/device:CPU:0"), *measured, value)
+    return resources.weight_or(ops.on(_CPU), *measured, value)
+
+
+class ExecutionCount:
+    """Says which executions of a group are measured where no step is known.
+
+    Where few elements are handed over in each execution, it goes by their numbers.  Elsewhere the
+    graph is told how many of its next executions to measure, and counts them down itself.
+
+    Args:
+        every: See `MeasuredSteps`.
+
+    Attributes:
+        is_asked: Whether the graph is told.
+    """
+
+    def __init__(self, every: int | None) -> None:
+        self.is_asked = False
+        self._every = every
+        self._lock = threading.Lock()
+        self._number = 0  # of the group
+        self._executions = 0
+        self._expected = 0  # so many were asked for, and are not told yet
+
+    def ask(self, number: int) -> None:
+        """Let the graph of a group, given by its number, know of how many it is to tell."""
+        self.is_asked, self._number = True, number
+        self._expect(_FIRST)
+
+    def ran(self, executions: int) -> None:
+        """Note executions of a graph that is told; measure the next where one of them was due."""
+        with self._lock:
+            if self._due(executions)[max(0, _FIRST - self._executions) :].any():
+                self._expect(max(1, self._expected))
+            self._executions += executions
+
+    def are_measured(self, executions: int) -> BoolArray:
+        """Return which of some executions, whose elements are there, are measured."""
+        with self._lock:
+            if self.is_asked:
+                told: BoolArray = np.arange(executions) < self._expected
+                self._expected -= int(told.sum())
+                return told
+            found = self._due(executions)
+            self._executions += executions
+            return found
+
+    def _due(self, executions: int) -> BoolArray:
+        numbers = self._executions + np.arange(executions)
+        early = self._every or _EARLY_EVERY
+        every = np.where(numbers > _EARLY, self._every or _EVERY, early)
+        due: BoolArray = (numbers < _FIRST) | (numbers % every == 0)
+        return due
+
+    def _expect(self, executions: int) -> None:
+        self._expected = executions
+        resources.add_to_set(_NAME, [-self._number], executions)
 
 
 class MeasuredSteps:

@@ -387,6 +387,8 @@ def _hand_to(
     causes = [moment.cause_of(plan.graph_id, plan.caller) for moment, plan in ran]
     taken = QueueRows(which, causes, caused, rows)
     dump.rows_taken(own, taken.with_rows(_told_by_elements(own, taken, words)))
+    for group, executions in zip(own, np.bincount(which[taken.heads()]).tolist(), strict=True):
+        group.ran(executions)
 
 
 def _told_by_elements(groups: Sequence[Group], taken: QueueRows, words: Words) -> list[Told]:

@@ -46,12 +46,24 @@ def weight_or(ops: OpMaker, numbers: Any, number: Any, value: Any) -> Any:
     return ops.tensor("LookupTableFindV2", numbers, number, value)
 
 
-def add_to_set(name: str, numbers: Sequence[int]) -> None:
-    """Put numbers into a set."""
+def weight_in_graph(ops: OpMaker, numbers: Any, number: Any) -> Any:
+    """Return a float64 tensor of a graph: the weight of a number in a set, 0 if it is not in it."""
+    return weight_or(ops, numbers, number, ops.constant(0, tf.float64))
+
+
+def count_down(ops: OpMaker, numbers: Any, number: Any) -> Any:
+    """Return an op of a graph that takes 1 off the weight of a number in a set, as far as to 0."""
+    less = ops.tensor("Sub", weight_in_graph(ops, numbers, number), ops.constant(1, tf.float64))
+    left = ops.tensor("Maximum", less, ops.constant(0, tf.float64))
+    return ops.op("LookupTableInsertV2", numbers, number, left)
+
+
+def add_to_set(name: str, numbers: Sequence[int], weight: int = 1) -> None:
+    """Put numbers into a set, with a weight."""
     types = ("Tin", _INT32, "Tout", _FLOAT64)
-    ones = EagerTensor(np.ones(len(numbers)), "/device:CPU:0", _FLOAT64)
+    weights = EagerTensor(np.full(len(numbers), float(weight)), "/device:CPU:0", _FLOAT64)
     with executors.synchronous():
-        run_op("LookupTableInsertV2", [_set(name), _keys(numbers), ones], types, outputs=0)
+        run_op("LookupTableInsertV2", [_set(name), _keys(numbers), weights], types, outputs=0)
 
 
 def remove_from_set(name: str, numbers: Sequence[int]) -> None:
