@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.tui import panes
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
+from tfdbg_tui.tui.widgets.virtual_list import Row
 
 FRUITS = ("apple", "banana", "cherry", "damson")
 
@@ -40,8 +41,8 @@ class Fruits(Pane):
     def row_state(self, row: int) -> bool:
         return row == self.cursor
 
-    def row(self, row: int, width: int) -> tuple[Line, str]:
-        return ((FRUITS[row], ""),), "focus" if row == self.cursor else ""
+    def row(self, row: int, width: int) -> Row:
+        return Row(((FRUITS[row], ""),), "focus" if row == self.cursor else "")
 
 
 SPEC = PaneSpec(
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
-    from tfdbg_tui.tui.widgets.cells import Line
 
 
 async def use(logdir: str, size: tuple[int, int]) -> None:

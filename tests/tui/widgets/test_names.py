@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tfdbg_tui.tui.terminal.text import ASCII, UNICODE, Charset
-from tfdbg_tui.tui.widgets.names import Column, least_of, least_width, with_columns
+from tfdbg_tui.tui.widgets.names import Column, in_lines, least_of, least_width, with_columns
 
 NAME = "encoder/self_attention_1/query_dense/MatMul:0"
 TAIL = "query_dense/MatMul:0"
@@ -17,7 +17,8 @@ COLUMNS = [Column("BatchMatMulV2", 14), Column("one_step_on_data", 17), Column("
 def test_the_last_two_parts_are_whole_as_long_as_name_and_columns_have_room(
     charset: Charset, width: int
 ) -> None:
-    name, texts = with_columns(NAME, width, COLUMNS, charset)
+    name, texts, above = with_columns(NAME, width, COLUMNS, charset)
+    assert not above
     assert len(name) + sum(map(len, texts)) == width + 14 + 17 + 6
     assert TAIL in name
     if width >= least_width(NAME):
@@ -25,9 +26,9 @@ def test_the_last_two_parts_are_whole_as_long_as_name_and_columns_have_room(
 
 
 def test_the_nearest_column_lends_first_and_says_that_it_is_cut() -> None:
-    name, texts = with_columns(NAME, 18, COLUMNS, UNICODE)
+    name, texts, _ = with_columns(NAME, 18, COLUMNS, UNICODE)
     assert (name, texts[0]) == (f"…/{TAIL}", " BatchMat…")
-    name, texts = with_columns(NAME, 12, COLUMNS, UNICODE)
+    name, texts, _ = with_columns(NAME, 12, COLUMNS, UNICODE)
     assert (texts[0], texts[1]) == ("", " one_step_on_data"), "of few cells nothing is left"
     assert name.endswith(f"/{TAIL}")
 
@@ -45,9 +46,23 @@ def test_an_op_type_that_the_name_ends_with_is_not_cut_but_left_out() -> None:
 
 def test_a_column_that_stays_lends_blank_cells_and_those_behind_it_none() -> None:
     columns = [Column("MatMul", 7), Column("step", 10, stays=True), Column("x" * 20, 21)]
-    name, texts = with_columns(NAME, 8, columns, UNICODE)
-    assert texts == ["", " step", " " + "x" * 20]
-    assert len(name) == 20
+    name, texts, above = with_columns(NAME, 13, columns, UNICODE)
+    assert (name, texts[0], above) == (f"…/{TAIL}", "", []), "of few cells nothing is left"
+    name, texts, above = with_columns(NAME, 8, columns, UNICODE)
+    assert texts == [" MatMul", " step     ", " " + "x" * 20]
+    assert (name, above) == ("MatMul:0", ["…/query_dense/"])
+
+
+@pytest.mark.parametrize("charset", [UNICODE, ASCII])
+@pytest.mark.parametrize("width", range(2, 40))
+def test_lines_before_a_row_and_what_is_left_for_it_are_the_last_two_parts(
+    charset: Charset, width: int
+) -> None:
+    above, rest = in_lines(NAME, width, 24, charset)
+    assert "".join([*above, rest]).removeprefix(f"{charset.ellipsis}/").endswith(TAIL)
+    assert all(len(line) <= 24 for line in above)
+    assert len(charset.fit_name(rest, width)) == width
+    assert rest == NAME or rest in charset.fit_name(rest, width)
 
 
 def test_what_the_last_two_parts_need() -> None:

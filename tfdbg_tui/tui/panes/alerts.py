@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -18,10 +19,11 @@ from tfdbg_tui.diagnosis import (
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.functions import EAGER, told_functions
-from tfdbg_tui.tui.terminal.text import compact, last_parts
-from tfdbg_tui.tui.widgets.cells import joined
+from tfdbg_tui.tui.terminal.text import compact
+from tfdbg_tui.tui.widgets.cells import indented, joined
 from tfdbg_tui.tui.widgets.chips import BRIEF, brief_beside, brief_text, flush_right, in_brief
-from tfdbg_tui.tui.widgets.names import Column, least_of, least_width, with_columns
+from tfdbg_tui.tui.widgets.names import Column, in_lines, least_of, least_width, with_columns
+from tfdbg_tui.tui.widgets.virtual_list import Row
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -92,19 +94,22 @@ class Alerts(Pane):
             self._columns,
         )
 
-    def row(self, row: int, width: int) -> tuple[Line, str]:
+    def row(self, row: int, width: int) -> Row:
         """See `VirtualList`."""
         found = ALERTS.at(self.snapshot, self.session.focus, row)
         focused = row == self.cursor
         mark: Cell = (self.charset.focus if focused else " ", "focus" if focused else "")
         if found.group is not None and found.alert is None:
-            cells = self._cause(found.group, width - 1)
+            above, cells = self._cause(found.group, width - 1)
         else:
-            cells = self._alert(found, width - 1)
-        return (mark, *cells), "focus" if focused else ""
+            above, cells = self._alert(found, width - 1)
+        return Row((mark, *cells), "focus" if focused else "", above)
 
-    def _alert(self, found: AlertRow, width: int) -> Line:
-        """Return the row of an alert: its number, tensor and graph, and what is bad in it."""
+    def _alert(self, found: AlertRow, width: int) -> tuple[Sequence[Line], Line]:
+        """Return the row of an alert: its number, tensor and graph, and what is bad in it.
+
+        Before it stand the lines above it, if the name of the tensor needs any.
+        """
         assert found.alert is not None
         snapshot = self.snapshot
         event = ALERTS.event(snapshot, found)
@@ -122,12 +127,14 @@ class Alerts(Pane):
         beside = room - least_width(name)
         bad = brief_beside(snapshot.summary(event), self.charset, beside)
         columns.append(Column(bad, kinds_width + left, flush_right=True, stays=True))
-        name, texts = with_columns(name, name_width, columns, self.charset)
-        return (
-            (f"{indent}{found.alert + 1:>{number_width}} ", "dim"),
-            (name, ""),
-            *((text, "dim") for text in texts[:-1]),
-            *flush_right(texts[-1].strip(), len(texts[-1]), "bad"),
+        named = with_columns(name, name_width, columns, self.charset)
+        *texts, bad = named.texts
+        number = f"{indent}{found.alert + 1:>{number_width}} "
+        return indented(named.above, len(number) + 1), (
+            (number, "dim"),
+            (named.name, ""),
+            *((text, "dim") for text in texts),
+            *flush_right(bad.strip(), len(bad), "bad"),
             (" ", ""),
         )
 
@@ -181,8 +188,11 @@ class Alerts(Pane):
         wide = min(longest, max(room * 3 // 5, min(least_of(names), _TAIL)))
         return wide if room >= _NARROW and room - wide >= _LEAST_GRAPH else 0
 
-    def _cause(self, group: AlertGroup, width: int) -> Line:
-        """Return the row of a cause: what happened, where, and how many alerts go back to it."""
+    def _cause(self, group: AlertGroup, width: int) -> tuple[Sequence[Line], Line]:
+        """Return the row of a cause: what happened, where, and how many alerts go back to it.
+
+        Before it stand the lines above it, if the name of a tensor needs any.
+        """
         finding = group.finding
         opened = finding.event in self.session.focus.open_causes
         fold = self.charset.unfolded if opened else self.charset.folded
@@ -194,7 +204,9 @@ class Alerts(Pane):
         count_width = max(_COUNT, len(behind) + 2)
         room = width - 2 - count_width
         cells: list[Cell] = [(f"{fold if count else ' '} ", "dim")]
-        if before := self._before_title(group, room):
+        above, before = in_lines(self._before_title(group), room // 2, width - 3, self.charset)
+        if before:
+            before = self.charset.fit_name(before, min(cell_len(before), room // 2))
             cells.append((before + " ", style))
             room -= cell_len(cells[-1][0])
         place_width = _PLACE if width >= _WIDE and finding.location is not None else 0
@@ -210,7 +222,8 @@ class Alerts(Pane):
             place = self.charset.fit_path(_short(finding.location), _PLACE - 1)
             cells.append((" " + self.charset.fit(place, _PLACE - 1), "dim"))
         bad = "bad" if group.kind == "root" else "dim"
-        return (*cells, *flush_right(behind, count_width - 1, bad), (" ", ""))
+        cells += [*flush_right(behind, count_width - 1, bad), (" ", "")]
+        return indented(above, 3, style), tuple(cells)
 
     def _longest_title(self) -> int:
         groups = ALERTS.groups(self.snapshot, self.session.focus) or ()
@@ -229,11 +242,8 @@ class Alerts(Pane):
             self._told, self._by_title = explanation, _findings_by_title(explanation)
         return self._by_title[group.finding.title]
 
-    def _before_title(self, group: AlertGroup, room: int) -> str:
-        """Return what tells causes of one title apart: a tensor, or its step; "" for only one.
-
-        The name of the tensor is cut to what the title can do without.
-        """
+    def _before_title(self, group: AlertGroup) -> str:
+        """Return what tells causes of one title apart: a tensor, or its step; "" for only one."""
         alike, snapshot = self._alike(group), self.snapshot
         if len(alike) < 2:
             return ""
@@ -242,8 +252,7 @@ class Alerts(Pane):
         steps = {snapshot.step_text(finding.event) for finding in alike}
         if len(names) == 1 < len(steps):
             return snapshot.step_text(group.finding.event).partition(" (")[0]
-        tail = len(self.charset.ellipsis) + cell_len(last_parts(name))
-        return self.charset.fit_name(name, min(cell_len(name), max(room // 2, min(tail, room - 1))))
+        return name
 
     def summary(self) -> str:
         """See `Pane`."""
@@ -309,7 +318,7 @@ class Alerts(Pane):
             return ()
         found = ALERTS.at(snapshot, self.session.focus, self.cursor or 0)
         if found.group is None:
-            return self._alert_in_full(found, width, height)
+            return ()
         finding = found.group.finding
         room = max(10, width - 2)
         fix = f"fix: {cards.fix(finding)}" if finding.fix else ""
@@ -322,8 +331,7 @@ class Alerts(Pane):
             evidence = self._text(finding.evidence, room, "", lines=min(left, free - 1))
             alike = self._alike(found.group)
             facts = self._facts(found.group, width, finding.title if len(alike) > 1 else "")
-            in_full = self._alert_in_full(found, width, height)
-            return in_full or (((" ", ""), *facts), *evidence, *told)
+            return (((" ", ""), *facts), *evidence, *told)
         card = (
             (),
             *self._text(finding.title, room, "strong"),
@@ -334,16 +342,7 @@ class Alerts(Pane):
         )
         free = height - len(self._head) - self.row_count - len(card)
         why = self._text(finding.why, room, "dim", lines=free)
-        chain = self._chain(finding, width, free - len(why))
-        return (*self._alert_in_full(found, width, height), *card, *why, *chain)
-
-    def _alert_in_full(self, found: AlertRow, width: int, height: int) -> tuple[Line, ...]:
-        """Return the name of the chosen alert where its row cannot show the end of it."""
-        if found.alert is None or self.cursor is None:
-            return ()
-        beside = len(f"▶  {len(self.snapshot.alerts)} ") + self._kinds_width + 1
-        name = self.snapshot.tensor_name(ALERTS.event(self.snapshot, found))
-        return self.name_if_cut(name, width - beside, width, height)
+        return (*card, *why, *self._chain(finding, width, free - len(why)))
 
     def _chain(self, finding: Finding, width: int, lines: int) -> tuple[Line, ...]:
         """Return the tensors of a cause's chain, one a line, as far as lines are left.
@@ -355,25 +354,29 @@ class Alerts(Pane):
         """
         if lines < _LEAST_CHAIN:
             return ()
-        shown = finding.chain[: lines - 3]  # without what stands around them
-        more = len(finding.chain) - len(shown)
-        cut = (((f" {self.charset.ellipsis} {more:,} more", "faint"),),) if more else ()
+        room_of_links = lines - 3  # without what stands around them
+        shown = finding.chain[:room_of_links]
         names = [self.charset.safe(self.snapshot.tensor_name(link.event)) for link in shown]
         room = width - BRIEF - 4
         name_width = room if width < _WIDE else min(room, max(map(cell_len, names)))
-        links = zip(shown, names, strict=True)
-        lines_of = (self._link(link, name, name_width) for link, name in links)
-        return ((), ((" chain", "dim"),), *lines_of, *cut)
+        links = [self._link(*link, name_width) for link in zip(shown, names, strict=True)]
+        ends = accumulate(map(len, links))
+        fitting = links[: sum(end <= room_of_links for end in ends)]
+        more = len(finding.chain) - len(fitting)
+        cut = (((f" {self.charset.ellipsis} {more:,} more", "faint"),),) if more else ()
+        return ((), ((" chain", "dim"),), *chain.from_iterable(fitting), *cut)
 
-    def _link(self, link: Link, name: str, width: int) -> Line:
+    def _link(self, link: Link, name: str, width: int) -> tuple[Line, ...]:
         _, (told, style) = in_brief(link.summary, self.charset)
         is_bad = style == "bad"
         if is_bad:
             beside = width + BRIEF - least_width(name)
             told = brief_beside(link.summary, self.charset, beside)
         column = Column(told, BRIEF, flush_right=True, stays=is_bad)
-        name, (text,) = with_columns(name, width, [column], self.charset)
-        return ("  " + name, ""), *flush_right(text.strip(), len(text), style), ("  ", "")
+        named = with_columns(name, width, [column], self.charset)
+        (text,) = named.texts
+        values = flush_right(text.strip(), len(text), style)
+        return *indented(named.above, 2), (("  " + named.name, ""), *values, ("  ", ""))
 
     def _facts(self, group: AlertGroup, width: int, title: str = "") -> Line:
         """Return which tensor a cause is about, or its title, and where it is."""

@@ -12,7 +12,6 @@ from textual.scrollbar import ScrollBarRender
 from tfdbg_tui.diagnosis import BUFFERING, breadcrumb
 from tfdbg_tui.tui.session.snapshot import NOTHING_YET
 from tfdbg_tui.tui.widgets.cells import joined
-from tfdbg_tui.tui.widgets.names import least_width
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
@@ -286,18 +285,6 @@ class Pane(VirtualList):
         *begin, end = self.charset.name_lines(name, room, _NAME_LINES)
         facts = joined([(end, "strong"), *facts], f" {self.charset.dot} ")
         return (*(((start + text, "strong"),) for text in begin), ((start, ""), *facts))
-
-    def name_if_cut(self, name: str, room: int, width: int, height: int) -> tuple[Line, ...]:
-        """Return the name of what is chosen, for a low pane, if its row cannot show its end.
-
-        Args:
-            name: The name.
-            room: The most cells that its row has for it.
-            width: Cells of a line.
-            height: Lines of the pane.
-        """
-        cut = least_width(self.charset.safe(name)) > room
-        return self.name_in_full(name, (), width) if cut and height > 2 * _NAME_LINES else ()
 
     def layer_line(self, event: TensorEvent | None) -> tuple[Line, ...]:
         """Return a line that says which layer a tensor is of; none where it is of none."""

@@ -22,7 +22,9 @@ from tfdbg_tui.tui.panes.trace_columns import (
 from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
 from tfdbg_tui.tui.terminal.text import compact, short_device
 from tfdbg_tui.tui.widgets import chips
+from tfdbg_tui.tui.widgets.cells import indented, width_of
 from tfdbg_tui.tui.widgets.names import Column, in_column, with_columns
+from tfdbg_tui.tui.widgets.virtual_list import Row
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -128,7 +130,7 @@ class GraphExecutionPane(Pane):
         focused = index == self.session.focus.graph_execution
         return index, focused, index in self._inputs, self._columns
 
-    def row(self, row: int, width: int) -> tuple[Line, str]:
+    def row(self, row: int, width: int) -> Row:
         """See `VirtualList`."""
         snapshot, columns = self.snapshot, self._columns
         index = ROWS.index(snapshot, self.session.focus, row)
@@ -145,20 +147,22 @@ class GraphExecutionPane(Pane):
         name = self.charset.safe(trace.tensor_name.removeprefix(columns.prefix))
         if trace.unreadable is not None:
             reason = self.charset.safe(f" unreadable: {trace.unreadable}")
-            name = self.charset.fit_name(name, columns.name)
-            return (*start, (name, ""), (reason, "dim")), behind
+            named = with_columns(name, columns.name, (), self.charset)
+            above = indented(named.above, width_of(start))
+            return Row((*start, (named.name, ""), (reason, "dim")), behind, above)
         facts, by = self._facts(snapshot, trace), self._sorted_title
         behind_name = [
             Column(facts[t], w, t in FLUSH_RIGHT, stays=t == by, is_path=t in PATHS)
             for t, w in columns.facts
         ]
-        name, texts = with_columns(name, columns.name, behind_name, self.charset)
-        return (
+        named = with_columns(name, columns.name, behind_name, self.charset)
+        cells = (
             *start,
-            (name, ""),
-            *((text, "dim") for text in texts),
+            (named.name, ""),
+            *((text, "dim") for text in named.texts),
             *chips.columns(trace.summary, self.charset, columns.counts),
-        ), behind
+        )
+        return Row(cells, behind, indented(named.above, width_of(start)))
 
     def _facts(self, snapshot: Snapshot, trace: GraphExecution) -> dict[str, str]:
         summary = trace.summary
@@ -216,11 +220,8 @@ class GraphExecutionPane(Pane):
         """See `VirtualList`: the focused tensor in full."""
         snapshot, index = self.session.snapshot, self.session.focus.graph_execution
         trace = snapshot.graph_execution(index) if snapshot and index is not None else None
-        if snapshot is None or trace is None or not self.row_count:
+        if snapshot is None or trace is None or not self.row_count or height < _TALL:
             return ()
-        if height < _TALL:
-            beside = 3 + self._index_width(snapshot) + sum(self._columns.counts)
-            return self.name_if_cut(trace.tensor_name, width - beside, width, height)
         event = TensorEvent("graph_execution", trace.index, trace.output_slot)
         iteration = "" if trace.iteration is None else f"iteration {trace.iteration}"
         facts = [

@@ -16,6 +16,7 @@ from tfdbg_tui.tui.panes.tree_rows import ROWS, words_of
 from tfdbg_tui.tui.session.tree import ABOVE, UNFOLDED
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.names import Column, least_width, with_columns
+from tfdbg_tui.tui.widgets.virtual_list import Row
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -132,7 +133,7 @@ class GraphStructure(Pane):
     def _row(self, row: int) -> TreeRow:
         return self.shown_tree.rows[row]
 
-    def row(self, row: int, width: int) -> tuple[Line, str]:
+    def row(self, row: int, width: int) -> Row:
         """See `VirtualList`."""
         shown, selected = self._row(row), row == self.cursor
         behind = "mark" if selected else ""
@@ -145,11 +146,21 @@ class GraphStructure(Pane):
         room = self._table_width - len(mark) - sum(len(text) for text, _ in lines) - 2
         if shown.node.is_boundary:
             text, style = self._health(shown.node)
-            ruled = self._boundary(shown, room - self._health_width)
+            above, ruled = self._boundary(shown, room - self._health_width)
             cells = (*ruled, (" ", ""), *chips.flush_right(text, self._health_width, style))
         else:
-            cells = self._op(shown, room)
-        return ((mark, ""), *lines, *cells, (" ", "")), behind
+            above, cells = self._op(shown, room)
+        beside = (("  ", ""), *self._lines_above(shown))
+        lines_above = [(*beside, cell) for cell in above]
+        return Row(((mark, ""), *lines, *cells, (" ", "")), behind, lines_above)
+
+    def _lines_above(self, shown: TreeRow) -> Line:
+        """Return the lines of the tree to the left of the lines of a row above its last one."""
+        if not shown.path:
+            return ()
+        begins = shown.line == "end" and shown.side == ABOVE
+        passing = " " if begins else self.charset.tree.down
+        return (self._guides(shown), "faint"), (f"{passing} ", "faint")
 
     def _lines(self, shown: TreeRow) -> Line:
         """Return the lines of the tree to the left of a row, and whether it is folded."""
@@ -160,17 +171,23 @@ class GraphStructure(Pane):
         joint = {"end": end, "on": lines.joined, "through": lines.crossed}[shown.line]
         beside = lines.across if shown.node.is_boundary else " "
         folded = self.charset.folded if shown.state == "folded" else beside
-        guides = "".join(f"{lines.down} " if passes else "  " for passes in shown.guides)
-        return (guides, "faint"), (joint, "bad" if shown.bad else "faint"), (folded, "key")
+        joint_style = "bad" if shown.bad else "faint"
+        return (self._guides(shown), "faint"), (joint, joint_style), (folded, "key")
 
-    def _boundary(self, shown: TreeRow, room: int) -> Line:
-        """Return a ruled line with a name in it."""
+    def _guides(self, shown: TreeRow) -> str:
+        """Return the lines that pass a row to the left of its own."""
+        down = self.charset.tree.down
+        return "".join(f"{down} " if passes else "  " for passes in shown.guides)
+
+    def _boundary(self, shown: TreeRow, room: int) -> tuple[list[Cell], Line]:
+        """Return a ruled line with a name in it, and what of that has no room in it."""
         across = self.charset.tree.across
         words = self.charset.safe(boundary_words(self.snapshot, shown.node) + _again(shown))
-        words = self._without_scopes(words, max(0, room - 2))
-        words = self.charset.fit(words, min(cell_len(words), max(0, room - 2)))
-        rule = across * max(0, room - len(words) - 2)
-        return (f" {words} ", "call"), (rule, "faint")
+        room_of_words = max(1, room - 2)
+        words = self._without_scopes(words, room_of_words)
+        *above, words = self.charset.wrapped(words, room_of_words)
+        rule = across * max(0, room - cell_len(words) - 2)
+        return [(line, "call") for line in above], ((f" {words} ", "call"), (rule, "faint"))
 
     def _without_scopes(self, words: str, width: int) -> str:
         """Return words with the longest name in them cut where all of them have no room."""
@@ -180,7 +197,7 @@ class GraphStructure(Pane):
             return words
         return words.replace(name, self.charset.fit_name(name, max(room, least_width(name))), 1)
 
-    def _op(self, shown: TreeRow, room: int) -> Line:
+    def _op(self, shown: TreeRow, room: int) -> tuple[list[Cell], Line]:
         node = shown.node
         slot = f"{node.input_slot} " if shown.path and self._takes_several(shown) else ""
         words = self.charset.safe(words_of(self.snapshot, node))
@@ -194,13 +211,14 @@ class GraphStructure(Pane):
         )
         # Below zero where the columns have to give some of their cells to the name.
         name_width = room + 1 - sum(column.width for column in columns)
-        name, texts = with_columns(words, name_width, columns, self.charset)
+        named = with_columns(words, name_width, columns, self.charset)
         name_style = "bad" if shown.bad else "" if shown.path else "strong"
-        return (
+        *texts, health = named.texts
+        return [(" " * len(slot) + line, name_style) for line in named.above], (
             (slot, "dim"),
-            (name, name_style),
-            *((text, "dim") for text in texts[:-1]),
-            *chips.flush_right(texts[-1].strip(), cell_len(texts[-1]), style),
+            (named.name, name_style),
+            *((text, "dim") for text in texts),
+            *chips.flush_right(health.strip(), cell_len(health), style),
         )
 
     def _takes_several(self, shown: TreeRow) -> bool:
@@ -264,13 +282,10 @@ class GraphStructure(Pane):
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the chosen tensor in full."""
-        if self.cursor is None or not self.row_count:
+        if self.cursor is None or not self.row_count or height < _TALL:
             return ()
         shown = self._row(self.cursor)
         node, words = shown.node, words_of(self.snapshot, shown.node)
-        if height < _TALL:
-            room = self._room_of_name(shown, width)
-            return self.name_if_cut(words, room, width, height)
         summary = self.snapshot.summary(node.event) if node.event else None
         facts = [
             ("" if node.is_boundary else self.charset.safe(node.op_type or ""), "dim"),
@@ -280,11 +295,6 @@ class GraphStructure(Pane):
         name = self.name_in_full(words, facts, width)
         values = chips.chips(summary, self.charset) if node.event else ()
         return (*name, *self.layer_line(node.event), (("  ", ""), *values))
-
-    def _room_of_name(self, shown: TreeRow, width: int) -> int:
-        """Return how many cells the name in a row may have at most."""
-        lines = sum(len(text) for text, _ in self._lines(shown))
-        return width - lines - self._health_width - _BESIDE_NAME
 
     def summary(self) -> str:
         """See `Pane`."""

@@ -13,6 +13,7 @@ from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import focus_frame
 from tfdbg_tui.tui.session.folding import FoldedRow
+from tfdbg_tui.tui.widgets.virtual_list import Row
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -141,18 +142,18 @@ class StackTrace(Pane):
         state = focus.subject, focus.execution, focus.op, *frames, self._lines[row]
         return *state, row == self.cursor, self._file_of_focus(), self._columns
 
-    def row(self, row: int, width: int) -> tuple[Line, str]:
+    def row(self, row: int, width: int) -> Row:
         """See `VirtualList`."""
         line = self._lines[row]
         if line.code:
-            return (("      " + self.charset.safe(line.code), "dim"),), ""
+            return Row((("      " + self.charset.safe(line.code), "dim"),))
         frame_row = self._rows[line.row]
         selected = row == self.cursor
         mark = self.charset.focus if selected else " "
         behind = "focus" if selected else ""
         if frame_row.folded:
-            return ((mark + " ", ""), *self._folded(frame_row)), behind
-        return self._frame(frame_row, mark, selected=selected, width=width), behind
+            return Row(((mark + " ", ""), *self._folded(frame_row)), behind)
+        return Row(self._frame(frame_row, mark, selected=selected, width=width), behind)
 
     @property
     def _below(self) -> bool:

@@ -20,7 +20,9 @@ from tfdbg_tui.tui.panes.chain_rows import ROWS, fold_name
 from tfdbg_tui.tui.panes.functions import EAGER, told_functions
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
+from tfdbg_tui.tui.widgets.cells import indented, width_of
 from tfdbg_tui.tui.widgets.names import Column, least_of, with_columns
+from tfdbg_tui.tui.widgets.virtual_list import Row
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -62,7 +64,7 @@ class Why(ChainPane):
     def _row(self, row: int) -> FoldedRow:
         return ROWS.rows(self.snapshot, self.session.focus)[row]
 
-    def row(self, row: int, width: int) -> tuple[Line, str]:
+    def row(self, row: int, width: int) -> Row:
         """See `VirtualList`."""
         chain, here, focused = self.chain, self._row(row), row == self.cursor
         name, link = self._row_name(here), chain.links[here.last]
@@ -73,13 +75,15 @@ class Why(ChainPane):
         ]
         facts = self._columns.facts
         columns = [Column(self._text(title, here), width) for title, width in facts]
-        name, texts = with_columns(name, self._columns.name, columns, self.charset)
+        named = with_columns(name, self._columns.name, columns, self.charset)
         style = "bad" if here.first == chain.start and chain.finding else ""
-        cells.append((name, "dim" if here.folded else style))
-        for (title, _), text in zip(facts, texts, strict=True):
+        above = indented(named.above, width_of(cells), style)
+        cells.append((named.name, "dim" if here.folded else style))
+        for (title, _), text in zip(facts, named.texts, strict=True):
             cells.append((text, self._style(title, here)))
         came_in = self._came_in(here) if self._columns.came_in else ()
-        return (*cells, *came_in, *self._values(link)), "focus" if focused else ""
+        behind = "focus" if focused else ""
+        return Row((*cells, *came_in, *self._values(link)), behind, above)
 
     def _row_name(self, here: FoldedRow) -> str:
         links = self.chain.links
@@ -172,14 +176,11 @@ class Why(ChainPane):
 
     def foot(self, width: int, height: int) -> tuple[Line, ...]:
         """See `VirtualList`: the chosen tensor in full, and what came in."""
-        if not self.row_count or self.cursor is None:
+        if not self.row_count or self.cursor is None or height < _TALL:
             return ()
         run, here = self.snapshot.run, self._row(self.cursor)
         link = self.chain.links[here.last]
         name = self.snapshot.tensor_name(link.event)
-        if height < _TALL:
-            room = width - 3 - (sum(self._counts) or chips.BRIEF + 1)
-            return self.name_if_cut(self._row_name(here), room, width, height)
         facts = [
             (self.charset.safe(readable_function(link.op_type or "")), "dim"),
             (self.charset.safe(chips.size_and_type(link.summary)), "dim"),

@@ -14,7 +14,7 @@ from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.widgets import curves
 from tfdbg_tui.tui.widgets.cells import in_lines
-from tfdbg_tui.tui.widgets.virtual_list import VirtualList
+from tfdbg_tui.tui.widgets.virtual_list import Row, VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ class HistoryTable(VirtualList):
         """Return what decides how a row looks."""
         return self.history.event(row), row == self.position
 
-    def row(self, row: int, width: int) -> tuple[Line, str]:
+    def row(self, row: int, width: int) -> Row:
         """Return a row's cells."""
         chosen = row == self.position
         event = self.history.event(row)
@@ -244,7 +244,7 @@ class HistoryTable(VirtualList):
             *(_right(_count(number), width) for number, width, is_known in numbers if is_known),
             *self._values(self.snapshot.summary(event)),
         ]
-        return tuple(cells), "focus" if chosen else ""
+        return Row(tuple(cells), "focus" if chosen else "")
 
     def _numbers(self, event: TensorEvent) -> tuple[int | None, int | None]:
         """Return in which step and in which execution a computation was."""

@@ -24,7 +24,7 @@ from tfdbg_tui.tui.screens.heat_grid import GridPlace, HeatGrid
 from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.widgets.cells import in_lines
 from tfdbg_tui.tui.widgets.names import least_width
-from tfdbg_tui.tui.widgets.virtual_list import VirtualList
+from tfdbg_tui.tui.widgets.virtual_list import Row, VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
@@ -296,7 +296,7 @@ class HeatStrips(VirtualList):
         """Return what decides how a row looks."""
         return self._place if row == self._place.row else None, id(self._grid)
 
-    def row(self, row: int, width: int) -> tuple[Line, str]:
+    def row(self, row: int, width: int) -> Row:
         """Return a row's cells."""
         assert self._grid is not None
         shown = self._grid.heat.rows[row]
@@ -311,7 +311,7 @@ class HeatStrips(VirtualList):
                 self._look_of(self._grid, GridPlace(row, side, n)) for n in range(self._grid.bins)
             ]
         cells += self._facts(self._grid, row)
-        return tuple(cells), "mark" if chosen else ""
+        return Row(tuple(cells), "mark" if chosen else "")
 
     def _facts(self, grid: HeatGrid, row: int) -> Iterator[Cell]:
         """Yield the largest number of each side of a row, and what its layer is, if they fit."""

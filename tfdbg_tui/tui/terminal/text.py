@@ -138,7 +138,7 @@ class Charset:
         lines, rest = [], self.safe(name)
         while cell_len(rest) > width:
             begin = set_cell_size(rest, width).rstrip()
-            cut = begin.rfind("/") + 1 or len(begin)
+            cut = begin.rfind("/") + 1 or len(begin) or 1
             lines.append(rest[:cut])
             rest = rest[cut:]
         shown = [*lines, rest][-most:]

@@ -16,7 +16,7 @@ from tfdbg_tui.tui.terminal.theme import cell_style
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.style import Style
 
@@ -176,6 +176,11 @@ def highlighted(cells: Line, patterns: Sequence[re.Pattern[str]]) -> Line:
 def width_of(cells: Sequence[Cell]) -> int:
     """Return how many terminal cells some cells take."""
     return sum(cell_len(text) for text, _ in cells)
+
+
+def indented(texts: Iterable[str], start: int, style: str = "") -> tuple[Line, ...]:
+    """Return lines of one text each, behind so many blank cells."""
+    return tuple(((" " * start, ""), (text, style)) for text in texts)
 
 
 def text_at(cells: Sequence[Cell], x: int) -> str:

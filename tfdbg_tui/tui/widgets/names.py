@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.tui.terminal.text import Charset
 
+_LINES = 8  # of a name whose last two parts are wider than a line
 _LEAST = 6  # cells that a column keeps if it gives some to a name; else it gives all
 
 
@@ -44,10 +45,23 @@ def least_of(names: Iterable[str]) -> int:
     return max(map(least_width, names), default=0)
 
 
-def with_columns(
-    name: str, width: int, columns: Sequence[Column], charset: Charset
-) -> tuple[str, list[str]]:
-    """Return a safe name and the texts of the columns behind it, in the cells of all of them.
+class Named(NamedTuple):
+    """A name, and the columns behind it, as a row shows them.
+
+    Attributes:
+        name: The name, in its cells.
+        texts: What stands in each column, in the cells that it keeps.
+        above: Lines before that with the beginning of the name's last two parts, where those have
+            no room in one.
+    """
+
+    name: str
+    texts: list[str]
+    above: list[str]
+
+
+def with_columns(name: str, width: int, columns: Sequence[Column], charset: Charset) -> Named:
+    """Return a safe name and the columns behind it, in the cells of all of them.
 
     Where the last two parts of the name are wider than its column they take cells of the columns
     behind it, the nearest first, which then show less, or nothing.
@@ -58,6 +72,7 @@ def with_columns(
         columns: The columns behind it.
         charset: The characters to draw with.
     """
+    above, name = in_lines(name, _most_of(width, columns), _all_of(width, columns), charset)
     lacking = max(0, least_width(name) - width)
     texts = []
     for column in columns:
@@ -66,17 +81,53 @@ def with_columns(
         left = column.width - given
         text = charset.fit_path(column.text, max(0, left - 1)) if column.is_path else column.text
         texts.append(in_column(text, left, charset, flush_right=column.flush_right))
-    return charset.fit_name(name, width), texts
+    return Named(charset.fit_name(name, width), texts, above)
+
+
+def in_lines(name: str, width: int, room: int, charset: Charset) -> tuple[list[str], str]:
+    """Return lines for the beginning of a name's last two parts, and what is left for its row.
+
+    Args:
+        name: The safe name.
+        width: Cells for it in its row: what it needs no lines for stays in one piece.
+        room: Cells of a line before that.
+        charset: The characters to draw with.
+    """
+    if least_width(name) <= max(1, width):
+        return [], name
+    tail = last_parts(name)
+    cut = "" if tail == name else f"{charset.ellipsis}/"
+    begin, slash, rest = tail.rpartition("/")
+    above = charset.name_lines(f"{cut}{begin}/", max(1, room), _LINES) if slash else []
+    *more, rest = charset.name_lines(rest, max(1, width), _LINES)
+    return [*above, *more], rest
+
+
+def _all_of(width: int, columns: Sequence[Column]) -> int:
+    return width + sum(column.width for column in columns)
+
+
+def _most_of(width: int, columns: Sequence[Column]) -> int:
+    """Return the cells that a name may have, with all that the columns behind it give."""
+    for column in columns:
+        if column.stays:
+            return width + _blank(column)
+        width += column.width
+    return width
 
 
 def _given(column: Column, lacking: int, name: str) -> int:
     """Return how many of its cells a column gives to a name that lacks so many."""
-    blank = max(0, column.width - 1 - cell_len(column.text))
+    blank = _blank(column)
     if lacking <= blank or column.stays:
         return min(lacking, blank)
     told = name.rpartition("/")[2].startswith(column.text)  # many ops are named by their type
     all_of_it = told or column.flush_right or column.width - lacking < _LEAST
     return column.width if all_of_it else lacking
+
+
+def _blank(column: Column) -> int:
+    return max(0, column.width - 1 - cell_len(column.text))
 
 
 def in_column(text: str, width: int, charset: Charset, *, flush_right: bool) -> str:

@@ -8,7 +8,7 @@ keeps the app light over SSH.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -26,7 +26,21 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.tui.widgets.cells import Line
 
-_CACHED_STRIPS = 2048
+_CACHED_ROWS = 2048
+
+
+class Row(NamedTuple):
+    """What a row looks like.
+
+    Attributes:
+        cells: Its line.
+        behind: The style behind all of it; "" for none.
+        above: Lines of it before that one, where a name in it is wider than a line.
+    """
+
+    cells: Line
+    behind: str = ""
+    above: Sequence[Line] = ()
 
 
 class VirtualList(CellWidget, ScrollView, can_focus=False):
@@ -83,7 +97,8 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         super().__init__(id=id)
         self.row_count = 0
         self.cursor: int | None = None
-        self._strips: dict[Hashable, Strip] = {}
+        self._strips: dict[Hashable, Sequence[Strip]] = {}  # of a row
+        self._placed: Sequence[tuple[int, int]] = ()  # which line of which row each line shows
         self._painted: dict[int, Hashable] = {}
         self._drawn: dict[int, Strip] = {}
         self._head: Sequence[Line] = ()
@@ -101,8 +116,8 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         """Return the row to keep in view."""
         return None
 
-    def row(self, row: int, width: int) -> tuple[Line, str]:
-        """Return a row's cells, and the style behind all of them."""
+    def row(self, row: int, width: int) -> Row:
+        """Return what a row looks like."""
         raise NotImplementedError
 
     def row_state(self, row: int) -> Hashable:
@@ -150,35 +165,57 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         self._height = height
         self._head = self.head(width, height)
         self._foot = self.foot(width, height)
-        self._set_length(self.row_count + len(self._head) + len(self._foot))
+        self._set_length()
         if self.cursor is not None:
             self.reveal(self.cursor)
-        self._fit_columns()
+        self._place_rows()
+        if self.cursor is not None:
+            self._reveal_all_of(self.cursor)
         self._repaint()
 
-    def _fit_columns(self) -> None:
+    def _place_rows(self) -> None:
+        """Choose the columns, and find which line of which row each line of the widget shows."""
         top = self.scroll_offset.y
-        rows = range(top, min(self.row_count, top + self.page_rows))
+        rows = range(top, min(self.row_count, top + self._page_lines))
         if rows:
             self.fit_columns(rows, self.line_width)
             self._head = self.head(self.line_width, self._height)
+        placed = [(row, line) for row in rows for line in self._lines_of(row)]
+        self._placed = placed[: self._page_lines]
+        self._set_length()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """See Textual: other rows may need other columns."""
         super().watch_scroll_y(old_value, new_value)
-        self._fit_columns()
+        self._place_rows()
 
-    def _set_length(self, lines: int) -> None:
+    def _set_length(self) -> None:
         """Adapt the scrollbar; without the layout of the whole screen that Textual would do."""
+        lines = self.row_count
+        if self.scroll_offset.y + self._page_lines >= self.row_count:
+            lines = max(lines, self._last_top() + self._page_lines)
+        lines += len(self._head) + len(self._foot)
         if lines != self.virtual_size.height:
             self.set_reactive(Widget.virtual_size, Size(1, lines))
             self.vertical_scrollbar.window_virtual_size = lines
             if self.scroll_offset.y > self.max_scroll_y:
                 self.scroll_to(y=self.max_scroll_y, animate=False)
 
+    def _last_top(self) -> int:
+        """Return the first row in view when the last one is the last in view."""
+        row, free = self.row_count, self._page_lines
+        while row and (free := free - len(self._lines_of(row - 1))) >= 0:
+            row -= 1
+        return row
+
+    def _lines_of(self, row: int) -> range:
+        """Return the lines of a row; of one that is higher than the list the last ones."""
+        lines = len(self._row_strips(row))
+        return range(max(0, lines - self._page_lines), lines)
+
     def reveal(self, row: int, *, centre: bool = False) -> None:
         """Scroll until a row is in view: just so if it is near, else to the middle."""
-        page = self.page_rows
+        page = self._page_lines
         if page <= 0:
             return
         top = self.scroll_offset.y
@@ -190,15 +227,30 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
             top = row - page + 1
         self.scroll_to(y=max(0, min(top, self.max_scroll_y)), animate=False)
 
+    def _reveal_all_of(self, row: int) -> None:
+        """Scroll on while lines of the rows before push a row out of view."""
+        while self._placed and (row, self._lines_of(row)[-1]) not in self._placed:
+            top = self.scroll_offset.y
+            self.scroll_to(y=top + 1, animate=False)
+            if top == self.scroll_offset.y or top >= row:
+                return
+
     @property
     def line_width(self) -> int:
         """Width of a line: what the scrollbar leaves."""
         return self.scrollable_content_region.width
 
     @property
-    def page_rows(self) -> int:
-        """Number of rows in view."""
+    def _page_lines(self) -> int:
+        """Number of lines for rows."""
         return max(0, self._height - len(self._head) - len(self._foot))
+
+    @property
+    def page_rows(self) -> int:
+        """Number of rows that are all in view, and of lines without any."""
+        shown = [(row, line) for row, line in self._placed if row < self.row_count]
+        whole = sum(line == self._lines_of(row)[-1] for row, line in shown)
+        return whole + self._page_lines - len(shown)
 
     def _repaint(self) -> None:
         """Refresh the lines that would now look different, those next to each other at once."""
@@ -212,10 +264,10 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
                 start = None
 
     def _looks_different(self, y: int, width: int) -> bool:
-        key = self._line_key(y)
+        key = self._line_key(y), width
         if self._painted.get(y, self) == key:
             return False
-        if self._drawn.get(y) != self._strip(y, key, width):
+        if self._drawn.get(y) != self._strip(y):
             return True
         self._painted[y] = key
         return False
@@ -223,39 +275,54 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
     # ---- Drawing
 
     def _line_key(self, y: int) -> Hashable:
-        row = self._row_at(y)
-        return self._pinned(y) if row is None else (row, self.row_state(row))
+        place = self._place_at(y)
+        return self._pinned(y) if place is None else (place, self.row_state(place[0]))
+
+    def _place_at(self, y: int) -> tuple[int, int] | None:
+        """Return which row line `y` of the widget shows, and which line of it."""
+        below = y - len(self._head)
+        if not 0 <= below < min(len(self._placed), self._page_lines):
+            return None
+        row, line = self._placed[below]
+        return (row, line) if row < self.row_count else None
 
     def _row_at(self, y: int) -> int | None:
         """Return which row line `y` of the widget shows."""
-        if not len(self._head) <= y < self._height - len(self._foot):
-            return None
-        row = self.scroll_offset.y + y - len(self._head)
-        return row if row < self.row_count else None
+        place = self._place_at(y)
+        return None if place is None else place[0]
 
     def render_line(self, y: int) -> Strip:
         """Draw line `y` of the widget."""
-        key = self._painted[y] = self._line_key(y)
-        strip = self._drawn[y] = self._strip(y, key, self.line_width)
+        self._painted[y] = self._line_key(y), self.line_width
+        strip = self._drawn[y] = self._strip(y)
         return strip
 
-    def _strip(self, y: int, key: Hashable, width: int) -> Strip:
-        strip = self._strips.get((key, width))
-        if strip is None:
-            strip = self._draw(y, width)
-            if len(self._strips) >= _CACHED_STRIPS:
+    def _strip(self, y: int) -> Strip:
+        place = self._place_at(y)
+        if place is None:
+            return self.strip(self._pinned(y), "")
+        row, line = place
+        strips = self._row_strips(row)
+        return strips[min(line, len(strips) - 1)]  # there may be fewer until the next update
+
+    def _row_strips(self, row: int) -> Sequence[Strip]:
+        """Return the lines of a row, drawn."""
+        width = self.line_width
+        key = row, self.row_state(row), width
+        strips = self._strips.get(key)
+        if strips is None:
+            strips = self._draw(row, width)
+            if len(self._strips) >= _CACHED_ROWS:
                 self._strips.clear()
-            self._strips[key, width] = strip
-        return strip
+            self._strips[key] = strips
+        return strips
 
-    def _draw(self, y: int, width: int) -> Strip:
-        row = self._row_at(y)
-        if row is not None:
-            cells, behind = self.row(row, width)
-            cells = highlighted(cells, self._highlighted) if self._highlighted else cells
-        else:
-            cells, behind = self._pinned(y), ""
-        return self.strip(cells, behind)
+    def _draw(self, row: int, width: int) -> Sequence[Strip]:
+        cells, behind, above = self.row(row, width)
+        lines = (*above, cells)
+        if self._highlighted:
+            lines = tuple(highlighted(line, self._highlighted) for line in lines)
+        return tuple(self.strip(line, behind) for line in lines)
 
     def _pinned(self, y: int) -> Line:
         if y < len(self._head):
