@@ -224,6 +224,70 @@ def test_extremes_of_what_sessions_run_are_on_record(
     assert [e.outputs[0].maximum is not None for e in run.executions] == [True] * 16 + [False] * 2
 
 
+def loop_in_session(x: Any) -> Any:
+    return tf.while_loop(
+        lambda i, _: i < 4, lambda i, x: (i + 1, tf.multiply(x, 2.0, name="twice")), (0, x)
+    )[1]
+
+
+def loop_of_calls(x: Any) -> Any:
+    return tf.while_loop(lambda i, _: i < 4, lambda i, x: (i + 1, twice(x)), (0, x))[1]
+
+
+def branch(x: Any) -> Any:
+    return tf.cond(x[0] > 5.0, lambda: x, lambda: tf.multiply(x, 2.0, name="twice"))
+
+
+@pytest.mark.parametrize("mode", ["ADAPTIVE", "FULL_HEALTH"])
+@pytest.mark.parametrize(
+    ("function", "v2", "iterations"),
+    [
+        (loop_in_session, False, 4),
+        (loop_in_session, True, 4),
+        (loop_of_calls, True, 4),
+        (branch, True, 1),
+        (twice, True, 1),
+    ],
+)
+def test_extremes_of_loops_and_functions_of_sessions_are_on_record(
+    tmp_path: Path, mode: str, function: Any, v2: bool, iterations: int
+) -> None:
+    switch = tf.compat.v1.enable_control_flow_v2 if v2 else tf.compat.v1.disable_control_flow_v2
+    switch()
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, -1, magnitudes_every=100)
+    try:
+        with tf.Graph().as_default():
+            x = tf.compat.v1.placeholder(tf.float32, [None])
+            y = function(x)
+            for _ in range(2):  # A session does not know what another has been told.
+                with tf.compat.v1.Session() as session:
+                    for _ in range(9):
+                        found = session.run(y, {x: [1.0, 3.0]})
+    finally:
+        tf.compat.v1.enable_control_flow_v2()
+        tfdbg_tui.disable_dump_debug_info()
+    np.testing.assert_array_equal(found, np.array([1.0, 3.0]) * 2**iterations)
+    traces = tfdbg_tui.open_run(tmp_path).graph_executions
+    lows = [t.summary.minimum for t in traces if t.op_name.rpartition("/")[2] == "twice"]
+    once = [2.0, 4.0, 8.0, None][:iterations]
+    assert lows == once * magnitudes._FIRST + [None] * iterations * 2
+
+
+def test_extremes_of_the_data_functions_of_sessions_are_on_record(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    data = tf.compat.v1.data
+    with tf.Graph().as_default():
+        dataset = data.Dataset.from_tensors([1.0, 3.0]).repeat(18).map(twice)
+        element = data.make_one_shot_iterator(dataset).get_next()
+        with tf.compat.v1.Session() as session:
+            for _ in range(18):
+                np.testing.assert_array_equal(session.run(element), [2.0, 6.0])
+    tfdbg_tui.disable_dump_debug_info()
+    traces = tfdbg_tui.open_run(tmp_path).graph_executions
+    highs = [trace.summary.maximum for trace in traces if trace.op_name == "twice"]
+    assert highs == [6.0] * magnitudes._FIRST + [None] * 2
+
+
 def test_outside_of_steps_calls_and_eager_lines_are_counted(tmp_path: Path) -> None:
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     for _ in range(magnitudes._FIRST + 10):

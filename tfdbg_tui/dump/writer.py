@@ -542,7 +542,8 @@ class DumpWriter:
         call = self._eager.begin_call(plan.name)
         call.order = RunOrder(plan.needs)
         call.measured = self._measured.run_begins(plan.name)
-        return SessionRun(plan, call, plan.feeds.values(call))
+        switch = self._sessions.switch(session, plan, call.measured)
+        return SessionRun(plan, call, plan.feeds.values(call), switch)
 
     def session_counted(self, run: SessionRun, steps: Any) -> None:
         """Note the training step of a run."""

@@ -207,7 +207,7 @@ class FunctionOps:
         does not know in which steps.
         """
         uncounted = usage.in_loop and iteration is None and not usage.stateless
-        return self._options.measures and not (usage.in_session or usage.device or uncounted)
+        return self._options.measures and not (usage.device or uncounted)
 
     def _end_of(self, added: AddedGraph, call: Any) -> Any:
         """Return the op to wait for until a call has ended: of a loop, for one of its variables."""

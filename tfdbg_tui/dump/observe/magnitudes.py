@@ -99,6 +99,19 @@ def counted_down(ops: OpMaker, there: Any, number: int) -> Any:
     return found
 
 
+def switches(graph: Any) -> dict[Measured, Any]:
+    """Return the ops by which a session, whose sets are its own, lets its graphs know."""
+    ops = OpMaker(graph, _CPU)
+    numbers = resources.set_in_graph(ops, _NAME)
+    many, few = _ITERATIONS[Measured.MANY_ITERATIONS], _ITERATIONS[Measured.FEW_ITERATIONS]
+    none = resources.remove_in_graph(ops, numbers, many)
+    return {
+        Measured.NOTHING: none,
+        Measured.FEW_ITERATIONS: resources.insert_in_graph(ops.after([none]), numbers, few),
+        Measured.MANY_ITERATIONS: resources.insert_in_graph(ops, numbers, many),
+    }
+
+
 def or_measured(ops: OpMaker, measured: tuple[Any, Any], value: Any) -> Any:
     """Return a float64 number of a graph: 1.0 where what runs is measured, else some value.
 

@@ -152,7 +152,8 @@ class AddedGraph:
         self.repeated = (usage.in_loop or usage.stateless) and not usage.device
         is_plain = not (usage.stateless or usage.device or usage.in_session)
         self.settles = is_plain and not devices.has_accelerator()
-        self.counts_ops = False
+        # It is Python's own count that tells which elements of a dataset are measured.
+        self.counts_ops = usage.in_session and usage.stateless and not devices.has_accelerator()
         self.measured: Any = None
         self.run_is_measured: Any = None
         self.graph = own.new_graph()

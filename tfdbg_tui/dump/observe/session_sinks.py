@@ -105,7 +105,7 @@ class SinkMaker:
             options,
             options.mode,
             iterated=iteration is not None,
-            measured=options.measures and iteration is None,
+            measured=options.measures,
             overwritten=overwritten,
         )
         group = Group(plan, self._dump)

@@ -13,10 +13,19 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.observe import instrument, observed, references, run_order, update_order
+from tfdbg_tui.dump.encode.causes import Measured
+from tfdbg_tui.dump.observe import (
+    instrument,
+    magnitudes,
+    observed,
+    references,
+    run_order,
+    update_order,
+)
 from tfdbg_tui.dump.observe.references import VariableMemory, When
 from tfdbg_tui.dump.observe.session_sinks import RunSinks, SharedSinks, SinkMaker
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
@@ -64,6 +73,8 @@ class Plan:
         feeds: What it is fed with besides the feeds of the program.
         step: The global step that the run counts up, as it is before; None where it does not.
         needs: Which groups have to be recorded before another, of those that run once.
+        switches: What lets its loops and functions know if they are measured; see
+            `magnitudes.switches`.
     """
 
     name: str
@@ -74,6 +85,7 @@ class Plan:
     feeds: RunFeeds
     step: Any
     needs: run_order.Needs
+    switches: dict[Measured, Any]
 
 
 @dataclass(slots=True)
@@ -84,12 +96,14 @@ class SessionRun:
         plan: What runs besides the fetches of the program.
         call: What is recorded of the run.
         feeds: What is fed besides the feeds of the program, as sessions want it.
+        switch: The op to run before all; None where nothing changes.
         computed_again: Whether it has failed, and what it had computed is on record all the same.
     """
 
     plan: Plan
     call: Call
     feeds: dict[Any, Any]
+    switch: Any
     computed_again: bool = False
 
 
@@ -106,6 +120,8 @@ class _GraphState:
     sinks: SharedSinks = field(default_factory=dict)
     plans: dict[Any, Plan] = field(default_factory=dict)
     skipped: set[str] = field(default_factory=set)
+    switches: dict[Measured, Any] = field(default_factory=dict)
+    measured: WeakKeyDictionary[Any, Measured] = field(default_factory=WeakKeyDictionary)
 
 
 class SessionPlans:
@@ -159,6 +175,26 @@ class SessionPlans:
                     plan = self._make(graph, state, targets, fetches, fed, doubtful=doubtful)
                 state.plans[key] = plan
             return plan
+
+    def switch(self, session: Any, plan: Plan, measured: Measured) -> Any:
+        """Return the op that lets a session's loops and functions know of what they are to tell.
+
+        Args:
+            session: The session.
+            plan: What it runs next.
+            measured: Of what in that the extremes are recorded.
+
+        Returns:
+            None where they know.
+        """
+        if not plan.switches:
+            return None
+        with self._lock:
+            known = self._state(session.graph).measured
+            if known.get(session, Measured.NOTHING) is measured:
+                return None
+            known[session] = measured
+            return plan.switches[measured]
 
     def plan_again(
         self, session: Any, wanted: Sequence[Any], feeds: Sequence[Any], error: BaseException
@@ -261,6 +297,10 @@ class SessionPlans:
             flow,
             copies,
         )
+        asks = any(recorded.calls or flow.position(recorded.op).loops for recorded in ops)
+        if asks and self._options.measures and not state.switches:
+            with own.scope(graph):
+                state.switches = magnitudes.switches(graph)
         items = self._observed(graph, state, ops, doubtful=doubtful)
         # What is fed in place of a tensor has not been made by its op.
         outputs = [t for op in run_ops for t in op.outputs if _is_computed(t, fed)]
@@ -285,6 +325,7 @@ class SessionPlans:
             feeds=state.feeds,
             step=_global_step(graph, ops),
             needs=run_order.needs_of(sinks.groups, run_ops),
+            switches=state.switches if asks else {},
         )
 
     def _observed(

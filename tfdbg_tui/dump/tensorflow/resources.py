@@ -58,6 +58,17 @@ def count_down(ops: OpMaker, numbers: Any, number: Any) -> Any:
     return ops.op("LookupTableInsertV2", numbers, number, left)
 
 
+def insert_in_graph(ops: OpMaker, numbers: Any, some: Sequence[int]) -> Any:
+    """Return an op of a graph that puts numbers into a set."""
+    ones = ops.constant(np.ones(len(some)), tf.float64)
+    return ops.op("LookupTableInsertV2", numbers, ops.constant(some, tf.int32), ones)
+
+
+def remove_in_graph(ops: OpMaker, numbers: Any, some: Sequence[int]) -> Any:
+    """Return an op of a graph that takes numbers out of a set, if they are in it."""
+    return ops.op("LookupTableRemoveV2", numbers, ops.constant(some, tf.int32))
+
+
 def add_to_set(name: str, numbers: Sequence[int], weight: int = 1) -> None:
     """Put numbers into a set, with a weight."""
     types = ("Tin", _INT32, "Tout", _FLOAT64)

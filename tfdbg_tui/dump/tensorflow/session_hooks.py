@@ -75,6 +75,9 @@ class SessionHooks:
                 return original(this, None, targets, fetches, feeds, options, run_metadata)
             plan, all_feeds = run.plan, {**feeds, **run.feeds}
             targets_along = [*plan.targets, *plan.along]
+            if run.switch is not None:
+                with contextlib.suppress(tf.errors.OpError):
+                    original(this, None, [run.switch], [], {}, None, None)
             if plan.before or plan.step is not None:
                 steps = [plan.step] if plan.step is not None else []
                 # What it cannot read the program's run cannot either, which says so itself.
