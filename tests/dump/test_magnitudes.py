@@ -349,5 +349,6 @@ def test_extremes_of_each_type_are_those_of_the_finite_elements(
         expected.append([min(finite), max(finite)] if finite else [np.nan, np.nan])
     np.testing.assert_array_equal(summaries.extremes_of_each(array), expected)
     if array.dtype.kind == "f":
-        found = summaries.extremes_in_parts([array, array[0]], [len(array), 1])
+        sizes = np.full(len(array) + 1, array[0].size)
+        found = summaries.extremes_in_parts([array, array[0]], sizes)
         np.testing.assert_array_equal(found, [*expected, expected[0]])

@@ -55,5 +55,7 @@ def test_arrays_are_counted_together_as_alone(dtype: str) -> None:
     single = np.array([[[nan], [0.0], [-inf]]], dtype)
     parts = [*pack, single, pack[:1]]
     alone = [summaries.count_bad(part).values()[:4] for part in parts]
-    together = summaries.count_bad_in_parts([pack, single, pack[:1]], [3, 1, 1])
+    together = summaries.count_bad_in_parts(
+        [pack, single, pack[:1]], np.array([part.size for part in parts])
+    )
     assert together.tolist() == [list(counts) for counts in alone]

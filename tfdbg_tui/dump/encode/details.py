@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from tfdbg_tui.wire import bad_elements
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable
     from collections.abc import Set as AbstractSet
 
     from tfdbg_tui.dump.encode.elements import Layout
@@ -32,6 +32,8 @@ EXTENSIONS_WIDTH = EXTENSIONS.stop - EXTENSIONS.start
 WIDTH = BAD_ELEMENTS.stop
 """Columns of a detail: number of the row, rank, and `HealthCounts.values`."""
 
+_MAX_SORTED = 64
+"""For so many combinations of bad tensors and sizes it is kept which of them are small."""
 MAX_PATTERNS = 1000
 """So many patterns of a group are kept as known: there may be no end of them."""
 
@@ -46,7 +48,8 @@ _COMPARED_TOGETHER = 1 << 12
 """The same where the smallest and the largest element are looked for."""
 
 Float64Array = npt.NDArray[np.float64]
-_TensorsWithRows = list[tuple[Any, list[int]]]
+_Place = tuple[int, list[int]]
+"""An argument of `Group.detail`, and the rows that are in it."""
 _Counts = dict[int, Sequence[int]]
 """Size, -∞, +∞ and NaN of rows."""
 _HEALTHY = 1, 0, 0, 0
@@ -145,23 +148,26 @@ def _bad_details(rows: Any, counts: Any) -> Float64Array:
     return found
 
 
-def _by_size(
-    places: Iterable[tuple[int, list[int]]], tensors: Sequence[Any], most: int
-) -> tuple[Iterable[_TensorsWithRows], _TensorsWithRows]:
-    """Return the small tensors of each type, and the others, each with the rows that are in it.
+class _Parts(NamedTuple):
+    """Small tensors of one type, whose elements are looked at one behind the other.
 
-    Args:
-        places: Arguments of `Group.detail`, and the rows in each.
-        tensors: See `GroupPlan.places`.
-        most: How many elements a small one has at most.
+    Attributes:
+        arguments: Which arguments of `Group.detail` they are.
+        rows: The rows in them.
+        sizes: How many elements each row has.
     """
-    small: dict[Any, _TensorsWithRows] = {}
-    others: _TensorsWithRows = []
-    for argument, rows in places:
-        tensor = tensors[argument]
-        is_small = tensor.dtype.kind == "f" and 0 < tensor.size <= most
-        (small.setdefault(tensor.dtype, []) if is_small else others).append((tensor, rows))
-    return small.values(), others
+
+    arguments: list[int]
+    rows: list[int]
+    sizes: npt.NDArray[np.int64]
+
+    @classmethod
+    def at(cls, places: Sequence[_Place], sizes: Sequence[int]) -> _Parts:
+        """Return the parts at some places, given the sizes of all arguments."""
+        arguments = [argument for argument, _ in places]
+        rows = [row for _, some in places for row in some]
+        each = [sizes[argument] // len(some) for argument, some in places for _ in some]
+        return cls(arguments, rows, np.array(each, np.int64))
 
 
 class DetailCounter:
@@ -171,6 +177,7 @@ class DetailCounter:
         self._plan = plan
         self._novelty = summaries.Novelty()
         self._known: set[Hashable] = set()
+        self._sorted_before: dict[Hashable, tuple[list[_Parts], list[_Place]]] = {}
 
     def details(self, curt: Any, tensors: Sequence[Any]) -> Float64Array:
         """Count everything about the bad tensors of one execution.
@@ -185,6 +192,9 @@ class DetailCounter:
         """
         bad = self._bad_rows(curt, tensors)
         rows = sorted(bad)
+        plan = self._plan
+        if not (rows or plan.overwritten or plan.mode is TensorDebugMode.FULL_HEALTH):
+            return np.zeros((0, WIDTH))
         found = _bad_details(rows, [bad[row] for row in rows] or np.zeros((0, 4)))
         whole = self._rows_to_detail(rows, found, tensors)
         if not whole:
@@ -192,7 +202,7 @@ class DetailCounter:
         by_row = dict(zip(rows, found, strict=True))
         for row in whole:
             elements = self._elements(row, tensors)
-            counts = summaries.health_counts(elements, detailed=self._plan.adaptive)
+            counts = summaries.health_counts(elements, detailed=plan.adaptive)
             by_row[row] = np.array((row, elements.ndim, *counts.values()))
         return np.array([by_row[row] for row in sorted(by_row)])
 
@@ -206,12 +216,12 @@ class DetailCounter:
             ``[rows, 2]``.
         """
         found = np.full((len(self._plan.rows), 2), np.nan)
-        small, others = _by_size(itertools.chain(*self._behind), tensors, _COMPARED_TOGETHER)
-        for alike in small:
-            arrays, rows_of_each = zip(*alike, strict=True)
-            ends = summaries.extremes_in_parts(arrays, list(map(len, rows_of_each)))
-            found[list(itertools.chain(*rows_of_each))] = ends
-        for tensor, rows in others:
+        everything = tuple(range(len(self._plan.seen)))
+        small, others = self._sorted(everything, tensors, _COMPARED_TOGETHER)
+        for arguments, rows, sizes in small:
+            found[rows] = summaries.extremes_in_parts([tensors[i] for i in arguments], sizes)
+        for argument, rows in others:
+            tensor = tensors[argument]
             found[rows] = (
                 summaries.extremes_of_each(tensor) if len(rows) > 1 else summaries.extremes(tensor)
             )
@@ -244,11 +254,18 @@ class DetailCounter:
 
     def _with_known_extremes(self, found: Float64Array) -> Float64Array:
         """Fill in the rows that never change, and those that have the elements of others."""
-        for row, counts in self._plan.constants.items():
-            found[..., row, :] = counts.minimum, counts.maximum
-        for row, source in self._plan.aliases:
-            found[..., row, :] = found[..., source, :]
+        constants, extremes, aliases, sources = self._known_extremes
+        found[..., constants, :] = extremes
+        found[..., aliases, :] = found[..., sources, :]
         return found
+
+    @cached_property
+    def _known_extremes(self) -> tuple[list[int], Float64Array, list[int], list[int]]:
+        """The constants, their extremes, the rows with the elements of others, and these."""
+        plan = self._plan
+        extremes = [(counts.minimum, counts.maximum) for counts in plan.constants.values()]
+        aliases, sources = [row for row, _ in plan.aliases], [source for _, source in plan.aliases]
+        return list(plan.constants), np.array(extremes).reshape(-1, 2), aliases, sources
 
     def counts(self, rows: Sequence[int], tensors: Sequence[Any]) -> npt.NDArray[np.int64]:
         """Return size, -∞, +∞ and NaN of some rows.
@@ -262,26 +279,48 @@ class DetailCounter:
         return np.array(counts, np.int64).reshape(-1, 4)
 
     @cached_property
-    def _behind(self) -> list[list[tuple[int, list[int]]]]:
-        """The rows that may be bad where each tensor is that the graph looks at.
-
-        Those are pairs of an argument of `Group.detail` and the rows that are in it.
-        """
+    def _behind(self) -> list[list[_Place]]:
+        """The places of the rows that may be bad where each tensor is that the graph looks at."""
         behind = [[(index, rows)] for index, rows in enumerate(self._plan.seen)]
         for row in sorted(self._plan.covers, reverse=True):
             behind[self._plan.looks[row]].append((self._plan.places[row][0], [row]))
         return behind
 
+    def _sorted(
+        self, looks: tuple[int, ...], tensors: Sequence[Any], most: int
+    ) -> tuple[list[_Parts], list[_Place]]:
+        """Return the tensors behind some looks: small ones of each type, and the others.
+
+        Args:
+            looks: Some of `GroupPlan.seen`.
+            tensors: See `GroupPlan.places`.
+            most: How many elements a small one has at most.
+        """
+        sizes = tuple(tensor.size for tensor in tensors)
+        key = looks, sizes, most
+        known = self._sorted_before.get(key)
+        if known is not None:
+            return known
+        small: dict[Any, list[_Place]] = {}
+        others: list[_Place] = []
+        for argument, rows in itertools.chain(*(self._behind[look] for look in looks)):
+            dtype = tensors[argument].dtype
+            is_small = dtype.kind == "f" and 0 < sizes[argument] <= most
+            (small.setdefault(dtype, []) if is_small else others).append((argument, rows))
+        found = [_Parts.at(places, sizes) for places in small.values()], others
+        if len(self._sorted_before) >= _MAX_SORTED:
+            self._sorted_before.clear()
+        self._sorted_before[key] = found
+        return found
+
     def _bad_rows(self, curt: Any, tensors: Sequence[Any]) -> dict[int, Sequence[int]]:
         """Return size, -∞, +∞ and NaN of each bad row."""
         looked_at = np.flatnonzero(np.atleast_2d(curt)[:, 1]).tolist()
-        behind = (pair for index in looked_at for pair in self._behind[index])
-        small, others = _by_size(behind, tensors, _COUNTED_TOGETHER)
+        small, others = self._sorted(tuple(looked_at), tensors, _COUNTED_TOGETHER)
         known: _Counts = {}
-        for alike in small:
-            arrays, rows_of_each = zip(*alike, strict=True)
-            counts = summaries.count_bad_in_parts(arrays, list(map(len, rows_of_each)))
-            known.update(zip(itertools.chain(*rows_of_each), counts.tolist(), strict=True))
+        for arguments, rows, sizes in small:
+            counts = summaries.count_bad_in_parts([tensors[i] for i in arguments], sizes)
+            known.update(zip(rows, counts.tolist(), strict=True))
         uncounted = {row for _, rows in others for row in rows}
         covers = self._plan.covers
         # The tensor that covers another comes later, so whether it is bad is known here.

@@ -174,25 +174,22 @@ def count_bad(array: Any) -> HealthCounts:
     return counts
 
 
-def count_bad_in_parts(arrays: Sequence[Any], parts: Sequence[int]) -> npt.NDArray[np.int64]:
+def count_bad_in_parts(
+    arrays: Sequence[Any], sizes: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
     """Count the bad elements of many small arrays in few calls of numpy's.
 
     Args:
-        arrays: Floating arrays of one type, none of them empty.
-        parts: Into how many parts of one size each of them is divided.
+        arrays: Floating arrays of one type.
+        sizes: How many elements each part of them has, one behind the other; none of them is empty.
 
     Returns:
         Size, -∞, +∞ and NaN of each part, ``[parts, 4]``.
     """
-    starts, sizes, flat = _in_parts(arrays, parts)
+    flat = np.concatenate(arrays, axis=None)
+    starts = sizes.cumsum() - sizes
     counts: npt.NDArray[np.int64] = count_bad_of_each(flat[None], starts, sizes)[0]
     return counts
-
-
-def _in_parts(arrays: Sequence[Any], parts: Sequence[int]) -> tuple[Any, Any, Any]:
-    """Return where each part begins, how many elements it has, and the elements of all."""
-    sizes = np.repeat([a.size // n for a, n in zip(arrays, parts, strict=True)], parts)
-    return sizes.cumsum() - sizes, sizes, np.concatenate(arrays, axis=None)
 
 
 def count_bad_of_each(
@@ -395,20 +392,22 @@ def extremes_of_each(pack: Any) -> npt.NDArray[np.float64]:
     return found
 
 
-def extremes_in_parts(arrays: Sequence[Any], parts: Sequence[int]) -> npt.NDArray[np.float64]:
+def extremes_in_parts(
+    arrays: Sequence[Any], sizes: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
     """Return the smallest and the largest finite element of each part of many small arrays.
 
     Args:
         arrays: See `count_bad_in_parts`.
-        parts: See `count_bad_in_parts`.
+        sizes: See `count_bad_in_parts`.
 
     Returns:
         ``[parts, 2]``; NaN where there is none.
     """
-    starts, _, flat = _in_parts(arrays, parts)
+    flat = np.concatenate(arrays, axis=None)
     if flat.dtype == np.float16:
         flat = flat.astype(np.float32)  # numpy compares these many times as fast.
-    found: npt.NDArray[np.float64] = extremes_of_parts(flat[None], starts)[0]
+    found: npt.NDArray[np.float64] = extremes_of_parts(flat[None], sizes.cumsum() - sizes)[0]
     return found
 
 
