@@ -15,7 +15,7 @@ from tensorflow.python.debug.lib import debug_events_reader  # noqa: E402
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.encode import summaries  # noqa: E402
 from tfdbg_tui.dump.encode.causes import Measured  # noqa: E402
-from tfdbg_tui.dump.observe import magnitudes, row_queue  # noqa: E402
+from tfdbg_tui.dump.observe import graph_executions, magnitudes, row_queue  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -352,3 +352,34 @@ def test_extremes_of_each_type_are_those_of_the_finite_elements(
         sizes = np.full(len(array) + 1, array[0].size)
         found = summaries.extremes_in_parts([array, array[0]], sizes)
         np.testing.assert_array_equal(found, [*expected, expected[0]])
+
+
+@tf.function(input_signature=[tf.TensorSpec([None, 65], tf.float32)])
+def of_any_length(x: Any) -> Any:
+    for number in range(20):
+        x = tf.multiply(x, 2.0, name=f"twice_{number}")
+    return tf.transpose(x, name="turned")
+
+
+def test_measured_executions_that_are_healthy_are_written_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone: list[Any] = []
+    monkeypatch.setattr(
+        graph_executions.GraphExecutions, "_add_alone", lambda self, *told: alone.append(told)
+    )
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    lengths = [3, 100, 3, 7]
+    for number, length in enumerate(lengths):
+        with tfdbg_tui.step(number):
+            of_any_length(tf.fill([length, 65], float(number + 1)))
+    of_any_length(tf.fill([9, 65], -5.0))  # outside of steps
+    tfdbg_tui.disable_dump_debug_info()
+    assert not alone
+    traces = tfdbg_tui.open_run(tmp_path).graph_executions
+    for name, factor in (("twice_0", 2.0), ("twice_19", 2.0**20), ("turned", 2.0**20)):
+        found = [(t.step, t.summary) for t in traces if t.op_name == name]
+        told = [(step, of.size, of.minimum, of.maximum) for step, of in found]
+        largest = [*(factor * (number + 1) for number in range(4)), factor * -5]
+        sizes = [65 * length for length in (*lengths, 9)]
+        assert told == list(zip([0, 1, 2, 3, None], sizes, largest, largest, strict=True))

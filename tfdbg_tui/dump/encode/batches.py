@@ -11,13 +11,15 @@ import numpy.typing as npt
 from tfdbg_tui.dump.encode import queue_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfdbg_tui.dump.encode.queue_rows import QueueRows
     from tfdbg_tui.dump.encode.records import GroupRecords
 
 _RECORD_BYTES = 150
 _PART_BYTES = 1 << 22
+_MEASURED_BYTES = 1 << 20
+"""About so much is put together at once, so that it stays in the CPU's cache."""
 
 IntArray = npt.NDArray[np.int64]
 
@@ -33,15 +35,23 @@ def parts(taken: QueueRows, groups: Sequence[GroupRecords]) -> Iterator[QueueRow
 class RowsBatch:
     """Executions of groups, in their order: healthy ones, and those that the graph has counted.
 
-    Those that differ in nothing but the cause and the iteration of a loop are encoded together.
+    Those that differ in nothing but the cause and the iteration of a loop are encoded together, and
+    those of a group that were measured.
 
     Args:
         taken: Their rows.
         groups: The groups that the rows refer to.
+        extremes: Of the healthy ones that were measured, by their keys.
     """
 
-    def __init__(self, taken: QueueRows, groups: Sequence[GroupRecords]) -> None:
+    def __init__(
+        self,
+        taken: QueueRows,
+        groups: Sequence[GroupRecords],
+        extremes: Mapping[int, npt.NDArray[np.float64]],
+    ) -> None:
         self._taken = taken
+        self._extremes = extremes
         self._groups = groups
         self._heads = taken.heads()
         self._which = taken.which[self._heads]
@@ -55,8 +65,8 @@ class RowsBatch:
 
     @property
     def is_bad(self) -> bool:
-        """Whether a tensor in them is bad: only those of healthy ones have no key."""
-        return bool(self._taken.rows[self._heads, queue_rows.KEY].any())
+        """Whether a tensor in them is bad, and was counted."""
+        return bool((self._taken.rows[self._heads, queue_rows.KEY] < 0).any())
 
     @property
     def graph_id(self) -> str:
@@ -69,14 +79,17 @@ class RowsBatch:
         items = np.empty(len(self._heads), object)
         for number in np.unique(self._which).tolist():
             places = np.flatnonzero(self._which == number)
-            for alike in self._alike(number, places):
+            is_measured = self._taken.rows[self._heads[places], queue_rows.KEY] > 0
+            for alike in self._alike(number, places[~is_measured]):
                 items[alike] = self._records(number, alike)
+            for some in self._measured(number, places[is_measured]):
+                items[some] = self._measured_records(number, some)
         sizes = np.array(self._sizes)[self._which]
         return zip(items.tolist(), sizes.tolist(), strict=True)
 
     def _alike(self, number: int, places: IntArray) -> Iterator[IntArray]:
         """Yield the executions of a group with the same numbers, and all or none with a step."""
-        stepped = np.array([[cause.step is not None] for cause in self._taken.causes])
+        stepped = self._are_stepped()[:, None]
         keys = self._taken.rows[self._heads[places], queue_rows.KEY]
         for key in np.unique(keys).tolist():
             some = places[keys == key]
@@ -84,8 +97,25 @@ class RowsBatch:
             caused = self._taken.caused[self._heads[some]]
             yield from _alike(some, np.hstack((numbers, stepped[caused])))
 
+    def _are_stepped(self) -> npt.NDArray[np.bool_]:
+        """Return which causes have a step."""
+        return np.array([cause.step is not None for cause in self._taken.causes])
+
+    def _measured(self, number: int, places: IntArray) -> Iterator[IntArray]:
+        """Yield some executions of a group, all or none with a step, and not too many."""
+        at_once = max(1, _MEASURED_BYTES // (self._sizes[number] * _RECORD_BYTES))
+        is_stepped = self._are_stepped()[self._taken.caused[self._heads[places]]]
+        for some in (places[is_stepped], places[~is_stepped]):
+            yield from (some[start : start + at_once] for start in range(0, len(some), at_once))
+
+    def _measured_records(self, number: int, places: IntArray) -> list[bytes]:
+        heads, rows = self._heads[places], self._rows_of(number, places)
+        extremes = [self._extremes[key] for key in rows[:, 0, queue_rows.KEY].tolist()]
+        causes, caused = self._taken.causes, self._taken.caused[heads]
+        return self._groups[number].measured(rows, np.array(extremes), causes, caused)
+
     def _rows_of(self, number: int, places: IntArray) -> IntArray:
-        """Return the rows of executions with one key, ``[executions, rows, WIDTH]``."""
+        """Return those of executions with one key, or measured: ``[executions, rows, WIDTH]``."""
         heads = self._heads[places]
         key = int(self._taken.rows[heads[0], queue_rows.KEY])
         parts = np.arange(self._groups[number].plan.rows_put(key))

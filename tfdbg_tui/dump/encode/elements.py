@@ -74,9 +74,10 @@ class Words(NamedTuple):
         if (np.diff(starts) == size).all():
             begin = int(starts[0])
             return words[begin : begin + len(places) * size].reshape(len(places), size)
-        # By these, whole rows are copied; by the index of each word, that takes six times as long.
-        block: Float32Array = np.lib.stride_tricks.sliding_window_view(words, size)[starts]
-        return block
+        # The words from each place on: so whole rows are copied, not single words.
+        shape, strides = (len(words) - size + 1, size), (WORD_BYTES, WORD_BYTES)
+        windows: Float32Array = np.ndarray(shape, words.dtype, words, strides=strides)
+        return windows[starts]
 
 
 class Layout:

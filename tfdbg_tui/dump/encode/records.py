@@ -14,12 +14,14 @@ from tfdbg_tui.wire import bad_elements, tfrecord
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
 
     from tfdbg_tui.dump.encode.causes import Cause
     from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row, Values
     from tfdbg_tui.dump.encode.summaries import HealthCounts
-    from tfdbg_tui.dump.encode.value_vectors import Details
+    from tfdbg_tui.dump.encode.value_vectors import Details, Float64Array
 
 _MAX_KNOWN = 64
 """Of so many different sizes and counts of a group's tensors the records are kept."""
@@ -133,6 +135,28 @@ class GroupRecords:
             if len(self._known) > _MAX_KNOWN:
                 self._known.popitem(last=False)
         return known
+
+    def measured(
+        self,
+        rows: queue_rows.Rows,
+        extremes: Float64Array,
+        causes: Sequence[Cause],
+        caused: npt.NDArray[np.int64],
+    ) -> list[bytes]:
+        """Return the records of healthy executions that were measured.
+
+        Args:
+            rows: Those of each in the queue, ``[executions, rows, WIDTH]``.
+            extremes: Those of the rows of each group, ``[executions, rows, 2]``.
+            causes: What causes them, all or none with a step.
+            caused: Which of the causes each has.
+        """
+        stepped = causes[caused[0]].step is not None
+        sizes = rows[:, :, queue_rows.SIZES :].reshape(len(rows), -1)[:, : self.plan.sizes_put]
+        filled = self._template(stepped=stepped, extremes=True).filled(
+            self.vectors.of_sizes(sizes), extremes
+        )
+        return filled.stamped_each(causes, caused, rows[:, 0, queue_rows.ITERATION])
 
     def _filled(self, batch: Batch, known: Details) -> traces.FilledTemplates:
         """Return the records of a group but for what differs in each execution."""

@@ -198,15 +198,17 @@ class TraceTemplates:
         """Return the records with their values, as often as they are the same.
 
         Args:
-            vectors: Value vectors, ``[sites, length of the mode's vector]``.
+            vectors: Value vectors, ``[..., sites, length of the mode's vector]``.
             extensions: Smallest and largest finite elements, and what is told of bad ones, as far
-                as records carry them: ``[sites, numbers]``.
+                as records carry them: ``[..., sites, numbers]``.
         """
         if extensions is not None:
-            vectors = np.concatenate((vectors, extensions), axis=1)
-        data = np.ascontiguousarray(vectors, "<f8").view(np.uint8).reshape(len(self._crcs), -1)
-        blob = self._blob.copy()
-        blob[self._values.places] = data
+            vectors = np.concatenate((vectors, extensions), axis=-1)
+        *executions, sites, _ = vectors.shape
+        data = np.ascontiguousarray(vectors, "<f8").view(np.uint8).reshape(*executions, sites, -1)
+        blob = np.empty((*executions, len(self._blob)), np.uint8)
+        blob[:] = self._blob
+        blob[..., self._values.places] = data
         return FilledTemplates(self, blob, self._crcs ^ self._values.crc_changes_each(data))
 
 
@@ -218,7 +220,8 @@ class FilledTemplates:
 
     Args:
         templates: What they are made of.
-        blob: The bytes of all records, with the values.
+        blob: The bytes of all records, with the values; of each of some executions, if these have
+            their own.
         crcs: The checksum of each, as far as it is known.
     """
 
@@ -250,8 +253,7 @@ class FilledTemplates:
         self, causes: Sequence[Cause], caused: Int64Array, counters: UInt32Array
     ) -> list[bytes]:
         templates = self.templates
-        numbers, which = np.unique(caused, return_inverse=True)
-        stamps = np.array([self._stamp(causes[number]) for number in numbers.tolist()])
+        stamps, which = self._stamps(causes, caused)
         blobs = np.tile(self._blob, (len(stamps), 1))
         blobs[:, templates.stamps.places] = stamps[:, None, :]
         crcs = self._crcs ^ templates.stamps.crc_changes(stamps)
@@ -263,6 +265,25 @@ class FilledTemplates:
             return _as_bytes(_checked(blobs, crcs, templates.crc_places))
         filled = _as_bytes(_checked(blobs, crcs, templates.crc_places))
         return [filled[number] for number in which.tolist()]
+
+    def stamped_each(
+        self, causes: Sequence[Cause], caused: Int64Array, iterations: Int64Array
+    ) -> list[bytes]:
+        """Return `stamped` of executions that have their own values."""
+        templates, blobs = self.templates, self._blob
+        stamps, which = self._stamps(causes, caused)
+        blobs[:, templates.stamps.places] = stamps[which, None, :]
+        crcs = self._crcs ^ templates.stamps.crc_changes(stamps)[which]
+        if templates.iterated:
+            fields = (iterations & 0xFFFFFFFF).astype("<u4")[:, None].view(np.uint8)
+            blobs[:, templates.counters.places] = fields[:, None, :]
+            crcs ^= templates.counters.crc_changes(fields)
+        return _as_bytes(_checked(blobs, crcs, templates.crc_places))
+
+    def _stamps(self, causes: Sequence[Cause], caused: Int64Array) -> tuple[UInt8Array, Int64Array]:
+        """Return the bytes that depend on the causes, and which of them each execution has."""
+        numbers, which = np.unique(caused, return_inverse=True)
+        return np.array([self._stamp(causes[number]) for number in numbers.tolist()]), which
 
     def _stamp(self, cause: Cause) -> UInt8Array:
         """Return the bytes that depend on the cause."""
@@ -317,10 +338,10 @@ class _Holes:
         """Return what bytes do to the CRC32C of each record.
 
         Args:
-            data: ``[records, bytes]``.
+            data: ``[..., records, bytes]``.
         """
         distances = self._distances[self._layouts]
-        return np.asarray(np.bitwise_xor.reduce(_crc.tables[distances, data], axis=1), np.uint32)
+        return np.asarray(np.bitwise_xor.reduce(_crc.tables[distances, data], axis=-1), np.uint32)
 
 
 def _fixed_width_varint(value: int) -> bytes:

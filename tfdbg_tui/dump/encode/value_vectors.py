@@ -74,6 +74,18 @@ class ValueVectors:
         self._copy_aliases(vectors)
         return vectors
 
+    def of_sizes(self, sizes: npt.NDArray[np.int64]) -> Float64Array:
+        """Return the value vectors of healthy executions, ``[executions, rows, width]``.
+
+        Args:
+            sizes: Those that each has told, ``[executions, GroupPlan.sizes_put]``.
+        """
+        vectors = np.repeat(self._base[None], len(sizes), axis=0)
+        if self._plan.sizes_put:
+            vectors[:, self._plan.unsized, self._first_count] = sizes
+            self._copy_aliases(vectors)
+        return vectors
+
     def _set_signs(self, vectors: Float64Array, values: Values) -> None:
         """Fill in negative, zero and positive; those of bad tensors come from their details."""
         for rows, pack in zip(self._plan.packs, values.get("tensor", ()), strict=True):
@@ -95,9 +107,9 @@ class ValueVectors:
                 vectors[row, _RANK:] = detail[details.RANK : details.EXTREMES.start]
 
     def _copy_aliases(self, vectors: Float64Array) -> None:
-        if self._plan.aliases and vectors.shape[1]:
+        if self._plan.aliases and vectors.shape[-1]:
             counts = slice(self._first_count, None)
-            vectors[self._alias_rows, counts] = vectors[self._alias_sources, counts]
+            vectors[..., self._alias_rows, counts] = vectors[..., self._alias_sources, counts]
 
     def _compiled(self, counts: Any) -> Float64Array:
         """Return the value vectors of what a compiled graph counted; see `compiled`."""

@@ -64,7 +64,9 @@ class GraphExecutions:
         self._bad_message: str | None = None
 
     def add_rows(self, groups: Sequence[Group], taken: QueueRows) -> None:
-        """Queue executions whose rows tell all together, the others one by one, in their order.
+        """Queue executions together, those of which more is told one by one, in their order.
+
+        Their rows tell all of the others, or they are healthy and were measured.
 
         Args:
             groups: The groups that the rows refer to.
@@ -74,18 +76,20 @@ class GraphExecutions:
         heads = taken.heads()
         ends = np.append(heads[1:], len(taken.rows))
         keys = taken.rows[heads, KEY]
+        extremes = _extremes(groups, taken, heads) if not self._freezes else {}
         alone = self._are_queued_alone(groups, np.where(keys > 0, -1, taken.which[heads]))
         is_bad = keys != 0
         taken = _set_apart(taken, heads[is_bad | alone])
         tells_all = (keys == COUNTED) | (keys <= FIRST_SETTLED)
-        single = alone | (is_bad & (~tells_all | self._watches_bad))
+        is_healthy = ~is_bad | np.isin(keys, list(extremes))
+        single = alone | ~(is_healthy | (tells_all & (not self._watches_bad)))
         done = 0
         for head, end in zip(heads[single].tolist(), ends[single].tolist(), strict=True):
-            self._add_together(taken[done:head], records)
+            self._add_together(taken[done:head], records, extremes)
             done = end
             group, cause = groups[taken.which[head]], taken.causes[taken.caused[head]]
             group.guarded(self._add_alone, group, taken.rows[head:end], cause)
-        self._add_together(taken[done:], records)
+        self._add_together(taken[done:], records, extremes)
 
     def _are_queued_alone(
         self, groups: Sequence[Group], which: npt.NDArray[np.int64]
@@ -103,10 +107,15 @@ class GraphExecutions:
         if values is not None:
             self.add(group, values, cause)
 
-    def _add_together(self, taken: QueueRows, records: Sequence[GroupRecords]) -> None:
+    def _add_together(
+        self,
+        taken: QueueRows,
+        records: Sequence[GroupRecords],
+        extremes: Mapping[int, npt.NDArray[np.float64]],
+    ) -> None:
         try:
             for part in batches.parts(taken, records):
-                self._recorder.traces(RowsBatch(part, records))
+                self._recorder.traces(RowsBatch(part, records, extremes))
         except Exception as error:  # What comes after in the queue may be bad.
             self._recorder.lose(omissions.SKIPPED, "graph executions", error)
             if is_interrupt(error):
@@ -154,6 +163,25 @@ class GraphExecutions:
         """
         message, self._bad_message = self._bad_message, None
         return message if call.bad is None else call.bad[1]
+
+
+def _extremes(
+    groups: Sequence[Group], taken: QueueRows, heads: npt.NDArray[np.int64]
+) -> dict[int, npt.NDArray[np.float64]]:
+    """Return what was measured in executions of which nothing else is told, by their keys.
+
+    Args:
+        groups: The groups that the rows refer to.
+        taken: The rows.
+        heads: Where those of each execution begin.
+    """
+    found = {}
+    for head in heads[taken.rows[heads, KEY] > 0].tolist():
+        key = int(taken.rows[head, KEY])
+        extremes = groups[taken.which[head]].take_healthy_extremes(key)
+        if extremes is not None:
+            found[key] = extremes
+    return found
 
 
 def _set_apart(taken: QueueRows, heads: npt.NDArray[np.int64]) -> QueueRows:

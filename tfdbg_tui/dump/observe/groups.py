@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.calls import Moment
 
     BoolArray = npt.NDArray[np.bool_]
+    Float64Array = npt.NDArray[np.float64]
     Int64Array = npt.NDArray[np.int64]
 
 _MAX_FAILURES = 3
 """A group that has failed so often is left alone."""
 _NAMED = 3
+_keys = itertools.count(1)
+"""Of the details of executions of all groups."""
 
 
 class Dump(Protocol):
@@ -90,7 +93,6 @@ class Group:
         self.records = GroupRecords(plan)
         self._counter = details.DetailCounter(plan)
         self._found: dict[int, Values] = {}
-        self._keys = itertools.count(1)
         self._failures = 0
         self._layouts = Layouts(plan)
         self._patterns: set[bytes] = set()
@@ -171,6 +173,18 @@ class Group:
         if self.plan.iterated:
             values["iteration"] = [rows[:1, queue_rows.ITERATION]]
         return values | self._found.pop(key) if key > 0 else values
+
+    def take_healthy_extremes(self, key: int) -> Float64Array | None:
+        """Return what was measured in an execution, where there is nothing else to tell of it.
+
+        Args:
+            key: That in its rows.
+        """
+        found = self._found.get(key, {})
+        if self.plan.has_bad_constants or "extremes" not in found or len(found["details"][0]):
+            return None
+        extremes: Float64Array = self._found.pop(key)["extremes"][0]
+        return extremes
 
     def detail(self, row: Any, curt: Any, *tensors: Any) -> Any:
         """Count everything about the bad tensors of one execution, or measure all tensors.
@@ -278,7 +292,7 @@ class Group:
         for its_rows, extremes in zip(
             rows, self._counter.extremes_of_each(layout, block), strict=True
         ):
-            key = its_rows[0, queue_rows.KEY] = next(self._keys)
+            key = its_rows[0, queue_rows.KEY] = next(_keys)
             self._found[key] = {"details": [nothing], "extremes": [extremes]}
         return rows
 
@@ -342,7 +356,7 @@ class Group:
         values: Values = {"details": [found]}
         if is_measured:
             values["extremes"] = [self._counter.extremes(tensors)]
-        key = row.flat[queue_rows.KEY] = next(self._keys)
+        key = row.flat[queue_rows.KEY] = next(_keys)
         self._found[key] = values
         return row
 
