@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 _TENSOR_PROTO_TAG = codec.varint(events.Execution.tag("tensor_protos"))
 _NO_EXTREMES = math.nan, math.nan
 _NO_PROTO = events.Execution.field("tensor_protos", [b""])
+_MINIMUM_HEAD, _MAXIMUM_HEAD = (
+    events.Execution.field(name, [0.0])[:-8] for name in ("minima", "maxima")
+)
+_EXTREMES_OF_ONE = struct.Struct(f"<{len(_MINIMUM_HEAD)}sd{len(_MAXIMUM_HEAD)}sd")
 _VECTOR_HEADS = {
     mode: traces.tensor_proto_head(len(columns)) for mode, columns in VALUE_VECTORS.items()
 }
@@ -97,8 +102,11 @@ class EagerTensors:
             if look is None:
                 return self._counted_elsewhere(op_type, inputs, outputs, location)
             looks.append(look)
-        if not measured and len(looks) == 1 and looks[0].bad_slot is None:
-            return looks[0]
+        if len(looks) == 1 and looks[0].bad_slot is None:
+            look = looks[0]
+            if not measured or look is self._ignored:
+                return look
+            return EagerValues(look.mode, look.protos, _extremes_of_one(outputs[0]))
         told = self._told(op_type, inputs, outputs, location, looks)
         if measured and not told.details:
             return told._replace(details=_extremes(outputs, looks))
@@ -288,6 +296,14 @@ def _vector_on_device(tensor: Any, mode: TensorDebugMode) -> Any:
 
 def _num_bytes(tensors: Sequence[Any]) -> int:
     return sum(int(num_elements(tensor)) * (tensor.dtype.size or 0) for tensor in tensors)
+
+
+def _extremes_of_one(tensor: Any) -> bytes:
+    """Return `_extremes` of a single output, in a third of the time."""
+    low, high = summaries.extremes(elements(tensor))
+    return (
+        b"" if math.isnan(low) else _EXTREMES_OF_ONE.pack(_MINIMUM_HEAD, low, _MAXIMUM_HEAD, high)
+    )
 
 
 def _extremes(outputs: Sequence[Any], looks: Sequence[EagerValues]) -> bytes:

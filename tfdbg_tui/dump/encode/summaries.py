@@ -364,6 +364,10 @@ def _count_bad_complex(flat: Any, counts: HealthCounts) -> None:
 
 def extremes(array: Any) -> tuple[float, float]:
     """Return the smallest and the largest finite element of an array; see `extremes_of_each`."""
+    if array.size and array.dtype in (_FLOAT32, _FLOAT64):
+        low, high = float(array.min()), float(array.max())
+        if math.isfinite(low) and math.isfinite(high):
+            return low, high
     rows = array.reshape(1, -1)
     if rows.size and rows.dtype.kind != "c":
         low, high = (float(end[0]) for end in _ordered_extremes(rows))
