@@ -107,8 +107,8 @@ def main() -> None:
         later = [(few - off) / none for none, off, few, _ in rounds]
         first = [(many - off) / none for none, off, _, many in rounds]
         total = FIRST * statistics.median(first) + LATER * statistics.median(later)
-        cells = f"{plain:.3g}", spread(later), spread(first), f"{total * plain / 1e3:.2f}"
-        cells += (f"{total / UP_TO:.1%}",)
+        cells = [f"{plain:.3g}", spread(later), spread(first)]
+        cells += [f"{total * plain / 1e3:.2f}", f"{total / UP_TO:.1%}"]
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
