@@ -17,6 +17,7 @@ tf = pytest.importorskip("tensorflow")
 np = pytest.importorskip("numpy")
 
 import tfdbg_tui  # noqa: E402
+from tests.dump import device_programs as programs  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump.encode import eager_tensors, unread  # noqa: E402
 from tfdbg_tui.dump.tensorflow import devices, eager_tensor  # noqa: E402
@@ -122,13 +123,34 @@ def test_the_same_is_on_record_as_of_the_host(
             eager_tensors.EagerTensors, "_on_accelerator", lambda *_, there=there: there
         )
         x, variable = tf.constant([[1.0, 0.0]] * 2), tf.Variable([[0.0, 1.0]] * 2)
-        enable(tmp_path / place, mode, magnitudes_every=0)  # a device tells none
+        enable(tmp_path / place, mode)
         for divisor in (1.0, *[0.0] * 12):
             tape_step(x / divisor, variable)
         tf.split(tf.math.log(x), 2)
         found[place] = executions(tmp_path / place)
     assert copies.waits == 1
     assert found["device"] == found["host"]
+
+
+@pytest.mark.parametrize("mode", ["ADAPTIVE", "FULL_HEALTH"])
+def test_the_extremes_of_each_type_are_on_record_as_of_the_host(
+    tmp_path: Path, copies: Copies, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    rows = [[1.5, -2.0, 0.0], [np.inf, 0.0, 1.0], [np.nan, -np.inf, np.inf], [], [3.0]]
+    inputs = [tf.constant(row) for row in rows]
+    found = {}
+    for there in (True, False):
+        monkeypatch.setattr(
+            eager_tensors.EagerTensors, "_on_accelerator", lambda *_, there=there: there
+        )
+        enable(tmp_path / str(there), mode, magnitudes_every=1)
+        for dtype in programs.FLOATS:
+            for x in inputs:
+                tf.identity(tf.cast(x, dtype))
+        tf.split(inputs[0], 3)
+        found[there] = executions(tmp_path / str(there))
+    assert (copies.waits, found[True]) == (1, found[False])
+    assert [each[5] for each in found[True]].count("([-2.0], [1.5])") == 11
 
 
 def test_a_bad_tensor_raises_where_it_is_made(tmp_path: Path, copies: Copies) -> None:

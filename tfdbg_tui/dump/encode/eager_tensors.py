@@ -22,7 +22,7 @@ from tfdbg_tui.wire import codec, events
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tfdbg_tui.dump.options import Options
 
@@ -100,7 +100,9 @@ class EagerTensors:
         for tensor in outputs:
             look = self._look(op_type, tensor)
             if look is None:
-                return self._counted_elsewhere(op_type, inputs, outputs, location)
+                return self._counted_elsewhere(
+                    op_type, inputs, outputs, location, measured=measured
+                )
             looks.append(look)
         if len(looks) == 1 and looks[0].bad_slot is None:
             look = looks[0]
@@ -109,7 +111,7 @@ class EagerTensors:
             return EagerValues(look.mode, look.protos, _extremes_of_one(outputs[0]))
         told = self._told(op_type, inputs, outputs, location, looks)
         if measured and not told.details:
-            return told._replace(details=_extremes(outputs, looks))
+            return told._replace(details=_extremes_field(map(_extremes, outputs, looks)))
         return told
 
     def are_looked_at(self, outputs: Sequence[Any]) -> bool:
@@ -208,18 +210,39 @@ class EagerTensors:
         return "CPU" not in tensor.device and number not in summaries.UNKNOWN_TO_OPS
 
     def _counted_elsewhere(
-        self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any], location: bytes
+        self,
+        op_type: str,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        location: bytes,
+        *,
+        measured: bool,
     ) -> UnreadValues:
-        """Let accelerators count the outputs that are in their memory."""
+        """Let accelerators count the outputs that are in their memory, and find their extremes."""
         looks = [self._look(op_type, tensor) for tensor in outputs]
         tensors = [t for t, look in zip(outputs, looks, strict=True) if look is None]
 
         def finish(vectors: Sequence[Any]) -> EagerValues:
             found = map(self._look_at_vector, vectors, tensors)
             known = [next(found) if look is None else look for look in looks]
-            return self._told(op_type, inputs, outputs, location, known)
+            told = self._told(op_type, inputs, outputs, location, known)
+            if not measured or told.details:
+                return told
+            ends = iter(vectors[len(tensors) :])
+            pairs = [
+                _extremes(tensor, look)
+                if look is not None or tensor.dtype.is_complex
+                else _pair(next(ends))
+                for tensor, look in zip(outputs, looks, strict=True)
+            ]
+            return told._replace(details=_extremes_field(pairs))
 
-        vectors = [_vector_on_device(tensor, self._mode) for tensor in tensors]
+        # No tape of the program's records what is done here.
+        with own.work():
+            vectors = [tensor_ops.summary(tensor, self._mode) for tensor in tensors]
+            if measured:
+                ordered = (tensor for tensor in tensors if not tensor.dtype.is_complex)
+                vectors += map(tensor_ops.extremes, ordered)
         values = UnreadValues(self._unread, vectors, finish, _num_bytes((*inputs, *outputs)))
         self._unread.add(values)
         return values
@@ -287,31 +310,34 @@ class EagerTensors:
         return found
 
 
-def _vector_on_device(tensor: Any, mode: TensorDebugMode) -> Any:
-    """Return a value vector, computed where the tensor is."""
-    # No tape of the program's records what is done here.
-    with own.work():
-        return tensor_ops.summary(tensor, mode)
-
-
 def _num_bytes(tensors: Sequence[Any]) -> int:
     return sum(int(num_elements(tensor)) * (tensor.dtype.size or 0) for tensor in tensors)
 
 
 def _extremes_of_one(tensor: Any) -> bytes:
-    """Return `_extremes` of a single output, in a third of the time."""
+    """Return `_extremes_field` of a single output, in a third of the time."""
     low, high = summaries.extremes(elements(tensor))
     return (
         b"" if math.isnan(low) else _EXTREMES_OF_ONE.pack(_MINIMUM_HEAD, low, _MAXIMUM_HEAD, high)
     )
 
 
-def _extremes(outputs: Sequence[Any], looks: Sequence[EagerValues]) -> bytes:
+def _extremes(tensor: Any, look: EagerValues | None) -> tuple[float, float]:
+    """Return the extremes of a tensor that was looked at here, or that has none."""
+    if look is None or look.protos == _NO_PROTO:
+        return _NO_EXTREMES
+    return summaries.extremes(elements(tensor))
+
+
+def _pair(vector: Any) -> tuple[float, float]:
+    """Return the extremes of a tensor from what an accelerator has found."""
+    low, high = vector.tolist()
+    return (low, high) if low <= high else _NO_EXTREMES
+
+
+def _extremes_field(pairs: Iterable[tuple[float, float]]) -> bytes:
     """Return the extension fields with the extremes of outputs; nothing where none has any."""
-    found = [
-        summaries.extremes(elements(tensor)) if look.protos != _NO_PROTO else _NO_EXTREMES
-        for tensor, look in zip(outputs, looks, strict=True)
-    ]
+    found = list(pairs)
     if all(math.isnan(low) for low, _ in found):
         return b""
     minima, maxima = zip(*found, strict=True)

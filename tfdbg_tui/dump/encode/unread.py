@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import tensorflow as tf
 
 from tfdbg_tui.dump.tensorflow import own
@@ -31,7 +32,7 @@ class UnreadValues:
 
     Args:
         reads: Those that are read together.
-        vectors: The value vectors, where they were computed.
+        vectors: The value vectors, and those of extremes, where they were computed.
         finish: Makes what is recorded of their elements; it holds the tensors of the op.
         kept_bytes: The bytes of these.
     """
@@ -95,7 +96,7 @@ class UnreadOutputs:
 
 
 def to_host(vectors: Sequence[Any]) -> list[Any]:
-    """Return the elements of some vectors of one length, copied together from each device."""
+    """Return the elements of some vectors of one type, copied together from each device."""
     by_device: dict[str, list[int]] = {}
     for number, vector in enumerate(vectors):
         by_device.setdefault(vector.device, []).append(number)
@@ -104,7 +105,8 @@ def to_host(vectors: Sequence[Any]) -> list[Any]:
     with own.work():
         for device, numbers in by_device.items():
             with tf.device(device):
-                together = tf.raw_ops.Pack(values=[vectors[number] for number in numbers])
-            for number, array in zip(numbers, together.numpy(), strict=True):
+                together = tf.concat([vectors[number] for number in numbers], 0)
+            ends = np.cumsum([vectors[number].shape[0] for number in numbers])
+            for number, array in zip(numbers, np.split(together.numpy(), ends[:-1]), strict=True):
                 found[number] = array
     return found
