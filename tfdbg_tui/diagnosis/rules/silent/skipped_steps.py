@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
-from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.gradients import is_backward, is_not_given
 from tfdbg_tui.diagnosis.history import History, computed, history_of, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import (
@@ -108,8 +108,8 @@ def _skipped(run: Run, dataflow: Dataflow, root: Root) -> npt.NDArray[np.bool_]:
     assigned = cache(lambda: _steps_that_assign(run, dataflow))
     for member in root.members:
         event = member.site.first
-        if not is_backward(run, event):
-            continue  # TensorFlow's own algorithms ask as well
+        if not is_backward(run, event) or is_not_given(run, event):
+            continue  # TensorFlow's own algorithms ask as well; and only what is given is applied
         history = history_of(run, dataflow, event)
         tried = map(history.event, np.flatnonzero(history.bad)[:_TRIED].tolist())
         is_asked = any(_is_asked(dataflow, other) for other in tried)
