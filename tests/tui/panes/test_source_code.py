@@ -58,3 +58,21 @@ async def test_op_types_that_are_cut_in_their_column_begin_before_it(
         lines = opened.screen().splitlines()
         short = next(line for line in lines if "tf.reduce_mean(diff)" in line)
         assert ", ".join(many) in short
+
+
+async def test_of_more_op_types_than_fit_as_many_are_told_as_the_line_has_room_for(
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = tuple(f"OpType{number}" for number in range(40))
+
+    def find_many(run: Run) -> LineOps:
+        return {path: dict.fromkeys(ops, many) for path, ops in find_line_ops(run).items()}
+
+    monkeypatch.setattr(source_code, "find_line_ops", find_many)
+    async with open_app(logdirs["mnist"], (140, 40)) as opened:
+        await opened.press("a", "5", "z")
+        await opened.app.workers.wait_for_complete()
+        await opened.pilot.pause()
+        lines = opened.screen().splitlines()
+        short = next(line for line in lines if "tf.reduce_mean(diff)" in line)
+        assert "tf.reduce_mean(diff)  OpType0, OpType1" in short, "no blank cells beside the cut"

@@ -75,3 +75,17 @@ def test_what_the_last_two_parts_need() -> None:
 def test_of_a_layer_or_a_line_the_end_is_told() -> None:
     columns = [Column("gpt2/backbone/attention.py:138", 20, is_path=True)]
     assert with_columns("Log:0", 8, columns, UNICODE)[1] == [" …e/attention.py:138"]
+
+
+def test_a_text_without_room_takes_the_blank_cells_right_behind_it() -> None:
+    op_type = Column("UnsortedSegmentSum", 12)
+    for behind in ([Column("", 9)], [Column("", 4), Column("", 5)], [Column("12", 10, True)]):
+        texts = with_columns("Sum:0", 6, [op_type, *behind], UNICODE).texts
+        assert texts[0] == " UnsortedSegmentSum"
+        assert len("".join(texts)) == sum(column.width for column in [op_type, *behind])
+        assert texts[-1].endswith(behind[-1].text)
+    texts = with_columns("Sum:0", 6, [op_type, Column("", 3), Column("f", 9)], UNICODE).texts
+    assert texts == [" UnsortedSegme…", "", " f       "], "what lies beyond another text stays"
+    assert with_columns("Sum:0", 6, [op_type, Column("f", 9)], UNICODE).texts[1] == " f       "
+    number = Column("1,024", 4, flush_right=True)
+    assert with_columns("Sum:0", 6, [number, Column("", 9)], UNICODE).texts[1] == " " * 9

@@ -178,7 +178,7 @@ class SourceCode(Pane):
     def _ops_beside(self, number: int, start: int, end: int) -> Line:
         """Return the types of the ops that a line runs, where they have room.
 
-        They begin before their column where that shows all of them.
+        They begin before their column where that shows more of them.
 
         Args:
             number: The line.
@@ -189,9 +189,7 @@ class SourceCode(Pane):
         if self._ops_at is None or not op_types:
             return ()
         words = self.charset.safe(", ".join(op_types))
-        begin, fitting = max(self._ops_at, start + 2), end - 1 - cell_len(words)
-        if start + 2 <= fitting:
-            begin = min(begin, fitting)
+        begin = max(start + 2, min(self._ops_at, end - 1 - cell_len(words)))
         room = end - begin - 1
         if room < min(cell_len(words), _LEAST_OPS):
             return ()

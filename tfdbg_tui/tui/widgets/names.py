@@ -64,7 +64,8 @@ def with_columns(name: str, width: int, columns: Sequence[Column], charset: Char
     """Return a safe name and the columns behind it, in the cells of all of them.
 
     Where the last two parts of the name are wider than its column they take cells of the columns
-    behind it, the nearest first, which then show less, or nothing.
+    behind it, the nearest first, which then show less, or nothing. A column whose text has no room
+    takes the cells right behind it that are blank in this row.
 
     Args:
         name: The name.
@@ -74,14 +75,43 @@ def with_columns(name: str, width: int, columns: Sequence[Column], charset: Char
     """
     above, name = in_lines(name, _most_of(width, columns), _all_of(width, columns), charset)
     lacking = max(0, least_width(name) - width)
-    texts = []
+    left = []
     for column in columns:
         given = _given(column, lacking, name)
         lacking, width = 0 if column.stays else max(0, lacking - given), width + given
-        left = column.width - given
-        text = charset.fit_path(column.text, max(0, left - 1)) if column.is_path else column.text
-        texts.append(in_column(text, left, charset, flush_right=column.flush_right))
+        left.append(column.width - given)
+    _take_blank_cells(columns, left)
+    texts = [_fit(column, cells, charset) for column, cells in zip(columns, left, strict=True)]
     return Named(charset.fit_name(name, width), texts, above)
+
+
+def _take_blank_cells(columns: Sequence[Column], left: list[int]) -> None:
+    """Give what has no room in its column the blank cells right behind it.
+
+    Args:
+        columns: The columns.
+        left: The cells of each, which are changed.
+    """
+    for place, column in enumerate(columns):
+        lacking = 0 if column.flush_right or not left[place] else -_free(column, left[place])
+        for behind in range(place + 1, len(columns)):
+            text_begins = columns[behind].text and not columns[behind].flush_right
+            free = 0 if text_begins else _free(columns[behind], left[behind])
+            given = max(0, min(lacking, free))
+            left[place], left[behind] = left[place] + given, left[behind] - given
+            lacking -= given
+            if columns[behind].text:
+                break
+
+
+def _free(column: Column, cells: int) -> int:
+    """Return how many of so many cells a column does not need; below zero what it lacks."""
+    return cells - (1 + cell_len(column.text) if column.text else 0)
+
+
+def _fit(column: Column, cells: int, charset: Charset) -> str:
+    text = charset.fit_path(column.text, max(0, cells - 1)) if column.is_path else column.text
+    return in_column(text, cells, charset, flush_right=column.flush_right)
 
 
 def in_lines(name: str, width: int, room: int, charset: Charset) -> tuple[list[str], str]:
