@@ -385,13 +385,19 @@ class DumpWriter:
         return call
 
     def function_to_run(
-        self, name: str, call: Call | None = None, *, stateless: bool = False
+        self,
+        name: str,
+        call: Call | None = None,
+        inputs: Sequence[Any] = (),
+        *,
+        stateless: bool = False,
     ) -> tuple[str, list[Any]]:
         """Return the name of the function to run in place of one of the program's.
 
         Args:
             name: Name of the program's function.
             call: The call of it that begins.
+            inputs: What it is called with.
             stateless: Whether it is for a dataset, which gives no more than its own arguments.
 
         Returns:
@@ -410,6 +416,7 @@ class DumpWriter:
             outermost=outermost,
             device=elsewhere or "",
             whole_tensors=choice,
+            dimension=self._copies.dimension(name, inputs),
         )
         copy = self._copies.of(name, usage)
         if copy is not None and stateless and copy.captures:

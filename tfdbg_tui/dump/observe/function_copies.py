@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from tfdbg_tui.dump.interrupts import is_interrupt
+from tfdbg_tui.dump.observe.observed import ASSUMED_DIMENSION, UnknownDimensions
 from tfdbg_tui.dump.observe.places import AddedGraph, Usage
 from tfdbg_tui.dump.tensorflow import functions, graph_ops, graph_state, own, pruning
 from tfdbg_tui.dump.tensorflow.function_defs import (
@@ -32,7 +33,7 @@ from tfdbg_tui.dump.tensorflow.function_defs import (
 from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tfdbg_tui.dump.tensorflow.function_defs import Computed, Slots
 
@@ -69,6 +70,7 @@ class _Source:
     arguments: list[str]
     num_ops: int
     num_outputs: int
+    dimensions: UnknownDimensions
 
 
 class FunctionCopies:
@@ -96,9 +98,25 @@ class FunctionCopies:
     def add(self, name: str, graph: Any) -> None:
         """Take note of a function of the program that was just created."""
         placeholders = [tensor.op.name for tensor in graph.inputs]
-        source = _Source(placeholders, len(graph.get_operations()), len(graph.outputs))
+        size = len(graph.get_operations()), len(graph.outputs)
+        source = _Source(placeholders, *size, UnknownDimensions(graph.inputs))
         self._graphs[name] = graph
         self._state(graph)[name] = source
+
+    def dimension(self, name: str, inputs: Sequence[Any]) -> int:
+        """Return what an unknown dimension is taken to be in a call of a function.
+
+        Args:
+            name: The function's.
+            inputs: Those of the call, eager tensors.
+        """
+        graph = self._graphs.get(name)
+        source = self._state(graph).get(name) if graph is not None else None
+        if source is None or len(inputs) != len(source.arguments):
+            return ASSUMED_DIMENSION
+        dimensions: UnknownDimensions = source.dimensions
+        dimensions.note(inputs)
+        return dimensions.largest
 
     def of(self, name: str, usage: Usage) -> FunctionCopy | None:
         """Return the copy of a function of the program, or None where it runs as it is."""

@@ -279,7 +279,9 @@ class FunctionOps:
                 some, graph_id, options, shapes_doubtful=doubtful, caller=added.usage.device
             )
             had = [item for item in found if added.has(item.tensor)]
-            yield from ((items, options.mode) for items in observed.groups_of(had))
+            yield from (
+                (items, options.mode) for items in observed.groups_of(had, added.usage.dimension)
+            )
 
     def _input_rows(self, graph: Any, device: str) -> Callable[[Any], Row | None]:
         """Return what gives the row of a tensor that an op of a graph takes."""

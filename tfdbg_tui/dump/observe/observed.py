@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from tfdbg_tui.dump.encode import summaries
 from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row
 from tfdbg_tui.dump.observe import references, skipped_ops
 from tfdbg_tui.dump.tensorflow import devices
+from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, num_elements
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -21,8 +23,11 @@ if TYPE_CHECKING:
 
 _GROUP_ROWS = 256
 _GROUP_BYTES = 64 << 20
-_ASSUMED_DIMENSION = 128
-"""Stands for an unknown dimension when the bytes of a group are estimated."""
+ASSUMED_DIMENSION = 128
+"""Stands for a dimension that is not known while tracing when the bytes of a group are estimated,
+where no call has had a larger one."""
+_TOLD_BY = 8
+"""So many arguments of a call are looked at: of most the same dimension is not known."""
 _HEALTH_TYPES = summaries.WATCHED - summaries.UNKNOWN_TO_OPS
 _MAX_RANK = 31
 """numpy arrays have at most 32 dimensions before numpy 2, and a pack has one more than a tensor."""
@@ -167,10 +172,16 @@ def _is_recorded(tensor: Any, options: Options) -> bool:
     return has_type and fits_numpy(tensor)
 
 
-def groups_of(observed: Sequence[Observed]) -> Iterator[list[Observed]]:
+def groups_of(
+    observed: Sequence[Observed], dimension: int = ASSUMED_DIMENSION
+) -> Iterator[list[Observed]]:
     """Split tensors into groups of one device, limited in number and in (estimated) bytes.
 
     A group comes after those that its tensors were computed from on other devices.
+
+    Args:
+        observed: The tensors.
+        dimension: What an unknown dimension is taken to be.
     """
     by_device: dict[str, list[Observed]] = {}
     sizes: dict[str, int] = {}
@@ -181,7 +192,7 @@ def groups_of(observed: Sequence[Observed]) -> Iterator[list[Observed]]:
         for needed in {waiting.get(tensor.name, device) for tensor in before} - {device}:
             yield from _taken(by_device, needed)
         group = by_device.setdefault(device, [])
-        size = estimated_bytes(item.tensor)
+        size = estimated_bytes(item.tensor, dimension)
         if group and (len(group) >= _GROUP_ROWS or sizes[device] + size > _GROUP_BYTES):
             yield from _taken(by_device, device)
             group = by_device.setdefault(device, [])
@@ -206,10 +217,48 @@ def _taken(groups: dict[str, list[Observed]], device: str) -> Iterator[list[Obse
         yield groups.pop(device)
 
 
-def estimated_bytes(tensor: Any) -> int:
-    """Return about how many bytes a tensor takes, whose size may not be known while tracing."""
+def estimated_bytes(tensor: Any, unknown: int = ASSUMED_DIMENSION) -> int:
+    """Return about how many bytes a tensor takes, whose size may not be known while tracing.
+
+    Args:
+        tensor: The tensor.
+        unknown: What an unknown dimension is taken to be.
+    """
     dimensions = tensor.shape.as_list() if tensor.shape.rank is not None else [None]
     count = 1
     for dimension in dimensions:
-        count *= _ASSUMED_DIMENSION if dimension is None else dimension
+        count *= unknown if dimension is None else dimension
     return count * int(tensor.dtype.size or 8)
+
+
+class UnknownDimensions:
+    """How large those dimensions of a function's arguments are that are not known while tracing.
+
+    Args:
+        arguments: The symbolic tensors.
+
+    Attributes:
+        largest: The largest so far, up to a power of two.
+    """
+
+    def __init__(self, arguments: Sequence[Any]) -> None:
+        self.largest = ASSUMED_DIMENSION
+        shapes = [
+            (place, argument.shape.as_list())
+            for place, argument in enumerate(arguments)
+            if argument.shape.rank and None in argument.shape.as_list()
+        ]
+        self._told_by = [
+            (place, math.prod(filter(None, shape)), shape.count(None))
+            for place, shape in shapes[:_TOLD_BY]
+            if 0 not in shape
+        ]
+
+    def note(self, inputs: Sequence[Any]) -> None:
+        """Look at the inputs of a call: eager tensors, one for each argument."""
+        for place, known, unknown in self._told_by:
+            given = inputs[place]
+            size = num_elements(given) if is_eager(given) else 0
+            dimension = round((size / known) ** (1 / unknown))
+            if dimension > self.largest:
+                self.largest = 1 << (dimension - 1).bit_length()

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tfdbg_tui.dump.encode.causes import Measured
 from tfdbg_tui.dump.observe import update_order
+from tfdbg_tui.dump.observe.observed import ASSUMED_DIMENSION
 from tfdbg_tui.dump.tensorflow import devices, functions, graph_ops, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
 from tfdbg_tui.dump.tensorflow.function_defs import CALL, CAPTURE, ITERATION, AddedOps
@@ -115,6 +116,7 @@ class Usage:
         used: The outputs that its caller uses; None for all.
         device: The device that it runs on, where that is another process's; "" for here.
         whole_tensors: Which choice of tensors is recorded whole; 0 for none.
+        dimension: What a dimension is taken to be that is not known while tracing.
     """
 
     stateless: bool = False
@@ -126,6 +128,7 @@ class Usage:
     used: Slots = None
     device: str = ""
     whole_tensors: int = 0
+    dimension: int = ASSUMED_DIMENSION
 
 
 class AddedGraph:

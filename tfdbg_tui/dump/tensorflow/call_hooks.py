@@ -181,5 +181,5 @@ class CallHooks:
             self._listener.tell("function_left_out", op_name, omissions.BY_SINGLE_THREAD)
             return op_name, []
         to_run: tuple[str, list[Any]] | None
-        to_run = self._listener.tell("function_to_run", op_name, call)
+        to_run = self._listener.tell("function_to_run", op_name, call, inputs)
         return to_run or (op_name, [])

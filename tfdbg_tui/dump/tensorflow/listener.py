@@ -47,13 +47,14 @@ class Listener(Protocol):
         """
 
     def function_to_run(
-        self, name: str, call: Any = None, *, stateless: bool = False
+        self, name: str, call: Any = None, inputs: Any = (), *, stateless: bool = False
     ) -> tuple[str, list[Any]]:
         """A function is about to be called, or used in a dataset.
 
         Args:
             name: Its name.
             call: What `call_begins` has returned; None for a dataset.
+            inputs: What it is called with.
             stateless: Whether it is for a dataset.
 
         Returns:
