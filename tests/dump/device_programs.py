@@ -33,8 +33,10 @@ def _compute(x: Any, divisor: Any) -> Any:
     x = _through(x / divisor, DTYPES)
     if divisor < 1.0:
         x = _through(x + 1.0, DTYPES)
-    for _ in tf.range(2):
+    for i in tf.range(2):
         x = _through(x * 2.0, DTYPES)
+        if i < 1:
+            x = _through(x - 1.0, FLOATS)
     return x
 
 

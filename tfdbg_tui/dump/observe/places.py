@@ -38,7 +38,8 @@ class Place(Protocol):
         repeated: Whether the ops may run many times in a call.
         settles: Whether those ops may ask for what is settled (see `settled`): they may have a
             state for TensorFlow, and all tensors are on the CPU.
-        counts_ops: Whether each op costs more than to let Python look at a few tensors.
+        counts_ops: Whether Python is to look at a few tensors, as each op costs more, or as it
+            alone knows which executions are measured.
     """
 
     graph: Any
@@ -155,8 +156,8 @@ class AddedGraph:
         self.repeated = (usage.in_loop or usage.stateless) and not usage.device
         is_plain = not (usage.stateless or usage.device or usage.in_session)
         self.settles = is_plain and not devices.has_accelerator()
-        # It is Python's own count that tells which elements of a dataset are measured.
-        self.counts_ops = usage.in_session and usage.stateless and not devices.has_accelerator()
+        # The sets of a session do not know the executions of a dataset's functions; Python does.
+        self.counts_ops = usage.in_session and usage.stateless
         self.measured: Any = None
         self.run_is_measured: Any = None
         self.graph = own.new_graph()
