@@ -269,7 +269,7 @@ class FilledTemplates:
     def stamped_each(
         self, causes: Sequence[Cause], caused: Int64Array, iterations: Int64Array
     ) -> list[bytes]:
-        """Return `stamped` of executions that have their own values."""
+        """See `stamped`: return the records of executions that have their own values."""
         templates, blobs = self.templates, self._blob
         stamps, which = self._stamps(causes, caused)
         blobs[:, templates.stamps.places] = stamps[which, None, :]
