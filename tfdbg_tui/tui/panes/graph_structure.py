@@ -99,14 +99,14 @@ class GraphStructure(Pane):
         self._health_width = max(cell_len(self._health(row.node)[0]) for row in shown)
         beside = _BESIDE_NAME + self._health_width
         longest = max(self._name_end(row, width) for row in shown)
-        op_type, shape = map(self._width, facts, _WIDEST)
+        op_type, shape = map(self._column_width, facts, _WIDEST)
         if longest + op_type + shape + beside > width:
             widest = (min(most, width // _WIDEST_PART) for most in _WIDEST)
-            op_type, shape = map(self._width, facts, widest)
+            op_type, shape = map(self._column_width, facts, widest)
         least = max(self._name_end(row, _NAME_WIDTH) for row in shown)
         if width - beside - op_type - shape < least:
             shape = 0
-        extent = self._width(extents, _EXTENT)
+        extent = self._column_width(extents, _EXTENT)
         most = max(self._name_end(row, _LONG_NAME) for row in shown)
         if not shape or most + op_type + shape + extent + beside > width:
             extent = 0
@@ -115,7 +115,7 @@ class GraphStructure(Pane):
         needed = -(-(needed + extent) // _STEP) * _STEP
         self._table_width = min(width, needed)
 
-    def _width(self, texts: Iterable[str], most: int) -> int:
+    def _column_width(self, texts: Iterable[str], most: int) -> int:
         """Return the width of a column, the space in front included; 0 for an empty one."""
         longest = max(map(cell_len, texts))
         return min(most, -(-(longest + 1) // _COLUMN_STEP) * _COLUMN_STEP) if longest else 0

@@ -104,7 +104,7 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         self._head: Sequence[Line] = ()
         self._foot: Sequence[Line] = ()
         self._highlighted: Sequence[re.Pattern[str]] = ()
-        self._height = 0  # at the last update: asking Textual for each line takes time
+        self._width = self._height = 0  # at the last update: asking Textual each time is slow
 
     # ---- What subclasses say
 
@@ -161,14 +161,15 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         """Show the present state: pinned lines, number of rows, cursor in view."""
         self.row_count = self.count_rows()
         self.cursor = self.find_cursor()
-        width, height = self.line_width, self.size.height
-        self._height = height
-        self._head = self.head(width, height)
-        self._foot = self.foot(width, height)
+        self._width, self._height = self.line_width, self.size.height
+        self._head = self.head(self._width, self._height)
+        self._foot = self.foot(self._width, self._height)
+        top = self.scroll_offset.y
         self._set_length()
         if self.cursor is not None:
             self.reveal(self.cursor)
-        self._place_rows()
+        if top == self.scroll_offset.y:  # else it was done when it scrolled
+            self._place_rows()
         if self.cursor is not None:
             self._reveal_all_of(self.cursor)
         self._repaint()
@@ -178,8 +179,8 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         top = self.scroll_offset.y
         rows = range(top, min(self.row_count, top + self._page_lines))
         if rows:
-            self.fit_columns(rows, self.line_width)
-            self._head = self.head(self.line_width, self._height)
+            self.fit_columns(rows, self._width)
+            self._head = self.head(self._width, self._height)
         placed = [(row, line) for row in rows for line in self._lines_of(row)]
         self._placed = placed[: self._page_lines]
         self._set_length()
@@ -254,17 +255,17 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
 
     def _repaint(self) -> None:
         """Refresh the lines that would now look different, those next to each other at once."""
-        width, start = self.line_width, None
+        start = None
         for y in range(self._height + 1):
-            changed = y < self._height and self._looks_different(y, width)
+            changed = y < self._height and self._looks_different(y)
             if changed and start is None:
                 start = y
             elif not changed and start is not None:
-                self.refresh(Region(0, start, width, y - start))
+                self.refresh(Region(0, start, self._width, y - start))
                 start = None
 
-    def _looks_different(self, y: int, width: int) -> bool:
-        key = self._line_key(y), width
+    def _looks_different(self, y: int) -> bool:
+        key = self._line_key(y), self._width
         if self._painted.get(y, self) == key:
             return False
         if self._drawn.get(y) != self._strip(y):
@@ -293,7 +294,7 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
 
     def render_line(self, y: int) -> Strip:
         """Draw line `y` of the widget."""
-        self._painted[y] = self._line_key(y), self.line_width
+        self._painted[y] = self._line_key(y), self._width
         strip = self._drawn[y] = self._strip(y)
         return strip
 
@@ -307,18 +308,17 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
 
     def _row_strips(self, row: int) -> Sequence[Strip]:
         """Return the lines of a row, drawn."""
-        width = self.line_width
-        key = row, self.row_state(row), width
+        key = row, self.row_state(row), self._width
         strips = self._strips.get(key)
         if strips is None:
-            strips = self._draw(row, width)
+            strips = self._draw(row)
             if len(self._strips) >= _CACHED_ROWS:
                 self._strips.clear()
             self._strips[key] = strips
         return strips
 
-    def _draw(self, row: int, width: int) -> Sequence[Strip]:
-        cells, behind, above = self.row(row, width)
+    def _draw(self, row: int) -> Sequence[Strip]:
+        cells, behind, above = self.row(row, self._width)
         lines = (*above, cells)
         if self._highlighted:
             lines = tuple(highlighted(line, self._highlighted) for line in lines)
