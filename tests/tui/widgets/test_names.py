@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tfdbg_tui.tui.terminal.text import ASCII, UNICODE, Charset
-from tfdbg_tui.tui.widgets.names import Column, in_lines, least_of, least_width, with_columns
+from tfdbg_tui.tui.widgets.names import Column, least_of, least_width, split_name, with_columns
 
 NAME = "encoder/self_attention_1/query_dense/MatMul:0"
 TAIL = "query_dense/MatMul:0"
@@ -58,7 +58,7 @@ def test_a_column_that_stays_lends_blank_cells_and_those_behind_it_none() -> Non
 def test_lines_before_a_row_and_what_is_left_for_it_are_the_last_two_parts(
     charset: Charset, width: int
 ) -> None:
-    above, rest = in_lines(NAME, width, 24, charset)
+    above, rest = split_name(NAME, width, 24, charset)
     assert "".join([*above, rest]).removeprefix(f"{charset.ellipsis}/").endswith(TAIL)
     assert all(len(line) <= 24 for line in above)
     assert len(charset.fit_name(rest, width)) == width

@@ -22,7 +22,7 @@ from tfdbg_tui.tui.panes.functions import EAGER, told_functions
 from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import indented, joined
 from tfdbg_tui.tui.widgets.chips import BRIEF, brief_beside, brief_text, flush_right, in_brief
-from tfdbg_tui.tui.widgets.names import Column, in_lines, least_of, least_width, with_columns
+from tfdbg_tui.tui.widgets.names import Column, least_of, least_width, split_name, with_columns
 from tfdbg_tui.tui.widgets.virtual_list import Row
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class Alerts(Pane):
         count_width = max(_COUNT, len(behind) + 2)
         room = width - 2 - count_width
         cells: list[Cell] = [(f"{fold if count else ' '} ", "dim")]
-        above, before = in_lines(self._before_title(group), room // 2, width - 3, self.charset)
+        above, before = split_name(self._before_title(group), room // 2, width - 3, self.charset)
         if before:
             before = self.charset.fit_name(before, min(cell_len(before), room // 2))
             cells.append((before + " ", style))

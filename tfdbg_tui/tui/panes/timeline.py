@@ -14,7 +14,7 @@ from tfdbg_tui.tui.panes.overview import overview
 from tfdbg_tui.tui.session.focusing import focus_execution, focus_newest, focused_event
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
-from tfdbg_tui.tui.widgets.cells import joined
+from tfdbg_tui.tui.widgets.cells import in_lines, joined
 from tfdbg_tui.tui.widgets.virtual_list import Row, VirtualList
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _BOX = 2
 _HOST_WIDTH = 16
 _FOOT = 6  # lines that a tall pane keeps for the focused execution, so that boxes seldom move
+_TALL = 16  # a pane this high tells all facts of it
 
 
 class ExecutionRows(EventRows):
@@ -205,40 +206,47 @@ class ExecutionTimeline(Pane):
         if snapshot is None or index is None or not self.row_count or room <= 0:
             return ()
         execution = snapshot.execution(index)
-        lines = [self._facts(snapshot, execution)]
+        lines = self._facts(snapshot, execution, width, is_tall=height >= _TALL)
         if execution.unreadable is not None:
             reason = self.charset.safe(f" unreadable: {execution.unreadable}")
             return (*lines, ((reason, "dim"),))
         count = len(execution.outputs) + len(execution.inputs)
-        room = min(room, max(_FOOT, 1 + count))
+        room = min(room, max(_FOOT, len(lines) + count))
         if execution.inputs:  # what made it bad is worth more than many boxes
-            room = max(room, min(1 + count, height - 2))
-        start = max(0, min(self.session.focus.slot, count - room + 1))
-        shown = range(start, min(start + room - 1, count))
+            room = max(room, min(len(lines) + count, height - 2))
+        start = max(0, min(self.session.focus.slot, count - room + len(lines)))
+        shown = range(start, min(start + room - len(lines), count))
         lines += [self._tensor(execution, number) for number in shown]
         return (*lines, *((),) * (room - len(lines)))
 
-    def _facts(self, snapshot: Snapshot, execution: Execution) -> Line:
+    def _facts(
+        self, snapshot: Snapshot, execution: Execution, width: int, *, is_tall: bool
+    ) -> list[Line]:
+        """Return what is known of an execution, in a tall pane on as many lines as it needs."""
         count_in, count_out = len(execution.input_tensor_ids), execution.num_outputs
         device = next(iter(execution.output_devices), "")
         first = snapshot.execution(0)
         host = execution.host if len(snapshot.run.hosts) > 1 else ""
         since = execution.wall_time - first.wall_time
-        facts = joined(
-            [
-                (f"{count_in} in {self.charset.right} {count_out} out", "dim"),
-                ("after a pause" if execution.index in snapshot.run.pauses else "", "match"),
-                (snapshot.step_text(TensorEvent("execution", execution.index, 0)), "dim"),
-                (self.charset.fit(host, min(len(host), _HOST_WIDTH)), "dim"),
-                (self.charset.safe(short_device(device)), "dim"),
-                ("" if execution.unreadable or first.unreadable else f"{since:+.3f} s", "dim"),
-                (_mode(execution), "dim"),
-                (self.charset.safe(breadcrumb(execution.layer, self.charset.inside)), "call"),
-            ],
-            f" {self.charset.dot} ",
+        facts = [
+            (f"{count_in} in {self.charset.right} {count_out} out", "dim"),
+            ("after a pause" if execution.index in snapshot.run.pauses else "", "match"),
+            (snapshot.step_text(TensorEvent("execution", execution.index, 0)), "dim"),
+            (self.charset.fit(host, min(len(host), _HOST_WIDTH)), "dim"),
+            (self.charset.safe(short_device(device)), "dim"),
+            ("" if execution.unreadable or first.unreadable else f"{since:+.3f} s", "dim"),
+            (_mode(execution), "dim"),
+            (self.charset.safe(breadcrumb(execution.layer, self.charset.inside)), "call"),
+        ]
+        name: Cell = (self.charset.safe(readable_function(execution.op_type)), "strong")
+        parts = [(fact,) for fact in (name, *facts) if fact[0]]
+        separator = f" {self.charset.dot} "
+        lines = (
+            in_lines(parts, separator, width - 1)
+            if is_tall
+            else (joined([name, *facts], separator),)
         )
-        name = self.charset.safe(readable_function(execution.op_type))
-        return ((" ", ""), (name, "strong"), (f" {self.charset.dot} ", "faint"), *facts)
+        return [((" ", ""), *line) for line in lines]
 
     def _tensor(self, execution: Execution, number: int) -> Line:
         """Return the line of one of the outputs of an execution, or of its inputs after them."""

@@ -73,7 +73,7 @@ def with_columns(name: str, width: int, columns: Sequence[Column], charset: Char
         columns: The columns behind it.
         charset: The characters to draw with.
     """
-    above, name = in_lines(name, _most_of(width, columns), _all_of(width, columns), charset)
+    above, name = split_name(name, _most_of(width, columns), _all_of(width, columns), charset)
     lacking = max(0, least_width(name) - width)
     left = []
     for column in columns:
@@ -114,7 +114,7 @@ def _fit(column: Column, cells: int, charset: Charset) -> str:
     return in_column(text, cells, charset, flush_right=column.flush_right)
 
 
-def in_lines(name: str, width: int, room: int, charset: Charset) -> tuple[list[str], str]:
+def split_name(name: str, width: int, room: int, charset: Charset) -> tuple[list[str], str]:
     """Return lines for the beginning of a name's last two parts, and what is left for its row.
 
     Args:
