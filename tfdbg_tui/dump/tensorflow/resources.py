@@ -47,30 +47,60 @@ def weight_or(ops: OpMaker, numbers: Any, number: Any, value: Any) -> Any:
 
 
 def weight_in_graph(ops: OpMaker, numbers: Any, number: Any) -> Any:
-    """Return a float64 tensor of a graph: the weight of a number in a set, 0 if it is not in it."""
+    """Return a float64 tensor of a graph: the weight of a number in a set, 0 if it is not in it.
+
+    Args:
+        ops: Makes the ops, on the CPU.
+        numbers: What stands for the set.
+        number: The int32 number.
+    """
     return weight_or(ops, numbers, number, ops.constant(0, tf.float64))
 
 
 def count_down(ops: OpMaker, numbers: Any, number: Any) -> Any:
-    """Return an op of a graph that takes 1 off the weight of a number in a set, as far as to 0."""
+    """Return an op of a graph that takes 1 off the weight of a number in a set, as far as to 0.
+
+    Args:
+        ops: Makes the ops, on the CPU.
+        numbers: What stands for the set.
+        number: The int32 number.
+    """
     less = ops.tensor("Sub", weight_in_graph(ops, numbers, number), ops.constant(1, tf.float64))
     left = ops.tensor("Maximum", less, ops.constant(0, tf.float64))
     return ops.op("LookupTableInsertV2", numbers, number, left)
 
 
 def insert_in_graph(ops: OpMaker, numbers: Any, some: Sequence[int]) -> Any:
-    """Return an op of a graph that puts numbers into a set."""
+    """Return an op of a graph that puts numbers into a set.
+
+    Args:
+        ops: Makes the ops, on the CPU.
+        numbers: What stands for the set.
+        some: The int32 numbers.
+    """
     ones = ops.constant(np.ones(len(some)), tf.float64)
     return ops.op("LookupTableInsertV2", numbers, ops.constant(some, tf.int32), ones)
 
 
 def remove_in_graph(ops: OpMaker, numbers: Any, some: Sequence[int]) -> Any:
-    """Return an op of a graph that takes numbers out of a set, if they are in it."""
+    """Return an op of a graph that takes numbers out of a set, if they are in it.
+
+    Args:
+        ops: Makes the ops, on the CPU.
+        numbers: What stands for the set.
+        some: The int32 numbers.
+    """
     return ops.op("LookupTableRemoveV2", numbers, ops.constant(some, tf.int32))
 
 
 def add_to_set(name: str, numbers: Sequence[int], weight: int = 1) -> None:
-    """Put numbers into a set, with a weight."""
+    """Put numbers into a set.
+
+    Args:
+        name: The set's.
+        numbers: The numbers.
+        weight: That of each.
+    """
     types = ("Tin", _INT32, "Tout", _FLOAT64)
     weights = EagerTensor(np.full(len(numbers), float(weight)), "/device:CPU:0", _FLOAT64)
     with executors.synchronous():
