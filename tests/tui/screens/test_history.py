@@ -191,13 +191,20 @@ async def test_shares_stand_apart_from_numbers(open_app: Open, tmp_path: Path) -
         assert "; |max| 1.5; " in opened.screen()
 
 
-async def test_columns_without_numbers_are_left_out(open_app: Open, tmp_path: Path) -> None:
+async def test_rows_without_step_and_execution_have_their_own_numbers(
+    open_app: Open, tmp_path: Path
+) -> None:
     made = Program(tmp_path)
     made.graph("g", "Dataset_map_f")
     made.op("g", "Abs", "Abs", "x:0")
+    made.op("g", "Neg", "Neg", "Abs:0")
     for _ in range(3):
         made.trace("g", "Abs", np.ones(4, np.float32), extremes=True)
+        made.trace("g", "Neg", -np.ones(4, np.float32), extremes=True)
     made.open()
     async with open_app(str(tmp_path)) as opened:
         await opened.press("V")
-        assert "│          min        max" in opened.screen()
+        lines = opened.screen().splitlines()
+        titles = next(i for i, line in enumerate(lines) if "|max|" in line)
+        assert lines[titles].startswith("│          row        min        max")
+        assert [line.split()[1] for line in lines[titles + 1 : titles + 4]] == ["0", "2", "4"]

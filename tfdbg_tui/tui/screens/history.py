@@ -33,8 +33,10 @@ _TOGETHER = 12  # curves over one another: those of the tensors next to the chos
 _STRETCHES = 200  # of bad computations, whose first record is read
 _SECONDS = 0.5  # between two looks at a run that grows
 _KEYS = "Enter goes there  n bad  [ ] tensors  Esc closes"
-_TITLES = ("step", "exec", "min", "max", "|max|", "NaN", "inf", "zeros")
-_WIDTHS = (8, 11, 11, 11, 11, 7, 7, 7)
+_NUMBERS = ("step", "exec", "row")  # of Graph Execution, where neither of the others is known
+_NUMBER_WIDTHS = (8, 11, 11)
+_TITLES = ("min", "max", "|max|", "NaN", "inf", "zeros")
+_WIDTHS = (11, 11, 11, 7, 7, 7)
 _UNMEASURED = "No curve: nothing finite was measured, which ADAPTIVE does."
 _ONLY_BAD = "No curve: none was measured before it was bad."
 _LEAST_PLOT = 24, 4  # cells across and down: smaller curves tell nothing
@@ -238,27 +240,29 @@ class HistoryTable(VirtualList):
         """Return a row's cells."""
         chosen = row == self.position
         event = self.history.event(row)
-        numbers = zip(self._numbers(event), _WIDTHS, self._numbered(self._chosen), strict=False)
+        shown = self._numbered(self._chosen)
+        numbers = zip(self._numbers(event), _NUMBER_WIDTHS, shown, strict=True)
         cells = [
             (f"{self._charset.focus if chosen else ' '} ", ""),
-            *(_right(_count(number), width) for number, width, is_known in numbers if is_known),
+            *(_right(_count(number), width) for number, width, is_shown in numbers if is_shown),
             *self._values(self.snapshot.summary(event)),
         ]
         return Row(tuple(cells), "focus" if chosen else "")
 
-    def _numbers(self, event: TensorEvent) -> tuple[int | None, int | None]:
-        """Return in which step and in which execution a computation was."""
+    def _numbers(self, event: TensorEvent) -> tuple[int | None, int | None, int]:
+        """Return in which step and in which execution a computation was, and its own number."""
         snapshot = self.snapshot
         in_graph = event.kind == "graph_execution"
         call = snapshot.execution_of(event.index) if in_graph else event.index
-        return step_of(snapshot.run, snapshot.dataflow, event), call
+        return step_of(snapshot.run, snapshot.dataflow, event), call, event.index
 
-    def _are_numbered(self, chosen: int) -> tuple[bool, bool]:
-        """Whether steps and executions are known; neither is of what a data pipeline computes."""
+    def _are_numbered(self, chosen: int) -> tuple[bool, bool, bool]:
+        """Which numbers are shown: steps and executions are unknown of what a pipeline computes."""
         history = self._history(self._tensors[chosen])
         ends = self._numbers(history.event(0)), self._numbers(history.event(len(history) - 1))
-        step, call = ([number is not None for number in some] for some in zip(*ends, strict=True))
-        return any(step), any(call)
+        steps, calls, _ = zip(*ends, strict=True)
+        has_step, has_call = (any(number is not None for number in some) for some in (steps, calls))
+        return has_step, has_call, not (has_step or has_call)
 
     def _values(self, summary: TensorSummary | None) -> list[Cell]:
         if summary is None:
@@ -268,21 +272,21 @@ class HistoryTable(VirtualList):
             infinite = summary.neg_inf + summary.pos_inf
         if summary.largest is not None:
             numbers = (summary.minimum, summary.maximum, summary.largest)
-            extremes = [_right(f"{number:.4g}", _WIDTHS[2]) for number in numbers]
+            extremes = [_right(f"{number:.4g}", _WIDTHS[0]) for number in numbers]
         else:
             none_finite = (infinite or 0) + (summary.nan or 0) == summary.size
             text = "none finite" if none_finite else "not measured"
-            extremes = [_right(text, sum(_WIDTHS[2:5]), "faint")]
+            extremes = [_right(text, sum(_WIDTHS[:3]), "faint")]
         counts = (summary.nan, "bad"), (infinite, "bad"), (summary.zero, "")
         return extremes + [
             _right(_share(count, summary.size), width, style if count else "dim")
-            for (count, style), width in zip(counts, _WIDTHS[5:], strict=True)
+            for (count, style), width in zip(counts, _WIDTHS[3:], strict=True)
         ]
 
     def head(self, width: int, height: int) -> Sequence[Line]:
         """Return the curves, what is bad below them, and the titles of the columns."""
-        shown = *self._numbered(self._chosen), *(True for _ in _TITLES[2:])
-        columns = zip(_TITLES, _WIDTHS, shown, strict=True)
+        shown = *self._numbered(self._chosen), *(True for _ in _TITLES)
+        columns = zip(_NUMBERS + _TITLES, _NUMBER_WIDTHS + _WIDTHS, shown, strict=True)
         texts = "".join(f"{title:>{w}}" for title, w, is_shown in columns if is_shown)
         titles: Line = ((f"  {texts}", "dim"),)
         lines = height // 2 - 3
