@@ -64,6 +64,19 @@ async def test_code_stands_below_its_frame_where_it_has_no_room_beside(
         assert opened.focus.place.line == 183, "a click on the code is one on its frame"
 
 
+async def test_code_is_on_several_lines_where_some_are_left(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (120, 56)) as opened:
+        await opened.press("a", "6")
+        lines = [line.rpartition("││")[2].rstrip(" │") for line in opened.screen().splitlines()]
+        frame = next(i for i, line in enumerate(lines) if line.startswith("▶ loss "))
+        assert lines[frame + 1 : frame + 3] == [
+            "      diff = -labels * tf.math.log(probs) #",
+            "      BUG: probs may hold zeros",
+        ]
+
+
 async def test_code_goes_from_below_its_frame_to_beside_it_where_there_is_room(
     open_app: Open, logdirs: RecordedLogdirs
 ) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _TALL = 6
 _LEAST_CODE = 16  # less of a line of code tells nothing
+_INDENT = 6  # of code below its frame
 
 
 class FrameRows(Rows):
@@ -83,7 +84,8 @@ class StackLine:
 
     Attributes:
         row: Which row it is, or is below.
-        code: The code of that row's frame, where that stands below it; "" for the row itself.
+        code: What of the code of that row's frame stands on this line below it, as it is shown; ""
+            for the row itself.
     """
 
     row: int
@@ -105,26 +107,43 @@ class StackTrace(Pane):
         self._lines = []
         for number in range(len(rows)):
             self._lines.append(StackLine(number))
-            if number in below:
-                self._lines.append(StackLine(number, below[number]))
+            self._lines += [StackLine(number, code) for code in below.get(number, ())]
         return len(self._lines)
 
-    def _told_below(self, rows: Sequence[FoldedRow]) -> dict[int, str]:
-        """Return the code to show below frames, by their rows.
+    def _told_below(self, rows: Sequence[FoldedRow]) -> dict[int, list[str]]:
+        """Return the lines of code to show below frames, by their rows.
 
-        It stands beside them where all of it fits there; below where it fits there; else some of
-        it, cut beside them, or of the innermost below.
+        Code stands beside them where all of it fits there; below where it fits there; else some of
+        it, cut beside them, or of the innermost below. Where lines are left it is on several.
         """
         height = self.size.height
         lines = height - (height >= _TALL) - len(rows)
-        codes = [(number, code) for number, row in enumerate(rows) if (code := self._code(row))]
+        told = ((number, self.charset.safe(self._code(row))) for number, row in enumerate(rows))
+        codes = [(number, code) for number, code in told if code]
         if lines <= 0 or not codes:
             return {}
         self._fit(rows, self.line_width)
         beside = self._room_for_code(self.line_width)
         if all(cell_len(code) <= beside for _, code in codes):
             return {}
-        return dict(codes[-lines:]) if len(codes) <= lines or beside < _LEAST_CODE else {}
+        if len(codes) > lines and beside >= _LEAST_CODE:
+            return {}
+        return self._in_lines(codes[-lines:], lines)
+
+    def _in_lines(self, codes: Sequence[tuple[int, str]], lines: int) -> dict[int, list[str]]:
+        """Return codes on at most so many lines: what is left of them is for the innermost first.
+
+        Args:
+            codes: Codes by their rows.
+            lines: How many lines there are; at least one a code.
+        """
+        width, left = max(1, self.line_width - _INDENT), lines - len(codes)
+        told = {}
+        for number, code in reversed(codes):
+            fits = cell_len(code) <= width
+            told[number] = [code] if fits else self.charset.wrapped(code, width, 1 + left)
+            left -= len(told[number]) - 1
+        return told
 
     def find_cursor(self) -> int | None:
         """See `VirtualList`."""
@@ -146,7 +165,7 @@ class StackTrace(Pane):
         """See `VirtualList`."""
         line = self._lines[row]
         if line.code:
-            return Row((("      " + self.charset.safe(line.code), "dim"),))
+            return Row(((" " * _INDENT + line.code, "dim"),))
         frame_row = self._rows[line.row]
         selected = row == self.cursor
         mark = self.charset.focus if selected else " "
