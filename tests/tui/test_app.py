@@ -492,6 +492,13 @@ async def test_waits_for_a_run_and_grows_with_it(logdirs: RecordedLogdirs, tmp_p
         assert app.session.focus.graph_execution == 7, "the first root"
 
 
+async def test_where_there_is_no_dump_nothing_is_said_of_it(tmp_path: Path) -> None:
+    app = TfdbgApp(str(tmp_path))
+    async with app.run_test() as pilot:
+        await pilot.press("exclamation_mark")
+        assert app.query_one(KeyBar).message == "there is no dump yet"
+
+
 async def test_a_click_above_all_goes_to_the_first_root(
     open_app: Open, logdirs: RecordedLogdirs
 ) -> None:

@@ -305,7 +305,9 @@ class Commands:
         from tfdbg_tui.tui.screens.notes import NotesScreen
 
         snapshot = self._session.snapshot
-        if snapshot is None or not snapshot.notes:
+        if snapshot is None:
+            self._parts.say("there is no dump yet")
+        elif not snapshot.notes:
             self._parts.say("nothing is wrong with this dump, as far as can be told")
         else:
             self._app.push_screen(NotesScreen(snapshot.notes, self._charset))

@@ -16,6 +16,7 @@ from tfdbg_tui.tui.widgets import curves
 from tfdbg_tui.tui.widgets.cells import in_lines
 from tfdbg_tui.tui.widgets.virtual_list import Row, VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -38,6 +39,7 @@ _NUMBER_WIDTHS = (8, 11, 11)
 _TITLES = ("min", "max", "|max|", "NaN", "inf", "zeros")
 _WIDTHS = (11, 11, 11, 7, 7, 7)
 _UNMEASURED = "No curve: nothing finite was measured, which ADAPTIVE does."
+_WHOLE = "No curve: whole tensors are on record, of which each row tells the numbers."
 _ONLY_BAD = "No curve: none was measured before it was bad."
 _LEAST_PLOT = 24, 4  # cells across and down: smaller curves tell nothing
 
@@ -301,10 +303,16 @@ class HistoryTable(VirtualList):
         drawn = [curves.Curve(self._places(one), self._heights(one)) for one in shown]
         if all(np.isnan(curve.numbers).all() for curve in drawn):
             measured = any((~np.isnan(history.largest)).any() for history in shown)
-            return [((_ONLY_BAD if measured else _UNMEASURED, "dim"),)]
+            told = _ONLY_BAD if measured else _WHOLE if self._is_whole() else _UNMEASURED
+            return [((told, "dim"),)]
         limit = MAX_FINITE.get(self.history.dtype or "")
         size = width, height
         return curves.draw(drawn, chosen - first, limit, size, self._charset)
+
+    def _is_whole(self) -> bool:
+        """Whether tensors are on record themselves: their numbers are read row by row."""
+        latest = self.snapshot.summary(self.history.latest)
+        return latest is not None and latest.mode == TensorDebugMode.FULL_TENSOR
 
     def _heights(self, history: History) -> curves.Floats:
         """Return what is drawn of a tensor: ∞ where it becomes that, and nothing while it is bad.
@@ -344,7 +352,8 @@ class HistoryTable(VirtualList):
         """Return what is known of the whole history."""
         history = self.history
         known = history.largest[~np.isnan(history.largest)]
-        parts = [f"{len(known):,} of {len(history):,} measured"]
+        whole = not known.size and self._is_whole()
+        parts = [] if whole else [f"{len(known):,} of {len(history):,} measured"]
         if known.size:
             least, most = f"{known.min():.3g}", f"{known.max():.3g}"
             parts.append(f"|max| from {least} to {most}" if least != most else f"|max| {most}")
