@@ -15,6 +15,7 @@ from tensorflow.python.debug.lib import debug_events_reader  # noqa: E402
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.encode import summaries  # noqa: E402
 from tfdbg_tui.dump.encode.causes import Measured  # noqa: E402
+from tfdbg_tui.dump.encode.records import Batch  # noqa: E402
 from tfdbg_tui.dump.observe import graph_executions, magnitudes, row_queue  # noqa: E402
 
 if TYPE_CHECKING:
@@ -383,3 +384,30 @@ def test_measured_executions_that_are_healthy_are_written_together(
         largest = [*(factor * (number + 1) for number in range(4)), factor * -5]
         sizes = [65 * length for length in (*lengths, 9)]
         assert told == list(zip([0, 1, 2, 3, None], sizes, largest, largest, strict=True))
+
+
+@tf.function(input_signature=[tf.TensorSpec([64, 128], tf.float32)])
+def masked(x: Any) -> Any:
+    return tf.exp(tf.where(x > 0.0, x, -np.inf))
+
+
+def test_a_bad_constant_keeps_measured_executions_apart_for_a_while_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches: list[Batch] = []
+
+    def batch(*args: Any) -> Batch:
+        batches.append(Batch(*args))
+        return batches[-1]
+
+    monkeypatch.setattr(graph_executions, "Batch", batch)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, magnitudes_every=1)
+    for number in range(summaries.TIMES_DETAILED + 5):
+        with tfdbg_tui.step(number):
+            masked(tf.fill([64, 128], 0.5))
+    tfdbg_tui.disable_dump_debug_info()
+    assert len(batches) == summaries.TIMES_DETAILED
+    run = tfdbg_tui.open_run(tmp_path)
+    found = [t.summary for t in run.graph_executions if t.op_name == "Exp"]
+    assert {of.maximum for of in found} == {float(np.exp(np.float32(0.5)))}
+    assert len(found) == summaries.TIMES_DETAILED + 5

@@ -75,14 +75,22 @@ class GraphExecutions:
         records = [group.records for group in groups]
         heads = taken.heads()
         ends = np.append(heads[1:], len(taken.rows))
-        keys = taken.rows[heads, KEY]
-        extremes = _extremes(groups, taken, heads) if not self._freezes else {}
-        alone = self._are_queued_alone(groups, np.where(keys > 0, -1, taken.which[heads]))
+        which, keys = taken.which[heads], taken.rows[heads, KEY]
+        of_each = [groups[number] for number in which.tolist()]
+        is_measured = np.array(
+            [key > 0 and group.is_healthy(key) for group, key in zip(of_each, keys, strict=True)],
+            bool,
+        )
+        alone = self._are_queued_alone(groups, np.where((keys <= 0) | is_measured, which, -1))
+        measured = np.flatnonzero(is_measured & ~alone).tolist()
+        extremes = {
+            int(keys[place]): of_each[place].take_extremes(keys[place]) for place in measured
+        }
         is_bad = keys != 0
         taken = _set_apart(taken, heads[is_bad | alone])
         tells_all = (keys == COUNTED) | (keys <= FIRST_SETTLED)
-        is_healthy = ~is_bad | np.isin(keys, list(extremes))
-        single = alone | ~(is_healthy | (tells_all & (not self._watches_bad)))
+        together = ~is_bad | is_measured | (tells_all & (not self._watches_bad))
+        single = alone | ~together
         done = 0
         for head, end in zip(heads[single].tolist(), ends[single].tolist(), strict=True):
             self._add_together(taken[done:head], records, extremes)
@@ -163,25 +171,6 @@ class GraphExecutions:
         """
         message, self._bad_message = self._bad_message, None
         return message if call.bad is None else call.bad[1]
-
-
-def _extremes(
-    groups: Sequence[Group], taken: QueueRows, heads: npt.NDArray[np.int64]
-) -> dict[int, npt.NDArray[np.float64]]:
-    """Return what was measured in executions of which nothing else is told, by their keys.
-
-    Args:
-        groups: The groups that the rows refer to.
-        taken: The rows.
-        heads: Where those of each execution begin.
-    """
-    found = {}
-    for head in heads[taken.rows[heads, KEY] > 0].tolist():
-        key = int(taken.rows[head, KEY])
-        extremes = groups[taken.which[head]].take_healthy_extremes(key)
-        if extremes is not None:
-            found[key] = extremes
-    return found
 
 
 def _set_apart(taken: QueueRows, heads: npt.NDArray[np.int64]) -> QueueRows:

@@ -174,15 +174,13 @@ class Group:
             values["iteration"] = [rows[:1, queue_rows.ITERATION]]
         return values | self._found.pop(key) if key > 0 else values
 
-    def take_healthy_extremes(self, key: int) -> Float64Array | None:
-        """Return what was measured in an execution, where there is nothing else to tell of it.
-
-        Args:
-            key: That in its rows.
-        """
+    def is_healthy(self, key: int) -> bool:
+        """Return whether of an execution, by the key in its rows, only extremes are to be told."""
         found = self._found.get(key, {})
-        if self.plan.has_bad_constants or "extremes" not in found or len(found["details"][0]):
-            return None
+        return "extremes" in found and not len(found["details"][0])
+
+    def take_extremes(self, key: int) -> Float64Array:
+        """Return what was measured in an execution that is healthy, by the key in its rows."""
         extremes: Float64Array = self._found.pop(key)["extremes"][0]
         return extremes
 
