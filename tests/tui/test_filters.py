@@ -216,9 +216,20 @@ async def test_a_long_filter_is_cut_and_what_it_finds_is_not(
     open_app: Open, logdirs: dict[str, Path]
 ) -> None:
     async with open_app(logdirs["mnist"]) as opened:
-        await opened.press("a", "L", "backslash", *" step=6 bad size>1", "enter")
+        await opened.press("a", "L", "backslash", *" step=6 bad size>1 rank>0", "enter")
         text = opened.focus.filter_of("graph_execution")
-        assert text == "line=debug_mnist.py:183 step=6 bad size>1"
-        assert "line=debug_mnist.py:183 step…: 2 " in opened.screen()
+        assert text == "line=debug_mnist.py:183 step=6 bad size>1 rank>0"
+        assert "Graph Execution  line=debug_mnist.py:183 step=6 bad siz" in opened.screen()
+        assert "…: 2 " in opened.screen()
         await opened.press("s", *"zero", "enter")
         assert "…: 2 · by zero " in opened.screen()
+
+
+async def test_a_filter_takes_the_room_of_the_place_in_the_list(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["concise_health"], (80, 24)) as opened:
+        await opened.press("2", "z", "backslash", *"zero>50%", "enter")
+        assert " 0 of 27 · zero>50%: 0 (not on record: 27) " in opened.screen()
+        await opened.press("backslash", *" zero>51%", "enter")
+        assert " Timeline  zero>50% zero>51%: 0 (not on record: 27) " in opened.screen()

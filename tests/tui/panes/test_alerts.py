@@ -116,3 +116,31 @@ async def test_the_root_of_a_pipeline_is_in_the_step_that_uses_it(
         await opened.app.workers.wait_for_complete()
         await opened.pilot.pause()
         assert "1 bad tensor in no step, used first in step 2" in opened.screen()
+
+
+async def test_a_name_before_a_title_is_told_once_and_cuts_no_title(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "one_step_on_data_of_the_model")
+    for number in (1, 2):
+        name = f"gradient_tape/discriminator_1/global_max_pooling2d_1/truediv_{number}"
+        made.op("f", "RealDiv", name, line=410)
+        made.trace("f", name, NAN)
+    made.open()
+    for size in ((120, 40), (200, 60)):
+        async with open_app(tmp_path, size) as opened:
+            await opened.press("1", "z")
+            rows = [line for line in opened.screen().split("\n") if "harmless 1 " in line]
+            assert len(rows) == 2
+            for row in rows:
+                assert row.count("/global_max_pooling2d_1/truediv_") == 1
+                assert " First seen here " in row
+                assert "pooling2d_1…" not in row
+                assert "one_step_on_data_of_the_model " in row or size < (200, 60)
+    async with open_app(tmp_path, (200, 60)) as opened:
+        alerts = "".join(line[:54] + "\n" for line in opened.screen().split("\n"))
+        assert ":410 " in alerts
+        assert " one_step_on_data_of_the_model " in alerts, "what has no room has a line"
+    async with open_app(tmp_path, (120, 40)) as opened:
+        assert ":410…" not in opened.screen()

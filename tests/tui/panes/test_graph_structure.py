@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tests.diagnosis.tiny import Program
+from tfdbg_tui.tui.panes.graph_structure import GraphStructure
 from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -110,3 +111,23 @@ async def test_between_which_numbers_tensors_are_stands_in_a_wide_tree(
 def _row_of(opened: Opened, name: str) -> str:
     rows = (line for line in opened.screen().split("\n") if f" {name} " in line)
     return next(row.rpartition(f" {name} ")[2] for row in rows)
+
+
+async def test_the_words_of_a_boundary_are_broken_where_they_read_well(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.execution("Add", [], {1: np.full(3, np.inf, np.float32)})
+    made.open()
+    words = "variable dense_logits/kernel, step 47"
+    async with open_app(tmp_path) as opened:
+        pane = opened.app.query_one(GraphStructure)
+        assert pane._boundary_lines(words, 50, 40) == ([], words)
+        assert pane._boundary_lines(words, 35, 25) == (
+            ["variable dense_logits/kernel,"],
+            "step 47",
+        )
+        assert pane._boundary_lines("call one_step_on_data(data_1)", 35, 25) == (
+            ["call"],
+            "one_step_on_data(data_1)",
+        )

@@ -5,6 +5,9 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from tests.diagnosis.tiny import Program
 from tfdbg_tui.tui.panes.timeline import ExecutionTimeline
 from tfdbg_tui.tui.terminal.text import UNICODE
 from tfdbg_tui.wire import events, omissions, tfrecord
@@ -35,3 +38,18 @@ async def test_pauses_of_recording_are_shown(
         assert opened.app.query_one(ExecutionTimeline).page_rows < 8
         await opened.press("z")
         assert opened.app.query_one(ExecutionTimeline).page_rows > 20, "boxes fill a tall pane"
+
+
+async def test_what_is_told_of_an_execution_takes_the_blank_lines_kept_for_it(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.execution("SparseSoftmaxCrossEntropyWithLogits" * 2, [], {1: np.zeros(3, np.float32)})
+    made.open()
+    async with open_app(tmp_path, (80, 24)) as opened:
+        await opened.press("2")
+        lines = opened.screen().split("\n")
+        at = next(y for y, line in enumerate(lines) if "0 in → 1 out" in line)
+        assert lines[at].strip().endswith("FULL_HEALTH")
+        assert lines[at - 1].strip().endswith("CrossEntropyWithLogits")
+        assert ":0 float32" in lines[at + 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfdbg_tui.tui.widgets.cells import in_lines
+from tfdbg_tui.tui.widgets.cells import broken, in_lines
 
 
 def test_parts_that_do_not_fit_on_one_line_go_to_the_next() -> None:
@@ -11,3 +11,12 @@ def test_parts_that_do_not_fit_on_one_line_go_to_the_next() -> None:
     assert told == ["three bad; two of nine", "the last one"]
     assert len(in_lines(parts, "; ", 36)) == 1
     assert in_lines([], "; ", 36) == ()
+
+
+def test_a_line_is_broken_between_its_cells() -> None:
+    name, dot, count, step = ("Log", "strong"), (" · ", "faint"), ("1 in → 1 out", ""), ("2", "dim")
+    line = ((" ", ""), name, dot, count, dot, step)
+    assert broken(line, 40, 2) == (line,)
+    assert broken(line, 20, 2) == (line[:4], (("  ", ""), step))
+    assert broken(line, 13, 1) == (line[:2], ((" ", ""), count), ((" ", ""), step))
+    assert broken((), 12, 1) == ((),)

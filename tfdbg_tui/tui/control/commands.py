@@ -270,7 +270,7 @@ class Commands:
             places = bad_elements_text(snapshot.summary(event))
             known = f"; bad elements: {places}" if places else ""
             self._parts.say(
-                f"its values were not recorded: X does, or --tensor-debug-mode FULL_TENSOR{known}"
+                f"values not recorded: X does{known}; so does --tensor-debug-mode FULL_TENSOR"
             )
         else:
             name = name_of(snapshot.run, event)

@@ -20,7 +20,7 @@ from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.functions import EAGER, told_functions
 from tfdbg_tui.tui.terminal.text import compact
-from tfdbg_tui.tui.widgets.cells import indented, joined
+from tfdbg_tui.tui.widgets.cells import in_lines, indented, joined, width_of
 from tfdbg_tui.tui.widgets.chips import BRIEF, brief_beside, brief_text, flush_right, in_brief
 from tfdbg_tui.tui.widgets.names import Column, least_of, least_width, split_name, with_columns
 from tfdbg_tui.tui.widgets.virtual_list import Row
@@ -205,16 +205,19 @@ class Alerts(Pane):
         room = width - 2 - count_width
         cells: list[Cell] = [(f"{fold if count else ' '} ", "dim")]
         above, before = split_name(self._before_title(group), room // 2, width - 3, self.charset)
+        place_width = _PLACE if width >= _WIDE and finding.location is not None else 0
         if before:
-            before = self.charset.fit_name(before, min(cell_len(before), room // 2))
+            beside_title = room - place_width - cell_len(finding.title) - 1
+            most = max(least_width(before), beside_title)
+            before = self.charset.fit_name(before, min(cell_len(before), most))
             cells.append((before + " ", style))
             room -= cell_len(cells[-1][0])
-        place_width = _PLACE if width >= _WIDE and finding.location is not None else 0
         title_width = max(0, room - place_width)
         if width >= _VERY_WIDE:
             title_width = min(title_width, self._longest_title() + 2)
-            text = self.charset.safe(self._where(finding.event))
-            told = (self.charset.fit(text, room - place_width - title_width), "dim")
+            beside = room - place_width - title_width
+            text = self._where(finding.event, beside, named=bool(before))
+            told = (self.charset.fit(text, beside), "dim")
         else:
             told = ("", "")
         cells += [(self.charset.fit(finding.title, title_width), style), told]
@@ -229,11 +232,23 @@ class Alerts(Pane):
         groups = ALERTS.groups(self.snapshot, self.session.focus) or ()
         return max((cell_len(group.finding.title) for group in groups), default=0)
 
-    def _where(self, event: TensorEvent) -> str:
-        """Return a tensor's name, its function and its step."""
-        facts = self._facts_of(event)
-        parts = self.snapshot.tensor_name(event), facts["function"], facts["step"]
-        return f" {self.charset.dot} ".join(filter(None, parts))
+    def _where(self, event: TensorEvent, room: int, *, named: bool) -> str:
+        """Return a tensor's name, its function and its step.
+
+        Args:
+            event: The tensor.
+            room: Cells for them: a longer name is cut before its last two parts.
+            named: Whether its name is told already.
+        """
+        facts, between = self._facts_of(event), f" {self.charset.dot} "
+        told = between.join(filter(None, (facts["function"], facts["step"])))
+        if named:
+            return told
+        name = self.charset.safe(self.snapshot.tensor_name(event))
+        beside = room - cell_len(between + told)
+        most = max(least_width(name), beside)
+        name = self.charset.fit_name(name, min(cell_len(name), most))
+        return between.join(filter(None, (name, told)))
 
     def _alike(self, group: AlertGroup) -> Sequence[Finding]:
         """Return the causes, itself among them, that have the title of a cause."""
@@ -335,7 +350,7 @@ class Alerts(Pane):
         card = (
             (),
             *self._text(finding.title, room, "strong"),
-            *self.name_in_full(*self._name_and_place(finding), width, " "),
+            *self._named(finding, width),
             *self._text(finding.evidence, room, ""),
             *self._text(fix, room, "good"),
             *(() if self.cursor is None else (((" w", "key"), (" why", "dim")),)),
@@ -384,7 +399,18 @@ class Alerts(Pane):
         room = max(min(least_width(name), width - 2), width - cell_len(facts[0][0]) - 5)
         name = self.charset.fit_name(name, min(cell_len(name), room))
         told = self.charset.sentence(title) or name
-        return joined([(told, "strong"), *facts], f" {self.charset.dot} ")
+        line = joined([(told, "strong"), *facts], f" {self.charset.dot} ")
+        if width_of(line) > width - 1:  # part of a line's number would be another one
+            return joined([(told, "strong"), facts[0]], f" {self.charset.dot} ")
+        return line
+
+    def _named(self, finding: Finding, width: int) -> tuple[Line, ...]:
+        """Return lines with the name of a cause's tensor, and where it is."""
+        name, facts = self._name_and_place(finding)
+        *begin, end = self.name_in_full(name, (), width, " ")
+        parts = [end, *((fact,) for fact in facts if fact[0])]
+        first, *others = in_lines(parts, f" {self.charset.dot} ", width - 1)
+        return (*begin, first, *(((" ", ""), *line) for line in others))
 
     def _name_and_place(self, finding: Finding) -> tuple[str, list[Cell]]:
         place = _short(finding.location) if finding.location else ""

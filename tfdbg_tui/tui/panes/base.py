@@ -11,7 +11,7 @@ from textual.scrollbar import ScrollBarRender
 
 from tfdbg_tui.diagnosis import BUFFERING, breadcrumb
 from tfdbg_tui.tui.session.snapshot import NOTHING_YET
-from tfdbg_tui.tui.widgets.cells import joined
+from tfdbg_tui.tui.widgets.cells import broken, joined
 from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
-_FRAME = 13  # cells of a title that hold no words: corners, the key, spaces, dots
+_FRAME = 10  # cells of a title that hold no words: corners, the key, spaces
 _NAME_LINES = 3  # of a name that is told in full
 _CENTRED = 2  # lines of a sentence; more of them begin below each other
 
@@ -160,8 +160,20 @@ class Pane(VirtualList):
         not_told = f" (not on record: {unknown:,})" if unknown else ""
         found_words = f": {count:,}{more}{not_told}"
         others = self.spec.title + beside + found_words + self.sort_words()
-        text = charset.fit(text, min(len(text), max(1, self.size.width - len(others) - _FRAME)))
-        return f" {charset.dot} {text}{found_words}"
+        start = f" {charset.dot} "
+        frame = _FRAME + (len(start) if beside else 0)
+        text = charset.fit(text, min(len(text), max(1, self.size.width - len(others) - frame)))
+        return f"{start}{text}{found_words}"
+
+    def position_and_filter(self, position: str) -> str:
+        """Return what the title says of the place in the list, and of its filter.
+
+        The place gives way to a filter that has no room beside it.
+        """
+        told, alone = self.filter_words(position), self.filter_words()
+        if cell_len(told) < cell_len(alone):
+            return alone.removeprefix(f" {self.charset.dot} ")
+        return position + told
 
     @property
     def _filtered(self) -> Sequence[Listed]:
@@ -285,6 +297,27 @@ class Pane(VirtualList):
         *begin, end = self.charset.name_lines(name, room, _NAME_LINES)
         facts = joined([(end, "strong"), *facts], f" {self.charset.dot} ")
         return (*(((start + text, "strong"),) for text in begin), ((start, ""), *facts))
+
+    def on_blank_lines(self, lines: Sequence[Line], width: int, blank: int) -> tuple[Line, ...]:
+        """Return lines below the rows, those that are too long on as many as there is room for.
+
+        Args:
+            lines: The lines.
+            width: Cells of a line.
+            blank: How many more there may be.
+        """
+        told: list[Line] = []
+        for line in lines:
+            pieces = broken(line, width, 3)
+            if len(pieces) > 1 + max(0, blank):
+                pieces = (line,)
+            told += pieces
+            blank -= len(pieces) - 1
+        return tuple(told)
+
+    def lines_left(self, height: int, lines: int) -> int:
+        """Return how many lines the head, the rows and so many lines below them leave blank."""
+        return height - len(self._head) - self.row_count - lines
 
     def layer_line(self, event: TensorEvent | None) -> tuple[Line, ...]:
         """Return a line that says which layer a tensor is of; none where it is of none."""

@@ -234,7 +234,8 @@ class GraphExecutionPane(Pane):
         if trace.unreadable is not None:
             values = ((self.charset.safe(f"unreadable: {trace.unreadable}"), "dim"),)
         name = self.name_in_full(trace.tensor_name, facts, width)
-        return (*name, *self.layer_line(event), (("  ", ""), *values))
+        lines = (*name, *self.layer_line(event), (("  ", ""), *values))
+        return self.on_blank_lines(lines, width, self.lines_left(height, len(lines)))
 
     def summary(self) -> str:
         """See `Pane`."""
@@ -243,7 +244,7 @@ class GraphExecutionPane(Pane):
             return ""
         total = len(snapshot.run.graph_executions)
         position = f"{index:,} of {total:,}"
-        return f"{position}{self.filter_words(position)}{self.sort_words()}"
+        return self.position_and_filter(position) + self.sort_words()
 
 
 def _is_there(snapshot: Snapshot | None) -> bool:
@@ -271,5 +272,5 @@ SPEC = PaneSpec(
     total=lambda snapshot: len(snapshot.run.graph_executions),
     beside_why=frozenset({"wide"}),
     is_there=_is_there,
-    missing="no tensors of graphs are recorded: what ran eagerly is in Python Execution Timeline",
+    missing="no tensors of graphs are recorded: eager ops are in Python Execution Timeline",
 )

@@ -146,7 +146,7 @@ class GraphStructure(Pane):
         room = self._table_width - len(mark) - sum(len(text) for text, _ in lines) - 2
         if shown.node.is_boundary:
             text, style = self._health(shown.node)
-            above, ruled = self._boundary(shown, room - self._health_width)
+            above, ruled = self._boundary(shown, room)
             cells = (*ruled, (" ", ""), *chips.flush_right(text, self._health_width, style))
         else:
             above, cells = self._op(shown, room)
@@ -180,14 +180,34 @@ class GraphStructure(Pane):
         return "".join(f"{down} " if passes else "  " for passes in shown.guides)
 
     def _boundary(self, shown: TreeRow, room: int) -> tuple[list[Cell], Line]:
-        """Return a ruled line with a name in it, and what of that has no room in it."""
-        across = self.charset.tree.across
+        """Return a ruled line with a name in it, and what of that has no room in it.
+
+        Args:
+            shown: The row.
+            room: Cells for the line and what is told behind it.
+        """
         words = self.charset.safe(boundary_words(self.snapshot, shown.node) + _again(shown))
-        room_of_words = max(1, room - 2)
-        words = self._without_scopes(words, room_of_words)
-        *above, words = self.charset.wrapped(words, room_of_words)
-        rule = across * max(0, room - cell_len(words) - 2)
+        room_of_rule = room - self._health_width
+        above, words = self._boundary_lines(words, max(1, room - 2), max(1, room_of_rule - 2))
+        rule = self.charset.tree.across * max(0, room_of_rule - cell_len(words) - 2)
         return [(line, "call") for line in above], ((f" {words} ", "call"), (rule, "faint"))
+
+    def _boundary_lines(self, words: str, room: int, room_in_rule: int) -> tuple[list[str], str]:
+        """Return lines for the beginning of a boundary's words, and what is left for its rule.
+
+        Args:
+            words: What the boundary is.
+            room: Cells of a line.
+            room_in_rule: Cells of the last one.
+        """
+        short = self._without_scopes(words, room_in_rule)
+        if cell_len(short) <= room_in_rule:
+            return [], short
+        begin, comma, end = words.rpartition(", ")
+        above = self.charset.wrapped(self._without_scopes(begin + ",", room), room) if comma else []
+        end = self._without_scopes(end, room_in_rule)
+        *more, end = self.charset.wrapped(end, room_in_rule)
+        return [*above, *more], end
 
     def _without_scopes(self, words: str, width: int) -> str:
         """Return words with the longest name in them cut where all of them have no room."""
@@ -294,7 +314,8 @@ class GraphStructure(Pane):
         ]
         name = self.name_in_full(words, facts, width)
         values = chips.chips(summary, self.charset) if node.event else ()
-        return (*name, *self.layer_line(node.event), (("  ", ""), *values))
+        lines = (*name, *self.layer_line(node.event), (("  ", ""), *values))
+        return self.on_blank_lines(lines, width, self.lines_left(height, len(lines)))
 
     def summary(self) -> str:
         """See `Pane`."""

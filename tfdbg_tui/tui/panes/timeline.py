@@ -217,7 +217,8 @@ class ExecutionTimeline(Pane):
         start = max(0, min(self.session.focus.slot, count - room + len(lines)))
         shown = range(start, min(start + room - len(lines), count))
         lines += [self._tensor(execution, number) for number in shown]
-        return (*lines, *((),) * (room - len(lines)))
+        told = self.on_blank_lines(lines, width, room - len(lines))
+        return (*told, *((),) * (room - len(told)))
 
     def _facts(
         self, snapshot: Snapshot, execution: Execution, width: int, *, is_tall: bool
@@ -279,7 +280,7 @@ class ExecutionTimeline(Pane):
         snapshot, index = self.session.snapshot, self.session.focus.execution
         total = ROWS.total(snapshot) if snapshot else 0
         text = f"{total:,}" if index is None or not total else f"{index:,} of {total:,}"
-        return text + self.filter_words(text)
+        return self.position_and_filter(text)
 
     def on_click(self, event: events.Click) -> None:
         """Tell which box was clicked on, or meant by a click on the overview."""

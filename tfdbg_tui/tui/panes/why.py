@@ -188,7 +188,8 @@ class Why(ChainPane):
             ("~ inferred" if any(k.inferred for k in self.chain.links) else "", "match"),
         ]
         told = self.name_in_full(name, facts, width)
-        return (*told, (("  ", ""), *self._in_and_out(here)))
+        lines = (*told, (("  ", ""), *self._in_and_out(here)))
+        return self.on_blank_lines(lines, width, self.lines_left(height, len(lines)))
 
     def _in_and_out(self, here: FoldedRow) -> Line:
         chain = self.chain

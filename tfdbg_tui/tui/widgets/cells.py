@@ -204,6 +204,31 @@ def joined(cells: Sequence[Cell], separator: str) -> Line:
     return tuple(line)
 
 
+def broken(line: Line, width: int, start: int) -> tuple[Line, ...]:
+    """Return a line on as many lines as it needs, broken between its cells.
+
+    Args:
+        line: The line.
+        width: Cells of a line.
+        start: With how many blank ones all but the first begin.
+    """
+    lines: list[Line] = [()]
+    for cell in line:
+        longer = (*lines[-1], cell)
+        if width_of(lines[-1]) > start and width_of(longer) > width:
+            if _separates(lines[-1][-1]):
+                lines[-1] = lines[-1][:-1]
+            longer = ((" " * start, ""),) if _separates(cell) else ((" " * start, ""), cell)
+            lines.append(())
+        lines[-1] = longer
+    return tuple(lines)
+
+
+def _separates(cell: Cell) -> bool:
+    """Whether a cell only stands between others."""
+    return len(cell[0].strip()) < 2 and cell[0].startswith(" ")
+
+
 def in_lines(parts: Sequence[Line], separator: str, width: int) -> tuple[Line, ...]:
     """Return parts with a separator between them, on as many lines as they need.
 
