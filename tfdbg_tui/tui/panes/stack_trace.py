@@ -140,8 +140,8 @@ class StackTrace(Pane):
         width, left = max(1, self.line_width - _INDENT), lines - len(codes)
         told = {}
         for number, code in reversed(codes):
-            fits = cell_len(code) <= width
-            told[number] = [code] if fits else self.charset.wrapped(code, width, 1 + left)
+            as_it_is = not left or cell_len(code) <= width
+            told[number] = [code] if as_it_is else self.charset.wrapped(code, width, 1 + left)
             left -= len(told[number]) - 1
         return told
 
