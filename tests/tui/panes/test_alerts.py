@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tests.diagnosis.tiny import Program
+from tfdbg_tui.tui.bars.key_bar import KeyBar
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,8 +65,13 @@ async def test_in_a_healthy_run_there_is_nothing_to_list_in_time(
     made.execution("Log", [], {1: np.ones(3, np.float32)})
     made.open()
     async with open_app(tmp_path, (80, 24)) as opened:
-        await opened.press("r")
+        await opened.press("1", "r")
         assert "no tensor with NaN or ∞ has been recorded" in opened.screen()
+        opened.app.query_one(KeyBar).hush()
+        await opened.press()
+        footer = opened.screen().split("\n")[-1]
+        assert "why" in footer
+        assert not re.search("sort|filter|drill in|search", footer), "there are no rows for them"
 
 
 async def test_op_types_get_the_rows_that_no_cause_takes(open_app: Open, tmp_path: Path) -> None:

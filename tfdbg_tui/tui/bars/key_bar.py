@@ -10,6 +10,7 @@ from textual.message import Message
 from tfdbg_tui.tui.actions.keys import shown_key
 from tfdbg_tui.tui.actions.registry import BY_ID, footer_actions
 from tfdbg_tui.tui.bars.session_bar import SessionBar
+from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.widgets.cells import width_of
 
 if TYPE_CHECKING:
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.actions.keymap import Keymap
     from tfdbg_tui.tui.actions.registry import Action
     from tfdbg_tui.tui.session.session import Session
+    from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Line
 
 _MESSAGE_SECONDS = 5.0
 _ALWAYS = 3  # labels: all actions, help and quit
+_OF_ROWS = frozenset({"enter", "filter", "sort", "search"})
 _KEYS_OF_PROMPT = (
     ("enter", "does it"),
     ("tab", "completes"),
@@ -156,7 +159,16 @@ class KeyBar(SessionBar):
         snapshot = self.session.snapshot
         if snapshot is None:
             return action.group == BY_ID["quit"].group
+        if action.id in _OF_ROWS and self._lists_nothing(snapshot):
+            return False
         return len(snapshot.alerts) > 0 or not action.of_alerts or self._is_of_suspects(action)
+
+    def _lists_nothing(self, snapshot: Snapshot) -> bool:
+        """Whether Alerts has the keyboard, and nothing to list."""
+        focus = self.session.focus
+        if focus.pane != ALERTS.PANE or focus.filter_of(focus.pane):
+            return False
+        return snapshot.run.progress.complete and not ALERTS.count(snapshot, focus)
 
     def _is_of_suspects(self, action: Action) -> bool:
         """Whether an action goes to a suspect, as there are no alerts."""
