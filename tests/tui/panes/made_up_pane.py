@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.tui import panes
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
-from tfdbg_tui.tui.widgets.virtual_list import Row
+from tfdbg_tui.tui.widgets.virtual_list import DrawnRow
 
 FRUITS = ("apple", "banana", "cherry", "damson")
 
@@ -41,8 +41,8 @@ class Fruits(Pane):
     def row_state(self, row: int) -> bool:
         return row == self.cursor
 
-    def row(self, row: int, width: int) -> Row:
-        return Row(((FRUITS[row], ""),), "focus" if row == self.cursor else "")
+    def row(self, row: int, width: int) -> DrawnRow:
+        return DrawnRow(((FRUITS[row], ""),), "focus" if row == self.cursor else "")
 
 
 SPEC = PaneSpec(

@@ -22,8 +22,15 @@ from tfdbg_tui.tui.panes.functions import EAGER, told_functions
 from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import in_lines, indented, joined, width_of
 from tfdbg_tui.tui.widgets.chips import BRIEF, brief_beside, brief_text, flush_right, in_brief
-from tfdbg_tui.tui.widgets.names import Column, least_of, least_width, split_name, with_columns
-from tfdbg_tui.tui.widgets.virtual_list import Row
+from tfdbg_tui.tui.widgets.names import (
+    Column,
+    least_of,
+    least_width,
+    shortened,
+    split_name,
+    with_columns,
+)
+from tfdbg_tui.tui.widgets.virtual_list import DrawnRow
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -94,7 +101,7 @@ class Alerts(Pane):
             self._columns,
         )
 
-    def row(self, row: int, width: int) -> Row:
+    def row(self, row: int, width: int) -> DrawnRow:
         """See `VirtualList`."""
         found = ALERTS.at(self.snapshot, self.session.focus, row)
         focused = row == self.cursor
@@ -103,7 +110,7 @@ class Alerts(Pane):
             above, cells = self._cause(found.group, width - 1)
         else:
             above, cells = self._alert(found, width - 1)
-        return Row((mark, *cells), "focus" if focused else "", above)
+        return DrawnRow((mark, *cells), "focus" if focused else "", above)
 
     def _alert(self, found: AlertRow, width: int) -> tuple[Sequence[Line], Line]:
         """Return the row of an alert: its number, tensor and graph, and what is bad in it.
@@ -303,10 +310,11 @@ class Alerts(Pane):
         name = self.charset.safe(self.snapshot.tensor_name(event))
         beside = width - cell_len(place) - 5
         room, below = (width - 2, place) if beside < least_width(name) else (beside, "")
-        name = self.charset.fit_name(name, min(cell_len(name), room))
+        *above, name = shortened(name, room, self.charset)
         named: list[Cell] = [(" " + name, "strong"), ("" if below else place, "dim")]
         return (
             *self._text(f"Closest to {headroom.limit}, of all measured:", width - 2, "dim"),
+            *indented(above, 1, "strong"),
             joined(named, f" {self.charset.dot} "),
             *([((" " + self.charset.fit_path(below, width - 2), "dim"),)] if below else []),
             *self.layer_line(event),
@@ -346,7 +354,7 @@ class Alerts(Pane):
             evidence = self._text(finding.evidence, room, "", lines=min(left, free - 1))
             alike = self._alike(found.group)
             facts = self._facts(found.group, width, finding.title if len(alike) > 1 else "")
-            return (((" ", ""), *facts), *evidence, *told)
+            return (*facts, *evidence, *told)
         card = (
             (),
             *self._text(finding.title, room, "strong"),
@@ -393,16 +401,17 @@ class Alerts(Pane):
         values = flush_right(text.strip(), len(text), style)
         return *indented(named.above, 2), (("  " + named.name, ""), *values, ("  ", ""))
 
-    def _facts(self, group: AlertGroup, width: int, title: str = "") -> Line:
+    def _facts(self, group: AlertGroup, width: int, title: str = "") -> tuple[Line, ...]:
         """Return which tensor a cause is about, or its title, and where it is."""
         name, facts = self._name_and_place(group.finding)
         room = max(min(least_width(name), width - 2), width - cell_len(facts[0][0]) - 5)
-        name = self.charset.fit_name(name, min(cell_len(name), room))
-        told = self.charset.sentence(title) or name
-        line = joined([(told, "strong"), *facts], f" {self.charset.dot} ")
-        if width_of(line) > width - 1:  # part of a line's number would be another one
-            return joined([(told, "strong"), facts[0]], f" {self.charset.dot} ")
-        return line
+        *above, told = (
+            [self.charset.sentence(title)] if title else shortened(name, room, self.charset)
+        )
+        line = joined([(f" {told}", "strong"), *facts], f" {self.charset.dot} ")
+        if width_of(line) > width:  # part of a line's number would be another one
+            line = joined([(f" {told}", "strong"), facts[0]], f" {self.charset.dot} ")
+        return *indented(above, 1, "strong"), line
 
     def _named(self, finding: Finding, width: int) -> tuple[Line, ...]:
         """Return lines with the name of a cause's tensor, and where it is."""

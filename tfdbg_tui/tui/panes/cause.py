@@ -12,7 +12,7 @@ from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import focus_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
-from tfdbg_tui.tui.widgets.virtual_list import Row
+from tfdbg_tui.tui.widgets.virtual_list import DrawnRow
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -125,11 +125,11 @@ class Cause(ChainPane):
         focus = self.session.focus
         return line.first and focus.pane == self.spec.name and line.part == focus.part
 
-    def row(self, row: int, width: int) -> Row:
+    def row(self, row: int, width: int) -> DrawnRow:
         """See `VirtualList`."""
         line = self._lines[row]
         mark = self.charset.focus if self._chosen(line) else " "
-        return Row(((mark, "key"), *line.cells), line.behind)
+        return DrawnRow(((mark, "key"), *line.cells), line.behind)
 
     def summary(self) -> str:
         """See `Pane`: how sure it is."""

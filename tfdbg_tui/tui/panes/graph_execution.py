@@ -24,7 +24,7 @@ from tfdbg_tui.tui.terminal.text import compact, short_device
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import indented, width_of
 from tfdbg_tui.tui.widgets.names import Column, in_column, with_columns
-from tfdbg_tui.tui.widgets.virtual_list import Row
+from tfdbg_tui.tui.widgets.virtual_list import DrawnRow
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -130,7 +130,7 @@ class GraphExecutionPane(Pane):
         focused = index == self.session.focus.graph_execution
         return index, focused, index in self._inputs, self._columns
 
-    def row(self, row: int, width: int) -> Row:
+    def row(self, row: int, width: int) -> DrawnRow:
         """See `VirtualList`."""
         snapshot, columns = self.snapshot, self._columns
         index = ROWS.index(snapshot, self.session.focus, row)
@@ -149,7 +149,7 @@ class GraphExecutionPane(Pane):
             reason = self.charset.safe(f" unreadable: {trace.unreadable}")
             named = with_columns(name, columns.name, (), self.charset)
             above = indented(named.above, width_of(start))
-            return Row((*start, (named.name, ""), (reason, "dim")), behind, above)
+            return DrawnRow((*start, (named.name, ""), (reason, "dim")), behind, above)
         facts, by = self._facts(snapshot, trace), self._sorted_title
         behind_name = [
             Column(facts[t], w, t in FLUSH_RIGHT, stays=t == by, is_path=t in PATHS)
@@ -162,7 +162,7 @@ class GraphExecutionPane(Pane):
             *((text, "dim") for text in named.texts),
             *chips.columns(trace.summary, self.charset, columns.counts),
         )
-        return Row(cells, behind, indented(named.above, width_of(start)))
+        return DrawnRow(cells, behind, indented(named.above, width_of(start)))
 
     def _facts(self, snapshot: Snapshot, trace: GraphExecution) -> dict[str, str]:
         summary = trace.summary

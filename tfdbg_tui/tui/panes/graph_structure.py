@@ -16,7 +16,7 @@ from tfdbg_tui.tui.panes.tree_rows import ROWS, words_of
 from tfdbg_tui.tui.session.tree import ABOVE, UNFOLDED
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.names import Column, least_width, with_columns
-from tfdbg_tui.tui.widgets.virtual_list import Row
+from tfdbg_tui.tui.widgets.virtual_list import DrawnRow
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -133,7 +133,7 @@ class GraphStructure(Pane):
     def _row(self, row: int) -> TreeRow:
         return self.shown_tree.rows[row]
 
-    def row(self, row: int, width: int) -> Row:
+    def row(self, row: int, width: int) -> DrawnRow:
         """See `VirtualList`."""
         shown, selected = self._row(row), row == self.cursor
         behind = "mark" if selected else ""
@@ -152,7 +152,7 @@ class GraphStructure(Pane):
             above, cells = self._op(shown, room)
         beside = (("  ", ""), *self._lines_above(shown))
         lines_above = [(*beside, cell) for cell in above]
-        return Row(((mark, ""), *lines, *cells, (" ", "")), behind, lines_above)
+        return DrawnRow(((mark, ""), *lines, *cells, (" ", "")), behind, lines_above)
 
     def _lines_above(self, shown: TreeRow) -> Line:
         """Return the lines of the tree to the left of the lines of a row above its last one."""

@@ -18,7 +18,7 @@ from tfdbg_tui.tui.session.focus import SourcePlace
 from tfdbg_tui.tui.session.nowhere import NowhereError
 from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import width_of
-from tfdbg_tui.tui.widgets.virtual_list import Row
+from tfdbg_tui.tui.widgets.virtual_list import DrawnRow
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -146,7 +146,7 @@ class SourceCode(Pane):
         place = self.session.focus.place
         return (place.host, place.path) if place else None
 
-    def row(self, row: int, width: int) -> Row:
+    def row(self, row: int, width: int) -> DrawnRow:
         """See `VirtualList`."""
         focused = row == self.cursor
         digits = max(3, len(str(self.row_count)))
@@ -162,7 +162,7 @@ class SourceCode(Pane):
         text = (*text, *self._ops_beside(row + 1, width_of(text), room - len(chip)))
         gap = " " * max(0, room - width_of(text) - len(chip))
         told = ((gap, ""), (chip, "chip-bad")) if chip else ()
-        return Row((number, margin, *text, *told), "focus" if focused else "")
+        return DrawnRow((number, margin, *text, *told), "focus" if focused else "")
 
     def fit_columns(self, rows: range, width: int) -> None:
         """See `VirtualList`: op types begin behind the lines of text, if there is room."""

@@ -13,7 +13,7 @@ from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import focus_frame
 from tfdbg_tui.tui.session.folding import FoldedRow
-from tfdbg_tui.tui.widgets.virtual_list import Row
+from tfdbg_tui.tui.widgets.virtual_list import DrawnRow
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -161,18 +161,18 @@ class StackTrace(Pane):
         state = focus.subject, focus.execution, focus.op, *frames, self._lines[row]
         return *state, row == self.cursor, self._file_of_focus(), self._columns
 
-    def row(self, row: int, width: int) -> Row:
+    def row(self, row: int, width: int) -> DrawnRow:
         """See `VirtualList`."""
         line = self._lines[row]
         if line.code:
-            return Row(((" " * _INDENT + line.code, "dim"),))
+            return DrawnRow(((" " * _INDENT + line.code, "dim"),))
         frame_row = self._rows[line.row]
         selected = row == self.cursor
         mark = self.charset.focus if selected else " "
         behind = "focus" if selected else ""
         if frame_row.folded:
-            return Row(((mark + " ", ""), *self._folded(frame_row)), behind)
-        return Row(self._frame(frame_row, mark, selected=selected, width=width), behind)
+            return DrawnRow(((mark + " ", ""), *self._folded(frame_row)), behind)
+        return DrawnRow(self._frame(frame_row, mark, selected=selected, width=width), behind)
 
     @property
     def _below(self) -> bool:

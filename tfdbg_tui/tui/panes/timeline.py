@@ -15,7 +15,7 @@ from tfdbg_tui.tui.session.focusing import focus_execution, focus_newest, focuse
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import in_lines, joined
-from tfdbg_tui.tui.widgets.virtual_list import Row, VirtualList
+from tfdbg_tui.tui.widgets.virtual_list import DrawnRow, VirtualList
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -134,13 +134,13 @@ class ExecutionTimeline(Pane):
         pauses = tuple(at for at in self.snapshot.run.pauses if at - 1 in boxes)
         return tuple(boxes[:1]), len(boxes), focused if focused in boxes else None, inputs, pauses
 
-    def row(self, row: int, width: int) -> Row:
+    def row(self, row: int, width: int) -> DrawnRow:
         """See `VirtualList`."""
         snapshot = self.snapshot
         executions = snapshot.run.executions
         boxes = self._boxes(row)
         if not boxes:
-            return Row(())
+            return DrawnRow(())
         low, high = executions.alert_rows.searchsorted([boxes[0], boxes[-1] + 1])
         bad = set(executions.alert_rows[low:high].tolist())
         ends = dict.fromkeys(self._ends_of_steps(boxes), (self._border, "faint"))
@@ -160,7 +160,7 @@ class ExecutionTimeline(Pane):
                 cells += [(letter, "focus bold underline"), (self._pointer, "focus")]
             else:
                 cells += [(letter, style), ends.get(index, (" ", "faint"))]
-        return Row(tuple(cells))
+        return DrawnRow(tuple(cells))
 
     def _ends_of_steps(self, boxes: Sequence[int]) -> frozenset[int]:
         """Return the executions behind which another training step begins, marked or counted.

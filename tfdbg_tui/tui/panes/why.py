@@ -22,7 +22,7 @@ from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import indented, width_of
 from tfdbg_tui.tui.widgets.names import Column, least_of, with_columns
-from tfdbg_tui.tui.widgets.virtual_list import Row
+from tfdbg_tui.tui.widgets.virtual_list import DrawnRow
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -64,7 +64,7 @@ class Why(ChainPane):
     def _row(self, row: int) -> FoldedRow:
         return ROWS.rows(self.snapshot, self.session.focus)[row]
 
-    def row(self, row: int, width: int) -> Row:
+    def row(self, row: int, width: int) -> DrawnRow:
         """See `VirtualList`."""
         chain, here, focused = self.chain, self._row(row), row == self.cursor
         name, link = self._row_name(here), chain.links[here.last]
@@ -83,7 +83,7 @@ class Why(ChainPane):
             cells.append((text, self._style(title, here)))
         came_in = self._came_in(here) if self._columns.came_in else ()
         behind = "focus" if focused else ""
-        return Row((*cells, *came_in, *self._values(link)), behind, above)
+        return DrawnRow((*cells, *came_in, *self._values(link)), behind, above)
 
     def _row_name(self, here: FoldedRow) -> str:
         links = self.chain.links

@@ -9,7 +9,7 @@ from tfdbg_tui.tui.panes.joints import joined_cells
 from tfdbg_tui.tui.panes.worker_rows import ROWS, devices_of, sort_of, standings
 from tfdbg_tui.tui.terminal.text import compact
 from tfdbg_tui.tui.widgets.cells import width_of
-from tfdbg_tui.tui.widgets.virtual_list import Row
+from tfdbg_tui.tui.widgets.virtual_list import DrawnRow
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -49,7 +49,7 @@ class Workers(Pane):
         shown = standing.number == self.snapshot.worker
         return standing, member.logdir, member.host, shown, row == self.cursor
 
-    def row(self, row: int, width: int) -> Row:
+    def row(self, row: int, width: int) -> DrawnRow:
         """See `VirtualList`."""
         standing, focused = self._standing(row), row == self.cursor
         member = self.job.report.members[standing.number]
@@ -75,7 +75,7 @@ class Workers(Pane):
             fitted = self.charset.fit_path if title == "logdir" else fit
             text = fitted(facts[title], column - 1)
             cells.append((fit(text, column), "dim"))
-        return Row(tuple(cells), "focus" if focused else "")
+        return DrawnRow(tuple(cells), "focus" if focused else "")
 
     def _optional(self, width: int) -> list[tuple[str, int]]:
         """Return the columns behind the root that there is room for."""

@@ -14,7 +14,7 @@ from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.widgets import curves
 from tfdbg_tui.tui.widgets.cells import in_lines
-from tfdbg_tui.tui.widgets.virtual_list import Row, VirtualList
+from tfdbg_tui.tui.widgets.virtual_list import DrawnRow, VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -238,7 +238,7 @@ class HistoryTable(VirtualList):
         """Return what decides how a row looks."""
         return self.history.event(row), row == self.position
 
-    def row(self, row: int, width: int) -> Row:
+    def row(self, row: int, width: int) -> DrawnRow:
         """Return a row's cells."""
         chosen = row == self.position
         event = self.history.event(row)
@@ -249,7 +249,7 @@ class HistoryTable(VirtualList):
             *(_right(_count(number), width) for number, width, is_shown in numbers if is_shown),
             *self._values(self.snapshot.summary(event)),
         ]
-        return Row(tuple(cells), "focus" if chosen else "")
+        return DrawnRow(tuple(cells), "focus" if chosen else "")
 
     def _numbers(self, event: TensorEvent) -> tuple[int | None, int | None, int]:
         """Return in which step and in which execution a computation was, and its own number."""

@@ -23,8 +23,8 @@ from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.heat_grid import GridPlace, HeatGrid
 from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.widgets.cells import in_lines
-from tfdbg_tui.tui.widgets.names import least_width
-from tfdbg_tui.tui.widgets.virtual_list import Row, VirtualList
+from tfdbg_tui.tui.widgets.names import least_width, shortened
+from tfdbg_tui.tui.widgets.virtual_list import DrawnRow, VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
@@ -296,7 +296,7 @@ class HeatStrips(VirtualList):
         """Return what decides how a row looks."""
         return self._place if row == self._place.row else None, id(self._grid)
 
-    def row(self, row: int, width: int) -> Row:
+    def row(self, row: int, width: int) -> DrawnRow:
         """Return a row's cells."""
         assert self._grid is not None
         shown = self._grid.heat.rows[row]
@@ -311,7 +311,7 @@ class HeatStrips(VirtualList):
                 self._look_of(self._grid, GridPlace(row, side, n)) for n in range(self._grid.bins)
             ]
         cells += self._facts(self._grid, row)
-        return Row(tuple(cells), "mark" if chosen else "")
+        return DrawnRow(tuple(cells), "mark" if chosen else "")
 
     def _facts(self, grid: HeatGrid, row: int) -> Iterator[Cell]:
         """Yield the largest number of each side of a row, and what its layer is, if they fit."""
@@ -384,8 +384,9 @@ class HeatStrips(VirtualList):
         numbers = (self._charset.sentence(told), "bad" if cell.is_bad else "")
         name = self._charset.safe(self._snapshot.tensor_name(cell.event))
         room = max(width - 2 - cell_len(numbers[0]), min(least_width(name), width - 2))
-        name = self._charset.fit_name(name, min(cell_len(name), room))
-        below = in_lines([(numbers,), ((f"  {name}", "dim"),)], "", width)
+        *above, name = shortened(name, room, self._charset)
+        names = [((f"  {line}", "dim"),) for line in (*above, name)]
+        below = in_lines([(numbers,), *names], "", width)
         head = self._charset.fit_path(what, width - len(side) - len(when) - 2)
         return ((f"{side}{when}  ", ""), (head, "strong")), *below
 

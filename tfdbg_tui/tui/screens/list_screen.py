@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
+from tfdbg_tui.tui.widgets.names import least_width
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -71,8 +72,9 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
 
     def _title(self) -> Content:
         text = self._charset.safe(self.title_text())
-        room = self.app.size.width - cell_len(text) - _CORNERS
-        name = self._charset.fit_name(self.title_name(), room).rstrip()
+        name, room = self._charset.safe(self.title_name()), self.app.size.width - _CORNERS
+        name = self._charset.fit_name(name, max(room - cell_len(text), least_width(name))).rstrip()
+        text = self._charset.fit(text, min(cell_len(text), max(0, room - cell_len(name))))
         return Content(f"{name}  {text}" if name else text)
 
     def title_name(self) -> str:

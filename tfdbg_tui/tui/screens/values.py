@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.widgets.tensor_view import TensorView
-from tfdbg_tui.tui.widgets.virtual_list import Row, VirtualList
+from tfdbg_tui.tui.widgets.virtual_list import DrawnRow, VirtualList
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -215,10 +215,10 @@ class TensorGrid(VirtualList):
         here = column if at == row else None
         return self.shows_histogram, self._shown, table, here, id(self.view.elements)
 
-    def row(self, row: int, width: int) -> Row:
+    def row(self, row: int, width: int) -> DrawnRow:
         """Return a row's cells."""
         if self.shows_histogram:
-            return Row(self._bars[row])
+            return DrawnRow(self._bars[row])
         _, at, chosen = self.view.place
         cells = [(self._row_label(row), "faint")]
         for column in self._shown:
@@ -228,7 +228,7 @@ class TensorGrid(VirtualList):
             if (row, column) == (at, chosen):
                 style = "chip-bad" if style else "mark"
             cells += [(" " * _GAP, ""), (text.rjust(self._element), style)]
-        return Row(tuple(cells))
+        return DrawnRow(tuple(cells))
 
     def head(self, width: int, height: int) -> Sequence[Line]:
         """Return the indices of the columns."""

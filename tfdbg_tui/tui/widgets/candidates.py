@@ -8,6 +8,8 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widgets import Static
 
+from tfdbg_tui.tui.widgets.names import least_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -64,8 +66,9 @@ class Candidates(Static):
         shown = self._listed[top : top + _LINES]
         more = len(self._listed) - top - len(shown)
         room = self.screen.size.width - 4
-        widest = max((cell_len(self._charset.safe(one.text)) for one in shown), default=0)
-        width = min(widest, max(room // 2, room - _TOLD))
+        names = [self._charset.safe(one.text) for one in shown]
+        widest = max(map(cell_len, names), default=0)
+        width = min(widest, room, max(room // 2, room - _TOLD, least_of(names)))
         lines = []
         for number, one in enumerate(shown, top):
             mark = self._charset.focus if number == self._chosen else " "

@@ -179,7 +179,13 @@ def width_of(cells: Sequence[Cell]) -> int:
 
 
 def indented(texts: Iterable[str], start: int, style: str = "") -> tuple[Line, ...]:
-    """Return lines of one text each, behind so many blank cells."""
+    """Return lines of one text each, behind blank cells.
+
+    Args:
+        texts: The text of each line.
+        start: How many cells are blank.
+        style: Names of the styles of the texts.
+    """
     return tuple(((" " * start, ""), (text, style)) for text in texts)
 
 

@@ -133,6 +133,12 @@ def split_name(name: str, width: int, room: int, charset: Charset) -> tuple[list
     return [*above, *more], rest
 
 
+def shortened(name: str, width: int, charset: Charset) -> list[str]:
+    """Return a safe name in so many cells, on several lines where its last two parts need them."""
+    above, rest = split_name(name, width, width, charset)
+    return [*above, charset.fit_name(rest, min(cell_len(rest), width))]
+
+
 def _all_of(width: int, columns: Sequence[Column]) -> int:
     return width + sum(column.width for column in columns)
 

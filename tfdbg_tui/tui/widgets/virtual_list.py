@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _CACHED_ROWS = 2048
 
 
-class Row(NamedTuple):
+class DrawnRow(NamedTuple):
     """What a row looks like.
 
     Attributes:
@@ -116,7 +116,7 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         """Return the row to keep in view."""
         return None
 
-    def row(self, row: int, width: int) -> Row:
+    def row(self, row: int, width: int) -> DrawnRow:
         """Return what a row looks like."""
         raise NotImplementedError
 
