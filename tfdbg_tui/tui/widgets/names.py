@@ -134,7 +134,13 @@ def split_name(name: str, width: int, room: int, charset: Charset) -> tuple[list
 
 
 def shortened(name: str, width: int, charset: Charset) -> list[str]:
-    """Return a safe name in so many cells, on several lines where its last two parts need them."""
+    """Return a safe name, on several lines where its last two parts need them.
+
+    Args:
+        name: The name.
+        width: Cells of a line.
+        charset: The characters to draw with.
+    """
     above, rest = split_name(name, width, width, charset)
     return [*above, charset.fit_name(rest, min(cell_len(rest), width))]
 
