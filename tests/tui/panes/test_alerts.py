@@ -50,12 +50,16 @@ async def test_eager_alerts_tell_their_line_and_not_the_type_that_names_them(
     open_app: Open, tmp_path: Path
 ) -> None:
     made = Program(tmp_path)
-    made.execution("UnsortedSegmentSum", [], {1: np.full(3, np.nan, np.float32)}, line=7)
+    for number in (1, 2):
+        made.execution("UnsortedSegmentSum", [], {number: NAN}, line=7)
     made.open()
     async with open_app(tmp_path, (80, 24)) as opened:
         await opened.press("1", "z", "r")
-        (alert,) = (line for line in opened.screen().split("\n") if "UnsortedSegmentSum:0" in line)
-        assert alert.split()[-4:] == ["UnsortedSegmentSum:0", "program.py:7", "NaN", "3"]
+        alerts = [line for line in opened.screen().split("\n") if "UnsortedSegmentSum:0" in line]
+        for number, alert in enumerate(alerts):
+            told = ["UnsortedSegmentSum:0", "program.py:7", "exec", str(number), "NaN", "3"]
+            assert alert.split()[-6:] == told, "alerts of one line differ in their execution"
+        assert len(alerts) == 2
 
 
 async def test_in_a_healthy_run_there_is_nothing_to_list_in_time(

@@ -157,6 +157,8 @@ class Alerts(Pane):
             "op type": op_type if graph_id else "",  # eager tensors are named by it
             "line": "" if stack_id is None else snapshot.line(stack_id),
             "step": "" if step is None else f"step {step:,}",
+            # Of a loop in Python nothing else tells one execution from the next.
+            "execution": "" if graph_id else f"exec {event.index:,}",
         }
         return {title: self.charset.safe(text) for title, text in facts.items()}
 
@@ -182,8 +184,11 @@ class Alerts(Pane):
         left = room - self._name_width if self._name_width else 0
         facts = list(map(self._facts_of, alerts)) if left else []
         functions = told_functions([fact["function"] for fact in facts])
+        all_eager = all(fact["execution"] for fact in facts)
         for fact, function in zip(facts, functions, strict=True):
             fact["function"] = function
+            if not all_eager:  # a column for few of the rows would come and go
+                fact["execution"] = ""
         self._columns = _widths(facts, left)
         if left:  # cells too few for another column are for names that are cut
             left -= sum(column for _, column in self._columns)
