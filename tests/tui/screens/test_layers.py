@@ -323,3 +323,22 @@ async def test_of_a_deep_layer_the_innermost_part_is_told(open_app: Open, tmp_pa
         assert "▸ transformer_block_7" in opened.screen()
         await show_layers(opened)
         assert "▸ transformer_block_7 (Block)" in opened.screen()
+
+
+async def test_names_take_what_strips_of_few_steps_do_not_need(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    made.layer(1, 0, "gpt2_backbone", "Backbone")
+    made.layer(2, 1, "transformer_layer_0", "Decoder")
+    made.layer(3, 2, "self_attention_layer_norm", "Norm")
+    made.op("f", "MatMul", "dense/MatMul", layer=3)
+    for step in range(12):
+        made.trace("f", "dense/MatMul", np.ones(3, np.float32), serial=step + 1, extremes=True)
+        made.execution("f", [], {step: np.ones(3, np.float32)}, "f", serial=step + 1)
+    made.open()
+    async with open_app(tmp_path, (80, 24)) as opened:
+        await show_layers(opened)
+        assert " self_attention_layer_norm " in opened.screen()

@@ -257,8 +257,13 @@ class HeatStrips(VirtualList):
 
     @property
     def _name_width(self) -> int:
-        names = [2 * row.depth + len(row.name) + 2 for row in self._heat.rows] if self._heat else []
-        widest = min(_NAME[1], max(_NAME[0], self.line_width // 3))
+        """How wide the column of names is: where strips have more cells than steps it gets some."""
+        if self._heat is None:
+            return _NAME[0]
+        names = [2 * row.depth + len(row.name) + 2 for row in self._heat.rows]
+        strip = _GAP + max(self._heat.num_columns, *map(len, SIDES))
+        beside = self.line_width - self._heat.num_sides * strip
+        widest = min(_NAME[1], max(_NAME[0], self.line_width // 3, beside))
         return min(max([_NAME[0], *names]), widest)
 
     @property
