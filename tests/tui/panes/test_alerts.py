@@ -155,3 +155,17 @@ async def test_a_name_before_a_title_is_told_once_and_cuts_no_title(
         assert " one_step_on_data_of_the_model " in alerts, "what has no room has a line"
     async with open_app(tmp_path, (120, 40)) as opened:
         assert ":410…" not in opened.screen()
+
+
+async def test_a_name_on_its_own_lines_takes_no_counts_away(open_app: Open, tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "f")
+    for length in range(30, 56):
+        made.op("f", "Sum", f"scope/{'x' * length}/sum", "x:0")
+        made.trace("f", f"scope/{'x' * length}/sum", np.full(3, np.nan, np.float32))
+    made.open()
+    async with open_app(tmp_path, (60, 80)) as opened:
+        await opened.press("z", "r")
+        rows = [line for line in opened.screen().splitlines() if re.search(r"\d sum:0 ", line)]
+        assert rows
+        assert all("NaN 3" in row for row in rows), opened.screen()

@@ -131,7 +131,7 @@ class Alerts(Pane):
         for title, fact_width in self._columns:
             columns.append(Column(facts[title], min(fact_width, left)))
             left -= columns[-1].width
-        beside = room - least_width(name)
+        beside = room - 1 - least_width(name)
         bad = brief_beside(snapshot.summary(event), self.charset, beside)
         columns.append(Column(bad, kinds_width + left, flush_right=True, stays=True))
         named = with_columns(name, name_width, columns, self.charset)
@@ -398,7 +398,7 @@ class Alerts(Pane):
         _, (told, style) = in_brief(link.summary, self.charset)
         is_bad = style == "bad"
         if is_bad:
-            beside = width + BRIEF - least_width(name)
+            beside = width + BRIEF - 1 - least_width(name)
             told = brief_beside(link.summary, self.charset, beside)
         column = Column(told, BRIEF, flush_right=True, stays=is_bad)
         named = with_columns(name, width, [column], self.charset)

@@ -200,7 +200,7 @@ def brief_beside(summary: TensorSummary | None, charset: Charset, room: int) -> 
     Args:
         summary: What is recorded of a bad tensor.
         charset: The characters to draw with.
-        room: Cells that are left beside a name.
+        room: Cells that are left beside a name and a space.
     """
     whole, short = (brief_text(summary, charset, most) for most in (BRIEF, 0))
     return short if len(short) <= room < len(whole) else whole
