@@ -372,6 +372,45 @@ def test_gradients_that_grow_without_end(tmp_path: Path) -> None:
     assert "at that pace float32 overflows about step 81" in finding.evidence  # 13 + log3(1.1e32)
 
 
+FAR_BEYOND = [0.7, 4e11, 5e13, 2e13, 3e13]
+
+
+def test_gradients_that_are_beyond_all_bounds_at_once(tmp_path: Path) -> None:
+    """As where the rate is far too large; what is nothing beside the largest is no small one."""
+    gradients = {"MatMul": [*FAR_BEYOND, *[2e13] * 8], "MatMul_1": [11.0, *[1e21] * 12]}
+    recorded = program(tmp_path)
+    for name in gradients:
+        recorded.op("f", "MatMul", f"gradient_tape/{name}", "x:0", "y:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "gradient_tape/MatMul:0", outputs=0)
+    for step in range(13):
+        for name, largest in gradients.items():
+            value = some(largest[step])
+            recorded.trace("f", f"gradient_tape/{name}", value, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    (finding,) = diagnose(recorded.open()).suspects
+    assert (finding.rule, finding.step) == ("training-diverges", 1)
+    assert (
+        "grew from 11 in step 0 to 1e+21 in step 1, and is 1e+21 in step 12; so did 1 other"
+        in finding.evidence
+    )
+
+
+@pytest.mark.parametrize(
+    ("largest", "expected"),
+    [
+        (FAR_BEYOND, ["training-diverges"]),
+        ([*FAR_BEYOND, 1e3], []),  # it recovers
+        ([0.0, *FAR_BEYOND[1:]], []),  # nothing was known of it before
+        ([0.7, *[2e7] * 5], []),  # as a loss scale makes it
+        ([1e9, *FAR_BEYOND[1:]], []),
+    ],
+)
+def test_gradients_that_are_beyond_all_bounds_after_few_steps(
+    tmp_path: Path, largest: list[float], expected: list[str]
+) -> None:
+    assert suspects(trained(tmp_path, largest)) == expected
+
+
 @pytest.mark.parametrize(
     "largest",
     [
@@ -467,6 +506,21 @@ FADING = [0.1 * 0.9**step for step in range(STEPS)]
             {
                 "gradient_tape/MatMul": ("MatMul", FADING),
                 "gradient_tape/MatMul_1": ("MatMul", [1e-5 * value for value in FADING]),
+            },
+            [],
+        ),
+        # What is large, or grows, does not vanish.
+        (
+            {
+                "gradient_tape/MatMul": ("MatMul", [1e13] * STEPS),
+                "gradient_tape/MatMul_1": ("MatMul", [10.0] * STEPS),
+            },
+            [],
+        ),
+        (
+            {
+                "gradient_tape/MatMul": ("MatMul", [1e3] * STEPS),
+                "gradient_tape/MatMul_1": ("MatMul", [1e-7, *[1e-4] * (STEPS - 1)]),
             },
             [],
         ),

@@ -19,13 +19,15 @@ from tfdbg_tui.wire.dtypes import MAX_FINITE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy.typing as npt
+
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import Int64Array
-    from tfdbg_tui.logdir.index.magnitudes import Floats
+    from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
 
-_ENDS = 3  # measured steps at the beginning, and at the end, that a loss is compared in
+_ENDS = 3  # measured steps at the beginning, and at the end, that a loss or gradient is compared in
 _RISEN = 50.0  # times
 _RECENT = 32  # measured steps that are looked at
 _STEPS = 6  # that it has to grow in
@@ -34,6 +36,7 @@ _LARGE = 1e4  # or it may be the end of a plateau, where gradients had been next
 _RISING = 0.6  # share of the steps in which it rises at least, as batches differ
 _BACK = 10.0  # times that it may fall below what it has been, for the same reason
 _PACE = 0.5  # of the beginning that it keeps to the end: less of it is growth that settles
+_BEYOND = 1e8  # that a gradient is above, and so many times what it was in its first step
 
 
 def find_divergence(run: Run, dataflow: Dataflow) -> list[Suspect]:
@@ -45,7 +48,7 @@ def find_divergence(run: Run, dataflow: Dataflow) -> list[Suspect]:
     """
     if not dataflow.variables.trained:
         return []
-    return _grown_gradients(run) or list(_risen_losses(run, dataflow))
+    return _grown_gradients(run) or _risen_gradients(run) or list(_risen_losses(run, dataflow))
 
 
 def _grown_gradients(run: Run) -> list[Suspect]:
@@ -64,6 +67,45 @@ def _grown_gradients(run: Run) -> list[Suspect]:
     return [Suspect(event, TRAINING_DIVERGES, Match("likely", evidence), len(grown))]
 
 
+def _risen_gradients(run: Run) -> list[Suspect]:
+    """Return the largest gradient, where gradients have got beyond all bounds and stay there.
+
+    A step that is far too long makes them do so at once; they need not grow any more then.
+    """
+    risen: list[tuple[float, TensorEvent, str]] = []
+    for event, found in measured_tensors(run):
+        if found.largest[-1] < _BEYOND or not is_backward(run, event):
+            continue
+        steps, largest = by_step(run, found)
+        if len(steps) <= _ENDS or not 0 < largest[0] <= largest[-_ENDS:].min() / _BEYOND:
+            continue
+        since = _since(largest >= _BEYOND * max(1.0, float(largest[0])))
+        evidence = (
+            f"its largest magnitude grew from {largest[0]:.3g} in step {steps[0]:,} to "
+            f"{largest[since]:.3g} in step {steps[since]:,}, and is {largest[-1]:.3g} in step "
+            f"{steps[-1]:,}"
+        )
+        first = _in_step(run, event, found, int(steps[since]))
+        risen.append((float(largest[-1]), first, evidence))
+    if not risen:
+        return []
+    _, event, evidence = max(risen, key=lambda found: found[0])
+    others = f"; so did {len(risen) - 1:,} other gradients" if len(risen) > 1 else ""
+    return [Suspect(event, TRAINING_DIVERGES, Match("likely", evidence + others), len(risen))]
+
+
+def _since(high: npt.NDArray[np.bool_]) -> int:
+    """Return the place from which on all up to the last are so."""
+    return len(high) - int(np.argmin(high[::-1]))
+
+
+def _in_step(run: Run, event: TensorEvent, found: Magnitudes, step: int) -> TensorEvent:
+    """Return the first measured computation of a tensor in a step."""
+    found = found.some(found.executions >= 0)
+    numbers = run.executions.steps.numbers_of(found.executions)
+    return replace(event, index=int(found.rows[np.flatnonzero(numbers == step)[0]]))
+
+
 def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
     """Yield the losses that have got far above what they were at first, and stay there."""
     for loss in losses(run, dataflow):
@@ -75,15 +117,13 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         high = largest >= _RISEN * first
         if not first or not high[-_ENDS:].all():
             continue
-        since = len(high) - int(np.argmin(high[::-1]))
+        since = _since(high)
         evidence = (
             f"the loss was about {first:.3g} in steps {steps[0]:,} to {steps[_ENDS - 1]:,}, is at "
             f"least {largest[since:].min():.3g} from step {steps[since]:,} on, and "
             f"{largest[-1]:.3g} in step {steps[-1]:,}"
         )
-        found = found.some(found.executions >= 0)
-        numbers = run.executions.steps.numbers_of(found.executions)
-        risen = replace(loss, index=int(found.rows[np.flatnonzero(numbers == steps[since])[0]]))
+        risen = _in_step(run, loss, found, int(steps[since]))
         yield Suspect(risen, TRAINING_DIVERGES, Match("likely", evidence), len(high) - since)
 
 

@@ -54,6 +54,8 @@ _SAME = 0.98  # of a loss is no less than it was
 _SMALLEST_HALF = float(np.finfo(np.float16).tiny)  # that has all its digits
 _TO_NEXT = 3  # ops, from the last gradient in a layer to the first in the one before it
 _VANISHED = 1e-6  # of the largest gradient of the same step
+_SMALL = 1.0  # what is larger does not vanish, whatever others are
+_GROWN = 100.0  # times what it was in its first step: it does not vanish either
 
 
 def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
@@ -151,7 +153,10 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
         return []
     recent = np.array([gradient.largest[-_MANY:] for gradient in gradients])
     share = recent / np.maximum(recent.max(axis=0), np.finfo(np.float64).tiny)
-    gone = np.flatnonzero(share.max(axis=1) <= _VANISHED)
+    first = np.array([gradient.largest[0] for gradient in gradients])
+    grows = recent.min(axis=1) > _GROWN * np.where(first > 0, first, np.inf)
+    small = (recent.max(axis=1) < _SMALL) & ~grows
+    gone = np.flatnonzero((share.max(axis=1) <= _VANISHED) & small)
     if not gone.size:
         return []
     last = max(gone.tolist(), key=lambda number: gradients[number].event.index)
