@@ -79,6 +79,11 @@ class VariableMemory:
         for op in ops:
             self._add(op)
 
+    @property
+    def is_written(self) -> bool:
+        """Whether the run overwrites any."""
+        return self._num_writers > 0
+
     def when(self, tensor: Any) -> When:
         """Return when a tensor of the run may be looked at."""
         variables = self._memory.get(tensor.name)
@@ -154,6 +159,11 @@ class VariableMemory:
 def reads_variable(op: Any) -> bool:
     """Whether an op is the one that the program reads a reference variable by."""
     return op.type == "Identity" and graph_ops.is_reference(op.inputs[0])
+
+
+def makes_reference(op: Any) -> bool:
+    """Whether an output of an op is the memory of a variable."""
+    return any(map(graph_ops.is_reference, op.outputs))
 
 
 def changes_shapes(op: Any) -> bool:

@@ -5,10 +5,9 @@ Runs share sinks, so that these cannot wait for each other in the graph.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from typing import TYPE_CHECKING, Any
-
-from tfdbg_tui.dump.observe import v1_control_flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -72,7 +71,9 @@ class RunOrder:
         return None
 
 
-def parts_of(items: Sequence[Observed], others: Set[str]) -> Iterator[list[Observed]]:
+def parts_of(
+    items: Sequence[Observed], others: Set[str], ops: Iterable[Any]
+) -> Iterator[list[Observed]]:
     """Split tensors that get sinks of their own so that the sinks can be put into an order.
 
     Two sinks cannot, of which each takes what is computed from what the other takes.  A part has
@@ -81,14 +82,17 @@ def parts_of(items: Sequence[Observed], others: Set[str]) -> Iterator[list[Obser
     Args:
         items: The tensors.
         others: Names of those that other sinks take.
+        ops: Those that run, each after all that it takes.
     """
-    if not others:
-        yield list(items)
+    if not others or len(items) <= 1:
+        yield from [list(items)] if items else []
         return
     mine = {item.tensor.name for item in items}
+    makers = {item.tensor.op for item in items}
     parts: dict[str, int] = {}  # by the name of an op: the last part that is in what it is made of
     least: dict[str, int] = {}  # and the first part in which what is made of it can be
-    for op in v1_control_flow.in_order(item.tensor.op for item in items):
+    # What runs before the first of them is made of none.
+    for op in itertools.dropwhile(lambda op: op not in makers, ops):
         before = [tensor.op.name for tensor in op.inputs]
         part = max((parts.get(name, -1) for name in before), default=-1)
         first = max((least.get(name, 0) for name in before), default=0)
@@ -109,12 +113,12 @@ def needs_of(groups: Mapping[Any, Iterable[str]], ops: Iterable[Any]) -> Needs:
 
     Args:
         groups: Each with the names of its tensors.
-        ops: Those that run.
+        ops: Those that run, each after all that it takes.
     """
     bits = {name: 1 << place for place, names in enumerate(groups.values()) for name in names}
     made_of: dict[str, int] = {}  # of the inputs of an op, by its name
     needs = [0] * len(groups)
-    for op in v1_control_flow.in_order(ops):
+    for op in ops:
         found = 0
         for tensor in op.inputs:
             found |= made_of.get(tensor.op.name, 0) | bits.get(tensor.name, 0)

@@ -269,7 +269,7 @@ class RunSinks:
         for is_elsewhere in (True, False):
             new = [item for name, item in missing.items() if (name in elsewhere) is is_elsewhere]
             others = {item.tensor.name for item in items}.difference(i.tensor.name for i in new)
-            for part in run_order.parts_of(new, others):
+            for part in run_order.parts_of(new, others, self._flow.ops):
                 for group in observed.groups_of(part):
                     made = self._maker.add(place(), group, names, after, overwritten=overwritten)
                     known.append(made)

@@ -115,6 +115,7 @@ class _GraphState:
     feeds: RunFeeds | None = None
     version: int = 0
     changes_shapes: bool = False
+    has_references: bool = False
     ops: dict[str, RecordedOp] = field(default_factory=dict)
     observed: dict[tuple[str, bool], tuple[Observed, ...]] = field(default_factory=dict)
     sinks: SharedSinks = field(default_factory=dict)
@@ -258,6 +259,7 @@ class SessionPlans:
             new = ops[len(state.ops) :]
             state.ops.update((recorded.op.name, recorded) for recorded in new)
             state.changes_shapes |= any(references.changes_shapes(r.op) for r in new)
+            state.has_references |= any(references.makes_reference(r.op) for r in new)
             state.version = graph.version
         return state
 
@@ -284,11 +286,13 @@ class SessionPlans:
         ops = _reached(state, asked, fed)
         flow = ControlFlow(recorded.op for recorded in ops)
         run_ops = [recorded.op for recorded in ops]
-        memory = VariableMemory(run_ops, fed)
-        with own.scope(graph):
-            copies = update_order.copies_in_order(
-                graph, run_ops, frozenset(op.name for op in asked), memory, fed, flow
-            )
+        memory = VariableMemory(run_ops if state.has_references else (), fed)
+        copies: dict[str, Any] = {}
+        if memory.is_written:
+            with own.scope(graph):
+                copies = update_order.copies_in_order(
+                    graph, run_ops, frozenset(op.name for op in asked), memory, fed, flow
+                )
         sinks = RunSinks(
             SinkMaker(
                 self._dump, self._options, self._graphs, graph, state.feeds, doubtful=doubtful
@@ -324,7 +328,7 @@ class SessionPlans:
             fetches=[update_order.replaced(tensor, copies) for tensor in fetches],
             feeds=state.feeds,
             step=_global_step(graph, ops),
-            needs=run_order.needs_of(sinks.groups, run_ops),
+            needs=run_order.needs_of(sinks.groups, flow.ops),
             switches=state.switches if asks else {},
         )
 

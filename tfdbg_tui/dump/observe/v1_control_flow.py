@@ -53,7 +53,10 @@ class ControlFlow:
     """Where some ops of a graph are.
 
     Args:
-        ops: The ops, and all that they are computed from.
+        ops: The ops, and all that they are computed from, in order of creation.
+
+    Attributes:
+        ops: These, each after all that it takes.
     """
 
     def __init__(self, ops: Iterable[Any]) -> None:
@@ -62,9 +65,10 @@ class ControlFlow:
         self._enters: dict[str, Any] = {}
         self._entries: dict[str, set[str]] = {}
         self._loop_conditions: dict[str, Any] = {}
-        ops = list(ops)
-        if any(op.type in _STARTS for op in ops):
-            for op in in_order(ops):
+        self.ops = list(ops)
+        if any(op.type in _STARTS for op in self.ops):
+            self.ops = list(in_order(self.ops))
+            for op in self.ops:
                 self._add(op)
 
     def position(self, op: Any) -> Position:
