@@ -65,6 +65,11 @@ class Headroom:
         return told if self.dtype else f"{told} (if it is one: its type is not on record)"
 
     @property
+    def among(self) -> str:
+        """What it is the closest of; see `headroom_of`."""
+        return "of all but constants, first values, gradients, metrics"
+
+    @property
     def number(self) -> str:
         """The number, and when it was computed."""
         return f"{self.largest:.3g}" + (f" in {self.when}" if self.when else "")

@@ -100,7 +100,8 @@ def verdict_line(
 
 def _closest(headroom: Headroom) -> str:
     where = f" at {place_text(headroom.location)}" if headroom.location else ""
-    return f"to {headroom.limit}, of all measured: {headroom.number}, {headroom.name}{where}"
+    told = f"{headroom.number}, {headroom.name}{where}"
+    return f"to {headroom.limit}, {headroom.among}: {told}"
 
 
 def _alerts(count: int) -> str:

@@ -318,12 +318,12 @@ class Alerts(Pane):
         *above, name = shortened(name, room, self.charset)
         named: list[Cell] = [(" " + name, "strong"), ("" if below else place, "dim")]
         return (
-            *self._text(f"Closest to {headroom.limit}, of all measured:", width - 2, "dim"),
+            *self._text(f"Closest to {headroom.limit}, {headroom.among}:", width - 2, "dim"),
             *indented(above, 1, "strong"),
             joined(named, f" {self.charset.dot} "),
             *([((" " + self.charset.fit_path(below, width - 2), "dim"),)] if below else []),
-            *self.layer_line(event),
             *self._text(headroom.number, width - 2, ""),
+            *self.layer_line(event),
             ((" M", "key"), (" layers  ", "dim"), ("V", "key"), (" history", "dim")),
         )
 
