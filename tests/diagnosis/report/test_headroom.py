@@ -39,9 +39,8 @@ def test_of_what_may_grow_the_number_closest_to_the_limit_of_its_type(tmp_path: 
         600.0,
         "float16",
     )
-    assert (
-        "  closest    to the largest float16, 6.55e+04, of all but constants, first"
-        in to_text(report)
+    assert "  closest    to the largest float16, 6.55e+04, of all but constants, first" in to_text(
+        report
     )
     assert report.to_json()["headroom"]["limit"] == 65504
 

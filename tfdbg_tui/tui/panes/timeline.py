@@ -14,7 +14,7 @@ from tfdbg_tui.tui.panes.overview import overview
 from tfdbg_tui.tui.session.focusing import focus_execution, focus_newest, focused_event
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
-from tfdbg_tui.tui.widgets.cells import in_lines, joined
+from tfdbg_tui.tui.widgets.cells import joined
 from tfdbg_tui.tui.widgets.virtual_list import DrawnRow, VirtualList
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _BOX = 2
 _HOST_WIDTH = 16
 _FOOT = 6  # lines that a tall pane keeps for the focused execution, so that boxes seldom move
-_TALL = 16  # a pane this high tells all facts of it
 
 
 class ExecutionRows(EventRows):
@@ -206,7 +205,7 @@ class ExecutionTimeline(Pane):
         if snapshot is None or index is None or not self.row_count or room <= 0:
             return ()
         execution = snapshot.execution(index)
-        lines = self._facts(snapshot, execution, width, is_tall=height >= _TALL)
+        lines = [self._facts(snapshot, execution)]
         if execution.unreadable is not None:
             reason = self.charset.safe(f" unreadable: {execution.unreadable}")
             return (*lines, ((reason, "dim"),))
@@ -220,10 +219,7 @@ class ExecutionTimeline(Pane):
         told = self.on_blank_lines(lines, width, room - len(lines))
         return (*told, *((),) * (room - len(told)))
 
-    def _facts(
-        self, snapshot: Snapshot, execution: Execution, width: int, *, is_tall: bool
-    ) -> list[Line]:
-        """Return what is known of an execution, in a tall pane on as many lines as it needs."""
+    def _facts(self, snapshot: Snapshot, execution: Execution) -> Line:
         count_in, count_out = len(execution.input_tensor_ids), execution.num_outputs
         device = next(iter(execution.output_devices), "")
         first = snapshot.execution(0)
@@ -240,14 +236,7 @@ class ExecutionTimeline(Pane):
             (self.charset.safe(breadcrumb(execution.layer, self.charset.inside)), "call"),
         ]
         name: Cell = (self.charset.safe(readable_function(execution.op_type)), "strong")
-        parts = [(fact,) for fact in (name, *facts) if fact[0]]
-        separator = f" {self.charset.dot} "
-        lines = (
-            in_lines(parts, separator, width - 1)
-            if is_tall
-            else (joined([name, *facts], separator),)
-        )
-        return [((" ", ""), *line) for line in lines]
+        return ((" ", ""), *joined([name, *facts], f" {self.charset.dot} "))
 
     def _tensor(self, execution: Execution, number: int) -> Line:
         """Return the line of one of the outputs of an execution, or of its inputs after them."""
