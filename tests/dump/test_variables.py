@@ -114,6 +114,24 @@ def test_gradients_that_are_only_looked_at_are_no_training(tmp_path: Path) -> No
     assert not tfdbg_tui.diagnose(run).suspects
 
 
+def test_a_tape_that_is_asked_for_what_its_loss_is_not_of_is_of_a_training(tmp_path: Path) -> None:
+    """An actor whose action is stopped has no gradient; the critic that judges it is trained."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        actor, critic = tf.Variable(1.0, name="actor"), tf.Variable(1.0, name="critic")
+        for _ in range(STEPS):
+            with tf.GradientTape() as tape:
+                loss = critic * critic
+            critic.assign_sub(0.1 * tape.gradient(loss, critic))
+            with tf.GradientTape() as tape:
+                loss = critic * tf.stop_gradient(actor)
+            assert tape.gradient(loss, actor) is None
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    report = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path))
+    assert [found.variables for found in report.suspects] == [("actor",)]
+
+
 def test_eager_gradients_are_of_the_layers_whose_ops_they_are_of(tmp_path: Path) -> None:
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     try:

@@ -78,10 +78,19 @@ def _of_trainings(run: Run, changed: set[Key]) -> set[Key]:
     return {
         key
         for requests in by_target.values()
-        if any(changed & _connected(request) for request in requests)
+        if any(_is_of_training(request, changed) for request in requests)
         for request in requests
         for key in _keys(request, (*request.unconnected, *request.left_out))
     }
+
+
+def _is_of_training(request: GradientRequest, changed: set[Key]) -> bool:
+    """Whether a tape is asked for what changes, or for nothing but what its loss is not of.
+
+    The latter is of a training if other tapes train what the loss is of: a critic, say.
+    """
+    connected = _connected(request)
+    return bool(changed & (connected or _keys(request, request.left_out)))
 
 
 def _connected(request: GradientRequest) -> set[Key]:
