@@ -76,15 +76,13 @@ class GraphExecutions:
         heads = taken.heads()
         ends = np.append(heads[1:], len(taken.rows))
         which, keys = taken.which[heads], taken.rows[heads, KEY]
-        of_each = [groups[number] for number in which.tolist()]
-        is_measured = np.array(
-            [key > 0 and group.is_healthy(key) for group, key in zip(of_each, keys, strict=True)],
-            bool,
-        )
+        is_measured = np.zeros(len(heads), bool)
+        for place in np.flatnonzero(keys > 0).tolist():
+            is_measured[place] = groups[which[place]].is_healthy(keys[place])
         alone = self._are_queued_alone(groups, np.where((keys <= 0) | is_measured, which, -1))
         measured = np.flatnonzero(is_measured & ~alone).tolist()
         extremes = {
-            int(keys[place]): of_each[place].take_extremes(keys[place]) for place in measured
+            int(keys[place]): groups[which[place]].take_extremes(keys[place]) for place in measured
         }
         is_bad = keys != 0
         taken = _set_apart(taken, heads[is_bad | alone])
