@@ -42,13 +42,16 @@ async def test_the_count_gives_way_to_the_text(open_app: Open, logdirs: Recorded
         assert "bad" not in root.partition("probs may")[2]
 
 
-async def test_op_types_that_are_cut_in_their_column_begin_before_it(
-    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    many = ("Cast", "Shape", "BroadcastArgs", "BroadcastTo", "ExpandDims", "StridedSlice")
+async def _short_line(
+    open_app: Open,
+    logdirs: RecordedLogdirs,
+    monkeypatch: pytest.MonkeyPatch,
+    op_types: tuple[str, ...],
+) -> str:
+    """Return a short line of code as it is shown if each line runs so many ops."""
 
     def find_many(run: Run) -> LineOps:
-        return {path: dict.fromkeys(ops, many) for path, ops in find_line_ops(run).items()}
+        return {path: dict.fromkeys(ops, op_types) for path, ops in find_line_ops(run).items()}
 
     monkeypatch.setattr(source_code, "find_line_ops", find_many)
     async with open_app(logdirs["mnist"], (140, 40)) as opened:
@@ -56,23 +59,20 @@ async def test_op_types_that_are_cut_in_their_column_begin_before_it(
         await opened.app.workers.wait_for_complete()
         await opened.pilot.pause()
         lines = opened.screen().splitlines()
-        short = next(line for line in lines if "tf.reduce_mean(diff)" in line)
-        assert ", ".join(many) in short
+        return next(line for line in lines if "tf.reduce_mean(diff)" in line)
+
+
+async def test_op_types_that_are_cut_in_their_column_begin_before_it(
+    open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = ("Cast", "Shape", "BroadcastArgs", "BroadcastTo", "ExpandDims", "StridedSlice")
+    short = await _short_line(open_app, logdirs, monkeypatch, many)
+    assert ", ".join(many) in short
 
 
 async def test_of_more_op_types_than_fit_as_many_are_told_as_the_line_has_room_for(
     open_app: Open, logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = tuple(f"OpType{number}" for number in range(40))
-
-    def find_many(run: Run) -> LineOps:
-        return {path: dict.fromkeys(ops, many) for path, ops in find_line_ops(run).items()}
-
-    monkeypatch.setattr(source_code, "find_line_ops", find_many)
-    async with open_app(logdirs["mnist"], (140, 40)) as opened:
-        await opened.press("a", "5", "z")
-        await opened.app.workers.wait_for_complete()
-        await opened.pilot.pause()
-        lines = opened.screen().splitlines()
-        short = next(line for line in lines if "tf.reduce_mean(diff)" in line)
-        assert "tf.reduce_mean(diff)  OpType0, OpType1" in short, "no blank cells beside the cut"
+    short = await _short_line(open_app, logdirs, monkeypatch, many)
+    assert "tf.reduce_mean(diff)  OpType0, OpType1" in short, "no blank cells beside the cut"

@@ -368,7 +368,7 @@ class Alerts(Pane):
             *self._text(fix, room, "good"),
             *(() if self.cursor is None else (((" w", "key"), (" why", "dim")),)),
         )
-        free = height - len(self._head) - self.row_count - len(card)
+        free = self.lines_left(height, len(card))
         why = self._text(finding.why, room, "dim", lines=free)
         return (*card, *why, *self._chain(finding, width, free - len(why)))
 

@@ -210,11 +210,11 @@ class ExecutionTimeline(Pane):
             reason = self.charset.safe(f" unreadable: {execution.unreadable}")
             return (*lines, ((reason, "dim"),))
         count = len(execution.outputs) + len(execution.inputs)
-        room = min(room, max(_FOOT, len(lines) + count))
+        room = min(room, max(_FOOT, 1 + count))
         if execution.inputs:  # what made it bad is worth more than many boxes
-            room = max(room, min(len(lines) + count, height - 2))
-        start = max(0, min(self.session.focus.slot, count - room + len(lines)))
-        shown = range(start, min(start + room - len(lines), count))
+            room = max(room, min(1 + count, height - 2))
+        start = max(0, min(self.session.focus.slot, count - room + 1))
+        shown = range(start, min(start + room - 1, count))
         lines += [self._tensor(execution, number) for number in shown]
         told = self.on_blank_lines(lines, width, room - len(lines))
         return (*told, *((),) * (room - len(told)))

@@ -73,7 +73,8 @@ def with_columns(name: str, width: int, columns: Sequence[Column], charset: Char
         columns: The columns behind it.
         charset: The characters to draw with.
     """
-    above, name = split_name(name, _most_of(width, columns), _all_of(width, columns), charset)
+    room = width + sum(column.width for column in columns)
+    above, name = split_name(name, _most_of(width, columns), room, charset)
     lacking = max(0, least_width(name) - width)
     left = []
     for column in columns:
@@ -119,7 +120,7 @@ def split_name(name: str, width: int, room: int, charset: Charset) -> tuple[list
 
     Args:
         name: The safe name.
-        width: Cells for it in its row: what it needs no lines for stays in one piece.
+        width: Cells for it in its row; where its last two parts fit there, it is not split.
         room: Cells of a line before that.
         charset: The characters to draw with.
     """
@@ -143,10 +144,6 @@ def shortened(name: str, width: int, charset: Charset) -> list[str]:
     """
     above, rest = split_name(name, width, width, charset)
     return [*above, charset.fit_name(rest, min(cell_len(rest), width))]
-
-
-def _all_of(width: int, columns: Sequence[Column]) -> int:
-    return width + sum(column.width for column in columns)
 
 
 def _most_of(width: int, columns: Sequence[Column]) -> int:

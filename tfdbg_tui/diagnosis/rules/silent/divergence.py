@@ -68,7 +68,7 @@ def _grown_gradients(run: Run) -> list[Suspect]:
 
 
 def _risen_gradients(run: Run) -> list[Suspect]:
-    """Return the largest gradient, where gradients have got beyond all bounds and stay there.
+    """Return the largest gradient, where gradients have become far larger at once and stay so.
 
     A step that is far too long makes them do so at once; they need not grow any more then.
     """
