@@ -18,6 +18,7 @@ _EDITS = {rule.id: rule.edits for rule in RULES}
 _OTHER_VALUE = {
     *(edit for edit in _EDITS["softmax-by-hand"] if "reduce_max" in edit.becomes),
     *_EDITS["rsqrt-of-step-zero"],
+    *_EDITS["zero-times-number-beyond-float16"],
 }
 _ORDINARY = [[[0.2, 0.7, 0.45]], [[1.2, 1.7, 3.45]], [[2.0, 0.5], [0.5, 1.0]]]
 _HEALTHY = [[0.2, 0.7, 0.45]]
@@ -83,6 +84,14 @@ def test_each_edit_keeps_the_value_of_its_pattern() -> None:
         code = re.sub(r"\((\w+)(\|\w+)+\)", r"\1", edit.pattern).replace("AXES", "axis=1")
         old, new = suggestion([code], 1, [edit], None, "float32").split(" → ")
         assert any(_agree(old, new, {**names, "X": x, "tf": tf}) for x in _ORDINARY), (old, new)
+
+
+def test_a_mask_beyond_float16_becomes_one_within() -> None:
+    code, mask = "(1.0 - mask) * -1e9", tf.constant([0.0, 1.0], tf.float16)
+    edits = _EDITS["zero-times-number-beyond-float16"]
+    old, new = suggestion([code], 1, edits, None, "float16").split(" → ")
+    assert np.isnan(eval(old, {"mask": mask}).numpy()).any()
+    np.testing.assert_array_equal(eval(new, {"mask": mask}), np.array([-6e4, 0], np.float16))
 
 
 def _agree(old: str, new: str, names: dict[str, Any]) -> bool:

@@ -231,8 +231,9 @@ _CLAIMS = {
     "erfinv-outside-its-domain": _has(lambda x: abs(x) >= 1),
     "ndtri-outside-its-domain": _has(lambda x: (x <= 0) | (x >= 1)),
     "softmax-of-nothing": lambda op: bool(np.isneginf(op.x).all()),
-    "zero-times-infinity": lambda op: bool(
-        ((op.x == 0) & np.isinf(op.y) | (op.y == 0) & np.isinf(op.x)).any()
+    **_claims(
+        lambda op: bool(((op.x == 0) & np.isinf(op.y) | (op.y == 0) & np.isinf(op.x)).any()),
+        *("zero-times-infinity", "zero-times-number-beyond-float16"),
     ),
     "infinity-minus-infinity": _infinite_both,
     "infinity-over-infinity": _infinite_both,

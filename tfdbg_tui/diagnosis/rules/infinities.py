@@ -10,6 +10,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     empty,
     known,
     none,
+    of_dtype,
 )
 from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
@@ -37,6 +38,14 @@ def _zero_times_infinity(case: Case) -> Match | None:
             sentence = f"{infinite:,} ∞ and {amount(zeros, 'zero')} in → {bad_out(case)} out"
             return Match(known(case, "proved"), sentence)
     return None
+
+
+def _infinity_is_written_down(case: Case) -> bool:
+    """Condition: an input with ∞ was computed by no op, nor is it a variable."""
+    return any(
+        total(given.summary, "neg_inf", "pos_inf") and given.op_type in (None, "Const")
+        for given in case.inputs
+    )
 
 
 def _infinities_meet(case: Case) -> Match | None:
@@ -80,6 +89,19 @@ RULES = (
         fix="Keep at least one element of each row unmasked, or mask with a large negative number "
         "(-1e9 in float32, -1e4 in float16) instead of -∞.",
         example=example("Softmax", given(-INF, -INF, by="AddV2"), out=[NAN, NAN]),
+    ),
+    Rule(
+        id="zero-times-number-beyond-float16",
+        title="Zero times a number beyond float16's range",
+        op_types=ops("Mul"),
+        test=also(_zero_times_infinity, of_dtype("float16"), _infinity_is_written_down),
+        why="float16 ends at ±65504: a number beyond, such as -1e9, is ∞ in it, and 0 · ∞ is NaN.",
+        fix="A mask for float16 is -6e4, not -1e9 nor -∞; or select instead of multiplying: "
+        "tf.where(mask, -6e4, 0.0).",
+        example=example(
+            "Mul", given(0, by="Sub"), given(-INF, by="Const"), out=[NAN], dtype="float16"
+        ),
+        edits=(Edit("X * -1e9", "{X} * -6e4"), Edit("X * -1e10", "{X} * -6e4")),
     ),
     Rule(
         id="zero-times-infinity",
