@@ -88,6 +88,13 @@ def test_info_counts_events_and_finds_the_first_alert(
     assert counts["size"] == sum(n for name, n in counts.items() if name != "size")
 
 
+def test_info_tells_the_mode_that_was_asked_for(
+    logdirs: RecordedLogdirs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["info", str(logdirs["nested_loops"])]) == 0
+    assert "ADAPTIVE, recorded as CONCISE_HEALTH, FULL_HEALTH\n" in capsys.readouterr().out
+
+
 def test_output_survives_a_terminal_without_utf8(logdirs: RecordedLogdirs) -> None:
     logdir = str(logdirs["mnist"])
     result = run_process("info", logdir, PYTHONIOENCODING="ascii", PYTHONUTF8="0")

@@ -53,6 +53,7 @@ def describe(run: Run) -> dict[str, Any]:
         "hosts": list(run.hosts),
         "devices": list(run.devices),
         "started_at": run.files.started_at,
+        "mode": run.files.mode_name or None,
         "tensor_debug_modes": _modes(run),
         "executions": len(run.executions),
         "graph_executions": len(run.graph_executions),
@@ -75,6 +76,14 @@ def _modes(run: Run) -> list[str]:
     modes = {run.executions.kind_by_id(i).mode for i in range(run.executions.num_kinds)}
     modes |= {site.mode for site in run.site_numbers}
     return [mode_name(mode) for mode in sorted(modes)]
+
+
+def _mode_text(run: dict[str, Any]) -> str:
+    """Return the mode that the user asked for, and in which of TensorFlow's modes records are."""
+    asked, used = run["mode"], ", ".join(run["tensor_debug_modes"])
+    if asked and used and asked != used:
+        return f"{asked}, recorded as {used}"
+    return asked or used or "none recorded"
 
 
 def _first_alert(run: Run) -> dict[str, Any] | None:
@@ -123,7 +132,7 @@ def as_text(run: dict[str, Any]) -> str:
         ("TensorFlow", run["tensorflow_version"] or "unknown"),
         ("hosts", ", ".join(run["hosts"]) or "none recorded"),
         ("devices", ", ".join(run["devices"]) or "none recorded"),
-        ("debug modes", ", ".join(run["tensor_debug_modes"]) or "none recorded"),
+        ("debug mode", _mode_text(run)),
         ("executions", f"{run['executions']:,}"),
         ("graph executions", f"{run['graph_executions']:,}"),
         ("graphs", f"{run['graphs']:,} with {run['graph_ops']:,} ops"),
