@@ -211,6 +211,16 @@ def test_the_graphs_that_tensorboard_gets_are_the_programs(tmp_path: Path) -> No
     assert b"tfdbg_tui" not in graphs
 
 
+def test_a_graph_that_has_run_is_exported_as_before(tmp_path: Path) -> None:
+    v1 = tf.compat.v1
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    with v1.Graph().as_default() as graph, v1.Session() as session:
+        log = tf.math.log(v1.placeholder_with_default([1.0], [1]))
+        before = graph.as_graph_def()
+        assert session.run(log) == [0.0]
+        assert graph.as_graph_def() == before
+
+
 def test_what_a_session_tells_of_a_run_is_the_programs(tmp_path: Path) -> None:
     v1 = tf.compat.v1
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)

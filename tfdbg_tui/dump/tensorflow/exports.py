@@ -273,6 +273,8 @@ def _make_plain(graph_def: Any) -> None:
     plain = list(_plain_functions(graph_def.library.function))
     del graph_def.library.function[:]
     graph_def.library.function.extend(plain)
+    if not graph_def.library.ByteSize():  # an empty message is another one than none
+        graph_def.ClearField("library")
     nodes = [node for node in graph_def.node if not _is_ours(node)]
     for node in nodes:
         kept = [name for name in node.input if not _waits_for_ours(name)]
