@@ -290,6 +290,13 @@ def test_what_a_run_that_fails_had_computed_is_on_record(dump: Path) -> None:
     assert found.gaps == ()
 
 
+def test_a_run_that_fails_without_any_number_to_record_lacks_none(dump: Path) -> None:
+    wrong = tf.debugging.Assert(tf.constant(value=False), ["wrong"])
+    with v1.Session() as session, pytest.raises(tf.errors.InvalidArgumentError):
+        session.run(wrong)
+    assert diagnosed(dump).verdict == "clean"
+
+
 def test_a_run_that_fails_is_not_repeated_where_it_has_a_state(dump: Path) -> None:
     x = v1.placeholder(tf.float32, [2])
     count = v1.get_variable("count", initializer=0)

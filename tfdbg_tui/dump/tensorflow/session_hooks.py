@@ -94,8 +94,8 @@ class SessionHooks:
                 )
                 if again is not None:
                     with contextlib.suppress(tf.errors.OpError):
-                        sinks = [*again.before, *again.along]
-                        original(this, None, sinks, [], all_feeds, None, None)
+                        if sinks := [*again.before, *again.along]:
+                            original(this, None, sinks, [], all_feeds, None, None)
                         run.computed_again = True
                 self._listener.tell("session_run_fails", this, run, error)
                 raise
