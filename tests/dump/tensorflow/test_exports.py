@@ -211,6 +211,25 @@ def test_the_graphs_that_tensorboard_gets_are_the_programs(tmp_path: Path) -> No
     assert b"tfdbg_tui" not in graphs
 
 
+FIRST_CALL = """
+import sys
+import tensorflow as tf
+import tfdbg_tui
+from tensorflow.python.eager import context
+
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "ADAPTIVE", -1)
+x = tf.constant(1.0)
+with context.collect_graphs() as graphs:
+    tf.function(lambda x: x + 1.0)(x)
+print([[node.op for node in graph.node] for graph in graphs])
+"""
+
+
+def test_the_graphs_of_a_first_call_are_the_programs(tmp_path: Path, preloaded: Preloaded) -> None:
+    done = preloaded.run(FIRST_CALL, tmp_path)
+    assert done.stdout.strip() == "[['Const', '_Arg', 'AddV2', '_Retval']]", done.stderr[-3000:]
+
+
 def test_a_graph_that_has_run_is_exported_as_before(tmp_path: Path) -> None:
     v1 = tf.compat.v1
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)

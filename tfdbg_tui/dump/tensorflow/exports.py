@@ -197,14 +197,22 @@ def _drop_eager_ops(metadata: Any) -> None:
         (metadata.function_graphs, of_functions),
         (metadata.partition_graphs, list(metadata.partition_graphs)),
     ):
-        pairs = zip(kept, graph_defs, strict=True)
-        plain = [graph for graph, graph_def in pairs if not _is_of_ours(graph_def)]
+        plain, is_ours = [], False
+        for graph, graph_def in zip(kept, graph_defs, strict=True):
+            # Only the op that finds a table names it; the next one puts something into it.
+            is_ours = _names_ours(graph_def) or (is_ours and _changes_table(graph_def))
+            if not is_ours:
+                plain.append(graph)
         del kept[:]
         kept.extend(plain)
 
 
-def _is_of_ours(graph_def: Any) -> bool:
-    """Whether an op in a graph is about a queue or a table of ours."""
+def _changes_table(graph_def: Any) -> bool:
+    return any(node.op.startswith("LookupTable") for node in graph_def.node)
+
+
+def _names_ours(graph_def: Any) -> bool:
+    """Whether an op in a graph names a queue or a table of ours."""
     names = (node.attr["shared_name"].s for node in graph_def.node if "shared_name" in node.attr)
     return any(name.startswith(own.NAME.encode()) for name in names)
 
