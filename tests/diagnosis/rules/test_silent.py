@@ -372,6 +372,24 @@ def test_gradients_that_grow_without_end(tmp_path: Path) -> None:
     assert "at that pace float32 overflows about step 81" in finding.evidence  # 13 + log3(1.1e32)
 
 
+@pytest.mark.parametrize("given", ["p:0", "gradient_tape/Mul:0"])
+def test_only_what_a_gradient_goes_into_is_one(tmp_path: Path, given: str) -> None:
+    """1 / p of the gradient of log(p) grows as a classifier becomes sure of the others."""
+    recorded = program(tmp_path)
+    recorded.op("f", "Softmax", "p", "x:0")
+    recorded.op("f", "Mul", "gradient_tape/Mul", "p:0", "y:0")
+    recorded.op("f", "Reciprocal", "gradient_tape/Reciprocal", given)
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", f"{given[:-2]}:0", outputs=0)
+    for step, value in enumerate(GROWING):
+        for name, number in (("p", 0.9), ("gradient_tape/Mul", 0.1)):
+            recorded.trace("f", name, some(number), serial=step + 1, extremes=True)
+        grown = some(value)
+        recorded.trace("f", "gradient_tape/Reciprocal", grown, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    expected = ["training-diverges"] if given.startswith("gradient") else []
+    assert suspects(recorded) == expected
+
+
 FAR_BEYOND = [0.7, 4e11, 5e13, 2e13, 3e13]
 
 

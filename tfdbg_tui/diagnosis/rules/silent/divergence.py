@@ -48,16 +48,20 @@ def find_divergence(run: Run, dataflow: Dataflow) -> list[Suspect]:
     """
     if not dataflow.variables.trained:
         return []
-    return _grown_gradients(run) or _risen_gradients(run) or list(_risen_losses(run, dataflow))
+    return (
+        _grown_gradients(run, dataflow)
+        or _risen_gradients(run, dataflow)
+        or list(_risen_losses(run, dataflow))
+    )
 
 
-def _grown_gradients(run: Run) -> list[Suspect]:
+def _grown_gradients(run: Run, dataflow: Dataflow) -> list[Suspect]:
     """Return the gradient that has grown to the largest number, where they grow without end."""
     grown: list[tuple[float, TensorEvent, Growth]] = []
     for event, found in measured_tensors(run):
         if found.largest[-1] >= _LARGE and is_backward(run, event):
             growth = growth_without_end(*by_step(run, found))
-            if growth is not None:
+            if growth is not None and _is_gradient(run, dataflow, event):
                 grown.append((growth.last, event, growth))
     if not grown:
         return []
@@ -67,7 +71,7 @@ def _grown_gradients(run: Run) -> list[Suspect]:
     return [Suspect(event, TRAINING_DIVERGES, Match("likely", evidence), len(grown))]
 
 
-def _risen_gradients(run: Run) -> list[Suspect]:
+def _risen_gradients(run: Run, dataflow: Dataflow) -> list[Suspect]:
     """Return the largest gradient, where gradients have become far larger at once and stay so.
 
     A step that is far too long makes them do so at once; they need not grow any more then.
@@ -78,6 +82,8 @@ def _risen_gradients(run: Run) -> list[Suspect]:
             continue
         steps, largest = by_step(run, found)
         if len(steps) <= _ENDS or not 0 < largest[0] <= largest[-_ENDS:].min() / _BEYOND:
+            continue
+        if not _is_gradient(run, dataflow, event):
             continue
         since = _since(largest >= _BEYOND * max(1.0, float(largest[0])))
         evidence = (
@@ -92,6 +98,16 @@ def _risen_gradients(run: Run) -> list[Suspect]:
     _, event, evidence = max(risen, key=lambda found: found[0])
     others = f"; so did {len(risen) - 1:,} other gradients" if len(risen) > 1 else ""
     return [Suspect(event, TRAINING_DIVERGES, Match("likely", evidence + others), len(risen))]
+
+
+def _is_gradient(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+    """Whether a tensor of a backward pass depends on a gradient.
+
+    One made of forward tensors alone is a factor of one: 1 / p, of the gradient of log(p), grows in
+    a classifier that learns, and is multiplied by what is next to 0.
+    """
+    events = [producer.event for producer in dataflow.producers(event)]
+    return not events or any(made is None or is_backward(run, made) for made in events)
 
 
 def _since(high: npt.NDArray[np.bool_]) -> int:
