@@ -158,6 +158,15 @@ def test_a_difference_of_zero_is_no_probability_of_zero(made_from: tuple[str, ..
     assert explain(root)[0].id == "log-of-zero"
 
 
+@pytest.mark.parametrize(
+    ("of", "rule"), [(("Max", "Min"), "scaled-by-zero-range"), (("Min",), "zero-over-zero")]
+)
+def test_a_range_has_two_ends(of: tuple[str, ...], rule: str) -> None:
+    divisor, nan = examples.given(0, by="Sub", of=of), [np.nan, np.nan]
+    root = examples.example("RealDiv", examples.given(0, 0), divisor, out=nan).case
+    assert explain(root)[0].id == rule
+
+
 def test_nan_of_infinite_logits_says_nothing_of_labels() -> None:
     labels = examples.given(7)
     of_infinity, of_label = (

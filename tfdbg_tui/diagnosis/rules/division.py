@@ -81,7 +81,11 @@ RULES = (
         title="Scaled by a range of zero",
         op_types=_DIVIDE,
         test=also(
-            zero_denominator(), in_forward, made_by("Sub", slot=1), behind("Max", "Min", slot=1)
+            zero_denominator(),
+            in_forward,
+            made_by("Sub", slot=1),
+            behind("Max", slot=1),
+            behind("Min", slot=1),
         ),
         why="max - min is 0 where all values are equal.",
         fix="Add a small epsilon to the range, or use tf.math.divide_no_nan.",
