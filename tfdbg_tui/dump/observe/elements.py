@@ -93,16 +93,14 @@ def are_too_many(ops: OpMaker, words: Any) -> Any:
 
 
 def words_of(ops: OpMaker, arguments: Sequence[Argument]) -> Any:
-    """Return the words of some tensors; see `encode.elements.Words`."""
+    """Return the words of some tensors, a vector; see `encode.elements.Words`."""
     words = [_words(ops, argument.tensor) for argument in arguments]
-    if len(words) == 1 and arguments[0].shape is not None:
-        return words[0]
-    if arguments[0].shape is not None and len({a.handed_over for a in arguments}) == 1:
-        return ops.tensor("Pack", words)
-    flat = ops.constant([-1], tf.int32)
+    is_alike = len({argument.handed_over for argument in arguments}) == 1 < len(words)
+    if is_alike and arguments[0].shape is not None and words[0].shape.rank != 1:
+        arguments, words = arguments[:1], [ops.tensor("Pack", words)]
     vectors = [
-        word if a.shape is not None and word.shape.rank == 1 else ops.tensor("Reshape", word, flat)
-        for a, word in zip(arguments, words, strict=True)
+        _vector(ops, word, is_known=argument.shape is not None)
+        for argument, word in zip(arguments, words, strict=True)
     ]
     told = [ops.tensor("Shape", a.tensor) for a in arguments if a.shape is None]
     if told:
@@ -117,6 +115,13 @@ def _words(ops: OpMaker, tensor: Any) -> Any:
     if dtype in _NARROW:
         return ops.tensor("Cast", tensor, DstT=tf.float32)
     return tensor if dtype == tf.float32 else ops.tensor("Bitcast", tensor, type=tf.float32)
+
+
+def _vector(ops: OpMaker, words: Any, *, is_known: bool) -> Any:
+    """Return some words as a vector, which they may be already, if their shape is known."""
+    if is_known and words.shape.rank == 1:
+        return words
+    return ops.tensor("Reshape", words, ops.constant([-1], tf.int32))
 
 
 def _joined(ops: OpMaker, vectors: list[Any]) -> Any:

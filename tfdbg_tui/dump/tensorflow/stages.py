@@ -3,7 +3,7 @@
 To put something into a stage costs a loop a third of what it costs with a queue: after that op,
 which is asynchronous, TensorFlow goes on in another thread.
 
-Each item is a matrix of int64 numbers, an int32 number and float32 words of any shape.  Many are
+Each item is a matrix of int64 numbers, an int32 number and a vector of float32 words.  Many are
 taken out by one function.  Where a stage is full, graphs wait for it in TensorFlow's threads, and
 so that function must need none of them.
 """
@@ -32,12 +32,13 @@ if TYPE_CHECKING:
 _TYPES = (tf.int64, tf.int32, tf.float32)
 _TYPE_NUMBERS = [dtype.as_datatype_enum for dtype in _TYPES]
 _CAPACITY = 1 << 16
-_TAKEN_AT_ONCE = (64, 8, 1)
-"""So many are taken out by a function; its ops are unrolled, so that none takes other numbers."""
-_FEW_WORDS = (1 << 10, 1 << 14)
-"""Only of items with at most so many words each are the most taken out at once, and only of those
-with at most so many more than one: their words are copied, and to ask for much memory takes long.
-"""
+_MOST_AT_ONCE = 128
+"""At most so many items are taken out by a function, or half as many and so on: its ops are
+unrolled, so that none takes other numbers."""
+_FIRST_AT_ONCE = 16
+_WORDS_AT_ONCE = 1 << 16
+"""After the first, about so many words are taken at once: they are copied, and to ask for much
+memory takes long."""
 _MAX_WORDS = 1 << 22
 """So many words of a part are enough."""
 
@@ -66,7 +67,7 @@ def put(ops: OpMaker, name: str, numbers: Any, number: Any, words: Any) -> Any:
         name: The stage's.
         numbers: An int64 matrix.
         number: An int32 number.
-        words: Float32 words.
+        words: A float32 vector.
     """
     values = [numbers, number, words]
     return ops.op("Stage", values, shared_name=name.encode(), capacity=_CAPACITY)
@@ -103,9 +104,9 @@ def take_all(name: str, where: Any) -> Iterator[Items]:
     (size,) = run_op("StageSize", [], _attributes(name), where=where)
     left = int(size.numpy())
     parts: list[Items] = []
-    most, words = _TAKEN_AT_ONCE[1], 0
+    most, words = _FIRST_AT_ONCE, 0
     while left:
-        count = next(count for count in _TAKEN_AT_ONCE if count <= min(left, most))
+        count = 1 << min(left, most).bit_length() - 1
         if (
             count > 1 and where is current_context()
         ):  # another one knows no function that is made now
@@ -113,7 +114,7 @@ def take_all(name: str, where: Any) -> Iterator[Items]:
         else:
             part, count = _take_one(name, where), 1
         taken = sum(map(len, part.words))
-        most = _TAKEN_AT_ONCE[sum(taken > count * few for few in _FEW_WORDS)]
+        most = min(_MOST_AT_ONCE, max(1, _WORDS_AT_ONCE * count // max(1, taken)))
         parts.append(part)
         left, words = left - count, words + taken
         if not left or words > _MAX_WORDS:
@@ -134,7 +135,7 @@ def _joined(parts: Sequence[Items]) -> Items:
 def _take_one(name: str, where: Any) -> Items:
     taken = run_op("Unstage", [], _attributes(name), outputs=len(_TYPES), where=where)
     numbers, number, words = (tensor.numpy() for tensor in taken)
-    return Items(numbers, number[None], [words.reshape(-1)], np.array([words.size], np.int32))
+    return Items(numbers, number[None], [words], np.array([words.size], np.int32))
 
 
 def _take_many(name: str, count: int, where: Any) -> Items:
@@ -161,24 +162,24 @@ def _taker(_: Any, name: str, count: int) -> Any:
     """
     made = _Function("taker")
     start = made.add("Const", dtype=tf.int32, value=tf.make_tensor_proto(0))
-    flat = made.add("Const", dtype=tf.int32, value=tf.make_tensor_proto([-1]))
-    columns: list[list[str]] = [[], [], [], []]
-    item = ""
+    items: list[str] = []
     for _ in range(count):
-        item = made.add("Unstage", *([f"^{item}"] if item else []), **_stage_attributes(name))
-        matrix, number, words = (f"{item}:values:{slot}" for slot in range(len(_TYPES)))
-        vector = made.add("Reshape", words, f"{flat}:output:0", T=tf.float32, Tshape=tf.int32)
-        size = made.add("Size", words, T=tf.float32, out_type=tf.int32)
-        found = matrix, number, f"{vector}:output:0", f"{size}:output:0"
-        for column, value in zip(columns, found, strict=True):
-            column.append(value)
-    matrices, numbers, vectors, sizes = columns
-    concat = functools.partial(made.add, "ConcatV2", N=count, Tidx=tf.int32)
-    pack = functools.partial(made.add, "Pack", N=count, T=tf.int32, axis=0)
-    made.give(concat(*matrices, f"{start}:output:0", T=tf.int64), tf.int64)
-    made.give(pack(*numbers), tf.int32)
-    made.give(concat(*vectors, f"{start}:output:0", T=tf.float32), tf.float32)
-    made.give(pack(*sizes), tf.int32)
+        after = [f"^{item}" for item in items[-1:]]
+        items.append(made.add("Unstage", *after, **_stage_attributes(name)))
+    matrices, numbers, words = (
+        [f"{item}:values:{slot}" for item in items] for slot in range(len(_TYPES))
+    )
+    shapes = made.add("ShapeN", *words, N=count, T=tf.float32, out_type=tf.int32)
+    sizes = [f"{shapes}:output:{item}" for item in range(count)]
+
+    def give_joined(values: Sequence[str], dtype: Any) -> None:
+        inputs = *values, f"{start}:output:0"
+        made.give(made.add("ConcatV2", *inputs, N=count, Tidx=tf.int32, T=dtype), dtype)
+
+    give_joined(matrices, tf.int64)
+    made.give(made.add("Pack", *numbers, N=count, T=tf.int32, axis=0), tf.int32)
+    give_joined(words, tf.float32)
+    give_joined(sizes, tf.int32)
     return functions.make_function(made.definition, [])
 
 
