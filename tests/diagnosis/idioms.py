@@ -836,3 +836,13 @@ def slopes_of_one_line_of_which_both_are_watched() -> Any:
         t.watch([a, b])
         y = (a / a) * b
     return t.gradient(y, [a, b])
+
+
+@healthy
+def weights_of_all_before() -> Any:
+    return tf.exp(tf.math.cumulative_logsumexp(c([1.0, 2.0, 3.0]), exclusive=True))
+
+
+@sick
+def log_weights_of_all_before() -> Any:
+    return tf.math.cumulative_logsumexp(c([1.0, 2.0, 3.0]), exclusive=True) * c([0.0, 1.0, 1.0])

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 _DATA = SOURCES - {"Placeholder", "PlaceholderWithDefault", "ReadVariableOp", "VarHandleOp"}
 
+_LOGARITHMS = frozenset({"Log", "CumulativeLogsumexp"})
+
 
 class Tolerance(Enum):
     """What may become of ∞ for it to count as harmless."""
@@ -243,7 +245,7 @@ TOLERANCES = (
     ),
     Row(
         "logarithm",
-        lambda made: made.op_type == "Log" and made.is_used_as_logarithm,
+        lambda made: made.op_type in _LOGARITHMS and made.is_used_as_logarithm,
         Tolerance.LOGARITHM,
         "log(0) is as good as any number to who takes its exponential again",
     ),

@@ -57,6 +57,12 @@ def _infinities_meet(case: Case) -> Match | None:
     return Match(known(case, "proved"), f"{infinite:,} ∞ in → {bad_out(case)} out")
 
 
+def _empty_sum(case: Case) -> Match | None:
+    if not case.finite or total(case.out, "nan", "pos_inf") != 0:
+        return None
+    return Match(known(case, "proved"), f"finite in → {bad_out(case)} out")
+
+
 def _infinite_on_both_sides(case: Case) -> bool:
     sides = [total(given.summary, "neg_inf", "pos_inf") for given in case.inputs]
     return len(sides) > 1 and all(sides)
@@ -176,6 +182,15 @@ RULES = (
         why="The maximum of no elements is -∞, the minimum +∞.",
         fix="Test for the empty case.",
         example=example("Max", given(), out=[-INF]),
+    ),
+    Rule(
+        id="log-of-empty-sum",
+        title="Logarithm of an empty sum",
+        op_types=ops("CumulativeLogsumexp"),
+        test=_empty_sum,
+        why="With exclusive=True nothing comes before the first element, and log(0) is -∞.",
+        fix="Leave the first element out, unless its exponential is taken.",
+        example=example("CumulativeLogsumexp", given(1, 2), out=[-INF, 1]),
     ),
 )  # fmt: skip
 """Rules about ∞ that was there before, and about empty tensors."""
