@@ -48,6 +48,7 @@ _COMPARED_TOGETHER = 1 << 12
 """The same where the smallest and the largest element are looked for."""
 
 Float64Array = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 _Place = tuple[int, list[int]]
 """An argument of `Group.detail`, and the rows that are in it."""
 _Counts = dict[int, Sequence[int]]
@@ -221,10 +222,10 @@ class DetailCounter:
         for arguments, rows, sizes in small:
             found[rows] = summaries.extremes_in_parts([tensors[i] for i in arguments], sizes)
         for argument, rows in others:
-            tensor = tensors[argument]
-            found[rows] = (
-                summaries.extremes_of_each(tensor) if len(rows) > 1 else summaries.extremes(tensor)
-            )
+            if len(rows) > 1:
+                found[rows] = summaries.extremes_of_each(tensors[argument])
+            else:
+                found[rows[0]] = summaries.extremes(tensors[argument])
         return self._with_known_extremes(found)
 
     def extremes_of_each(self, layout: Layout, block: Any) -> Float64Array:
@@ -255,17 +256,20 @@ class DetailCounter:
     def _with_known_extremes(self, found: Float64Array) -> Float64Array:
         """Fill in the rows that never change, and those that have the elements of others."""
         constants, extremes, aliases, sources = self._known_extremes
-        found[..., constants, :] = extremes
-        found[..., aliases, :] = found[..., sources, :]
+        if len(constants):
+            found[..., constants, :] = extremes
+        if len(aliases):
+            found[..., aliases, :] = found[..., sources, :]
         return found
 
     @cached_property
-    def _known_extremes(self) -> tuple[list[int], Float64Array, list[int], list[int]]:
+    def _known_extremes(self) -> tuple[IntArray, Float64Array, IntArray, IntArray]:
         """The constants, their extremes, the rows with the elements of others, and these."""
         plan = self._plan
         extremes = [(counts.minimum, counts.maximum) for counts in plan.constants.values()]
-        aliases, sources = [row for row, _ in plan.aliases], [source for _, source in plan.aliases]
-        return list(plan.constants), np.array(extremes).reshape(-1, 2), aliases, sources
+        aliases, sources = np.array(plan.aliases, np.int64).reshape(-1, 2).T
+        constants = np.array(list(plan.constants), np.int64)
+        return constants, np.array(extremes).reshape(-1, 2), aliases, sources
 
     def counts(self, rows: Sequence[int], tensors: Sequence[Any]) -> npt.NDArray[np.int64]:
         """Return size, -∞, +∞ and NaN of some rows.

@@ -14,7 +14,7 @@ from tfdbg_tui.wire import bad_elements, tfrecord
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -68,7 +68,7 @@ class GroupRecords:
     def __init__(self, plan: GroupPlan) -> None:
         self.plan = plan
         self._templates: dict[tuple[bool, bool, bool], traces.TraceTemplates] = {}
-        self._known: OrderedDict[tuple[bytes, bool], traces.FilledTemplates] = OrderedDict()
+        self._known: OrderedDict[tuple[bytes, bool, bool], traces.FilledTemplates] = OrderedDict()
         self._novelty = summaries.Novelty()
 
     @cached_property
@@ -126,12 +126,27 @@ class GroupRecords:
             rows: Those of the queue.
             stepped: Whether there is a training step.
         """
-        key = rows[:, queue_rows.KEY :].tobytes(), stepped
+
+        def vectors() -> Float64Array:
+            values = self.values_in(rows)
+            return self.vectors.of(values, self._details(values))
+
+        return self._filled_once(rows[:, queue_rows.KEY :].tobytes(), vectors, stepped=stepped)
+
+    def _filled_once(
+        self,
+        numbers: bytes,
+        vectors: Callable[[], Float64Array],
+        *,
+        stepped: bool,
+        extremes: bool = False,
+    ) -> traces.FilledTemplates:
+        """Return the records with the value vectors that some numbers stand for, and keep them."""
+        key = numbers, stepped, extremes
         known = self._known.get(key)
         if known is None:
-            values = self.values_in(rows)
-            vectors = self.vectors.of(values, self._details(values))
-            known = self._known[key] = self._template(stepped=stepped).filled(vectors)
+            template = self._template(stepped=stepped, extremes=extremes)
+            known = self._known[key] = template.filled(vectors())
             if len(self._known) > _MAX_KNOWN:
                 self._known.popitem(last=False)
         return known
@@ -153,10 +168,18 @@ class GroupRecords:
         """
         stepped = causes[caused[0]].step is not None
         sizes = rows[:, :, queue_rows.SIZES :].reshape(len(rows), -1)[:, : self.plan.sizes_put]
-        filled = self._template(stepped=stepped, extremes=True).filled(
-            self.vectors.of_sizes(sizes), extremes
-        )
-        return filled.stamped_each(causes, caused, rows[:, 0, queue_rows.ITERATION])
+        if (sizes == sizes[0]).all():
+            filled = self._filled_once(
+                sizes[0].tobytes(),
+                lambda: self.vectors.of_sizes(sizes[:1])[0],
+                stepped=stepped,
+                extremes=True,
+            )
+        else:
+            template = self._template(stepped=stepped, extremes=True)
+            filled = template.filled(self.vectors.of_sizes(sizes))
+        records = filled.extended(extremes)
+        return records.stamped_each(causes, caused, rows[:, 0, queue_rows.ITERATION])
 
     def _filled(self, batch: Batch, known: Details) -> traces.FilledTemplates:
         """Return the records of a group but for what differs in each execution."""
@@ -165,7 +188,8 @@ class GroupRecords:
             return self.of_rows(_NO_NUMBERS, stepped=stepped)
         (extremes,) = batch.values.get("extremes", (None,))
         template = self._template(stepped=stepped, extremes=extremes is not None)
-        return template.filled(self.vectors.of(batch.values, known), extremes)
+        filled = template.filled(self.vectors.of(batch.values, known))
+        return filled if extremes is None else filled.extended(extremes)
 
     @staticmethod
     def _stamped(filled: traces.FilledTemplates, batch: Batch) -> bytes:
@@ -243,7 +267,7 @@ class GroupRecords:
             full[number, :4] = site.tensor_id, -1, site.dtype, detail[details.RANK]
             full[number, 4:] = detail[details.SIZE_TO_POSITIVE]
             extensions[number] = detail[details.EXTENSIONS]
-        detailed = self._split(template.filled(full, extensions), batch)
+        detailed = self._split(template.filled(full).extended(extensions), batch)
         plain = self._split(self._filled(batch, counted), batch)
         outside = {row for row in whole if row >= len(self.plan.rows)}
         found: dict[int, bytes] = {}

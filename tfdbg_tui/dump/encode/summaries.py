@@ -364,10 +364,9 @@ def _count_bad_complex(flat: Any, counts: HealthCounts) -> None:
 
 def extremes(array: Any) -> tuple[float, float]:
     """Return the smallest and the largest finite element of an array; see `extremes_of_each`."""
-    if array.size and array.dtype in (_FLOAT32, _FLOAT64):
-        low, high = float(array.min()), float(array.max())
-        if math.isfinite(low) and math.isfinite(high):
-            return low, high
+    found = finite_extremes(array)
+    if found is not None:
+        return found
     rows = array.reshape(1, -1)
     if rows.size and rows.dtype.kind != "c":
         low, high = (float(end[0]) for end in _ordered_extremes(rows))
@@ -375,6 +374,17 @@ def extremes(array: Any) -> tuple[float, float]:
             return low, high
     low, high = extremes_of_each(rows)[0].tolist()
     return low, high
+
+
+def finite_extremes(array: Any) -> tuple[float, float] | None:
+    """Return the smallest and the largest element of an array, if they are finite: so are all.
+
+    None as well where that takes more than two calls of numpy's.
+    """
+    if not array.size or (array.dtype is not _FLOAT32 and array.dtype is not _FLOAT64):
+        return None
+    low, high = float(array.min()), float(array.max())
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
 def extremes_of_each(pack: Any) -> npt.NDArray[np.float64]:
@@ -425,10 +435,11 @@ def extremes_of_parts(elements: Any, starts: npt.NDArray[np.int64]) -> npt.NDArr
     Returns:
         ``[arrays, parts, 2]``; NaN where there is none.
     """
-    is_finite = np.isfinite(elements)
     ends = ((np.minimum, np.inf), (np.maximum, -np.inf))
-    if is_finite.all():
-        return np.stack([end.reduceat(elements, starts, axis=1) for end, _ in ends], axis=-1)
+    both = np.stack([end.reduceat(elements, starts, axis=1) for end, _ in ends], axis=-1)
+    if np.isfinite(both).all():  # So are all between them.
+        return both
+    is_finite = np.isfinite(elements)
     found = [
         end.reduceat(np.where(is_finite, elements, none), starts, axis=1) for end, none in ends
     ]

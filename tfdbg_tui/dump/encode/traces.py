@@ -118,11 +118,12 @@ class TraceTemplates:
         self._located = located
         records, bounds = [], [0]
         values: list[list[int]] = []
+        extensions: list[list[int]] = []
         stamps: list[list[int]] = []
         counters: list[list[int]] = []
         for site in sites:
             record, *holes = self._template(site, mode)
-            for hole, into in zip(holes, (values, stamps, counters), strict=True):
+            for hole, into in zip(holes, (values, extensions, stamps, counters), strict=True):
                 into.append([bounds[-1] + offset for offset in hole])
             records.append(record)
             bounds.append(bounds[-1] + len(record))
@@ -130,6 +131,7 @@ class TraceTemplates:
         ends = np.array(bounds[1:], np.int64) - tfrecord.FOOTER_SIZE
         self.crc_places = ends[:, None] + np.arange(4)
         self._values = _Holes(values, ends)
+        self.extensions = _Holes(extensions, ends)
         self.stamps = _Holes(stamps, ends)
         self.counters = _Holes(counters, ends)
         self._blob = np.frombuffer(b"".join(records), np.uint8)
@@ -140,11 +142,11 @@ class TraceTemplates:
 
     def _template(
         self, site: Site, mode: TensorDebugMode
-    ) -> tuple[bytes, list[int], list[int], list[int]]:
+    ) -> tuple[bytes, list[int], list[int], list[int], list[int]]:
         """Return a framed record with zeros in its holes.
 
-        Also the offsets of the bytes that depend on the values, on the execution, and on the
-        iteration of the loop.
+        Also the offsets of the bytes that depend on the value vector, on the extremes and bad
+        elements, on the execution, and on the iteration of the loop.
         """
         content = bytes(8 * self.length)
         head = tensor_proto_head(self.length)
@@ -172,44 +174,33 @@ class TraceTemplates:
         at += len(prefix) + len(before)
         values = list(range(at, at + len(content)))
         at += len(content) + len(after)
+        extensions: list[int] = []
         counters: list[int] = []
         for field, width, holes in (
             (serial, 8, stamps),
             (iteration, 4, counters),
-            *((extreme, 8, values) for extreme in extremes),
-            (bad, 8 * bad_elements.WIDTH, values),
+            *((extreme, 8, extensions) for extreme in extremes),
+            (bad, 8 * bad_elements.WIDTH, extensions),
         ):
             if field:
                 at += len(field)
                 holes += range(at - width, at)
         length = struct.pack("<Q", len(payload))
         frame = length + struct.pack("<I", crc32c.masked_crc32c(length))
-        return frame + payload + bytes(4), values, stamps, counters
+        return frame + payload + bytes(4), values, extensions, stamps, counters
 
     def split(self, records: bytes) -> list[bytes]:
         """Return the single records in what `FilledTemplates.stamped` returned."""
         return [records[a:b] for a, b in itertools.pairwise(self._bounds)]
 
-    def filled(
-        self,
-        vectors: npt.NDArray[np.float64],
-        extensions: npt.NDArray[np.float64] | None = None,
-    ) -> FilledTemplates:
-        """Return the records with their values, as often as they are the same.
+    def filled(self, vectors: npt.NDArray[np.float64]) -> FilledTemplates:
+        """Return the records with their value vectors, as often as they are the same.
 
         Args:
-            vectors: Value vectors, ``[..., sites, length of the mode's vector]``.
-            extensions: Smallest and largest finite elements, and what is told of bad ones, as far
-                as records carry them: ``[..., sites, numbers]``.
+            vectors: ``[..., sites, length of the mode's vector]``.
         """
-        if extensions is not None:
-            vectors = np.concatenate((vectors, extensions), axis=-1)
-        *executions, sites, _ = vectors.shape
-        data = np.ascontiguousarray(vectors, "<f8").view(np.uint8).reshape(*executions, sites, -1)
-        blob = np.empty((*executions, len(self._blob)), np.uint8)
-        blob[:] = self._blob
-        blob[..., self._values.places] = data
-        return FilledTemplates(self, blob, self._crcs ^ self._values.crc_changes_each(data))
+        blob, crcs = self._values.filled(self._blob, self._crcs, vectors)
+        return FilledTemplates(self, blob, crcs)
 
 
 class FilledTemplates:
@@ -229,6 +220,16 @@ class FilledTemplates:
         self.templates = templates
         self._blob = blob
         self._crcs = crcs
+
+    def extended(self, extensions: npt.NDArray[np.float64]) -> FilledTemplates:
+        """Return the records with what they carry besides a value vector.
+
+        Args:
+            extensions: Smallest and largest finite elements, and what is told of bad ones, as far
+                as records carry them: ``[..., sites, numbers]``.
+        """
+        holes = self.templates.extensions
+        return FilledTemplates(self.templates, *holes.filled(self._blob, self._crcs, extensions))
 
     def stamped(
         self, causes: Sequence[Cause], caused: Int64Array, iterations: Int64Array
@@ -321,6 +322,23 @@ class _Holes:
         self._distances = distances
         _crc.upto(int(distances.max(initial=0)))
 
+    def filled(
+        self, blob: UInt8Array, crcs: UInt32Array, numbers: npt.NDArray[np.float64]
+    ) -> tuple[UInt8Array, UInt32Array]:
+        """Return records with numbers in the holes, and the CRC32C of each.
+
+        Args:
+            blob: The records, ``[..., bytes]``.
+            crcs: The CRC32C of each.
+            numbers: Those of each, ``[..., records, numbers]``.
+        """
+        *executions, records, _ = numbers.shape
+        data = np.ascontiguousarray(numbers, "<f8").view(np.uint8).reshape(*executions, records, -1)
+        filled = np.empty((*executions, blob.shape[-1]), np.uint8)
+        filled[:] = blob
+        filled[..., self.places] = data
+        return filled, crcs ^ self._crc_changes_each(data)
+
     def crc_changes(self, data: UInt8Array) -> UInt32Array:
         """Return what the same bytes in each record do to its CRC32C.
 
@@ -334,7 +352,7 @@ class _Holes:
         changes = np.bitwise_xor.reduce(_crc.tables[self._distances, data[..., None, :]], axis=-1)
         return np.asarray(changes[..., self._layouts], np.uint32)
 
-    def crc_changes_each(self, data: UInt8Array) -> UInt32Array:
+    def _crc_changes_each(self, data: UInt8Array) -> UInt32Array:
         """Return what bytes do to the CRC32C of each record.
 
         Args:
