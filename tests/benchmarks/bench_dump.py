@@ -8,7 +8,8 @@ the last flush included, as that is what other programs on the machine disturb l
 Ours is measured in one process, in which blocks of steps without and with the dump take turns: the
 ratio is the median of those of the pairs.  Steps are counted on from block to block, as in a
 training, and from the warm-up to the first block a thousand are left out: what is measured are late
-steps, as this writer records the extremes of all tensors in the first 16, and later in one in 100.
+steps, as this writer records the extremes of all tensors in some of the first 200, and later in one
+in 100.
 TensorFlow's writer cannot let go of what was traced with it, so there all blocks with it come
 first, and then those of a program made anew.
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 UP_TO = 200
-FIRST, LATER = 16, 19
-"""How many steps are measured up to that one: those at first, and one in ten from then on."""
+FIRST, LATER = 3, 14
+"""How many steps up to that one are measured: at first, with many iterations of loops; later."""
 
 
 def dumped(step: Any, count: int, kind: str) -> float:

@@ -100,8 +100,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--magnitudes-every",
         type=int,
         metavar="K",
-        help="record the smallest and largest elements in one step in K (0: never; by default 10, "
-        "later up to 80)",
+        help="record the smallest and largest elements in one step in K besides some of the first "
+        "(0: never; by default 100)",
     )
     parser.add_argument(
         "--max-gigabytes",

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from tfdbg_tui.diagnosis.dataflow.variables import READS, assigns
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
+from tfdbg_tui.diagnosis.history import magnitudes_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.logdir import GradientRequest, Layer, Run, Variable
+    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _MOST = 20_000  # executions that assign, whose inputs are read
 
@@ -110,6 +114,28 @@ def losses(run: Run, dataflow: Dataflow) -> Iterator[TensorEvent]:
     """
     found = (_target(run, dataflow, request) for request in run.gradient_requests)
     yield from dict.fromkeys(_unscaled(run, dataflow, loss) for loss in found if loss is not None)
+
+
+def magnitudes_of_loss(run: Run, dataflow: Dataflow, loss: TensorEvent) -> Magnitudes:
+    """Return the magnitudes of a loss, without those of others that the same line computes.
+
+    Eagerly, a line may compute several tensors by ops of one type; the loss is the same one in turn
+    in each step.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        loss: A computation of it.
+    """
+    found = magnitudes_of(run, dataflow, loss)
+    if loss.kind != "execution":
+        return found
+    rows = dataflow.timeline.alike(loss.index)
+    steps = run.executions.steps.numbers_of(rows)
+    begins = np.flatnonzero(np.diff(steps, prepend=-2))
+    turns = np.arange(len(rows)) - np.repeat(begins, np.diff(begins, append=len(rows)))
+    own = turns == turns[np.searchsorted(rows, loss.index)]
+    return found.some(np.isin(found.rows, rows[own]))
 
 
 def _target(run: Run, dataflow: Dataflow, request: GradientRequest) -> TensorEvent | None:

@@ -107,10 +107,11 @@ def enable_dump_debug_info(
             "train.py:40..60,model.py".  Where several limits are given, all have to hold.  Of calls
             of functions outside of them it is recorded that they ran.
         magnitudes_every: In ADAPTIVE and FULL_HEALTH, record of every tensor the smallest and
-            largest finite element in steps divisible by it, and in the first 16; outside of steps,
-            in one call of a function, or execution of an eager line, in so many.  Of a loop's
-            iterations, 0, 1, 2, 4, 8 and so on are measured then.  0 for never; by default 10 up to
-            the 200th, then 100, after the first 16 with iterations 0, 4, 32, 64 and so on.
+            largest finite element in steps divisible by it, besides 0, 1, 2, 4, 7, 12, 21, 30, 41,
+            50, 61, 76, 91, 121, 150 and 181; outside of steps, in such calls of a function, or
+            executions of an eager line.  Of a loop's iterations, 0, 1, 2, 4, 8 and so on are
+            measured then.  0 for never; by default 100, after the first three steps with iterations
+            0, 4, 32, 64 and so on.
         max_gigabytes: Record no more of what is healthy when the files of a process hold so many:
             10, 0.5; by default when they hold more than is left free on their disk.  They are
             looked at ten times a second, so somewhat more is written.  From then on the newest

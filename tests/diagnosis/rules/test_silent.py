@@ -566,6 +566,41 @@ def test_layers_that_nothing_comes_through(
     assert suspects(recorded) == expected
 
 
+def test_a_layer_is_not_off_because_batches_are_blank(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "Conv2D", "Conv2D", "images:0")
+    recorded.op("f", "Relu", "Relu", "Conv2D:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "Relu:0", outputs=0)
+    for step in range(STEPS):
+        for name in ("Conv2D", "Relu"):
+            recorded.trace("f", name, some(float(step < 3), 300), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == []
+
+
+@pytest.mark.parametrize(
+    ("size", "measured", "off_from", "expected"),
+    [
+        (64, (0, 1, 2, 4, 7, 12, 20, 30), 12, ["dead-relu"]),
+        (64, (0, 1, 2, 4, 7, 12, 20, 30), 20, []),  # of so few elements twice says little
+        (256, (0, 1, 2, 4, 7, 12, 20, 30), 20, ["dead-relu"]),
+        (256, (0, 1, 2, 4, 7, 12, 20, 30), 30, []),
+        (256, (*range(12), 28, 29, 30), 28, []),  # in three steps that follow each other
+    ],
+)
+def test_layers_that_are_off_in_few_measured_steps(
+    tmp_path: Path, size: int, measured: tuple[int, ...], off_from: int, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "Relu", "Relu", "x:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "Relu:0", outputs=0)
+    for step in range(31):
+        value, extremes = some(float(step < off_from), size), step in measured
+        recorded.trace("f", "Relu", value, serial=step + 1, extremes=extremes)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
 def test_gradients_that_vanish_name_the_layers_that_get_no_more(tmp_path: Path) -> None:
     recorded = program(tmp_path)
     for number, name in ((1, "first"), (2, "middle"), (3, "last")):
@@ -696,6 +731,24 @@ def test_a_loss_that_gets_far_above_what_it_was(
             recorded.trace("f", name, some(value, 1), serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
     assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize("rises", [True, False])
+def test_an_eager_loss_is_not_compared_with_what_else_its_line_computes(
+    tmp_path: Path, rises: bool
+) -> None:
+    """Of two that a line computes in each step, some steps measure one, and some the other."""
+    recorded = program(tmp_path)
+    for step in range(STEPS):
+        loss = 1e3 * (rises and step > 4) + 1e-3
+        at = 10 * step
+        recorded.execution(
+            "Neg", [at], {at + 1: some(1e3)}, line=5, extremes=step in (8, 9, 10, 11)
+        )
+        recorded.execution("Neg", [at + 1], {at + 2: some(loss, 1)}, line=5, extremes=step < 8)
+        recorded.execution("AssignSubVariableOp", [7, at + 2], {}, line=6)
+    recorded.gradients([7], of_eager=at + 2)
+    assert suspects(recorded) == ["training-diverges"] * rises
 
 
 @pytest.mark.parametrize(

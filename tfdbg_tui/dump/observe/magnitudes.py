@@ -39,13 +39,17 @@ _ITERATIONS = {
 
 Of fewer than the few (0, 4, 32, 256) a gradient that vanishes over the time steps is not told.
 """
-_FIRST = 16
-"""So many steps, calls and executions are measured in any case: many a program breaks early."""
-_EARLY, _EARLY_EVERY = 200, 10
-_EVERY = 100
-"""Up to `_EARLY` one in ten is measured, then one in so many: a step that is measured costs up to
-four others, and is to cost 5 % of all.  Less often shows less of what ails a training.
+_EARLY = (0, 1, 2, 4, 7, 12, 21, 30, 41, 50, 61, 76, 91, 121, 150, 181)
+"""The steps, calls and executions that are measured in any case, fewer and fewer of them.
+
+One that is measured costs about half of another more, and all are to cost 5 %.  Many a program
+breaks early; what is wrong with others shows in more than one of the last.  Odd and even ones take
+turns, as programs may do.
 """
+_EVERY = 100
+"""Besides these one in so many is measured."""
+_FIRST = 3
+"""In so many steps many iterations of loops are measured."""
 
 
 def are_measured(iterations: Int64Array, measured: Int64Array) -> BoolArray:
@@ -138,7 +142,7 @@ class ExecutionCount:
 
     def __init__(self, every: int | None) -> None:
         self.is_asked = False
-        self._every = every
+        self._every = every or _EVERY
         self._lock = threading.Lock()
         self._number = 0  # of the group
         self._executions = 0
@@ -150,10 +154,11 @@ class ExecutionCount:
         self._expect(_FIRST)
 
     def ran(self, executions: int) -> None:
-        """Note executions of a graph that is told; measure the next where one of them was due."""
+        """Note executions of a graph that is told; measure as many more as of them were due."""
         with self._lock:
-            if self._due(executions)[max(0, _FIRST - self._executions) :].any():
-                self._expect(max(1, self._expected))
+            due = self._due(executions)[max(0, _FIRST - self._executions) :]
+            if due.any():
+                self._expect(max(int(due.sum()), self._expected))
             self._executions += executions
 
     def are_measured(self, executions: int) -> BoolArray:
@@ -169,9 +174,7 @@ class ExecutionCount:
 
     def _due(self, executions: int) -> BoolArray:
         numbers = self._executions + np.arange(executions)
-        early = self._every or _EARLY_EVERY
-        every = np.where(numbers > _EARLY, self._every or _EVERY, early)
-        due: BoolArray = (numbers < _FIRST) | (numbers % every == 0)
+        due: BoolArray = np.isin(numbers, _EARLY) | (numbers % self._every == 0)
         return due
 
     def _expect(self, executions: int) -> None:
@@ -185,7 +188,8 @@ class MeasuredSteps:
     Outside of steps, calls of a function and executions of an op in a line are counted instead.
 
     Args:
-        every: One step in so many is measured; 0 for none, None for fewer and fewer of them.
+        every: Besides the early ones, one step in so many is measured; 0 for none of all, None for
+            so many as is known to cost little.
     """
 
     def __init__(self, every: int | None) -> None:
@@ -236,12 +240,10 @@ class MeasuredSteps:
         return iteration in _ITERATIONS[self._measured]
 
     def _due(self, number: int, since_first: int) -> Measured:
-        if 0 <= since_first < _FIRST:
-            return Measured.MANY_ITERATIONS
-        every = self.every or (_EVERY if since_first > _EARLY else _EARLY_EVERY)
-        if number % every:
+        if since_first not in _EARLY and number % (self.every or _EVERY):
             return Measured.NOTHING
-        return Measured.MANY_ITERATIONS if self.every else Measured.FEW_ITERATIONS
+        is_many = self.every or since_first < _FIRST
+        return Measured.MANY_ITERATIONS if is_many else Measured.FEW_ITERATIONS
 
     def _set(self, measured: Measured) -> None:
         with self._lock:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import by_step, dtype_of, magnitudes_of, measured_tensors
+from tfdbg_tui.diagnosis.history import by_step, dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Growth, Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import TRAINING_DIVERGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.training import losses
+from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _in_step(run: Run, event: TensorEvent, found: Magnitudes, step: int) -> Tens
 def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
     """Yield the losses that have got far above what they were at first, and stay there."""
     for loss in losses(run, dataflow):
-        found = magnitudes_of(run, dataflow, loss)
+        found = magnitudes_of_loss(run, dataflow, loss)
         steps, largest = by_step(run, found)
         if len(steps) < _STEPS:
             continue

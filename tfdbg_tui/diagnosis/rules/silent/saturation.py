@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Measured = Sequence[tuple[TensorEvent, Magnitudes]]
 
-_MANY = 8  # measured computations that have to show it
+_MANY = 5  # measured computations that have to show it: those of eight steps or more
 _SAMPLE = 8  # of them whose records are read
 _SOME_SIZE = 32  # elements of which it means something that all are alike
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _HUGE = 1e15
-_MANY = 8  # computations in which it is that large
-_EACH = 3  # of them of each variable, up to the last: eagerly, one line reads several
+_MANY = 3  # measured computations of a variable, up to the last, in which it is that large
 _BESIDE = 1e4
 """So many times the largest gradient its root is: the steps are that much shorter than before."""
 
@@ -55,9 +54,8 @@ def find_exploded_slots(run: Run, dataflow: Dataflow) -> list[Suspect]:
     beyond = [
         (replace(event, index=int(found.rows[-1])), found, slot)
         for event, read in large
-        if (read.largest >= _HUGE).sum() >= _MANY
         for slot, found in _slots(run, values, event, read)
-        if len(found) >= _EACH and found.largest[-_EACH:].min() >= _HUGE
+        if len(found) >= _MANY and found.largest[-_MANY:].min() >= _HUGE
         if np.sqrt(found.largest[-1]) >= _BESIDE * gradient
     ]
     if not beyond:

@@ -20,7 +20,7 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import (
 )
 from tfdbg_tui.diagnosis.rules.silent.saturation import find_saturated
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.training import losses
+from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,14 +30,16 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Layer, Run
     from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
 
-_MANY = 8  # measured computations up to the last that have to show it
+_MANY = 5
+"""Measured computations up to the last that have to show it: those of eight steps or more."""
 SOME_SIZE = 32
 """Elements of a tensor of which it means something that all are alike."""
 
 RECTIFIERS = frozenset({"Relu", "Relu6"})
 _REDUCTIONS = frozenset({"Mean", "Sum"})
 
-_OFF = {32: 5, 256: 3}  # elements: computations in which all of so many are 0
+_OFF = {32: 3, 256: 2}  # elements: measured computations in which all of so many are 0
+_OFF_FOR = 5  # computations, from the first of these to the last
 _OF_LAYERS = frozenset(
     {
         *("MatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2DBackpropFilter"),
@@ -127,9 +129,15 @@ def _off(
             continue
         on, size = np.flatnonzero(found.largest), _size(run, event)
         times = len(found) - (int(on[-1]) + 1 if on.size else 0)
+        off = found.some(np.arange(len(found) - times, len(found)))
         is_off = any(size >= least and times >= needed for least, needed in _OFF.items())
-        if is_off and not is_hinge(run, dataflow, event):
-            steps, _ = by_step(run, found.some(np.arange(len(found) - times, len(found))))
+        if (
+            is_off
+            and _computations(dataflow, event, off) >= _OFF_FOR
+            and not is_hinge(run, dataflow, event)
+            and not _is_given_zeros(run, dataflow, event, times)
+        ):
+            steps, _ = by_step(run, off)
             since = f", from step {steps[0]:,} to {steps[-1]:,}" if steps.size else ""
             evidence = (
                 f"all {size:,} outputs are 0 in the last {times:,} computations measured{since}"
@@ -137,13 +145,32 @@ def _off(
             yield Suspect(event, DEAD_RELU, Match("likely", evidence), times)
 
 
+def _computations(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> int:
+    """Return how many computations of a tensor there are from the first of some to the last."""
+    if event.kind == "execution":
+        rows = dataflow.timeline.alike(event.index)
+    else:
+        rows = dataflow.timeline.rows_of(event.index)
+    first, last = np.searchsorted(rows, found.rows[[0, -1]])
+    return int(last - first) + 1
+
+
 def _is_given(run: Run, dataflow: Dataflow, suspect: Suspect) -> bool:
     """Whether a rectifier is given something: of what is tried out with zeros nothing comes."""
-    given = next((p.event for p in dataflow.producers(suspect.event)), None)
-    if given is None:
-        return False
-    largest = magnitudes_of(run, dataflow, given).largest[-suspect.times :]
+    largest = _largest_given(run, dataflow, suspect.event, suspect.times)
     return bool(largest.size and largest.all())
+
+
+def _is_given_zeros(run: Run, dataflow: Dataflow, event: TensorEvent, times: int) -> bool:
+    """Whether a rectifier is known to be given zeros alone, as of batches that are blank."""
+    largest = _largest_given(run, dataflow, event, times)
+    return bool(largest.size and not largest.any())
+
+
+def _largest_given(run: Run, dataflow: Dataflow, event: TensorEvent, times: int) -> Floats:
+    """Return the largest magnitudes of what a rectifier takes, the last times it was measured."""
+    given = next((p.event for p in dataflow.producers(event)), None)
+    return magnitudes_of(run, dataflow, given).largest[-times:] if given else np.zeros(0)
 
 
 def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list[Suspect]:
@@ -212,7 +239,7 @@ def _fading(
         one = max(some, key=lambda one: one.last)
         evidence = (
             f"{one.first:.3g} at most at the last step of time, {one.last:.3g} at the one that is "
-            f"{one.iterations:,} before it, in each step measured; and the loss is what it was"
+            f"{one.iterations:,} before it, as in most steps measured; and the loss is what it was"
         )
         yield Suspect(one.event, VANISHING_GRADIENT, Match("likely", evidence), len(some))
 
@@ -227,7 +254,7 @@ class _InTime(NamedTuple):
 
 
 def _in_time(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> _InTime | None:
-    """Return how a gradient fades in a loop, where it does so least; None where it is in none."""
+    """Return how a gradient fades in a loop, in the median of runs; None where it is in none."""
     executions, counts = np.unique(found.executions, return_counts=True)
     if event.kind == "execution" or len(executions) < _MANY or counts.min() < _ITERATIONS:
         return None
@@ -239,13 +266,14 @@ def _in_time(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> _InTi
         if first != 0 or last is None or last < _LONG:
             return None
         fading.append(_InTime(event, float(mine.largest[0]), float(mine.largest[-1]), last))
-    return max(fading, key=lambda one: one.last / one.first if one.first else np.inf)
+    fading.sort(key=lambda one: one.last / one.first if one.first else np.inf)
+    return fading[len(fading) // 2]
 
 
 def _learns(run: Run, dataflow: Dataflow) -> bool:
     """Whether a loss has become smaller, or none was measured often enough to tell."""
     for loss in losses(run, dataflow):
-        _, largest = by_step(run, magnitudes_of(run, dataflow, loss))
+        _, largest = by_step(run, magnitudes_of_loss(run, dataflow, loss))
         third = len(largest) // 3
         if len(largest) < _MANY or np.median(largest[-third:]) < _SAME * np.median(largest[:third]):
             return True
