@@ -12,7 +12,7 @@ from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
 from tfdbg_tui.diagnosis.history import magnitudes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.logdir import GradientRequest, Layer, Run, Variable
@@ -57,7 +57,9 @@ def find_untrained(run: Run, dataflow: Dataflow) -> list[Untrained]:
     if not wanted:
         return []
     # A gradient may be asked for without training: of an input, say, or to look at it.
-    wanted &= _of_trainings(run, _assigned(run, dataflow, connected))
+    changed = _assigned(run, dataflow, connected)
+    again = _assigned(run, dataflow, changed, times=2)
+    wanted &= _without_gradient(run, changed) | _left_out(run, again, known)
     wanted -= _assigned(run, dataflow, wanted)
     trained = [v for key, v in known.items() if key not in wanted]
     return [
@@ -66,8 +68,43 @@ def find_untrained(run: Run, dataflow: Dataflow) -> list[Untrained]:
     ]
 
 
-def _of_trainings(run: Run, changed: set[Key]) -> set[Key]:
-    """Return the variables for which a tape was asked, or could have been, where others changed.
+def _without_gradient(run: Run, changed: set[Key]) -> set[Key]:
+    """Return the variables whose gradient is asked for with that of others, and which have none.
+
+    Args:
+        run: The run.
+        changed: The variables that have a gradient and are assigned to.
+    """
+    return {
+        key
+        for requests in _trainings(run, changed)
+        for request in requests
+        for key in _keys(request, request.unconnected)
+    }
+
+
+def _left_out(run: Run, changed: set[Key], known: Mapping[Key, Variable]) -> set[Key]:
+    """Return the variables that a training reads and does not ask for.
+
+    Of layers they are none where what is trained is in no layer: an image, a latent vector, or
+    what is added to an input, for which a model is asked that is to stay as it is.
+
+    Args:
+        run: The run.
+        changed: The variables that have a gradient and are assigned to more than once.
+        known: The variables that may be trained.
+    """
+    found: set[Key] = set()
+    for requests in _trainings(run, changed):
+        keys = {key for request in requests for key in _keys(request, request.left_out)}
+        trained = changed & (keys | {key for each in requests for key in _connected(each)})
+        trains_layers = any(known[key].layer for key in trained & known.keys())
+        found |= {key for key in keys & known.keys() if trains_layers or not known[key].layer}
+    return found
+
+
+def _trainings(run: Run, changed: set[Key]) -> Iterator[list[GradientRequest]]:
+    """Yield what tapes were asked for of each tensor where some of that, or of it, changes.
 
     Args:
         run: The run.
@@ -79,13 +116,9 @@ def _of_trainings(run: Run, changed: set[Key]) -> set[Key]:
         # Several tensors that are differentiated together have neither name nor number.
         some = target if any(target[1:]) else request
         by_target[request.file_set, some].append(request)
-    return {
-        key
-        for requests in by_target.values()
-        if any(_is_of_training(request, changed) for request in requests)
-        for request in requests
-        for key in _keys(request, (*request.unconnected, *request.left_out))
-    }
+    for requests in by_target.values():
+        if any(_is_of_training(request, changed) for request in requests):
+            yield requests
 
 
 def _is_of_training(request: GradientRequest, changed: set[Key]) -> bool:
@@ -184,16 +217,23 @@ def _by_layer(
         yield layer, tuple(variables)
 
 
-def _assigned(run: Run, dataflow: Dataflow, wanted: set[Key]) -> set[Key]:
-    """Return those variables that are assigned, or may be, after they were made."""
-    times = _eager_assignments(run, dataflow)
-    if times is None:
+def _assigned(run: Run, dataflow: Dataflow, wanted: set[Key], times: int = 1) -> set[Key]:
+    """Return those variables that are assigned, or may be, after they were made.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        wanted: The variables.
+        times: How often at least, where that is known: what a graph assigns, it may do often.
+    """
+    counted = _eager_assignments(run, dataflow)
+    if counted is None:
         return wanted
     found = {key for key in wanted if _is_assigned_in_graph(run, dataflow, key)}
     for file_set, handle in wanted - found:
         made = dataflow.timeline.maker_in(file_set, handle)
         # The first value is assigned as well, where the variable is made.
-        if times[file_set, handle] > (made is not None):
+        if counted[file_set, handle] - (made is not None) >= times:
             found.add((file_set, handle))
     return found
 

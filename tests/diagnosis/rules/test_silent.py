@@ -445,16 +445,26 @@ def test_gradients_that_do_not(tmp_path: Path, largest: list[float]) -> None:
     assert suspects(trained(tmp_path, largest)) == []
 
 
-def test_a_loss_that_has_risen_is_told_in_the_step_since_when(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("op_type", "times", "steps"),
+    [
+        ("AssignSubVariableOp", 99, [4]),
+        ("AssignVariableOp", 99, [4]),  # as `assign_sub` of Keras' variables does
+        ("AssignVariableOp", 1, []),  # the first value: nothing is trained
+    ],
+)
+def test_a_loss_that_has_risen_is_told_in_the_step_since_when(
+    tmp_path: Path, op_type: str, times: int, steps: list[int]
+) -> None:
     recorded = program(tmp_path)
     for step in range(STEPS):
         recorded.execution(
             "Mean", [], {step + 10: some(1.0 if step < 4 else 1e3, 1)}, extremes=True
         )
-        recorded.execution("AssignSubVariableOp", [1, step + 10], {})
+        if step < times:
+            recorded.execution(op_type, [1, step + 10], {})
     recorded.gradients([1], of_eager=10)
-    (suspect,) = diagnose(recorded.open()).suspects
-    assert suspect.step == 4
+    assert [suspect.step for suspect in diagnose(recorded.open()).suspects] == steps
 
 
 def test_what_is_no_gradient_may_grow(tmp_path: Path) -> None:
@@ -803,6 +813,37 @@ def test_a_layer_that_nothing_changes(
     if assigned:
         recorded.execution("AssignVariableOp", [2], {})
     assert suspects(recorded) == ["layer-never-changes"] * expected
+
+
+@pytest.mark.parametrize(
+    ("trained_layer", "updates", "told", "expected"),
+    [
+        (1, 2, "left_out", ["layer-never-changes"]),
+        (1, 1, "left_out", []),  # one update, as by hand, is no training
+        (0, 2, "left_out", []),  # an image is trained, for a network that stays as it is
+        (0, 1, "unconnected", ["layer-never-changes"]),  # it is asked for
+    ],
+)
+def test_what_is_read_and_not_asked_for_may_be_meant_to_stay(
+    tmp_path: Path, trained_layer: int, updates: int, told: str, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.layer(1, 0, "trained", "Dense")
+    recorded.layer(2, 0, "other", "Dense")
+    for handle, layer in ((1, trained_layer), (2, 2)):
+        recorded.variable(handle, layer=layer)
+        recorded.execution("VarHandleOp", [], {handle: some(1)})
+        recorded.execution("AssignVariableOp", [handle], {})
+    if told == "unconnected":
+        recorded.gradients([1, 2], unconnected=(2,))
+    else:
+        recorded.gradients([1], left_out=(2,))
+    for number in range(10, 50, 3):
+        recorded.execution("MatMul", [], {number: some(0.1)}, layer=2, extremes=True)
+        recorded.execution("Mean", [number], {number + 1: some(0.1)}, layer=1)
+    for _ in range(updates):
+        recorded.execution("AssignSubVariableOp", [1], {})
+    assert suspects(recorded) == expected
 
 
 @pytest.mark.parametrize(
