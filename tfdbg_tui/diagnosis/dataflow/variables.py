@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import chain
@@ -104,8 +105,44 @@ class Variables:
         executions = self._run.executions
         eager = (executions.kind_by_id(i).op_type for i in range(executions.num_kinds))
         graphs = list(self._run.graphs.values())
-        return any(map(_changes, eager)) or any(
-            _changes(op.op_type) for graph in graphs for op in list(graph.ops.values())
+        return (
+            any(map(_changes, eager))
+            or any(_changes(op.op_type) for graph in graphs for op in list(graph.ops.values()))
+            or self._sets_what_has_gradient
+        )
+
+    @property
+    def _sets_what_has_gradient(self) -> bool:
+        """Whether variables that a tape is asked for are set to values, after their first ones.
+
+        `assign_sub` of a variable of Keras does so.
+        """
+        asked = {
+            (request.file_set, handle)
+            for request in self._run.gradient_requests
+            for handle in request.asked
+        }
+        if not asked:
+            return False
+        graphs = list(self._run.graphs.values())
+        in_graph = any(
+            graph.file_set == file_set and self.assigned_in(graph.graph_id, handle)
+            for graph in graphs
+            for file_set, handle in asked
+        )
+        return in_graph or any(count > 1 for count in self._eager_values(asked).values())
+
+    def _eager_values(self, wanted: set[tuple[int, int]]) -> Counter[tuple[int, int]]:
+        """Return how often eager ops have set each of some variables, among the last ones."""
+        executions = self._run.executions
+        kinds = {n: executions.kind_by_id(n) for n in range(executions.num_kinds)}
+        setting = [n for n, kind in kinds.items() if kind.op_type == "AssignVariableOp"]
+        return Counter(
+            key
+            for n in setting
+            for row in executions.kinds.rows_equal(n)[-_LOOK_BACK:].tolist()
+            for handle in self._timeline.input_ids(row)[:1]
+            if (key := (kinds[n].file_set, handle)) in wanted
         )
 
     def handle(self, op: GraphOp) -> int:
