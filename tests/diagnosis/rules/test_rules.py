@@ -18,6 +18,7 @@ from tfdbg_tui.diagnosis import rules
 from tfdbg_tui.diagnosis.rules import RULES, catalogue, examples, explain, sources
 from tfdbg_tui.diagnosis.rules.model import Case, Input, Rule, User
 from tfdbg_tui.diagnosis.rules.silent.explanations import EXPLANATIONS
+from tfdbg_tui.logdir import TensorSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,6 +97,24 @@ def test_a_proved_division_by_zero_is_one(a: np.ndarray, b: np.ndarray) -> None:
     if rule.id == "zero-over-zero":
         assert np.isnan(out).any()
         assert not np.isinf(out).any()
+
+
+def test_a_division_by_zero_is_told_where_zeros_are_not_counted() -> None:
+    one = np.ones(2, np.float32)
+    zero, below = np.array([0, 1], np.float32), np.array([0, 2], np.float32)
+    for above, first, expected in (
+        (zero, np.nan, ("zero-over-zero", "proved")),
+        (one, np.inf, ("division-by-zero", "likely")),
+    ):
+        counted = case("RealDiv", np.array([first, 0.5], np.float32), above, below)
+        inputs = tuple(
+            replace(given, summary=TensorSummary(2, nan=0, minimum=float(values.min())))
+            for given, values in zip(counted.inputs, (above, below), strict=True)
+        )
+        rule, match = explain(replace(counted, inputs=inputs))
+        assert (rule.id, match.certainty) == expected
+        _, match = explain(replace(counted, inputs=inputs, open=True))
+        assert match.certainty != "proved"
 
 
 @given(x=_ARRAYS, hidden=_ARRAYS)

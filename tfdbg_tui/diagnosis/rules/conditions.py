@@ -218,6 +218,11 @@ def zero_denominator(*, numerator_zero: bool | None = None, slot: int = 1) -> Te
         if numerator_zero is not None and numerator_zero != only_nan:
             return None
         zeros = total(below, "zero")
+        if zeros is None and only_nan and case.finite:
+            sentence = f"{bad_out(case)} out: only 0 / 0 gives that, as both are finite"
+            return Match(known(case, "proved"), sentence)
+        if zeros is None and below is not None and 0.0 in (below.minimum, below.maximum):
+            return Match("likely", f"0 in the denominator → {bad_out(case)} out")
         if zeros is None or below is None or not below.size or out.size is None:
             return None
         if not zeros:
