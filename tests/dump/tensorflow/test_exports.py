@@ -240,6 +240,16 @@ def test_a_graph_that_has_run_is_exported_as_before(tmp_path: Path) -> None:
         assert graph.as_graph_def() == before
 
 
+@pytest.fixture(params=[True, False], ids=["functions", "v1"])
+def control_flow(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whether loops and branches are functions, or ops of TensorFlow 1."""
+    v1 = tf.compat.v1
+    (v1.enable_control_flow_v2 if request.param else v1.disable_control_flow_v2)()
+    yield
+    v1.enable_control_flow_v2()
+
+
+@pytest.mark.usefixtures("control_flow")
 def test_what_a_session_tells_of_a_run_is_the_programs(tmp_path: Path) -> None:
     v1 = tf.compat.v1
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
@@ -258,6 +268,7 @@ def test_what_a_session_tells_of_a_run_is_the_programs(tmp_path: Path) -> None:
     assert b"tfdbg_tui" not in metadata.SerializeToString()
     ran = {node.node_name for one in metadata.step_stats.dev_stats for node in one.node_stats}
     assert any("MatMul" in name for name in ran)
+    assert not any(name.startswith("input_") for name in ran)
     (graph_def,) = metadata.partition_graphs
     names = {node.name for node in graph_def.node}
     taken = {name.lstrip("^").partition(":")[0] for node in graph_def.node for name in node.input}

@@ -139,13 +139,13 @@ def _make_run_plain(metadata: Any) -> None:
         _make_plain(graph_def)
     for device in metadata.step_stats.dev_stats:
         _restore_names(device.node_stats, "node_name", "timeline_label")
-        _keep(device.node_stats, lambda node: own.SCOPE not in node.node_name)
+        _keep(device.node_stats, lambda node: not _is_our_name(node.node_name))
         for node in device.node_stats:
             if own.SCOPE in node.timeline_label:
                 node.timeline_label = _OUR_INPUT.sub("", node.timeline_label).replace("(, ", "(")
     costs = metadata.cost_graph.node
     _restore_names(costs, "name")
-    ours = {node.id for node in costs if own.SCOPE in node.name}
+    ours = {node.id for node in costs if _is_our_name(node.name)}
     _keep(costs, lambda node: node.id not in ours)
     for node in costs:
         _keep(node.input_info, lambda given: given.preceding_node not in ours)
@@ -300,7 +300,11 @@ def _waits_for_ours(reference: str) -> bool:
 
 def _is_ours(node: Any) -> bool:
     """Whether a node is one of ours, or an argument of ours."""
-    return own.SCOPE in node.name or node.name.startswith(own.NAME + "_")
+    return _is_our_name(node.name)
+
+
+def _is_our_name(name: str) -> bool:
+    return own.SCOPE in name or name.startswith(own.NAME + "_")
 
 
 def _holds_ours(graph_def: Any) -> bool:

@@ -42,12 +42,12 @@ def new_input(graph: Any, name: str, dtype: Any, shape: Any, device: str) -> Any
 
     Args:
         graph: The graph.
-        name: Name of the op.
+        name: Name of the op, after what tells that it is ours.
         dtype: Type of its elements.
         shape: Its static shape.
         device: Name of its device, "" for any.
     """
-    node = NodeDef(op="Placeholder", name=name, device=device)
+    node = NodeDef(op="Placeholder", name=f"{own.NAME}_{name}", device=device)
     node.attr["dtype"].type = tf.as_dtype(dtype).base_dtype.as_datatype_enum
     node.attr["shape"].shape.CopyFrom(tf.TensorShape(shape).as_proto())
     return add_node(graph, node, []).outputs[0]
