@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _ENDS = 3  # measured steps at the beginning, and at the end, that a loss or gradient is compared in
 _RISEN = 50.0  # times
+_ASTRAY = 1e12  # times that it never gets above even once while something is learnt
 _RECENT = 32  # measured steps that are looked at
 _STEPS = 6  # that it has to grow in
 _LEAST = 100.0  # times that it grows in all
@@ -123,7 +124,11 @@ def _in_step(run: Run, event: TensorEvent, found: Magnitudes, step: int) -> Tens
 
 
 def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
-    """Yield the losses that have got far above what they were at first, and stay there."""
+    """Yield the losses that have got far above what they were at first, and stay there.
+
+    Those that were beyond all bounds once need not stay there: what has run away on some batches
+    may be thrown back by others.
+    """
     for loss in losses(run, dataflow):
         found = magnitudes_of_loss(run, dataflow, loss)
         steps, largest = by_step(run, found)
@@ -131,13 +136,18 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
             continue
         first = float(np.median(largest[:_ENDS]))
         high = largest >= _RISEN * first
-        if not first or not high[-_ENDS:].all():
+        stays = bool(high[-_ENDS:].all())
+        if not first or not (stays or largest.max() >= _ASTRAY * max(1.0, first)):
             continue
-        since = _since(high)
+        since = _since(high) if stays else int(largest.argmax())
+        reached = (
+            f"at least {largest[since:].min():.3g} from step {steps[since]:,} on"
+            if stays
+            else f"{largest[since]:.3g} in step {steps[since]:,}"
+        )
         evidence = (
-            f"the loss was about {first:.3g} in steps {steps[0]:,} to {steps[_ENDS - 1]:,}, is at "
-            f"least {largest[since:].min():.3g} from step {steps[since]:,} on, and "
-            f"{largest[-1]:.3g} in step {steps[-1]:,}"
+            f"the loss was about {first:.3g} in steps {steps[0]:,} to {steps[_ENDS - 1]:,}, is "
+            f"{reached}, and {largest[-1]:.3g} in step {steps[-1]:,}"
         )
         risen = _in_step(run, loss, found, int(steps[since]))
         yield Suspect(risen, TRAINING_DIVERGES, Match("likely", evidence), len(high) - since)
