@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.cli.options import add_logdir
 from tfdbg_tui.cli.output import put
-from tfdbg_tui.diagnosis import SCHEMA_VERSION, TensorEvent, find_alerts, find_gaps, summary_of
+from tfdbg_tui.diagnosis import (
+    SCHEMA_VERSION,
+    TensorEvent,
+    find_alerts,
+    find_gaps,
+    modes_of,
+    summary_of,
+)
 from tfdbg_tui.logdir import RunReader, list_runs
 from tfdbg_tui.logdir.text import printable
 from tfdbg_tui.wire.modes import mode_name
@@ -54,7 +61,7 @@ def describe(run: Run) -> dict[str, Any]:
         "devices": list(run.devices),
         "started_at": run.files.started_at,
         "mode": run.files.mode_name or None,
-        "tensor_debug_modes": _modes(run),
+        "tensor_debug_modes": [mode_name(mode) for mode in sorted(modes_of(run))],
         "executions": len(run.executions),
         "graph_executions": len(run.graph_executions),
         "graphs": len(run.graphs),
@@ -70,12 +77,6 @@ def describe(run: Run) -> dict[str, Any]:
         "gaps": [gap.to_json() for gap in find_gaps(run)],
         "problems": [str(problem) for problem in run.problems],
     }
-
-
-def _modes(run: Run) -> list[str]:
-    modes = {run.executions.kind_by_id(i).mode for i in range(run.executions.num_kinds)}
-    modes |= {site.mode for site in run.site_numbers}
-    return [mode_name(mode) for mode in sorted(modes)]
 
 
 def _mode_text(run: dict[str, Any]) -> str:

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.recording import StatusTracker as StatusTracker
     from tfdbg_tui.diagnosis.recording import duration as duration
     from tfdbg_tui.diagnosis.report import cards as cards
+    from tfdbg_tui.diagnosis.report.advice import modes_of as modes_of
     from tfdbg_tui.diagnosis.report.bad_lines import BadLine as BadLine
     from tfdbg_tui.diagnosis.report.chains import Chain as Chain
     from tfdbg_tui.diagnosis.report.diagnosis import diagnose as diagnose
@@ -147,6 +148,7 @@ _NAMES = {
         "duration",
     ),
     "tfdbg_tui.diagnosis.report.cards": ("cards",),
+    "tfdbg_tui.diagnosis.report.advice": ("modes_of",),
     "tfdbg_tui.diagnosis.report.bad_lines": ("BadLine",),
     "tfdbg_tui.diagnosis.report.chains": ("Chain",),
     "tfdbg_tui.diagnosis.report.diagnosis": ("diagnose",),
