@@ -7,10 +7,11 @@ copy is made of its FunctionDef, and calls the copies of the functions that the 
 
 from __future__ import annotations
 
+import itertools
 import threading
-from dataclasses import dataclass, field, replace
+import weakref
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
 import tensorflow as tf
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 CANNOT_TAKE_VALUES = "XLA compiles it, and its caller cannot take its values"
 """Why a function that XLA compiles may have to run as it is."""
 
+_serials = itertools.count(1)
+
 
 @dataclass(frozen=True, slots=True)
 class FunctionCopy:
@@ -48,13 +51,11 @@ class FunctionCopy:
         function: The runtime function, which is there as long as this object.
         captures: What it takes after the arguments; see `AddedGraph.captures`.
         numbered: Whether it takes the number of the call after these.
-        kept: What has to live as long.
     """
 
     function: Any
     captures: dict[str, Any]
     numbered: bool = False
-    kept: Sequence[Any] = ()
 
     @property
     def name(self) -> str:
@@ -62,27 +63,14 @@ class FunctionCopy:
         return functions.function_name(self.function)
 
 
-@dataclass(slots=True, eq=False, weakref_slot=True)
-class _Original:
-    """What is known of a function of the program; kept on it, so that it lives as long.
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a function was made of: its graph may grow later."""
 
-    Attributes:
-        graph: What it was made of, which may grow later.
-        arguments: The names of its arguments.
-        num_ops: How many ops the graph had.
-        num_outputs: How many outputs it has.
-        dimensions: How large the unknown ones of its arguments are.
-        copies: What runs in its place.
-        computed: What is computed of it for some of its outputs.
-    """
-
-    graph: Any
     arguments: list[str]
     num_ops: int
     num_outputs: int
     dimensions: UnknownDimensions
-    copies: dict[Usage, FunctionCopy | None] = field(default_factory=dict)
-    computed: dict[Slots, Computed] = field(default_factory=dict)
 
 
 class FunctionCopies:
@@ -103,16 +91,17 @@ class FunctionCopies:
         self._observe = observe
         self._skip = skip
         self._leave_out = leave_out
-        self._originals: WeakValueDictionary[str, _Original] = WeakValueDictionary()
+        self._graphs: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+        self._serial = next(_serials)
         self._lock = threading.RLock()
 
-    def add(self, function: Any, graph: Any) -> None:
-        """Take note of a function of the program that was just created, and of its graph."""
+    def add(self, name: str, graph: Any) -> None:
+        """Take note of a function of the program that was just created."""
         placeholders = [tensor.op.name for tensor in graph.inputs]
         size = len(graph.get_operations()), len(graph.outputs)
-        original = _Original(graph, placeholders, *size, UnknownDimensions(graph.inputs))
-        self._originals[functions.function_name(function)] = original
-        functions.keep(function, original)
+        source = _Source(placeholders, *size, UnknownDimensions(graph.inputs))
+        self._graphs[name] = graph
+        self._state(graph)[name] = source
 
     def dimension(self, name: str, inputs: Sequence[Any]) -> int:
         """Return what an unknown dimension is taken to be in a call of a function.
@@ -121,30 +110,34 @@ class FunctionCopies:
             name: The function's.
             inputs: Those of the call, eager tensors.
         """
-        original = self._originals.get(name)
-        if original is None or len(inputs) != len(original.arguments):
+        graph = self._graphs.get(name)
+        source = self._state(graph).get(name) if graph is not None else None
+        if source is None or len(inputs) != len(source.arguments):
             return ASSUMED_DIMENSION
-        original.dimensions.note(inputs)
-        return original.dimensions.largest
+        dimensions: UnknownDimensions = source.dimensions
+        dimensions.note(inputs)
+        return dimensions.largest
 
     def of(self, name: str, usage: Usage) -> FunctionCopy | None:
         """Return the copy of a function of the program, or None where it runs as it is."""
-        original = self._originals.get(name)
-        if original is None:
+        graph = self._graphs.get(name)
+        if graph is None:
             return None
         with self._lock:
-            copies = original.copies
-            if usage.used is not None and len(usage.used) == original.num_outputs:
+            state = self._state(graph)
+            if usage.used is not None and len(usage.used) == state[name].num_outputs:
                 usage = replace(usage, used=None)
-            if usage not in copies:
-                copies[usage] = None  # It calls itself, or fails.
+            key = name, usage
+            if key not in state:
+                state[key] = None  # It calls itself, or fails.
                 try:
-                    copies[usage] = self._make(original, name, usage)
+                    state[key] = self._make(graph, name, state[name], usage)
                 except BaseException as error:
                     if is_interrupt(error):
-                        del copies[usage]
-                    self._skip(original.graph, error)
-            return copies[usage]
+                        del state[key]
+                    self._skip(graph, error)
+            copy: FunctionCopy | None = state[key]
+            return copy
 
     def use_in(self, graph: Any) -> None:
         """Let the ops of a v1 graph that are new call the copies.
@@ -186,11 +179,10 @@ class FunctionCopies:
         made_of = functions.function_graph(graph, name)
         if made_of is None:
             copy = self._of_old_function(graph, name, usage)
-        else:
-            original = self._originals.get(name)
-            if original is None or original.graph is not made_of:
-                return None
+        elif made_of is self._graphs.get(name):
             copy = self.of(name, usage)
+        else:
+            return None
         if copy is not None and copy.captures:
             self._leave_out(name, CANNOT_TAKE_VALUES)
             return None
@@ -212,19 +204,22 @@ class FunctionCopies:
         function = functions.make_function(definition, [child.function for child in children])
         return FunctionCopy(function, captures)
 
-    def _make(self, original: _Original, name: str, usage: Usage) -> FunctionCopy | None:
-        graph = original.graph
+    def _state(self, graph: Any) -> dict[Any, Any]:
+        """Return what is known of a graph in this dump."""
+        return graph_state.state_of(graph).copies.setdefault(self._serial, {})
+
+    def _make(self, graph: Any, name: str, source: _Source, usage: Usage) -> FunctionCopy | None:
         definition = functions.function_def(name)
         if functions.is_compiled(graph, definition.attr):
             usage = replace(usage, compiled=True)
         if usage.compiled and functions.is_loop_condition(graph):
             return None  # XLA does not let it write anything.
-        ops = graph.get_operations()[: original.num_ops]
-        inputs = set(original.arguments)
+        ops = graph.get_operations()[: source.num_ops]
+        inputs = set(source.arguments)
         others = (op for op in ops if op.name not in inputs)
         computed = self._computed(name, usage.used)
         uses = pruning.uses(definition, self._computed) if usage.in_session else None
-        body = FunctionBody(definition, original.arguments, others, computed, uses)
+        body = FunctionBody(definition, source.arguments, others, computed, uses)
         counter = functions.loop_counter(graph)
         if counter is not None:
             iteration = body.reference(counter) if counter.dtype == tf.int32 else None
@@ -244,17 +239,19 @@ class FunctionCopies:
             add_number_of_call(definition)
         called = [child.function for child in children] + added.children
         function = functions.make_function(definition, called)
-        return FunctionCopy(function, captures, added.numbered, added.kept)
+        return FunctionCopy(function, captures, added.numbered)
 
     def _computed(self, name: str, used: Slots) -> Computed:
         """Return what is computed of a function for some of its outputs."""
-        original = self._originals.get(name)
-        known = original.computed if original is not None else {}
-        if used not in known:
+        graph = self._graphs.get(name)
+        known = self._state(graph) if graph is not None else {}
+        key = name, used
+        if key not in known:
             definition = functions.function_def(name)
-            known[used] = pruning.everything(definition)  # It calls itself.
-            known[used] = pruning.computed(definition, used, self._computed)
-        return known[used]
+            known[key] = pruning.everything(definition)  # It calls itself.
+            known[key] = pruning.computed(definition, used, self._computed)
+        computed: Computed = known[key]
+        return computed
 
     def _use_in_nodes(
         self, nodes: Any, usage: Usage, computed: Computed, iteration: str | None = None

@@ -165,11 +165,10 @@ class KeepAlive:
 
     def __init__(self, group: Group) -> None:
         self._group = group
-        self._leaving = _queue.leaving  # When the process ends, this module may be gone by then.
         _kept.add(group)
 
     def __del__(self) -> None:
-        self._leaving.append(self._group)
+        _queue.leaving.append(self._group)
 
 
 _new_numbers = itertools.count(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -29,6 +29,7 @@ class GraphState:
         takes_certain_elements: Whether it is a dataset's, and takes what is of the shapes known.
         recorded: What `observe.graphs` knows of it.
         sessions: What `observe.sessions` has added to it.
+        copies: What `observe.function_copies` has made of its functions, by the number of the dump.
         ops_with_copies: How many of its ops call copies, and its version then.
         programs_ops: How many ops it had, and which of them were the program's.
     """
@@ -38,6 +39,7 @@ class GraphState:
     takes_certain_elements: bool = False
     recorded: Any = None
     sessions: Any = None
+    copies: dict[int, dict[Any, Any]] = field(default_factory=dict)
     ops_with_copies: tuple[int, int] = (0, 0)
     programs_ops: tuple[int, tuple[Any, ...]] = (0, ())
 
