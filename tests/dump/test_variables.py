@@ -210,7 +210,8 @@ def test_variables_and_what_optimizers_keep_are_rows(run: tfdbg_tui.Run) -> None
     mine = heat.cells.rows == row
     weights, updates = (heat.cells.largest[mine & (heat.cells.sides == n)] for n in range(2))
     # Eagerly, one line of the optimizer is for all variables: not all that it adds is measured.
-    assert updates.size == weights.size == STEPS if len(run.graph_executions) else updates.size
+    # Of ten steps 0, 1, 2, 4 and 7 are.
+    assert updates.size == weights.size == 5 if len(run.graph_executions) else updates.size
     assert updates.max() == pytest.approx(0.01, rel=0.1)  # as Adam's first steps are
     layers = heat.without_variables()
     assert {row.name for row in layers.rows} >= {"net", "trained", "frozen"}
