@@ -48,7 +48,7 @@ _COMPARED_TOGETHER = 1 << 12
 """The same where the smallest and the largest element are looked for."""
 
 Float64Array = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+Int64Array = npt.NDArray[np.int64]
 _Place = tuple[int, list[int]]
 """An argument of `Group.detail`, and the rows that are in it."""
 _Counts = dict[int, Sequence[int]]
@@ -263,7 +263,7 @@ class DetailCounter:
         return found
 
     @cached_property
-    def _known_extremes(self) -> tuple[IntArray, Float64Array, IntArray, IntArray]:
+    def _known_extremes(self) -> tuple[Int64Array, Float64Array, Int64Array, Int64Array]:
         """The constants, their extremes, the rows with the elements of others, and these."""
         plan = self._plan
         extremes = [(counts.minimum, counts.maximum) for counts in plan.constants.values()]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _ENDS = 3  # measured steps at the beginning, and at the end, that a loss or gradient is compared in
 _RISEN = 50.0  # times
-_ASTRAY = 1e12  # times that it never gets above even once while something is learnt
+_LOSS_BEYOND = 1e12  # times that it never gets above even once while something is learnt
 _RECENT = 32  # measured steps that are looked at
 _STEPS = 6  # that it has to grow in
 _LEAST = 100.0  # times that it grows in all
@@ -137,7 +137,7 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         first = float(np.median(largest[:_ENDS]))
         high = largest >= _RISEN * first
         stays = bool(high[-_ENDS:].all())
-        if not first or not (stays or largest.max() >= _ASTRAY * max(1.0, first)):
+        if not first or not (stays or largest.max() >= _LOSS_BEYOND * max(1.0, first)):
             continue
         since = _since(high) if stays else int(largest.argmax())
         reached = (
