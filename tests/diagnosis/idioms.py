@@ -271,6 +271,18 @@ def iou_zero_area() -> Any:
 
 
 @healthy
+def nan_marks_what_is_missing() -> Any:
+    missing = nan * tf.ones_like(c([[1.0, 2.0]]))
+    return tf.concat([tf.fill([1, 2], nan), missing], 0)
+
+
+@healthy
+def nan_pads() -> Any:
+    padded = tf.pad(tf.sqrt(c([1.0, 4.0])), [[1, 1]], constant_values=nan)
+    return tf.reduce_mean(padded[1:3])
+
+
+@healthy
 def nan_mean() -> Any:
     x = c([1.0, nan, 3.0]) * 2.0
     m = tf.math.is_nan(x)
@@ -763,6 +775,16 @@ def nan_loss_told() -> Any:
     if tf.math.is_inf(loss):
         print("loss is infinite, stopping")
     return loss
+
+
+@sick
+def nan_that_is_written_down_and_computed_with() -> Any:
+    return tf.reduce_mean(tf.sqrt(c([1.0, 4.0])) * nan)
+
+
+@sick
+def nan_that_pads_a_mean() -> Any:
+    return tf.reduce_mean(tf.pad(tf.sqrt(c([1.0, 4.0])), [[1, 1]], constant_values=nan))
 
 
 @sick

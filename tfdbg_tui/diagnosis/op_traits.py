@@ -132,6 +132,14 @@ SUMS = REDUCES | {"Mean"}
 JOINS = frozenset({"Concat", "ConcatV2", "Pack"})
 """Ops that put tensors together: each element of an input is one of the result."""
 
+ARRANGES = JOINS | {
+    "BroadcastTo", "Cast", "ExpandDims", "Fill", "GatherNd", "GatherV2", "Identity", "IdentityN",
+    "Pad", "PadV2", "RaggedTensorToTensor", "Reshape", "ReverseV2", "ScatterNd", "Slice",
+    "SparseToDense", "Split", "SplitV", "Squeeze", "StridedSlice", "TensorScatterUpdate", "Tile",
+    "Transpose", "Unpack",
+}  # fmt: skip
+"""Ops that compute nothing: each element of their result is one of an input."""
+
 KEEPS_INFINITY = ADDS | {"AddN", "Mul"} | JOINS
 """Ops of several inputs whose result is bad where one of these is, whatever the others are."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 FACTS = [name for name, value in vars(Infinity).items() if isinstance(value, property)]
 MASK = {"is_from_outside": True, "is_written_down": True, "is_only_passed_on": True}
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "marker": {"op_type": "Fill", "is_marker": True, **MASK},
     "mask": {"op_type": "Const", **MASK},
     "from-outside": {"op_type": "Placeholder", "is_from_outside": True},
     "given-by-python": {"op_type": "AddV2", "is_given_by_python": True},

@@ -142,7 +142,7 @@ class Containment:
 
     def _harmless(self, event: TensorEvent, tolerance: Tolerance) -> bool:
         summary = self._summaries(event)
-        if summary is None or summary.nan:
+        if summary is None or (summary.nan and tolerance is not Tolerance.MARKER):
             tolerance = Tolerance.LEFT_OUT
         elif summary.nan is None and tolerance is Tolerance.KEPT:
             tolerance = Tolerance.ABSORBED  # NaN or ∞: the dump does not tell which
@@ -158,7 +158,8 @@ class Containment:
                 uses = ()
         if not uses:
             statistics = op_type_of(self._run, event) in _STATISTICS and event.slot > 0
-            harmless = statistics or tolerance is Tolerance.KEPT or self._unused(event)
+            stays = tolerance in (Tolerance.KEPT, Tolerance.MARKER)
+            harmless = statistics or stays or self._unused(event)
             return harmless or self._unrecorded.goes_into_call(event)
         if tolerance is not Tolerance.KEPT and self._bounded(event, uses):
             tolerance = Tolerance.ABSORBED

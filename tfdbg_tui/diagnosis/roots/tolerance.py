@@ -1,7 +1,8 @@
 """Whether ∞ is meant: a table of what a program may do with it before it counts as a bug.
 
 Who writes down a mask of -∞ reckons with it; log(0) is as good as any number to who takes its
-exponential again; numbers that grow without bounds in a loop tell whether a point escapes.
+exponential again; numbers that grow without bounds in a loop tell whether a point escapes.  NaN is
+meant only where the program wrote it down, to mark what is missing, and computes nothing with it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.locations import inside_algorithm
 from tfdbg_tui.diagnosis.op_traits import (
     ADDS,
+    ARRANGES,
     COMPARES_AND_ADDS,
     COMPARISONS,
     DIVISIONS,
@@ -37,21 +39,25 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
-    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir import Run, TensorSummary
 
 _DATA = SOURCES - {"Placeholder", "PlaceholderWithDefault", "ReadVariableOp", "VarHandleOp"}
+
+_WRITTEN = frozenset({"Const", "Fill", "OnesLike", "ZerosLike"})
+"""Ops that compute nothing from values: what they give is written down."""
 
 _LOGARITHMS = frozenset({"Log", "CumulativeLogsumexp"})
 
 
 class Tolerance(Enum):
-    """What may become of ∞ for it to count as harmless."""
+    """What may become of ∞, or of NaN that marks something, for it to count as harmless."""
 
     LEFT_OUT = "only a select or the like may take it out again"
     LOGARITHM = "an exponential may take it out as well: it is the logarithm of 0, or a mask"
     DIVIDED_BY = "a division of a constant by it may take it out as well: 1 / (1/a + 1/b)"
     ABSORBED = "any op may turn it into a finite number"
     KEPT = "it may also stay: the program wrote it down, and only compares and adds to it"
+    MARKER = "it is NaN, and may stay or be left out: the program wrote it down, and only moves it"
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,21 @@ class Infinity:
     def op_type(self) -> str:
         """Type of the op that has made it; "" if it is not known."""
         return op_type_of(self.run, self.root) or ""
+
+    @property
+    def is_marker(self) -> bool:
+        """Whether it is NaN that is written down, and no value is computed with it.
+
+        So a program marks or pads what is missing.  An array in which only some elements are NaN is
+        data.
+        """
+        if self.op_type in ("Const", "Fill"):
+            written = [self.summaries(self.root)]
+        else:
+            written = [p.given for p in self.dataflow.producers(self.root) if p.event is None]
+        return any(map(_is_all_nan, written)) and all(
+            self._only_places(event) for site in self.sites for event in (site.first, site.last)
+        )
 
     @property
     def is_from_outside(self) -> bool:
@@ -162,6 +183,18 @@ class Infinity:
     def _others(self) -> list[AlertSite]:
         return [site for site in self.sites if site.first != self.root]
 
+    def _only_places(self, event: TensorEvent) -> bool:
+        """Whether an op moves what is written down, or is given nothing else."""
+        op_type = op_type_of(self.run, event) or ""
+        if is_backward(self.run, event):
+            return False
+        if op_type in ARRANGES | CONTROL | {"Const"} or op_type.startswith("__"):
+            return True
+        return all(
+            producer.op_type in _WRITTEN or (producer.event is None and producer.given is not None)
+            for producer in self.dataflow.producers(event)
+        )
+
     def _stays_in_loop(self, use: Use) -> bool:
         """Whether a use of a number without bounds compares it, or makes the like of it."""
         if use.event is None:
@@ -207,6 +240,12 @@ class Row:
 
 
 TOLERANCES = (
+    Row(
+        "marker",
+        lambda made: made.is_marker,
+        Tolerance.MARKER,
+        "who writes down NaN and computes nothing with it marks what is missing",
+    ),
     Row(
         "mask",
         lambda made: made.is_from_outside and made.is_written_down and made.is_only_passed_on,
@@ -263,6 +302,10 @@ TOLERANCES = (
     ),
     Row("any-other", lambda _: True, Tolerance.LEFT_OUT, "nothing tells that it is meant"),
 )
+
+
+def _is_all_nan(summary: TensorSummary | None) -> bool:
+    return summary is not None and bool(summary.nan) and summary.nan == summary.size
 
 
 def tolerance_of(made: Infinity) -> Tolerance:

@@ -274,7 +274,7 @@ _PASSES_ANSWERS = COMBINES_ANSWERS | _REDUCES_ANSWERS
 _FOLLOWED = 100  # answers that come of one comparison
 _ALWAYS = frozenset(Tolerance)
 _NEVER = frozenset[Tolerance]()
-_UNLESS_NAN = _ALWAYS - {Tolerance.LEFT_OUT}
+_UNLESS_NAN = _ALWAYS - {Tolerance.LEFT_OUT, Tolerance.MARKER}
 _IF_ABSORBED = frozenset({Tolerance.ABSORBED, Tolerance.KEPT})
 _IF_KEPT = frozenset({Tolerance.KEPT})
 
