@@ -10,6 +10,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.dataflow.variables import READS, assigns
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
 from tfdbg_tui.diagnosis.history import magnitudes_of
+from tfdbg_tui.diagnosis.updates import variables_read
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _MOST = 20_000  # executions that assign, whose inputs are read
+_FOLLOWED = 5_000  # tensors that a loss is made of
 
 Key = tuple[int, int]
 """Tells a variable: file set and handle."""
@@ -59,7 +61,7 @@ def find_untrained(run: Run, dataflow: Dataflow) -> list[Untrained]:
     # A gradient may be asked for without training: of an input, say, or to look at it.
     changed = _assigned(run, dataflow, connected)
     again = _assigned(run, dataflow, changed, times=2)
-    wanted &= _without_gradient(run, changed) | _left_out(run, again, known)
+    wanted &= _without_gradient(run, changed) | _left_out(run, dataflow, again, known)
     wanted -= _assigned(run, dataflow, wanted)
     trained = [v for key, v in known.items() if key not in wanted]
     return [
@@ -83,14 +85,18 @@ def _without_gradient(run: Run, changed: set[Key]) -> set[Key]:
     }
 
 
-def _left_out(run: Run, changed: set[Key], known: Mapping[Key, Variable]) -> set[Key]:
+def _left_out(
+    run: Run, dataflow: Dataflow, changed: set[Key], known: Mapping[Key, Variable]
+) -> set[Key]:
     """Return the variables that a training reads and does not ask for.
 
-    Of layers they are none where what is trained is in no layer: an image, a latent vector, or
-    what is added to an input, for which a model is asked that is to stay as it is.
+    Of layers they are none where what is trained is in no layer and is given to layers: an image, a
+    latent vector, or what is added to an input, for which a model is asked that is to stay as it
+    is.
 
     Args:
         run: The run.
+        dataflow: Of the run.
         changed: The variables that have a gradient and are assigned to more than once.
         known: The variables that may be trained.
     """
@@ -98,9 +104,72 @@ def _left_out(run: Run, changed: set[Key], known: Mapping[Key, Variable]) -> set
     for requests in _trainings(run, changed):
         keys = {key for request in requests for key in _keys(request, request.left_out)}
         trained = changed & (keys | {key for each in requests for key in _connected(each)})
+        of_layers = {key for key in keys & known.keys() if known[key].layer}
+        found |= keys & known.keys() - of_layers
         trains_layers = any(known[key].layer for key in trained & known.keys())
-        found |= {key for key in keys & known.keys() if trains_layers or not known[key].layer}
+        if of_layers and (
+            trains_layers or _take_nothing_of(run, dataflow, requests, of_layers, trained)
+        ):
+            found |= of_layers
     return found
+
+
+def _take_nothing_of(
+    run: Run,
+    dataflow: Dataflow,
+    requests: Iterable[GradientRequest],
+    some: set[Key],
+    others: set[Key],
+) -> bool:
+    """Whether a loss is made of both, and ops that take some variables take nothing of others.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        requests: What tapes were asked for of the loss.
+        some: Variables.
+        others: Other variables.
+    """
+    targets = (_target(run, dataflow, request) for request in requests)
+    loss = next((target for target in targets if target is not None), None)
+    users = _made_of(run, dataflow, loss) if loss is not None else {}
+    read = {event: variables_read(run, dataflow, event) for event in users}
+    takers = {event for event, keys in read.items() if keys & some}
+    made = {event for event, keys in read.items() if keys & others}
+    waiting = list(made)
+    if not takers or not made:
+        return False
+    while waiting:
+        followers = users[waiting.pop()] - made
+        made |= followers
+        waiting += followers
+    return made.isdisjoint(takers)
+
+
+def _made_of(
+    run: Run, dataflow: Dataflow, loss: TensorEvent
+) -> dict[TensorEvent, set[TensorEvent]]:
+    """Return what a loss is made of, but for values of variables, and for what each is used there.
+
+    What is only there by way of `tf.stop_gradient` is not meant to learn.  Nothing where it is too
+    much.
+    """
+    users: dict[TensorEvent, set[TensorEvent]] = {loss: set()}
+    waiting = [loss]
+    while waiting:
+        event = waiting.pop()
+        if op_type_of(run, event) == "StopGradient":
+            continue
+        for producer in dataflow.producers(event):
+            made = producer.event
+            if made is None or op_type_of(run, made) in READS:
+                continue
+            if made not in users:
+                waiting.append(made)
+            users.setdefault(made, set()).add(event)
+        if len(users) > _FOLLOWED:
+            return {}
+    return users
 
 
 def _trainings(run: Run, changed: set[Key]) -> Iterator[list[GradientRequest]]:

@@ -50,7 +50,7 @@ def named_variables(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[st
     if not known:
         return []
     made = _made(run, dataflow, event) & known.keys()
-    keys = made or _read(run, dataflow, event) & known.keys()
+    keys = made or variables_read(run, dataflow, event) & known.keys()
     keys = keys or _first_assigned(run, dataflow, event) & known.keys()
     return [_kept_of(dataflow, known[key]).name for key in sorted(keys)]
 
@@ -83,8 +83,14 @@ def _made(run: Run, dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, in
     return {(kind.file_set, one) for one in dataflow.timeline.output_ids(event.index)}
 
 
-def _read(run: Run, dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:
-    """Return the variables whose values an op takes, in whatever type."""
+def variables_read(run: Run, dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:
+    """Return the keys of the variables whose values an op takes, in whatever type.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: A result of the op.
+    """
     found = set()
     for producer in dataflow.producers(event):
         made = producer.event

@@ -848,6 +848,41 @@ def test_what_is_read_and_not_asked_for_may_be_meant_to_stay(
 
 
 @pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("layer first", ["layer-never-changes"]),
+        ("layer last", []),  # what is trained is what the layer is given: an image, say
+        ("layer alone", []),  # what is trained is not in that loss, as far as is on record
+        ("layer stopped", []),  # a teacher, whose result goes through `tf.stop_gradient`
+    ],
+)
+def test_a_layer_left_out_where_loose_variables_are_trained(
+    tmp_path: Path, order: str, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.layer(1, 0, "forgotten", "Dense")
+    for handle, layer in ((1, 0), (2, 1)):
+        recorded.variable(handle, layer=layer)
+        recorded.execution("VarHandleOp", [], {handle: some(1)})
+        recorded.execution("AssignVariableOp", [handle], {})
+    for step in range(STEPS):
+        at = 10 * step + 10
+        variables = (at + 1, at + 2)
+        recorded.execution("ReadVariableOp", [1], {at + 1: some(0.1)})
+        recorded.execution("ReadVariableOp", [2], {at + 2: some(0.1)}, layer=1)
+        first, second = variables if order == "layer last" else reversed(variables)
+        second = at if order == "layer alone" else second
+        recorded.execution("MatMul", [at, first], {at + 3: some(0.1)}, layer=1, extremes=True)
+        after = "StopGradient" if order == "layer stopped" else "Exp"
+        recorded.execution(after, [at + 3], {at + 6: some(0.1)}, layer=1)
+        recorded.execution("MatMul", [at + 6, second], {at + 4: some(0.1)}, layer=1)
+        recorded.execution("Mean", [at + 4], {at + 5: some(0.1, 1)}, extremes=True)
+        recorded.execution("AssignSubVariableOp", [1], {})
+    recorded.gradients([1], left_out=(2,), of_eager=at + 5)
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
     ("array", "asked", "expected"),
     [
         (True, True, ["layer-never-changes"]),
