@@ -110,6 +110,14 @@ def test_extremes_of_what_loops_call_and_branch_to_are_on_record(
     ]
 
 
+def one_by_one() -> Any:
+    """Return options of a dataset: elements are made in order, and none ahead."""
+    options = tf.data.Options()
+    options.experimental_optimization.map_parallelization = False
+    options.experimental_optimization.inject_prefetch = False
+    return options
+
+
 @pytest.mark.parametrize(
     ("mode", "size"),
     [("ADAPTIVE", 2), ("ADAPTIVE", 5000), ("ADAPTIVE", 70_000), ("FULL_HEALTH", 5000)],
@@ -123,10 +131,7 @@ def test_extremes_of_the_first_elements_of_a_dataset_and_of_some_later_ones_are_
     def turned(number: Any) -> Any:
         return tf.negative(tf.fill([size], 3.0 / tf.cast(18 - number, tf.float32)), name="turned")
 
-    options = tf.data.Options()
-    options.experimental_optimization.map_parallelization = False  # in order
-    options.experimental_optimization.inject_prefetch = False  # and none ahead
-    elements = iter(tf.data.Dataset.range(30).map(turned).with_options(options))
+    elements = iter(tf.data.Dataset.range(30).map(turned).with_options(one_by_one()))
     try:
         for number in range(23):
             if number == 21:
@@ -284,19 +289,50 @@ def test_extremes_of_loops_and_functions_of_sessions_are_on_record(
     assert lows == [low for n in range(18) for low in (once if n in measured else nothing)]
 
 
-def test_extremes_of_the_data_functions_of_sessions_are_on_record(tmp_path: Path) -> None:
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+@pytest.mark.parametrize(
+    ("mode", "tensors"), [("ADAPTIVE", 1), ("ADAPTIVE", 20), ("FULL_HEALTH", 2)]
+)
+def test_extremes_of_the_data_functions_of_sessions_are_on_record(
+    tmp_path: Path, mode: str, tensors: int
+) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, -1)
     data = tf.compat.v1.data
+
+    def added_up(x: Any) -> Any:
+        for _ in range(tensors - 1):
+            x = tf.negative(x)
+        return twice(x)
+
     with tf.Graph().as_default():
-        dataset = data.Dataset.from_tensors([1.0, 3.0]).repeat(18).map(twice)
+        dataset = data.Dataset.from_tensors([1.0, 3.0]).repeat(18).map(added_up)
+        dataset = dataset.with_options(one_by_one())
         element = data.make_one_shot_iterator(dataset).get_next()
         with tf.compat.v1.Session() as session:
             for _ in range(18):
-                np.testing.assert_array_equal(session.run(element), [2.0, 6.0])
+                np.testing.assert_array_equal(np.abs(session.run(element)), [2.0, 6.0])
     tfdbg_tui.disable_dump_debug_info()
-    traces = tfdbg_tui.open_run(tmp_path).graph_executions
-    highs = [trace.summary.maximum for trace in traces if trace.op_name == "twice"]
-    assert [n for n, high in enumerate(highs) if high == 6.0] == [0, 1, 2, 4, 7, 12]
+    run = tfdbg_tui.open_run(tmp_path)
+    assert not run.omissions
+    found = [trace.summary for trace in run.graph_executions if trace.op_name == "twice"]
+    known = [summary.minimum is not None for summary in found]
+    assert np.flatnonzero(known).tolist() == [0, 1, 2, 4, 7, 12]
+    assert [summary.nan for summary in found] == [0] * 18
+    if mode == "FULL_HEALTH":
+        assert [summary.neg for summary in found] == [2] * 18
+
+
+def test_extremes_of_bad_eager_outputs_are_on_record(tmp_path: Path) -> None:
+    """Beside what is told of the inputs, in steps that are measured."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "FULL_HEALTH", -1)
+    for number in range(4):
+        with tfdbg_tui.step(number):
+            tf.math.reciprocal([0.0, 0.5, 2.0])
+    tfdbg_tui.disable_dump_debug_info()
+    all_of_them = tfdbg_tui.open_run(tmp_path).executions
+    found = [e for e in all_of_them if e.op_type == "Reciprocal"]
+    assert [e.outputs[0].pos_inf for e in found] == [1] * 4
+    assert [e.outputs[0].maximum for e in found] == [2.0, 2.0, 2.0, None]
+    assert found[0].inputs[0].maximum == 2.0
 
 
 def test_outside_of_steps_calls_and_eager_lines_are_counted(tmp_path: Path) -> None:

@@ -111,8 +111,8 @@ class EagerTensors:
         if len(looks) == 1 and looks[0].bad_slot is None and not measured:
             return looks[0]
         told = self._told(op_type, inputs, outputs, location, looks)
-        if measured and not told.details:
-            return told._replace(details=_extremes_field(map(_extremes, outputs, looks)))
+        if measured and not self._has_extremes(told):
+            return _with_extremes(told, map(_extremes, outputs, looks))
         return told
 
     def are_looked_at(self, outputs: Sequence[Any]) -> bool:
@@ -246,7 +246,7 @@ class EagerTensors:
             found = map(self._look_at_vector, vectors, tensors)
             known = [next(found) if look is None else look for look in looks]
             told = self._told(op_type, inputs, outputs, location, known)
-            if not measured or told.details:
+            if not measured or self._has_extremes(told):
                 return told
             ends = iter(vectors[len(tensors) :])
             pairs = [
@@ -255,7 +255,7 @@ class EagerTensors:
                 else _pair(next(ends))
                 for tensor, look in zip(outputs, looks, strict=True)
             ]
-            return told._replace(details=_extremes_field(pairs))
+            return _with_extremes(told, pairs)
 
         # No tape of the program's records what is done here.
         with own.work():
@@ -305,6 +305,10 @@ class EagerTensors:
             protos = events.Execution.field("tensor_protos", whole)
         return EagerValues(mode, protos, details.encode(), seen.bad_slot, counts)
 
+    def _has_extremes(self, told: EagerValues) -> bool:
+        """Return whether what `_told` has returned tells the extremes of the outputs."""
+        return self._options.adaptive and bool(told.details)
+
     def _together(self, looks: Sequence[EagerValues]) -> EagerValues:
         """Return what to record of several outputs, or of none."""
         protos = b"".join([look.protos for look in looks])
@@ -347,13 +351,14 @@ def _pair(vector: Any) -> tuple[float, float]:
     return (low, high) if low <= high else _NO_EXTREMES
 
 
-def _extremes_field(pairs: Iterable[tuple[float, float]]) -> bytes:
-    """Return the extension fields with the extremes of outputs; nothing where none has any."""
+def _with_extremes(told: EagerValues, pairs: Iterable[tuple[float, float]]) -> EagerValues:
+    """Return what to record of outputs with their extremes; as it was where none has any."""
     found = list(pairs)
     if all(math.isnan(low) for low, _ in found):
-        return b""
+        return told
     minima, maxima = zip(*found, strict=True)
-    return events.Execution(minima=list(minima), maxima=list(maxima)).encode()
+    field = events.Execution(minima=list(minima), maxima=list(maxima)).encode()
+    return told._replace(details=told.details + field)
 
 
 def _details_of_inputs(inputs: Sequence[Any]) -> events.Execution:

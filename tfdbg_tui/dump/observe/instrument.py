@@ -297,8 +297,16 @@ class _GroupBuilder:
 
     def _costs_less_by_python(self) -> bool:
         """Return whether the sink is to look at the tensors: of many, ops do it in less time."""
-        is_full = self._plan.mode is TensorDebugMode.FULL_HEALTH
-        return self._place.counts_ops and not is_full and len(self._items) <= _FEW_TENSORS
+        if self._plan.mode is TensorDebugMode.FULL_HEALTH or not self._place.counts_ops:
+            return False
+        return len(self._items) <= _FEW_TENSORS or self._is_measured_by_python()
+
+    def _is_measured_by_python(self) -> bool:
+        """Return whether Python alone knows which executions are measured.
+
+        That is so of the functions of a session's datasets: its sets do not have these.
+        """
+        return self._place.counts_ops and self._executions is not None
 
     def _are_elements_few(self) -> bool:
         """Return whether to hand over all elements costs less than to look at them.
@@ -320,11 +328,11 @@ class _GroupBuilder:
     def _is_worth_a_look(self, curt: Any, sizes: Sequence[Any]) -> Any:
         """Return whether Python is to look at the tensors.
 
-        That is where one is bad or measured, in any case where it will be overwritten, and in
-        FULL_HEALTH where one is too large for float32 sums.
+        That is where one is bad or measured, in any case where it will be overwritten or Python
+        has to ask itself, and in FULL_HEALTH where one is too large for float32 sums.
         """
         plan = self._plan
-        if plan.overwritten:
+        if plan.overwritten or self._is_measured_by_python():
             return self._host.constant(True, tf.bool)
         # Not zero where one of its elements is not; it needs no constant for the axes.
         look = self._ops.tensor("L2Loss", curt)
