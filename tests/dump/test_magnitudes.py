@@ -13,6 +13,7 @@ tf = pytest.importorskip("tensorflow")
 from tensorflow.python.debug.lib import debug_events_reader  # noqa: E402
 
 import tfdbg_tui  # noqa: E402
+from tfdbg_tui.diagnosis import heat_of  # noqa: E402
 from tfdbg_tui.dump.encode import summaries  # noqa: E402
 from tfdbg_tui.dump.encode.causes import Measured  # noqa: E402
 from tfdbg_tui.dump.encode.records import Batch  # noqa: E402
@@ -333,6 +334,41 @@ def test_extremes_of_bad_eager_outputs_are_on_record(tmp_path: Path) -> None:
     assert [e.outputs[0].pos_inf for e in found] == [1] * 4
     assert [e.outputs[0].maximum for e in found] == [2.0, 2.0, 2.0, None]
     assert found[0].inputs[0].maximum == 2.0
+
+
+def test_whole_tensors_tell_what_is_measured_of_others(tmp_path: Path) -> None:
+    """Of all types, healthy and bad, in graphs and eager: Layers shows the same of both modes."""
+
+    @tf.function
+    def computed(x: Any) -> Any:
+        for dtype in (tf.float16, tf.bfloat16, tf.float32, tf.float64):
+            y = tf.cast(x, dtype)
+            x = tf.cast(tf.reduce_sum(y) * y / (y + 1), tf.float32)
+        return tf.abs(tf.complex(x, x)), tf.cast(x, tf.int32), tf.fill([2000], x[0] * 3)
+
+    found = {}
+    for mode in ("ADAPTIVE", "FULL_TENSOR"):
+        every = 1 if mode == "ADAPTIVE" else None
+        tfdbg_tui.enable_dump_debug_info(str(tmp_path / mode), mode, -1, magnitudes_every=every)
+        for number in range(3):
+            with tfdbg_tui.step(number):
+                x = tf.constant([-1.5, 3.0 * number, 7e4 * number])
+                computed(x)
+                tf.cast(x, tf.bfloat16) * tf.constant(2.0, tf.bfloat16)
+                tf.reduce_max(tf.cast(x, tf.float16))
+        tfdbg_tui.disable_dump_debug_info()
+        run = tfdbg_tui.open_run(tmp_path / mode)
+        traces, executions = run.graph_executions.magnitudes(), run.executions.magnitudes()
+        names = [run.graph_executions[row].op_name for row in traces.rows.tolist()]
+        heat = heat_of(run)
+        found[mode] = (
+            list(zip(names, traces.executions.tolist(), traces.largest.tolist(), strict=True)),
+            list(zip(executions.rows.tolist(), executions.largest.tolist(), strict=True)),
+            [row.name for row in heat.rows],
+            heat.cells.largest[~heat.cells.bad].tolist(),
+        )
+    assert len(found["ADAPTIVE"][0]) > 30
+    assert found["FULL_TENSOR"] == found["ADAPTIVE"]
 
 
 def test_outside_of_steps_calls_and_eager_lines_are_counted(tmp_path: Path) -> None:

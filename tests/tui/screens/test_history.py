@@ -154,13 +154,11 @@ async def test_what_is_not_on_record_is_said(open_app: Open, logdirs: RecordedLo
         assert "no values on record; 0 of " in opened.screen()
 
 
-async def test_of_tensors_that_are_whole_on_record_nothing_is_called_unmeasured(
-    open_app: Open, logdirs: RecordedLogdirs
-) -> None:
+async def test_whole_tensors_have_a_curve(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["full_tensor"]) as opened:
         await opened.press("a", "V")
-        assert "No curve: whole tensors are on record" in opened.screen()
-        assert "measured" not in opened.screen()
+        assert "No curve" not in opened.screen()
+        assert "3 bad; |max| 1.39; the largest float32" in opened.screen()
 
 
 async def test_it_grows_with_the_run(open_app: Open, growing: str) -> None:

@@ -223,19 +223,10 @@ def test_eager_ops_are_of_the_python_function_that_runs_them(tmp_path: Path) -> 
     assert [row.name for row in heat_of(made.open()).rows] == ["f", "eager ops"]
 
 
-@pytest.mark.parametrize(
-    ("logdir", "told"),
-    [
-        ("no_tensor", "Neither magnitudes nor bad tensors are on record; ADAPTIVE records both."),
-        ("nested_calls", "Whole tensors are on record: V has the numbers of one, ADAPTIVE of all."),
-    ],
-)
-async def test_what_is_not_on_record_is_said(
-    open_app: Open, logdirs: RecordedLogdirs, logdir: str, told: str
-) -> None:
-    async with open_app(logdirs[logdir]) as opened:
+async def test_what_is_not_on_record_is_said(open_app: Open, logdirs: RecordedLogdirs) -> None:
+    async with open_app(logdirs["no_tensor"]) as opened:
         await show_layers(opened)
-        assert told in opened.screen()
+        assert "Neither magnitudes nor bad tensors are on record" in opened.screen()
         await opened.press("n", "j", "tab", "enter")
         assert not isinstance(opened.app.screen, LayersScreen)
 

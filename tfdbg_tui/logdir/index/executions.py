@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.logdir.events import Execution, ExecutionKind
+from tfdbg_tui.logdir.events import Execution, ExecutionKind, TensorSummary
 from tfdbg_tui.logdir.files.wall_times import sane_time
 from tfdbg_tui.logdir.index.alert_log import AlertTally, combined
 from tfdbg_tui.logdir.index.columns import Column, Int64Array
@@ -22,8 +22,10 @@ from tfdbg_tui.logdir.index.steps import find_steps
 from tfdbg_tui.logdir.scan.execution_scan import ExecutionScan
 from tfdbg_tui.logdir.scan.health_scan import largest_magnitudes
 from tfdbg_tui.logdir.values.output_slots import inputs_by_slot, outputs_by_slot
+from tfdbg_tui.logdir.values.summaries import largest_of_whole
 from tfdbg_tui.logdir.values.tensors import recorded_tensor
 from tfdbg_tui.wire import codec, events, tfrecord
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -133,7 +135,8 @@ class ExecutionLog(RecordLog):
             )
             kinds, stacks = scanned.kinds, scanned.stacks
             steps, serials = scanned.steps, scanned.serials
-            self._leave_shifted_slots(scanned.alerts[0], scanned.num_outputs, kinds)
+            told = np.concatenate([scanned.alerts[0], scanned.measured[0]])
+            self._leave_shifted_slots(told, scanned.num_outputs, kinds)
             alerts = scanned.alerts[:, kinds[scanned.alerts[0]] >= 0]
             known = kinds[scanned.measured[0]] >= 0
             measured, largest = scanned.measured[:, known], scanned.largest[known]
@@ -179,13 +182,13 @@ class ExecutionLog(RecordLog):
         self.alerts.extend(rows[bad], OutputPlace(kinds[bad], stacks[bad], slots).number, slots)
 
     def _leave_shifted_slots(
-        self, alert_rows: Int64Array, num_outputs: Int64Array, kinds: Int64Array
+        self, told: Int64Array, num_outputs: Int64Array, kinds: Int64Array
     ) -> None:
-        """Leave to the scalar decoder the bad records whose writer left out outputs."""
-        alerting = np.unique(alert_rows)
-        alerting = alerting[kinds[alerting] >= 0]
-        for kind in np.unique(kinds[alerting]).tolist():
-            rows = alerting[kinds[alerting] == kind]
+        """Leave to the scalar decoder those of some records whose writer left out outputs."""
+        told = np.unique(told)
+        told = told[kinds[told] >= 0]
+        for kind in np.unique(kinds[told]).tolist():
+            rows = told[kinds[told] == kind]
             kinds[rows[num_outputs[rows] != self._kinds.values[kind].num_outputs]] = -1
 
     def _kind_of(self, chunk: Chunk, row: int) -> int | None:
@@ -218,7 +221,7 @@ class ExecutionLog(RecordLog):
             bad_slots=tuple(bad),
             largest=tuple(
                 (slot, value)
-                for slot, value in enumerate(_largest(record.minima, record.maxima))
+                for slot, value in enumerate(_largest(record, summaries))
                 if math.isfinite(value)
             ),
         )
@@ -234,9 +237,14 @@ class ExecutionLog(RecordLog):
         )
 
 
-def _largest(minima: Sequence[float], maxima: Sequence[float]) -> list[float]:
-    count = min(len(minima), len(maxima))
-    return list(largest_magnitudes(minima[:count], maxima[:count]))
+def _largest(
+    record: events.Execution, summaries: Sequence[TensorSummary | None]
+) -> Sequence[float]:
+    """Return the largest magnitude of each output that a record tells; NaN where it tells none."""
+    if record.tensor_debug_mode == TensorDebugMode.FULL_TENSOR:
+        return [largest_of_whole(summary) for summary in summaries]
+    count = min(len(record.minima), len(record.maxima))
+    return list(largest_magnitudes(record.minima[:count], record.maxima[:count]))
 
 
 def _kept_steps(steps: Int64Array) -> Int64Array:

@@ -20,9 +20,10 @@ from tfdbg_tui.logdir.scan.health_scan import largest_magnitudes
 from tfdbg_tui.logdir.scan.scanned_traces import ScannedTraces
 from tfdbg_tui.logdir.scan.trace_numbers import COUNTS, NUMBERS, Numbers, read_numbers
 from tfdbg_tui.logdir.scan.trace_scan import TraceScan
-from tfdbg_tui.logdir.values.summaries import tensor_summary
+from tfdbg_tui.logdir.values.summaries import largest_of_whole, tensor_summary
 from tfdbg_tui.logdir.values.tensors import recorded_tensor
 from tfdbg_tui.wire import codec, events
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -129,12 +130,11 @@ class TraceLog(RecordLog):
             record.tensor_debug_mode,
             record.device_name,
         )
-        extremes = _number(record.minimum_bits), _number(record.maximum_bits)
         return _Decoded(
             site=self._sites.number(site),
             bad=summary is not None and summary.bad,
             serial=record.execution_serial or 0,
-            largest=float(largest_magnitudes(*extremes)),
+            largest=_largest(record, summary),
         )
 
 
@@ -154,6 +154,14 @@ def trace_summary(record: events.GraphExecutionTrace) -> TensorSummary | None:
         _extreme(record.maximum_bits),
         record.bad_elements,
     )
+
+
+def _largest(record: events.GraphExecutionTrace, summary: TensorSummary | None) -> float:
+    """Return the largest magnitude that a trace tells; NaN where it tells none."""
+    if record.tensor_debug_mode == TensorDebugMode.FULL_TENSOR:
+        return largest_of_whole(summary)
+    extremes = _number(record.minimum_bits), _number(record.maximum_bits)
+    return float(largest_magnitudes(*extremes))
 
 
 def _extreme(bits: int | None) -> float | None:

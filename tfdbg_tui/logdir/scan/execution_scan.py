@@ -19,12 +19,13 @@ from tfdbg_tui.logdir.scan.health_scan import HealthScan, largest_magnitudes
 from tfdbg_tui.logdir.scan.interning import Interner
 from tfdbg_tui.logdir.scan.recognition import UNKNOWN, Recognition
 from tfdbg_tui.wire.events import DebugEvent, Execution
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfdbg_tui.logdir.files.chunk import Chunk
-    from tfdbg_tui.logdir.files.gather import Flags, Ints, Words
+    from tfdbg_tui.logdir.files.gather import Flags, Floats, Ints, Words
     from tfdbg_tui.logdir.scan.recognition import Decode
 
 _MAX_OUTPUTS = 64  # of records with more, the scalar decoder reads all
@@ -88,6 +89,8 @@ class _Outputs:
 
     counts: Ints
     alerts: Ints
+    measured: Ints
+    largest: Floats
 
 
 @dataclass(slots=True)
@@ -170,6 +173,9 @@ class ExecutionScan:
         alerting = fields.ok[outputs.alerts[0]]
         row, slot = outputs.alerts[:, alerting]
         found.alerts = np.concatenate([found.alerts, np.array([rows[row], slot])], axis=1)
+        is_whole = fields.ok[outputs.measured[0]]
+        row, slot = outputs.measured[:, is_whole]
+        _note_measured(np.array([rows[row], slot]), outputs.largest[is_whole], found)
 
     def _walk(self, chunk: Chunk, rows: Ints, *, skip_unknown: bool) -> _Fields:
         cursor, step = into_events(
@@ -218,7 +224,8 @@ class ExecutionScan:
         rows = np.arange(len(cursor.position))
         counts = np.zeros(len(rows), np.int64)
         part = cursor
-        alerts = [np.zeros((2, 0), np.int64)]
+        alerts, measured = [np.zeros((2, 0), np.int64)], [np.zeros((2, 0), np.int64)]
+        sizes = [np.zeros(0)]
         for slot in range(_MAX_OUTPUTS):
             has, start, size = part.optional_bytes(_PROTO)
             if part is not cursor:
@@ -228,12 +235,23 @@ class ExecutionScan:
             some = np.flatnonzero(has & part.ok)
             rows, start, size = rows[some], start[some], size[some]
             counts[rows] += 1
-            bad, known = self._health.bad(chunk.data, mode[rows], start, size)
+            bad, largest, known = self._health.look(chunk.data, mode[rows], start, size)
             cursor.ok[rows] &= known
-            found = rows[bad & known]
-            alerts.append(np.array([found, np.full(len(found), slot)]))
+            alerts.append(_at_slot(rows[bad & known], slot))
+            is_measured = np.isfinite(largest)
+            measured.append(_at_slot(rows[is_measured], slot))
+            sizes.append(largest[is_measured])
             part = cursor.subset(rows)
-        return _Outputs(counts, np.concatenate(alerts, axis=1))
+        return _Outputs(
+            counts,
+            np.concatenate(alerts, axis=1),
+            np.concatenate(measured, axis=1),
+            np.concatenate(sizes),
+        )
+
+
+def _at_slot(rows: Ints, slot: int) -> Ints:
+    return np.array([rows, np.full(len(rows), slot)])
 
 
 def _layers(chunk: Chunk, cursor: Cursor) -> Ints:
@@ -245,10 +263,11 @@ def _layers(chunk: Chunk, cursor: Cursor) -> Ints:
 
 
 def _note_extremes(numbers: Words, rows: Ints, fields: _Fields, found: ScannedExecutions) -> None:
-    """Note the largest magnitude of each output, slot by slot."""
+    """Note the largest magnitude of each output that is not there itself, slot by slot."""
+    ok = fields.ok & (fields.mode != TensorDebugMode.FULL_TENSOR)
     for slot in range(_MAX_OUTPUTS):
         at = 8 * slot
-        some = np.flatnonzero(fields.ok & (fields.extremes_size >= at + 8))
+        some = np.flatnonzero(ok & (fields.extremes_size >= at + 8))
         if not some.size:
             return
         largest = largest_magnitudes(
@@ -256,11 +275,12 @@ def _note_extremes(numbers: Words, rows: Ints, fields: _Fields, found: ScannedEx
             numbers[fields.maxima[some] + at].view(np.float64),
         )
         known = np.isfinite(largest)
-        slots = np.full(int(known.sum()), slot)
-        found.measured = np.concatenate(
-            [found.measured, np.array([rows[some[known]], slots])], axis=1
-        )
-        found.largest = np.concatenate([found.largest, largest[known]])
+        _note_measured(_at_slot(rows[some[known]], slot), largest[known], found)
+
+
+def _note_measured(places: Ints, largest: Floats, found: ScannedExecutions) -> None:
+    found.measured = np.concatenate([found.measured, places], axis=1)
+    found.largest = np.concatenate([found.largest, largest])
 
 
 def _skip_inputs(cursor: Cursor) -> None:

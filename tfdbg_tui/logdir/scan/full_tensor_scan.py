@@ -1,4 +1,4 @@
-"""Which of many tensors recorded whole (FULL_TENSOR) hold a NaN or an infinity.
+"""How large many tensors recorded whole (FULL_TENSOR) are, and which hold a NaN or an infinity.
 
 TensorFlow lays a TensorProto out as type, shape and one field with the values: raw content, or, for
 a single element, a list by type.  What comes before the values is interned and read by the scalar
@@ -8,10 +8,12 @@ decoder once; the values of all tensors with equal beginnings are then looked at
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from tfdbg_tui.logdir.files.gather import Bytes, Flags, Ints, blocks, words
+from tfdbg_tui.logdir.files.gather import Bytes, Flags, Floats, Ints, blocks, words
 from tfdbg_tui.logdir.scan.cursor import varints
 from tfdbg_tui.logdir.scan.interning import Interner
 from tfdbg_tui.logdir.values.tensors import tensor_content_size
@@ -30,6 +32,9 @@ _EXPONENTS: dict[str, tuple[str, int]] = {
     "float64": ("<u8", 0x7FF0000000000000),
     "complex128": ("<u8", 0x7FF0000000000000),
 }
+
+_REAL = {"<u2": np.float16, "<u4": np.float32, "<u8": np.float64}
+"""Types by unsigned integers as wide; numpy lacks bfloat16, the upper half of a float32."""
 
 _CONTENT_TAG = TensorProto.tag("tensor_content")
 # Fields that list values of one type; those of integers are varints, as are the bits of the half
@@ -55,14 +60,31 @@ class _Head:
     Attributes:
         sizes: How many bytes of values there may be; empty where only the scalar decoder can tell.
         varint: Whether the bytes are one varint.
+        dtype: Name of the type.
         unsigned: Unsigned integer as wide as an element.
         exponent: Exponent bits of an element; 0 for a type that has neither NaN nor infinity.
     """
 
     sizes: tuple[int, ...] = ()
     varint: bool = False
+    dtype: str = ""
     unsigned: str = ""
     exponent: int = 0
+
+
+class Health(NamedTuple):
+    """What the values of some tensors tell; arrays of shape [tensors].
+
+    Attributes:
+        bad: Whether one is NaN or infinite.
+        largest: The largest magnitude of those that are finite; NaN where there is none, where it
+            is not on record, and for complex numbers.
+        known: Whether that could be told.
+    """
+
+    bad: Flags
+    largest: Floats
+    known: Flags
 
 
 class FullTensorScan:
@@ -72,15 +94,15 @@ class FullTensorScan:
         self._interner = Interner()
         self._heads: list[_Head] = []
 
-    def bad(self, data: Bytes, starts: Ints, lengths: Ints) -> tuple[Flags, Flags]:
-        """Return (which tensors hold a NaN or an infinity, of which that could be told).
+    def look(self, data: Bytes, starts: Ints, lengths: Ints) -> Health:
+        """Return what some tensors hold.
 
         Args:
             data: A buffer.
             starts: Where each serialized TensorProto starts.
             lengths: How long each is; none is empty.
         """
-        bad = np.zeros(len(starts), bool)
+        bad, largest = np.zeros(len(starts), bool), np.full(len(starts), np.nan)
         head_sizes, values, known = _values(data, starts, lengths)
         rows = np.flatnonzero(known)
         head_ids = self._interner.numbers(data, starts[rows], head_sizes[rows])
@@ -96,8 +118,8 @@ class FullTensorScan:
             known[some[~fits]] = False
             some = some[fits]
             if head.exponent and some.size:
-                bad[some] = _not_all_finite(data, values[some], sizes[some], head)
-        return bad, known
+                bad[some], largest[some] = _look(data, values[some], sizes[some], head)
+        return Health(bad, largest, known)
 
 
 def _values(data: Bytes, starts: Ints, lengths: Ints) -> tuple[Ints, Ints, Flags]:
@@ -140,10 +162,10 @@ def _read_head(string: bytes) -> _Head:
     unsigned, exponent = _EXPONENTS.get(name, ("", 0))
     if tag in (_CONTENT_TAG, _PACKED_TAGS.get(name)):
         one = tensor_content_size(TensorProto(dtype).encode())[0]
-        return _Head((size, one), unsigned=unsigned, exponent=exponent)
+        return _Head((size, one), dtype=name, unsigned=unsigned, exponent=exponent)
     tags = (_HALF_TAG,) if unsigned == "<u2" else () if exponent else _INTEGER_TAGS
     if tag in tags:
-        return _Head(tuple(range(1, 8)), varint=True, unsigned=unsigned, exponent=exponent)
+        return _Head(tuple(range(1, 8)), True, name, unsigned, exponent)
     return _Head()
 
 
@@ -153,31 +175,42 @@ def _are_single_varints(data: Bytes, starts: Ints, sizes: Ints) -> Flags:
     return single
 
 
-def _not_all_finite(data: Bytes, starts: Ints, sizes: Ints, head: _Head) -> Flags:
-    """Return which of some tensors with equal heads have an element that is not finite."""
+def _look(data: Bytes, starts: Ints, sizes: Ints, head: _Head) -> tuple[Flags, Floats]:
+    """Return which of some tensors with equal heads are bad, and their largest magnitudes."""
+    bad, largest = np.empty(len(starts), bool), np.empty(len(starts))
     if head.varint:
         bits, _ = varints(words(data)[starts])
-        not_finite: Flags = (bits & head.exponent) == head.exponent
-        return not_finite
-    found = np.empty(len(starts), bool)
+        return _look_at(bits.astype(head.unsigned)[:, None], head)
     for size in np.unique(sizes).tolist():
         rows = np.flatnonzero(sizes == size)
         if size > _GATHERED:
             for row in rows.tolist():
                 start = int(starts[row])
-                found[row] = _not_finite(data[start : start + size].data, (size,), head).any()
+                part = np.frombuffer(data[start : start + size].data, head.unsigned)
+                bad[[row]], largest[[row]] = _look_at(part[None], head)
             continue
         step = max(1, _GATHERED_TOTAL // size)
         for at in range(0, len(rows), step):
-            part = blocks(data, starts[rows[at : at + step]], size)
-            found[rows[at : at + step]] = _not_finite(part.data, part.shape, head).any(axis=-1)
-    return found
+            some = rows[at : at + step]
+            part = blocks(data, starts[some], size).view(head.unsigned)
+            bad[some], largest[some] = _look_at(part, head)
+    return bad, largest
 
 
-def _not_finite(content: memoryview, shape: tuple[int, ...], head: _Head) -> Flags:
-    """Return which elements are NaN or infinite; `shape` is that of the bytes."""
-    count = shape[-1] // np.dtype(head.unsigned).itemsize
-    elements = np.ndarray((*shape[:-1], count), head.unsigned, content)
-    exponent = elements.dtype.type(head.exponent)
-    flags: Flags = (elements & exponent) == exponent
-    return flags
+def _look_at(bits: npt.NDArray[Any], head: _Head) -> tuple[Flags, Floats]:
+    """Do so for elements, ``[tensors, elements]``, given as unsigned integers.
+
+    Without their signs these are in the order of the magnitudes; above all of them NaN and ∞ are.
+    """
+    exponent = bits.dtype.type(head.exponent)
+    magnitudes = bits & bits.dtype.type(np.iinfo(bits.dtype).max >> 1)
+    is_bad = magnitudes >= exponent
+    bad: Flags = is_bad.any(axis=1)
+    if head.dtype.startswith("complex"):
+        return bad, np.full(len(bits), np.nan)
+    magnitudes[is_bad] = 0
+    largest = magnitudes.max(axis=1)
+    if head.dtype == "bfloat16":
+        largest = largest.astype("<u4") << 16
+    found = largest.view(_REAL[largest.dtype.str]).astype(np.float64)
+    return bad, np.where(is_bad.all(axis=1), np.nan, found)

@@ -1,4 +1,4 @@
-"""Which of many recorded tensors hold a NaN or an infinity: `TensorSummary.bad`, in bulk."""
+"""What many recorded tensors tell of NaN and infinities: `TensorSummary.bad`, in bulk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfdbg_tui.logdir.files.gather import Bytes, Flags, Ints, blocks, column, columns
-from tfdbg_tui.logdir.scan.full_tensor_scan import FullTensorScan
+from tfdbg_tui.logdir.scan.full_tensor_scan import FullTensorScan, Health
 from tfdbg_tui.logdir.values.summaries import VECTOR_HEADS
 from tfdbg_tui.wire.modes import BAD_COLUMNS, TensorDebugMode
 
@@ -17,8 +17,8 @@ class HealthScan:
     def __init__(self) -> None:
         self._full_tensors = FullTensorScan()
 
-    def bad(self, data: Bytes, modes: Ints, starts: Ints, sizes: Ints) -> tuple[Flags, Flags]:
-        """Return (which tensors are bad, of which that could be told).
+    def look(self, data: Bytes, modes: Ints, starts: Ints, sizes: Ints) -> Health:
+        """Return which tensors are bad, and how large those are that are there themselves.
 
         Args:
             data: A buffer.
@@ -26,15 +26,16 @@ class HealthScan:
             starts: Where each serialized TensorProto starts.
             sizes: How long each is; 0 where nothing was recorded.
         """
-        bad = np.zeros(len(starts), bool)
+        bad, largest = np.zeros(len(starts), bool), np.full(len(starts), np.nan)
         known = (sizes == 0) | (modes == TensorDebugMode.NO_TENSOR)
         for mode in np.flatnonzero(np.bincount(np.clip(modes[~known], 0, 255))).tolist():
             some = np.flatnonzero(~known & (modes == mode))
             if mode == TensorDebugMode.FULL_TENSOR:
-                bad[some], known[some] = self._full_tensors.bad(data, starts[some], sizes[some])
+                found = self._full_tensors.look(data, starts[some], sizes[some])
+                bad[some], largest[some], known[some] = found
             elif mode in VECTOR_HEADS:
                 bad[some], known[some] = _bad_protos(data, mode, starts[some], sizes[some])
-        return bad, known
+        return Health(bad, largest, known)
 
 
 def bad_vectors(mode: int, vectors: npt.NDArray[np.float64]) -> Flags:

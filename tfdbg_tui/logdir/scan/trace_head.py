@@ -17,6 +17,7 @@ from tfdbg_tui.logdir.scan.health_scan import HealthScan, largest_magnitudes
 from tfdbg_tui.logdir.scan.interning import Interner
 from tfdbg_tui.logdir.scan.recognition import Recognition
 from tfdbg_tui.wire.events import DebugEvent, GraphExecutionTrace
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir.files.chunk import Chunk
@@ -73,21 +74,23 @@ class HeadScan:
         bounds = chunk.payload_bounds(rows)
         fields = walk_traces(chunk.data, bounds, skip_unknown=skip_unknown)
         data, mine = chunk.data, np.flatnonzero(fields.ok)
-        is_bad, known = self._health.bad(
+        is_bad, largest, known = self._health.look(
             data, fields.mode[mine], fields.proto[mine], fields.proto_size[mine]
         )
         mine, is_bad = mine[known], is_bad[known]
         heads = self._heads.numbers(data, fields.head[mine], fields.head_size[mine])
         devices = self._devices.numbers(data, fields.device[mine], fields.device_size[mine])
         found.sites[rows[mine]] = self._sites.recognise(heads, devices, rows[mine], decode)
-        found.bad[rows[mine]] = is_bad
+        found.bad[rows[mine]], found.largest[rows[mine]] = is_bad, largest[known]
         numbers = words(data)
-        measured = np.flatnonzero(fields.ok & fields.has_minimum & fields.has_maximum)
+        has_both = fields.has_minimum & fields.has_maximum
+        is_whole = fields.mode == TensorDebugMode.FULL_TENSOR
+        measured = np.flatnonzero(fields.ok & has_both & ~is_whole)
         found.largest[rows[measured]] = largest_magnitudes(
             numbers[fields.minimum[measured]].view(np.float64),
             numbers[fields.maximum[measured]].view(np.float64),
         )
-        numbered = measured[fields.has_serial[measured]]
+        numbered = np.flatnonzero(fields.has_serial & np.isfinite(found.largest[rows]))
         found.serials[rows[numbered]] = numbers[fields.serial[numbered]].view(np.int64)
         return rows[~fields.ok]
 

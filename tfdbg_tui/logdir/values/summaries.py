@@ -56,6 +56,16 @@ def tensor_summary(
     return None if vector is None else _summary_of_vector(mode, vector, minimum, maximum, told)
 
 
+def largest_of_whole(summary: TensorSummary | None) -> float:
+    """Return the largest magnitude of a tensor that was recorded whole; NaN where it has none.
+
+    As of what other modes measure, that is of floating-point tensors alone.
+    """
+    if summary is None or summary.dtype not in dtypes.MAX_FINITE or summary.largest is None:
+        return math.nan
+    return summary.largest
+
+
 def _summary_of_vector(
     mode: int,
     vector: dict[str, int],

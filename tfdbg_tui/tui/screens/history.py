@@ -39,7 +39,7 @@ _NUMBER_WIDTHS = (8, 11, 11)
 _TITLES = ("min", "max", "|max|", "NaN", "inf", "zeros")
 _WIDTHS = (11, 11, 11, 7, 7, 7)
 _UNMEASURED = "No curve: no number is on record; ADAPTIVE has those of floating-point tensors."
-_WHOLE = "No curve: whole tensors are on record, of which each row tells the numbers."
+_WHOLE = "No curve: of whole tensors only those of floating-point numbers have one."
 _ONLY_BAD = "No curve: none was measured before it was bad."
 _LEAST_PLOT = 24, 4  # cells across and down: smaller curves tell nothing
 
@@ -310,7 +310,7 @@ class HistoryTable(VirtualList):
         return curves.draw(drawn, chosen - first, limit, size, self._charset)
 
     def _is_whole(self) -> bool:
-        """Whether tensors are on record themselves: their numbers are read row by row."""
+        """Whether the tensors are on record themselves, so that nothing had to be measured."""
         latest = self.snapshot.summary(self.history.latest)
         return latest is not None and latest.mode == TensorDebugMode.FULL_TENSOR
 
@@ -352,8 +352,8 @@ class HistoryTable(VirtualList):
         """Return what is known of the whole history."""
         history = self.history
         known = history.largest[~np.isnan(history.largest)]
-        whole = not known.size and self._is_whole()
-        parts = [] if whole else [f"{len(known):,} of {len(history):,} measured"]
+        measured = f"{len(known):,} of {len(history):,} measured"
+        parts = [] if self._is_whole() else [measured]
         if known.size:
             least, most = f"{known.min():.3g}", f"{known.max():.3g}"
             parts.append(f"|max| from {least} to {most}" if least != most else f"|max| {most}")

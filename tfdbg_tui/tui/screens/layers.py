@@ -16,7 +16,6 @@ from tfdbg_tui.diagnosis import (
     breadcrumb,
     counts_text,
     heat_of,
-    modes_of,
     output_of,
     step_of,
 )
@@ -27,7 +26,6 @@ from tfdbg_tui.tui.widgets.cells import in_lines
 from tfdbg_tui.tui.widgets.names import least_width, shortened
 from tfdbg_tui.tui.widgets.virtual_list import DrawnRow, VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
-from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -56,7 +54,6 @@ _CLASS = 30  # cells of the class of a layer and its type, at most
 _TALL = 10  # lines: with less there is no room for explanations
 
 _NOTHING = "Neither magnitudes nor bad tensors are on record; ADAPTIVE records both."
-_WHOLE = "Whole tensors are on record: V has the numbers of one, ADAPTIVE of all."
 
 
 class Choice(NamedTuple):
@@ -353,7 +350,7 @@ class HeatStrips(VirtualList):
     def head(self, width: int, height: int) -> Sequence[Line]:
         """Return the titles of the strips; a sentence where there is nothing."""
         if self._grid is None:
-            return (((self._nothing() if self._is_read else "", "dim"),),)
+            return (((_NOTHING if self._is_read else "", "dim"),),)
         strip = self._grid.bins * self._cell_width
         titles = [self._title(side, strip) for side in range(self._grid.sides)]
         if self._room >= self._grid.sides * (_GAP + _LARGEST):
@@ -361,12 +358,6 @@ class HeatStrips(VirtualList):
             titles += [f"{'max ' + side:>{_LARGEST}}" for side in sides]
         gap = " " * _GAP
         return (((f"{'':{self._name_width}}{gap}{gap.join(titles)}", "dim"),),)
-
-    def _nothing(self) -> str:
-        """Return why there is no row."""
-        assert self._snapshot is not None
-        is_whole = TensorDebugMode.FULL_TENSOR in modes_of(self._snapshot.run)
-        return _WHOLE if is_whole else _NOTHING
 
     def _title(self, side: int, width: int) -> str:
         """Return the title of a strip, with the first and last step where there is room."""

@@ -49,14 +49,14 @@ def find_near_overflow(run: Run, reckoned: set[str | None]) -> list[Suspect]:
         graph_id = graph_id_of(run, event)
         if found.largest.max() < _NEAR * _SMALLEST_LIMIT or graph_id in reckoned:
             continue
-        suspect = near_overflow(run, event, found.rows, found.largest)
+        suspect = _near_overflow(run, event, found.rows, found.largest)
         earlier = first.get(graph_id)
         if suspect is not None and (earlier is None or suspect.event.index < earlier.event.index):
             first[graph_id] = suspect
     return list(first.values())
 
 
-def near_overflow(
+def _near_overflow(
     run: Run, event: TensorEvent, rows: Int64Array, largest: Floats
 ) -> Suspect | None:
     """Return the computation of a tensor that is closest to the largest number of its type.

@@ -16,13 +16,12 @@ from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent import explanations
 from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence
-from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow, near_overflow
+from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
 from tfdbg_tui.diagnosis.rules.silent.slots import find_exploded_slots
 from tfdbg_tui.diagnosis.rules.silent.stalled import RECTIFIERS, SOME_SIZE, find_stalled, is_hinge
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.rules.silent.unchanged import find_unchanged
-from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -36,11 +35,10 @@ if TYPE_CHECKING:
 _SAMPLE = 12  # computations of a place that are looked at
 _MANY = 8  # computations of a place that are needed to say that something always happens
 
-_GROWING = frozenset({"Exp", "Square", "Cumprod", "Prod", "Pow"})
 _LAYER_OUTPUTS = frozenset({"MatMul", "BiasAdd", "AddV2", "Add", "Sigmoid", "Tanh", "Relu"})
 _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
 _LOGITS = frozenset({"BiasAdd", "MatMul"})
-_SAMPLED = RECTIFIERS | _GROWING | {"Cast", "Sub", "SquaredDifference", "Softmax"}
+_SAMPLED = RECTIFIERS | {"Exp", "Cast", "Sub", "SquaredDifference", "Softmax"}
 
 
 def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]:
@@ -132,8 +130,6 @@ class _Search:
                 len(rows),
                 f"all {known[-1].size:,} results are 0 in each of {len(rows):,} computations",
             )
-        if op_type in _GROWING:
-            return self._near_overflow(events, known)
         if op_type == "Softmax":
             return self._saturated(events, known, len(rows))
         if op_type == "Cast":
@@ -141,16 +137,6 @@ class _Search:
         if op_type in ("Sub", "SquaredDifference"):
             return self._broadcast(events, known, len(rows))
         return None
-
-    def _near_overflow(
-        self, events: list[TensorEvent], known: list[TensorSummary]
-    ) -> Suspect | None:
-        """Of whole tensors: what other modes have measured the index tells."""
-        if known[-1].mode != TensorDebugMode.FULL_TENSOR:
-            return None
-        rows = np.array([event.index for event in events])
-        largest = np.array([summary.largest or 0.0 for summary in known])
-        return near_overflow(self._run, events[-1], rows, largest)
 
     def _saturated(
         self, events: list[TensorEvent], known: list[TensorSummary], times: int
