@@ -16,6 +16,7 @@ from tensorflow.python.ops import script_ops  # noqa: E402
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump.observe.compiled import CompiledBuffer  # noqa: E402
+from tfdbg_tui.dump.observe.graphs import RecordedOp  # noqa: E402
 from tfdbg_tui.dump.observe.groups import Group  # noqa: E402
 from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
 
@@ -44,7 +45,8 @@ def kept() -> tuple[int, int]:
     if dump._writer is not None:
         dump._writer.flush()  # A group outlives its graph until its last rows were taken.
         gc.collect()
-    of_graphs = sum(isinstance(found, (Group, CompiledBuffer)) for found in gc.get_objects())
+    kinds = (Group, CompiledBuffer, RecordedOp)
+    of_graphs = sum(isinstance(found, kinds) for found in gc.get_objects())
     return of_graphs, script_ops._py_funcs.size()
 
 
@@ -73,6 +75,22 @@ def test_a_function_that_is_gone_leaves_nothing() -> None:
     # The thread that writes may still hold the last one that it took.
     assert of_graphs_then <= of_graphs + 1
     assert registered_then <= registered
+
+
+def test_a_graph_that_outlives_its_function_keeps_little() -> None:
+    graphs: list[Any] = []
+
+    def call() -> None:
+        function = tf.function(lambda x: tf.sqrt(x) + 1.0)
+        compiled = tf.function(lambda x: tf.sqrt(x) + 1.0, jit_compile=True)
+        for made in (function, compiled):
+            made(tf.ones([2]))
+            graphs.append(made.get_concrete_function(tf.ones([2])).graph)
+
+    call()
+    before = kept()
+    call()
+    assert kept() <= before
 
 
 def test_a_function_that_another_one_calls_stays(tmp_path: Path) -> None:

@@ -28,7 +28,15 @@ from tfdbg_tui.dump.record.fit_batches import FitBatches
 from tfdbg_tui.dump.record.recorder import Recorder
 from tfdbg_tui.dump.record.size_limit import SizeLimit
 from tfdbg_tui.dump.record.variables import VariableRecords
-from tfdbg_tui.dump.tensorflow import devices, executors, graph_state, hooks, own, variables
+from tfdbg_tui.dump.tensorflow import (
+    devices,
+    executors,
+    functions,
+    graph_state,
+    hooks,
+    own,
+    variables,
+)
 from tfdbg_tui.dump.tensorflow.eager_tensor import FetchedTensor, is_eager, tensor_id
 from tfdbg_tui.dump.tensorflow.listener import plain_name
 from tfdbg_tui.dump.whole_tensors import WholeTensors
@@ -493,7 +501,7 @@ class DumpWriter:
             graph_state.are_shapes_doubtful_now(),
         )
 
-    def function_created(self, name: str, graph: Any, attrs: Any) -> None:
+    def function_created(self, function: Any, graph: Any, attrs: Any) -> None:
         """See `Listener`: record it."""
         if not self.active or self._recorder.broken or own.is_graph(graph):
             return
@@ -501,8 +509,9 @@ class DumpWriter:
             try:
                 self._graphs.record_ops(graph)
             finally:  # its calls are on record, whatever becomes of what it computes
+                name = functions.function_name(function)
                 self._graphs.record_function(name, graph, attrs)
-            self._copies.add(name, graph)
+            self._copies.add(function, graph)
 
     def _observe_function(self, graph: Any, body: FunctionBody, added: AddedGraph) -> None:
         with self._graph_lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import sys
 import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -64,6 +65,21 @@ def test_functions_that_are_collected_before_their_rows_are_taken(tmp_path: Path
     gc.collect()
     row_queue.drain()
     assert row_queue._kept <= before
+
+
+def test_a_group_that_is_there_until_the_process_ends_leaves_without_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    group = object()
+    errors: list[Any] = []
+    kept = row_queue.KeepAlive(group)  # type: ignore[arg-type]
+    with monkeypatch.context() as ended:
+        ended.setattr(sys, "unraisablehook", errors.append)
+        ended.setattr(row_queue, "_queue", None)
+        del kept
+    assert not errors
+    row_queue.drain()
+    assert group not in row_queue._kept
 
 
 def test_records_belong_to_their_call_whenever_they_are_taken(

@@ -7,11 +7,10 @@ copy is made of its FunctionDef, and calls the copies of the functions that the 
 
 from __future__ import annotations
 
-import itertools
 import threading
-import weakref
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import tensorflow as tf
 
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
 CANNOT_TAKE_VALUES = "XLA compiles it, and its caller cannot take its values"
 """Why a function that XLA compiles may have to run as it is."""
 
-_serials = itertools.count(1)
-
 
 @dataclass(frozen=True, slots=True)
 class FunctionCopy:
@@ -51,11 +48,13 @@ class FunctionCopy:
         function: The runtime function, which is there as long as this object.
         captures: What it takes after the arguments; see `AddedGraph.captures`.
         numbered: Whether it takes the number of the call after these.
+        kept: What has to live as long.
     """
 
     function: Any
     captures: dict[str, Any]
     numbered: bool = False
+    kept: Sequence[Any] = ()
 
     @property
     def name(self) -> str:
@@ -63,14 +62,27 @@ class FunctionCopy:
         return functions.function_name(self.function)
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """What a function was made of: its graph may grow later."""
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class _Original:
+    """What is known of a function of the program; kept on it, so that it lives as long.
 
+    Attributes:
+        graph: What it was made of, which may grow later.
+        arguments: The names of its arguments.
+        num_ops: How many ops the graph had.
+        num_outputs: How many outputs it has.
+        dimensions: How large the unknown ones of its arguments are.
+        copies: What runs in its place.
+        computed: What is computed of it for some of its outputs.
+    """
+
+    graph: Any
     arguments: list[str]
     num_ops: int
     num_outputs: int
     dimensions: UnknownDimensions
+    copies: dict[Usage, FunctionCopy | None] = field(default_factory=dict)
+    computed: dict[Slots, Computed] = field(default_factory=dict)
 
 
 class FunctionCopies:
@@ -91,17 +103,16 @@ class FunctionCopies:
         self._observe = observe
         self._skip = skip
         self._leave_out = leave_out
-        self._graphs: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
-        self._serial = next(_serials)
+        self._originals: WeakValueDictionary[str, _Original] = WeakValueDictionary()
         self._lock = threading.RLock()
 
-    def add(self, name: str, graph: Any) -> None:
-        """Take note of a function of the program that was just created."""
+    def add(self, function: Any, graph: Any) -> None:
+        """Take note of a function of the program that was just created, and of its graph."""
         placeholders = [tensor.op.name for tensor in graph.inputs]
         size = len(graph.get_operations()), len(graph.outputs)
-        source = _Source(placeholders, *size, UnknownDimensions(graph.inputs))
-        self._graphs[name] = graph
-        self._state(graph)[name] = source
+        original = _Original(graph, placeholders, *size, UnknownDimensions(graph.inputs))
+        self._originals[functions.function_name(function)] = original
+        functions.keep(function, original)
 
     def dimension(self, name: str, inputs: Sequence[Any]) -> int:
         """Return what an unknown dimension is taken to be in a call of a function.
@@ -110,34 +121,30 @@ class FunctionCopies:
             name: The function's.
             inputs: Those of the call, eager tensors.
         """
-        graph = self._graphs.get(name)
-        source = self._state(graph).get(name) if graph is not None else None
-        if source is None or len(inputs) != len(source.arguments):
+        original = self._originals.get(name)
+        if original is None or len(inputs) != len(original.arguments):
             return ASSUMED_DIMENSION
-        dimensions: UnknownDimensions = source.dimensions
-        dimensions.note(inputs)
-        return dimensions.largest
+        original.dimensions.note(inputs)
+        return original.dimensions.largest
 
     def of(self, name: str, usage: Usage) -> FunctionCopy | None:
         """Return the copy of a function of the program, or None where it runs as it is."""
-        graph = self._graphs.get(name)
-        if graph is None:
+        original = self._originals.get(name)
+        if original is None:
             return None
         with self._lock:
-            state = self._state(graph)
-            if usage.used is not None and len(usage.used) == state[name].num_outputs:
+            copies = original.copies
+            if usage.used is not None and len(usage.used) == original.num_outputs:
                 usage = replace(usage, used=None)
-            key = name, usage
-            if key not in state:
-                state[key] = None  # It calls itself, or fails.
+            if usage not in copies:
+                copies[usage] = None  # It calls itself, or fails.
                 try:
-                    state[key] = self._make(graph, name, state[name], usage)
+                    copies[usage] = self._make(original, name, usage)
                 except BaseException as error:
                     if is_interrupt(error):
-                        del state[key]
-                    self._skip(graph, error)
-            copy: FunctionCopy | None = state[key]
-            return copy
+                        del copies[usage]
+                    self._skip(original.graph, error)
+            return copies[usage]
 
     def use_in(self, graph: Any) -> None:
         """Let the ops of a v1 graph that are new call the copies.
@@ -179,10 +186,11 @@ class FunctionCopies:
         made_of = functions.function_graph(graph, name)
         if made_of is None:
             copy = self._of_old_function(graph, name, usage)
-        elif made_of is self._graphs.get(name):
-            copy = self.of(name, usage)
         else:
-            return None
+            original = self._originals.get(name)
+            if original is None or original.graph is not made_of:
+                return None
+            copy = self.of(name, usage)
         if copy is not None and copy.captures:
             self._leave_out(name, CANNOT_TAKE_VALUES)
             return None
@@ -204,22 +212,19 @@ class FunctionCopies:
         function = functions.make_function(definition, [child.function for child in children])
         return FunctionCopy(function, captures)
 
-    def _state(self, graph: Any) -> dict[Any, Any]:
-        """Return what is known of a graph in this dump."""
-        return graph_state.state_of(graph).copies.setdefault(self._serial, {})
-
-    def _make(self, graph: Any, name: str, source: _Source, usage: Usage) -> FunctionCopy | None:
+    def _make(self, original: _Original, name: str, usage: Usage) -> FunctionCopy | None:
+        graph = original.graph
         definition = functions.function_def(name)
         if functions.is_compiled(graph, definition.attr):
             usage = replace(usage, compiled=True)
         if usage.compiled and functions.is_loop_condition(graph):
             return None  # XLA does not let it write anything.
-        ops = graph.get_operations()[: source.num_ops]
-        inputs = set(source.arguments)
+        ops = graph.get_operations()[: original.num_ops]
+        inputs = set(original.arguments)
         others = (op for op in ops if op.name not in inputs)
         computed = self._computed(name, usage.used)
         uses = pruning.uses(definition, self._computed) if usage.in_session else None
-        body = FunctionBody(definition, source.arguments, others, computed, uses)
+        body = FunctionBody(definition, original.arguments, others, computed, uses)
         counter = functions.loop_counter(graph)
         if counter is not None:
             iteration = body.reference(counter) if counter.dtype == tf.int32 else None
@@ -239,19 +244,20 @@ class FunctionCopies:
             add_number_of_call(definition)
         called = [child.function for child in children] + added.children
         function = functions.make_function(definition, called)
-        return FunctionCopy(function, captures, added.numbered)
+        copy = FunctionCopy(function, captures, added.numbered, (*children, *added.kept))
+        if usage.stateless:
+            graph_state.state_of(graph).copies.append(copy)
+        return copy
 
     def _computed(self, name: str, used: Slots) -> Computed:
         """Return what is computed of a function for some of its outputs."""
-        graph = self._graphs.get(name)
-        known = self._state(graph) if graph is not None else {}
-        key = name, used
-        if key not in known:
+        original = self._originals.get(name)
+        known = original.computed if original is not None else {}
+        if used not in known:
             definition = functions.function_def(name)
-            known[key] = pruning.everything(definition)  # It calls itself.
-            known[key] = pruning.computed(definition, used, self._computed)
-        computed: Computed = known[key]
-        return computed
+            known[used] = pruning.everything(definition)  # It calls itself.
+            known[used] = pruning.computed(definition, used, self._computed)
+        return known[used]
 
     def _use_in_nodes(
         self, nodes: Any, usage: Usage, computed: Computed, iteration: str | None = None
@@ -314,8 +320,9 @@ def _with_captures(
     definition = functions.function_def(copy.name if copy else name)
     set_captures(definition, list(captures), returned=returned)
     definition.signature.name = own.copy_name(name)
-    children = [copy.function] if copy else []
-    return FunctionCopy(functions.make_function(definition, children), captures)
+    children = [copy] if copy else []
+    function = functions.make_function(definition, [child.function for child in children])
+    return FunctionCopy(function, captures, kept=children)
 
 
 def _is_dataset(op_type: str) -> bool:

@@ -66,7 +66,9 @@ class FunctionOps:
             body: The function.
             added: Takes the ops.
         """
-        ops = self._outside_v1_control_flow(graph, self._graphs.all_ops(graph))
+        ops = self._graphs.ops(graph)
+        added.makers = {recorded.op.name: recorded for recorded in ops}
+        ops = self._outside_v1_control_flow(graph, ops)
         ops = [recorded for recorded in ops if body.runs(recorded.op)]
         if added.usage.compiled:
             self._add_compiled(added, graph, ops)
@@ -151,7 +153,7 @@ class FunctionOps:
             group = Group(plan, self._dump)
             buffer = CompiledBuffer(added, items, group, counter)
             self._buffers[next(self._buffer_numbers)] = buffer
-            self._graphs.keep(graph, buffer)
+            added.kept.append(buffer)
             self._graphs.record_compiled(graph)
             added.finish([buffer.op], [])
 
@@ -239,7 +241,7 @@ class FunctionOps:
             iteration = added.iteration()
         measured = self._is_measured(added.usage, iteration)
         device = added.usage.device
-        input_row = self._input_rows(graph, device)
+        input_row = self._input_rows(graph, added)
         earlier = [added.op(op) for op in previous]
         sinks: list[Any] = []
         groups = list(self._groups(added, graph, ops))
@@ -256,7 +258,7 @@ class FunctionOps:
             counts_itself = measured and added.usage.stateless
             every = self._options.magnitudes_every
             group = Group(plan, self._dump, ExecutionCount(every) if counts_itself else None)
-            self._graphs.keep(graph, row_queue.KeepAlive(group))
+            added.kept.append(row_queue.KeepAlive(group))
             # The sinks wait for each other: records come in order of creation.
             after = sinks[-1:] or earlier
             is_end = ends and number == len(groups) and instrument.goes_into_queue(added, mode)
@@ -283,17 +285,22 @@ class FunctionOps:
                 (items, options.mode) for items in observed.groups_of(had, added.usage.dimension)
             )
 
-    def _input_rows(self, graph: Any, device: str) -> Callable[[Any], Row | None]:
+    def _input_rows(self, graph: Any, added: AddedGraph) -> Callable[[Any], Row | None]:
         """Return what gives the row of a tensor that an op of a graph takes."""
         graph_id = self._graphs.graph_id(graph)
         doubtful = self._graphs.are_shapes_doubtful(graph)
 
         def input_row(tensor: Any) -> Row | None:
-            maker = self._graphs.maker(tensor)
+            maker = observed.maker_of(tensor, added.makers)
             if maker is None or not observed.fits_numpy(tensor):
                 return None
             return observed.row_of(
-                tensor, graph_id, maker, self._options, shapes_doubtful=doubtful, caller=device
+                tensor,
+                graph_id,
+                maker,
+                self._options,
+                shapes_doubtful=doubtful,
+                caller=added.usage.device,
             )
 
         return input_row

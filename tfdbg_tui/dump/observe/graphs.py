@@ -7,8 +7,8 @@ nothing.  A graph can become several functions (inference, forward); later walks
 
 from __future__ import annotations
 
-import itertools
 import uuid
+from array import array
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -28,7 +28,7 @@ _RAISING_OPS = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2"))
 
 @dataclass(frozen=True, slots=True)
 class RecordedOp:
-    """An op of a graph on record.
+    """An op of a graph on record; made when it is asked for, as a graph may be kept for long.
 
     Attributes:
         op: The op.
@@ -39,7 +39,7 @@ class RecordedOp:
     """
 
     op: Any
-    tensor_ids: tuple[int, ...]
+    tensor_ids: range
     may_raise: bool
     calls: tuple[str, ...]
     in_scope: bool
@@ -52,10 +52,12 @@ class _GraphState:
     Attributes:
         owner: Where the graph is recorded.
         graph_id: Its id.
-        ops_seen: How many of its ops were looked at.
-        ops: Its recorded ops by name.
-        called: The ids of the graphs that its ops call.
-        may_raise: Whether one of its ops, or of those that it calls, is there to stop the program.
+        first_ids: The number of the first output of each of its ops; 0 for one not on record.
+        num_outputs: How many outputs each had: a loop may get more.
+        raising: The names of its ops that may stop the program.
+        outside: The names of its ops of which nothing is recorded.
+        calls: The ids of the graphs that its ops call, by the names of these.
+        called: The same of all together.
         has_loops: Whether one of its ops, or of those that it calls, is a loop.
         scopes: The name scopes of its ops, and whether an op in each is recorded.
         lasting: Whether one of its ops assigns to a variable, prints, or the like.
@@ -66,10 +68,12 @@ class _GraphState:
 
     owner: GraphDefinitions
     graph_id: str
-    ops_seen: int = 0
-    ops: dict[str, RecordedOp] = field(default_factory=dict)
+    first_ids: array[int] = field(default_factory=lambda: array("q"))
+    num_outputs: array[int] = field(default_factory=lambda: array("l"))
+    raising: set[str] = field(default_factory=set)
+    outside: set[str] = field(default_factory=set)
+    calls: dict[str, tuple[str, ...]] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
-    may_raise: bool = False
     has_loops: bool = False
     scopes: dict[str, bool] = field(default_factory=dict)
     lasting: bool = False
@@ -92,7 +96,7 @@ class GraphDefinitions:
     ) -> None:
         self._recorder = recorder
         self._locations = locations
-        self._numbers = itertools.count(1)
+        self._next_id = 1
         # A runtime function has its graph kept, so what can be called is always found here.
         self._states: WeakValueDictionary[str, _GraphState] = WeakValueDictionary()
         self._functions: WeakValueDictionary[str, _GraphState] = WeakValueDictionary()
@@ -117,7 +121,7 @@ class GraphDefinitions:
         return state
 
     def keep(self, graph: Any, what: Any) -> None:
-        """Keep an object for as long as a graph, or a function made of it, is there."""
+        """Keep an object for as long as a graph is there."""
         self._state(graph).kept.append(what)
 
     def _define(self, **message: bytes) -> None:
@@ -162,39 +166,47 @@ class GraphDefinitions:
         """Return whether a graph, or what it calls, has loops."""
         return self._state(graph).has_loops
 
-    def maker(self, tensor: Any) -> RecordedOp | None:
-        """Return the op that makes a tensor of a graph; None where the tensor is not on record."""
-        recorded = self._state(tensor.graph).ops.get(tensor.op.name)
-        is_known = recorded is not None and tensor.value_index < len(recorded.tensor_ids)
-        return recorded if is_known else None
-
-    def record_ops(self, graph: Any) -> list[RecordedOp]:
+    def record_ops(self, graph: Any) -> None:
         """Record the ops that were added to a graph since the last time."""
         state = self._state(graph)
-        ops = graph.get_operations()
-        if len(ops) == state.ops_seen:
-            return []
-        new = [op for op in ops[state.ops_seen :] if not op.name.startswith(own.SCOPE)]
-        state.ops_seen = len(ops)
-        return [self._record_op(graph, state, op) for op in new]
+        for op in graph.get_operations()[len(state.first_ids) :]:
+            state.first_ids.append(0)
+            state.num_outputs.append(len(op.outputs))
+            if not op.name.startswith(own.SCOPE):
+                state.first_ids[-1] = self._record_op(graph, state, op)
 
-    def all_ops(self, graph: Any) -> list[RecordedOp]:
-        """Return all ops of a graph, recording those that are new."""
+    def ops(self, graph: Any, start: int = 0) -> list[RecordedOp]:
+        """Return the ops of a graph, recording those that are new.
+
+        Args:
+            graph: The graph.
+            start: How many of its ops, with those of ours, to leave out.
+        """
         self.record_ops(graph)
-        return list(self._state(graph).ops.values())
+        state = self._state(graph)
+        ops, known = graph.get_operations()[start:], (state.first_ids, state.num_outputs)
+        ids = zip(*(numbers[start:] for numbers in known), strict=True)
+        return [
+            _recorded_op(state, op, range(first_id, first_id + num_outputs))
+            for op, (first_id, num_outputs) in zip(ops, ids, strict=False)
+            if first_id
+        ]
 
-    def _record_op(self, graph: Any, state: _GraphState, op: Any) -> RecordedOp:
+    def _record_op(self, graph: Any, state: _GraphState, op: Any) -> int:
+        """Record an op; return the number of its first output."""
         outputs = op.outputs
-        ids = tuple(next(self._numbers) for _ in outputs)
+        first_id = self._next_id
+        self._next_id += len(outputs)
         called = self._called_graphs(op)
         callees = [self._states[graph_id] for graph_id in called]
         reference = any(map(graph_ops.is_reference, outputs))
         state.lasting |= reference or (graph_ops.is_stateful(op) and not outputs)
-        may_raise = op.type in _RAISING_OPS or any(callee.may_raise for callee in callees)
-        state.may_raise |= may_raise
+        if op.type in _RAISING_OPS or any(callee.raising for callee in callees):
+            state.raising.add(op.name)
         state.has_loops |= functions.is_loop(op) or any(callee.has_loops for callee in callees)
         state.doubtful |= any(callee.doubtful for callee in callees)
         if called:
+            state.calls[op.name] = tuple(called)
             state.called.update(called)
             self._reachable.clear()
         location = self._locations.of_op(op)
@@ -208,18 +220,18 @@ class GraphDefinitions:
             input_names=[tensor.name for tensor in op.inputs],
             num_outputs=len(outputs),
             code_location=location.encoded,
-            output_tensor_ids=list(ids),
+            output_tensor_ids=list(range(first_id, first_id + len(outputs))),
             called_graph_ids=called,
             output_dtypes=[tensor.dtype.as_datatype_enum for tensor in outputs],
             collective_keys=graph_ops.collective_keys(op),
             layer=location.layer,
         )
         self._define(graph_op_creation=creation.encode())
-        in_scope = self._is_in_scope(state, op, location)
-        recorded = state.ops[op.name] = RecordedOp(op, ids, may_raise, tuple(called), in_scope)
-        return recorded
+        if not self._is_in_scope(graph, state, op, location):
+            state.outside.add(op.name)
+        return first_id
 
-    def _is_in_scope(self, state: _GraphState, op: Any, location: Location) -> bool:
+    def _is_in_scope(self, graph: Any, state: _GraphState, op: Any, location: Location) -> bool:
         """Return whether an op is recorded.
 
         TensorFlow keeps nothing of some ops for their gradients, but names these after the ops, or
@@ -232,8 +244,8 @@ class GraphDefinitions:
             state.scopes[scope] = in_scope or state.scopes.get(scope, False)
         if in_scope or not forward or not location.in_places:
             return in_scope
-        if forward in state.ops:
-            return state.ops[forward].in_scope
+        if graph_ops.has_op(graph, forward):
+            return forward not in state.outside
         parts = forward.split("/")
         around = ("/".join(parts[:end]) for end in range(len(parts), 0, -1))
         innermost = next((each for each in around if each in state.scopes), "")
@@ -298,6 +310,17 @@ class GraphDefinitions:
             if not is_eager(tensor) and hasattr(tensor, "graph"):
                 return self.graph_id(tensor.graph)
         return ""
+
+
+def _recorded_op(state: _GraphState, op: Any, tensor_ids: range) -> RecordedOp:
+    name = op.name
+    return RecordedOp(
+        op,
+        tensor_ids,
+        may_raise=name in state.raising,
+        calls=state.calls.get(name, ()),
+        in_scope=name not in state.outside,
+    )
 
 
 def _eager_tensor_id(tensor: Any) -> int:

@@ -16,7 +16,7 @@ from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, num_elements
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfdbg_tui.dump.observe.graphs import RecordedOp
     from tfdbg_tui.dump.options import Options
@@ -85,6 +85,18 @@ def observed_tensors(
                     caller=caller,
                 )
                 yield Observed(tensor, row, op.type, inputs)
+
+
+def maker_of(tensor: Any, ops: Mapping[str, RecordedOp]) -> RecordedOp | None:
+    """Return the op that makes a tensor; None where the tensor is not on record.
+
+    Args:
+        tensor: The tensor.
+        ops: The ops of its graph by their names.
+    """
+    maker = ops.get(tensor.op.name)
+    is_known = maker is not None and tensor.value_index < len(maker.tensor_ids)
+    return maker if is_known else None
 
 
 def row_of(

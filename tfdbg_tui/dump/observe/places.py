@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from tfdbg_tui.dump.observe.calls import Call
+    from tfdbg_tui.dump.observe.graphs import RecordedOp
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody, Slots
 
 
@@ -145,6 +146,8 @@ class AddedGraph:
         captures: Eager tensors that they use, by the names of arguments for them; the iteration of
             the loop around, which is no tensor yet, is among them as None.
         numbered: Whether they use `number_of_call`.
+        makers: The ops of the program's graph by their names.
+        kept: What has to live as long as a function with these ops.
     """
 
     def __init__(self, body: FunctionBody, usage: Usage) -> None:
@@ -165,6 +168,8 @@ class AddedGraph:
         self.children: list[Any] = []
         self.captures: dict[str, Any] = {}
         self.numbered = False
+        self.makers: Mapping[str, RecordedOp] = {}
+        self.kept: list[Any] = []
 
     def has(self, tensor: Any) -> bool:
         """Return whether the function computes a tensor of its graph."""

@@ -157,7 +157,7 @@ def release() -> None:
 def forked() -> None:
     """Begin anew in a process that was forked after `hold`: the thread is not there."""
     global _queue
-    _queue = _Queue()
+    _queue = _Queue(_queue.leaving)
 
 
 class KeepAlive:
@@ -165,10 +165,11 @@ class KeepAlive:
 
     def __init__(self, group: Group) -> None:
         self._group = group
+        self._leaving = _queue.leaving  # When the process ends, this module may be gone by then.
         _kept.add(group)
 
     def __del__(self) -> None:
-        _queue.leaving.append(self._group)
+        self._leaving.append(self._group)
 
 
 _new_numbers = itertools.count(1)
@@ -207,8 +208,8 @@ class _EndNumbers:
 
 
 class _Queue:
-    def __init__(self) -> None:
-        self.leaving: list[Group] = []
+    def __init__(self, leaving: list[Group]) -> None:
+        self.leaving = leaving
         self.takes_rows_of_datasets = False
         self.lock = threading.RLock()
         self.mark_lock = threading.RLock()
@@ -417,5 +418,5 @@ _kept: set[Group] = set()
 """The groups of `KeepAlive`s.  Without it, garbage collection would clear the weak references by
 which groups are looked up before it calls `__del__`."""
 
-_queue = _Queue()
+_queue = _Queue([])
 atexit.register(lambda: _queue.end())

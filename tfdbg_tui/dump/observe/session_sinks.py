@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tfdbg_tui.dump.encode.group_plan import Row
-    from tfdbg_tui.dump.observe.graphs import GraphDefinitions
+    from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
     from tfdbg_tui.dump.observe.observed import Observed
     from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow, Loops, Position
     from tfdbg_tui.dump.observe.v1_loops import InV1Loop
@@ -49,8 +49,9 @@ class SinkMaker:
     Args:
         dump: Takes the values.
         options: The user's.
-        graphs: Knows the numbers of tensors.
+        graphs: Knows the graph.
         graph: The session's.
+        ops: Its ops by their names.
         feeds: What a run is fed with.
         doubtful: Whether tensors may have other shapes than known.
     """
@@ -61,6 +62,7 @@ class SinkMaker:
         options: Options,
         graphs: GraphDefinitions,
         graph: Any,
+        ops: Mapping[str, RecordedOp],
         feeds: RunFeeds,
         *,
         doubtful: bool,
@@ -69,6 +71,7 @@ class SinkMaker:
         self._options = options
         self._graphs = graphs
         self.graph = graph
+        self._ops = ops
         self.feeds = feeds
         self.doubtful = doubtful
 
@@ -94,7 +97,7 @@ class SinkMaker:
         options = self._options
 
         def input_row(tensor: Any) -> Row | None:
-            maker = self._graphs.maker(tensor)
+            maker = observed.maker_of(tensor, self._ops)
             if tensor.name not in names or maker is None or not observed.fits_numpy(tensor):
                 return None
             return observed.row_of(tensor, graph_id, maker, options, shapes_doubtful=self.doubtful)

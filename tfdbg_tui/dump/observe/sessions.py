@@ -114,6 +114,7 @@ class _GraphState:
     owner: SessionPlans
     feeds: RunFeeds | None = None
     version: int = 0
+    ops_seen: int = 0
     changes_shapes: bool = False
     has_references: bool = False
     ops: dict[str, RecordedOp] = field(default_factory=dict)
@@ -255,8 +256,9 @@ class SessionPlans:
         if state is None or state.owner is not self:
             state = kept.sessions = _GraphState(self)
         if state.version != graph.version:
-            ops = self._graphs.all_ops(graph)
-            new = ops[len(state.ops) :]
+            num_ops = len(graph.get_operations())
+            new = self._graphs.ops(graph, state.ops_seen)
+            state.ops_seen = num_ops
             state.ops.update((recorded.op.name, recorded) for recorded in new)
             state.changes_shapes |= any(references.changes_shapes(r.op) for r in new)
             state.has_references |= any(references.makes_reference(r.op) for r in new)
@@ -295,7 +297,13 @@ class SessionPlans:
                 )
         sinks = RunSinks(
             SinkMaker(
-                self._dump, self._options, self._graphs, graph, state.feeds, doubtful=doubtful
+                self._dump,
+                self._options,
+                self._graphs,
+                graph,
+                state.ops,
+                state.feeds,
+                doubtful=doubtful,
             ),
             state.sinks,
             flow,

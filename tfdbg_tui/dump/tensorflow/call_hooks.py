@@ -108,8 +108,7 @@ class CallHooks:
     def _from_func_graph(self, original: Any) -> Any:
         def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
             function = original(name, graph, attrs, *args, **kwargs)
-            text = name.decode() if isinstance(name, bytes) else name
-            self._listener.tell("function_created", text, graph, attrs)
+            self._listener.tell("function_created", function, graph, attrs)
             return function
 
         return from_func_graph

@@ -44,6 +44,7 @@ _CHILDREN = declare(AtomicFunction, "_children").name
 _get_function = attribute(tf.Graph, "_get_function")
 _add_function_recursive = attribute(tf.Graph, "_add_function_recursive")
 _python_function = attribute(_DefinedFunction(None, [], (), None), "_func")
+_KEPT = "_tfdbg_tui"
 _set_func_attr = attribute(tf.Operation, "_set_func_attr")
 _set_func_list_attr = attribute(tf.Operation, "_set_func_list_attr")
 
@@ -67,6 +68,18 @@ def function_name(function: Any) -> str:
     """Return the name of a runtime function."""
     name = _name(function)
     return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def keep(function: Any, what: Any) -> None:
+    """Keep an object for as long as a runtime function of the program is there.
+
+    Its graph may be there longer: what holds the graph of a Keras model's training never lets go.
+    """
+    kept = getattr(function, _KEPT, None)
+    if kept is None:
+        kept = []
+        setattr(function, _KEPT, kept)
+    kept.append(what)
 
 
 def forward_function_name(attrs: Any) -> str | None:

@@ -167,6 +167,15 @@ def constant(tensor: Any) -> Any:
     return tf.make_ndarray(tensor.op.get_attr("value")) if tensor.op.type == "Const" else None
 
 
+def has_op(graph: Any, name: str) -> bool:
+    """Return whether a graph has an op of a name."""
+    try:
+        graph.get_operation_by_name(name)
+    except KeyError:
+        return False
+    return True
+
+
 def is_reference(tensor: Any) -> bool:
     """Return whether a tensor is the memory of a variable, maybe not initialised yet."""
     return bool(_is_ref_dtype(tensor.dtype))

@@ -29,7 +29,8 @@ class GraphState:
         takes_certain_elements: Whether it is a dataset's, and takes what is of the shapes known.
         recorded: What `observe.graphs` knows of it.
         sessions: What `observe.sessions` has added to it.
-        copies: What `observe.function_copies` has made of its functions, by the number of the dump.
+        copies: What runs in place of its functions in datasets: TensorFlow may still run those
+            that the program has dropped.
         ops_with_copies: How many of its ops call copies, and its version then.
         programs_ops: How many ops it had, and which of them were the program's.
     """
@@ -39,7 +40,7 @@ class GraphState:
     takes_certain_elements: bool = False
     recorded: Any = None
     sessions: Any = None
-    copies: dict[int, dict[Any, Any]] = field(default_factory=dict)
+    copies: list[Any] = field(default_factory=list)
     ops_with_copies: tuple[int, int] = (0, 0)
     programs_ops: tuple[int, tuple[Any, ...]] = (0, ())
 

@@ -117,11 +117,11 @@ class Listener(Protocol):
             reason: Why it is not recorded, in one sentence.
         """
 
-    def function_created(self, name: str, graph: Any, attrs: Any) -> None:
+    def function_created(self, function: Any, graph: Any, attrs: Any) -> None:
         """A graph became a runtime function.
 
         Args:
-            name: Its name.
+            function: The function.
             graph: The graph.
             attrs: Its attributes.
         """
