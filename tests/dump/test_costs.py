@@ -49,6 +49,13 @@ def gradient(x: Any) -> Any:
     return tape.gradient(y, x)
 
 
+def many_tensors(x: Any) -> Any:
+    for _ in tf.range(5):
+        for _ in range(10):
+            x = tf.sin(x) * tf.reduce_max(tf.cos(x))
+    return x
+
+
 def unknown_sizes(x: Any) -> Any:
     return tf.add_n([tf.sin(x) * float(k) for k in range(6)])
 
@@ -80,6 +87,7 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "bad_calls": (bad_calls, [1.0, 2.0]),
     "branch": (branch, [1.0, 2.0]),
     "gradient": (gradient, [1.0, 2.0]),
+    "many_tensors": (many_tensors, [1.0, 2.0]),
     "unknown_sizes": (unknown_sizes, [[1.0, 2.0, 3.0]]),
     "data": (data, [1.0, 2.0]),
     "compiled": (compiled, [1.0, 2.0]),

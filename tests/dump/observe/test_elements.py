@@ -46,6 +46,20 @@ def loop(x: Any) -> Any:
     return last
 
 
+@tf.function
+def many(x: Any) -> Any:
+    """See so many tensors in an iteration that they are handed over as few shapes of one type."""
+    last = x[0]
+    for i in tf.range(LENGTH):
+        last = x[i]
+        for number in range(1, 6):
+            row = last * float(number)
+            half = tf.cast(row, tf.float16) * tf.constant(0.5, tf.float16)
+            pair = tf.stack([tf.reduce_max(row), tf.cast(tf.reduce_max(half), tf.float32)])
+            last = row + pair[0] + tf.reshape(pair, [2, 1])[0]
+    return last
+
+
 def recorded(root: Path, mode: str, program: Any, size: int = -1, **options: Any) -> Run:
     tfdbg_tui.enable_dump_debug_info(str(root), mode, size, magnitudes_every=0, **options)
     try:
@@ -81,12 +95,15 @@ def entries(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return found
 
 
-def test_as_much_is_counted_as_python_would(tmp_path: Path, entries: list[Any]) -> None:
+@pytest.mark.parametrize("function", [loop, many])
+def test_as_much_is_counted_as_python_would(
+    tmp_path: Path, entries: list[Any], function: Any
+) -> None:
     def program() -> Any:
-        return loop(tf.constant(rows()))
+        return function(tf.constant(rows()))
 
     counted = recorded(tmp_path / "counted", "CONCISE_HEALTH", program)
-    assert len(entries) == 1  # for the argument, which is in no loop
+    assert len(entries) == (function is loop)  # for the argument of unknown size, in no loop
     entries.clear()
     full = recorded(tmp_path / "full", "FULL_HEALTH", program)
     assert len(entries) >= LENGTH

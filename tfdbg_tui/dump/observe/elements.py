@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -94,13 +95,10 @@ def are_too_many(ops: OpMaker, words: Any) -> Any:
 
 def words_of(ops: OpMaker, arguments: Sequence[Argument]) -> Any:
     """Return the words of some tensors, a vector; see `encode.elements.Words`."""
-    words = [_words(ops, argument.tensor) for argument in arguments]
-    is_alike = len({argument.handed_over for argument in arguments}) == 1 < len(words)
-    if is_alike and arguments[0].shape is not None and words[0].shape.rank != 1:
-        arguments, words = arguments[:1], [ops.tensor("Pack", words)]
     vectors = [
-        _vector(ops, word, is_known=argument.shape is not None)
-        for argument, word in zip(arguments, words, strict=True)
+        vector
+        for _, alike in itertools.groupby(arguments, lambda a: (a.tensor.dtype, a.shape))
+        for vector in _vectors(ops, list(alike))
     ]
     told = [ops.tensor("Shape", a.tensor) for a in arguments if a.shape is None]
     if told:
@@ -108,6 +106,21 @@ def words_of(ops: OpMaker, arguments: Sequence[Argument]) -> Any:
         shapes = _joined(ops, [ranks, *told])
         vectors.insert(0, ops.tensor("Cast", shapes, DstT=tf.float32))
     return _joined(ops, vectors)
+
+
+def _vectors(ops: OpMaker, arguments: Sequence[Argument]) -> list[Any]:
+    """Return the words of tensors of one type and shape, as one vector where that takes fewer ops.
+
+    Args:
+        ops: Makes the ops.
+        arguments: The tensors.
+    """
+    first, tensors = arguments[0], [argument.tensor for argument in arguments]
+    is_vector = first.tensor.dtype == tf.float32 and first.tensor.shape.rank == 1
+    if len(tensors) > 1 and first.shape is not None and not is_vector:
+        tensors = [ops.tensor("Pack", tensors)]
+    is_known = first.shape is not None
+    return [_vector(ops, _words(ops, tensor), is_known=is_known) for tensor in tensors]
 
 
 def _words(ops: OpMaker, tensor: Any) -> Any:

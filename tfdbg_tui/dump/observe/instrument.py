@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
 _FEW_TENSORS = 16
 _FEW_ELEMENTS = 4096
-"""Of up to so many tensors and elements, it costs less to hand over all than to look at them.  In a
-v1 graph it does for so few tensors of any size."""
+"""Of up to so many tensors and elements, it costs less to hand over all than to look at them: or of
+up to so many shapes, if their type is the same.  In a v1 graph it does for so few tensors of any
+size."""
 _QUICKLY_COUNTED_BYTES = 1 << 20
 """Python counts in more than these about as quickly as a graph."""
 _ROW_MODES = (
@@ -206,15 +207,14 @@ class _GroupBuilder:
         if looks is None:
             row = row_queue.row_tensor(self._host, self._number, None, [])
             return self._put(row, elements.none(self._host), after)
-        if self._are_elements_few():
-            arguments = looks.arguments()
+        arguments = looks.arguments()
+        if self._are_elements_few(arguments):
             self._plan.handed_over = tuple(argument.handed_over for argument in arguments)
             row = row_queue.row_tensor(self._host, self._number, None, looks.sizes)
             return self._put(row, elements.words_of(self._ops, arguments), after)
-        if self._place.repeated and self._plan.counted:
-            arguments = looks.arguments()
-            if elements.are_few(arguments) is not False:
-                return self._put_bad_elements(looks, arguments, after)
+        may_be_few = elements.are_few(arguments) is not False
+        if self._place.repeated and self._plan.counted and may_be_few:
+            return self._put_bad_elements(looks, arguments, after)
         return self._put(self._with_details(looks, after), elements.none(self._host), after)
 
     def _put_bad_elements(
@@ -308,7 +308,7 @@ class _GroupBuilder:
         """
         return self._place.counts_ops and self._executions is not None
 
-    def _are_elements_few(self) -> bool:
+    def _are_elements_few(self, arguments: Sequence[elements.Argument]) -> bool:
         """Return whether to hand over all elements costs less than to look at them.
 
         Those that are on an accelerator stay there, if they are healthy.
@@ -317,8 +317,13 @@ class _GroupBuilder:
             return False
         rows = self._plan.all_rows
         sizes = [rows[row].size for row in self._plan.counted]
-        known = [size for size in sizes if size is not None]
-        return len(known) == len(sizes) <= _FEW_TENSORS and sum(known) <= _FEW_ELEMENTS
+        if None in sizes or sum(filter(None, sizes)) > _FEW_ELEMENTS:
+            return False
+        if len(sizes) <= _FEW_TENSORS:
+            return True
+        # Python counts in those of many executions at once, and ops pack those of one shape.
+        is_countable = len({a.dtype for a in arguments}) == 1 and arguments[0].dtype.kind == "f"
+        return is_countable and all(sizes) and len({a.shape for a in arguments}) <= _FEW_TENSORS
 
     def _is_quickly_settled(self) -> bool:
         """Return whether what is settled is known by much less than Python needs."""

@@ -209,7 +209,8 @@ class Looks:
             for index, rows in enumerate(plan.seen)
             for place, row in enumerate(rows)
         }
-        for row in plan.covers:
+        # Those of one shape are one after the other, so that they can be packed.
+        for row in sorted(plan.covers, key=lambda row: str(plan.rows[row].shape)):
             plan.places[row] = len(tensors), None
             tensors.append(self._widened(self._here(self._items[row])))
         if plan.adaptive:
