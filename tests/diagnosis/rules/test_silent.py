@@ -719,7 +719,8 @@ def test_a_layer_that_is_off_in_training_and_in_evaluation_is_told_once(tmp_path
     [
         ([1.0, 1.2, 0.9, *[3e3] * 9], ["training-diverges"]),
         ([1.0, 1.2, 0.9, *[3e3] * 6, *[2.0] * 3], []),  # it recovers
-        ([1.0, 1.2, 0.9, 1e13, *[2.0] * 8], ["training-diverges"]),
+        ([1.0, 1.2, 0.9, 1e13, *[2.0] * 3, 3e3, *[2.0] * 4], ["training-diverges"]),
+        ([1.0, 1.2, 0.9, 1e13, *[2.0] * 8], []),  # one batch
         ([1.0, 1.2, 0.9, *[30.0] * 9], []),
         ([1.0 / (step + 1) for step in range(STEPS)], []),
     ],

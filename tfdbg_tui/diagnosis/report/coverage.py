@@ -11,8 +11,6 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run
 
-_WITH_SIGNS = {TensorDebugMode.FULL_HEALTH, TensorDebugMode.FULL_TENSOR}
-
 
 def looked_for(run: Run) -> str:
     """Return what was looked for in a run, in two sentences; "" where nothing could be."""
@@ -22,10 +20,10 @@ def looked_for(run: Run) -> str:
     mode = run.files.mode_name or names_of(modes)
     measured = run.graph_executions.num_measured + run.executions.num_measured
     wanted = "NaN and ∞"
-    if modes and modes <= _WITH_SIGNS:
-        wanted = "NaN and ∞ and values that only lead there"
-    elif measured:
+    if measured:
         wanted = "NaN and ∞, numbers that grow towards them, and layers that cannot learn"
+    elif modes == {TensorDebugMode.FULL_HEALTH}:
+        wanted = "NaN and ∞ and values that only lead there"
     has_complex = looks_at_complex(run)
     types = "floating-point and complex" if has_complex else "floating-point"
     unseen = "tensors that nothing uses, " if run.files.mode_name else ""

@@ -126,8 +126,8 @@ def _in_step(run: Run, event: TensorEvent, found: Magnitudes, step: int) -> Tens
 def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
     """Yield the losses that have got far above what they were at first, and stay there.
 
-    Those that were beyond all bounds once need not stay there: what has run away on some batches
-    may be thrown back by others.
+    Those that were beyond all bounds need not stay there: what has run away on some batches may be
+    thrown back by others.  A single step is of a batch that is unlike all others.
     """
     for loss in losses(run, dataflow):
         found = magnitudes_of_loss(run, dataflow, loss)
@@ -137,7 +137,8 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         first = float(np.median(largest[:_ENDS]))
         high = largest >= _RISEN * first
         stays = bool(high[-_ENDS:].all())
-        if not first or not (stays or largest.max() >= _LOSS_BEYOND * max(1.0, first)):
+        beyond = largest.max() >= _LOSS_BEYOND * max(1.0, first) and np.count_nonzero(high) > 1
+        if not first or not (stays or beyond):
             continue
         since = _since(high) if stays else int(largest.argmax())
         reached = (
