@@ -297,6 +297,29 @@ def test_a_run_that_fails_without_any_number_to_record_lacks_none(dump: Path) ->
     assert diagnosed(dump).verdict == "clean"
 
 
+@pytest.mark.parametrize("place", ["call", "loop", "branch"])
+def test_what_a_run_that_fails_in_a_function_had_computed_is_on_record(
+    dump: Path, place: str
+) -> None:
+    @tf.function
+    def checked(value: Any) -> Any:
+        tf.debugging.assert_less(value, 3.0)
+        return value * 2.0
+
+    x = v1.placeholder(tf.float32, [])
+    beside = tf.math.log(x)
+    if place == "call":
+        made = checked(x + 5.0)
+    elif place == "loop":
+        made = tf.while_loop(lambda i, _: i < 2, lambda i, v: (i + 1, checked(v)), [0, x + 2.0])[1]
+    else:
+        made = tf.cond(x < 1.0, lambda: checked(x + 5.0), lambda: x)
+    with v1.Session() as session, pytest.raises(tf.errors.InvalidArgumentError):
+        session.run([beside, made + 1.0], {x: 0.0})
+    found = diagnosed(dump)
+    assert ([root.op_type for root in found.roots], found.gaps) == (["Log"], ())
+
+
 def test_a_run_that_fails_is_not_repeated_where_it_has_a_state(dump: Path) -> None:
     x = v1.placeholder(tf.float32, [2])
     count = v1.get_variable("count", initializer=0)

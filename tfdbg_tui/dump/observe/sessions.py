@@ -10,6 +10,8 @@ they run in each iteration.
 
 from __future__ import annotations
 
+import itertools
+import re
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -55,6 +57,12 @@ _REPEATABLE = frozenset(
     )
 )
 """Ops with a state that give the same again, where nothing has been assigned."""
+
+_NAMED_OPS = re.compile(r"\[\[(?:\{\{node )?([^{}\[\]]+)")
+"""The ops that TensorFlow's message names: one of a function, and those that called each other.
+
+What a loop or a branch calls has the name of that before its own.
+"""
 
 _NAMED_FETCHES = 3
 """So many fetches are named in the name of a run."""
@@ -212,13 +220,18 @@ class SessionPlans:
         Returns:
             None where an op may give something else than it gave then.
         """
-        failed = error.op if isinstance(error, tf.errors.OpError) else None
-        if failed is None or isinstance(error, _EXPECTED_ERRORS):
+        if not isinstance(error, tf.errors.OpError) or isinstance(error, _EXPECTED_ERRORS):
             return None
         graph = session.graph
         with self._lock:
-            ops = _reached(self._state(graph), wanted, frozenset(tensor.name for tensor in feeds))
-            others = _without_what_needs(failed, [recorded.op for recorded in ops])
+            reached = _reached(
+                self._state(graph), wanted, frozenset(tensor.name for tensor in feeds)
+            )
+        ops = [recorded.op for recorded in reached]
+        failed = error.op or _called(error.message, ops)
+        if failed is None:
+            return None
+        others = _without_what_needs(failed, ops)
         if not all(map(_is_repeatable, others)):
             return None
         return self.plan(session, others, [], feeds)
@@ -382,6 +395,20 @@ def _reached(state: _GraphState, wanted: Iterable[Any], fed: frozenset[str]) -> 
         todo += [tensor.op for tensor in op.inputs if _is_computed(tensor, fed)]
         todo += op.control_inputs
     return [recorded for name, recorded in state.ops.items() if name in names]
+
+
+def _called(message: str, ops: Iterable[Any]) -> Any:
+    """Return which of some ops called the function in which an op raised; None if it is not told.
+
+    What the function computed before is recorded like that of any function.
+    """
+    named = {op.name: op for op in ops}
+    for name in _NAMED_OPS.findall(message):
+        scopes = itertools.accumulate(name.split("/"), "{}/{}".format)
+        callers = [named[scope] for scope in scopes if scope in named]
+        if callers:
+            return callers[-1]
+    return None
 
 
 def _without_what_needs(failed: Any, ops: Iterable[Any]) -> list[Any]:
