@@ -114,14 +114,24 @@ class Program:
         self._add("graphs", gradient_request=record.encode())
 
     def function(
-        self, graph_id: str, name: str, *arguments: str, captured: tuple[int, ...] = ()
+        self,
+        graph_id: str,
+        name: str,
+        *arguments: str,
+        captured: tuple[int, ...] = (),
+        outputs: tuple[str, ...] = (),
     ) -> None:
-        """Records a graph without outputs as a function, as our own writer does.
+        """Records a graph as a function, as our own writer does.
 
         The last arguments are eager tensors that it has captured.
         """
-        inputs = [f"{name}:0" for name in arguments]
-        record = events.GraphSignature(graph_id, name, inputs, captured_tensor_ids=list(captured))
+        record = events.GraphSignature(
+            graph_id,
+            name,
+            [f"{name}:0" for name in arguments],
+            [f"{name}:0" for name in outputs],
+            captured_tensor_ids=list(captured),
+        )
         self._add("graphs", graph_signature=record.encode())
 
     def op(

@@ -188,6 +188,27 @@ def test_a_function_is_bad_by_what_is_inside_of_it(tmp_path: Path) -> None:
     assert (root.op_name, root.alerts) == ("Log", 2)
 
 
+def test_of_calls_side_by_side_a_bad_result_is_that_of_one_of_them(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    function(program)
+    program.function("f", "__inference_f_1", outputs=("Exp",))
+    program.op("f", "Abs", "x", "y:0")
+    program.op("f", "Sqrt", "Sqrt", "x:0")
+    program.op("f", "Exp", "Exp", "Sqrt:0")
+    for value in (-1, 1, 4):  # of none of them it is told which call it was
+        with np.errstate(invalid="ignore"):
+            root = np.sqrt(floats(value))
+        program.trace("f", "x", floats(value))
+        program.trace("f", "Sqrt", root)
+        program.trace("f", "Exp", np.exp(root))
+    for number, result in ((1, 2.0), (2, NAN), (3, 3.0)):
+        program.execution(
+            "__inference_f_1", [], {number: floats(result)}, "f", serial=number, thread=number
+        )
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_name, root.alerts) == ("Sqrt", 3)
+
+
 def test_what_comes_out_of_an_optional_went_into_it(tmp_path: Path) -> None:
     program = Program(tmp_path)
     function(program)

@@ -190,6 +190,13 @@ class CallRows:
         same = self._of_call(self._rows.site_id(event.index), event.index, execution, iteration)
         return [replace(event, index=row) for row in same if row != event.index]
 
+    def of_no_call(self, event: TensorEvent) -> list[TensorEvent]:
+        """Return the computations of a tensor, the nearest first, of which no call is told."""
+        if event.kind != "graph_execution":
+            return []
+        near = self._rows.nearest(self._rows.site_id(event.index), event.index)
+        return [replace(event, index=row) for row in near if self.call_of(row)[0] is None]
+
     def may_be_another_run(self, row: int, source: int) -> bool:
         """Whether a function ran several times in a call, and not as often as another one."""
         at = self.at(row)

@@ -181,9 +181,11 @@ class Dataflow:
         elif grouped:
             # Of calls that ran side by side the writer cannot say which one made what.
             found = self._resolver.resolve(graph_id, ref, replace(at, execution=None), MAX_DEPTH)
-            made = found.event
-            if made is not None and summary_of(self._run, made) == summary_of(self._run, event):
-                return replace(found, inferred=True)
+            near = (found.event, *self.timeline.of_no_call(found.event)) if found.event else ()
+            given = summary_of(self._run, event)
+            for made in near:
+                if summary_of(self._run, made) == given:
+                    return replace(found, event=made, inferred=True)
         return None
 
     def _kept_value(self, event: TensorEvent) -> Producer | None:

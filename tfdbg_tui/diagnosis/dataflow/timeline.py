@@ -99,6 +99,10 @@ class Timeline:
         """Return the other computations of a tensor in the same execution and iteration."""
         return self._calls_of.alternatives(event)
 
+    def of_no_call(self, event: TensorEvent) -> list[TensorEvent]:
+        """Return the computations of a tensor, the nearest first, of which no call is told."""
+        return self._calls_of.of_no_call(event)
+
     def is_traced(self, graph_id: str, ref: TensorRef) -> bool:
         """Whether any computation of a graph's tensor was recorded."""
         return any(site.output_slot == ref.slot for site, _ in self.sites(graph_id, ref.op_name))
