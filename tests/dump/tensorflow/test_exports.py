@@ -105,7 +105,7 @@ def test_exported_models_run_where_there_is_no_debugger(
     assert json.loads(done.stdout.splitlines()[-1]) == [expected, [[True, True], [False, False]]]
 
 
-def test_the_state_of_a_dataset_is_saved_and_sent(tmp_path: Path) -> None:
+def test_the_state_of_a_dataset_is_saved(tmp_path: Path) -> None:
     tfdbg_tui.enable_dump_debug_info(str(tmp_path / "dump"), "ADAPTIVE", -1)
     data = tf.data.Dataset.range(6).map(lambda i: tf.math.log(tf.cast(i, tf.float32)))
     iterator = iter(data.batch(2))
@@ -116,6 +116,13 @@ def test_the_state_of_a_dataset_is_saved_and_sent(tmp_path: Path) -> None:
     checkpoint.restore(path)
     assert next(iterator).numpy().tolist() == expected
     assert b"tfdbg_tui" not in data._as_serialized_graph().numpy()
+    tfdbg_tui.disable_dump_debug_info()
+    assert "Log" in bad_op_types(tmp_path / "dump")
+
+
+def test_what_a_data_service_runs_is_the_programs_own_and_not_on_record(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    data = tf.data.Dataset.range(6).map(lambda i: tf.math.sqrt(tf.cast(i, tf.float32)))
     service = tf.data.experimental.service
     dispatcher = service.DispatchServer()
     address = dispatcher.target.split("://")[1]
@@ -124,7 +131,8 @@ def test_the_state_of_a_dataset_is_saved_and_sent(tmp_path: Path) -> None:
     assert sorted(float(v) for v in sent) == sorted(float(v) for v in data)
     del worker
     tfdbg_tui.disable_dump_debug_info()
-    assert "Log" in bad_op_types(tmp_path / "dump")
+    (omission,) = tfdbg_tui.open_run(str(tmp_path)).omissions
+    assert omission.reason.startswith("a tf.data service runs it")
 
 
 def _forward_mode(function: Any, x: Any) -> Any:

@@ -33,8 +33,11 @@ _log = logging.getLogger("tfdbg_tui")
 _OUR_INPUT = re.compile(rf"(?:, )?\^?[^\s,()]*{own.SCOPE}[^\s,()]*")
 """An input that is ours in what a session tells of an op: `add = AddV2(x, ^tfdbg_tui/op_1)`."""
 
+_BY_SERVICE = "a tf.data service runs it, which may be in another process"
+
 listeners: WeakSet[Listener] = WeakSet()
-"""Told of what could not be handed out plain: it may hold the ops of any of their dumps."""
+"""Told of what could not be handed out plain, which may hold the ops of any of their dumps, and of
+what records nothing where it runs."""
 
 
 @functools.cache
@@ -270,6 +273,11 @@ def _plain_dataset(variant: Any) -> Any:
     graph_def = _dataset_graph(variant)
     if not _holds_ours(graph_def):
         return variant
+    for function in graph_def.library.function:
+        name = own.original_name(function.signature.name)
+        if name != function.signature.name:
+            for listener in list(listeners):
+                listener.function_left_out(name, _BY_SERVICE)
     _make_plain(graph_def)
     return _dataset_of(graph_def)
 
