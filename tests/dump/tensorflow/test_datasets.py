@@ -103,3 +103,38 @@ def test_a_function_that_was_traced_before_the_dump_is_not_trusted(tmp_path: Pat
         assert not datasets.are_elements_certain(before)
     finally:
         tfdbg_tui.disable_dump_debug_info()
+
+
+def chosen_by_weights() -> Any:
+    """Returns elements of two datasets, as a function chooses that starts no thread."""
+    floats = numbers().map(lambda x: tf.cast(x, tf.float32))
+    both = [floats, floats.map(lambda x: x + 10.0)]
+    weights = tf.data.Dataset.from_tensors([0.5, 0.5]).repeat()
+    return tf.data.Dataset.sample_from_datasets(both, weights, seed=1)
+
+
+def total() -> Any:
+    return chosen_by_weights().reduce(0.0, lambda x, y: x + y)
+
+
+def total_in_session() -> float:
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        return float(session.run(total()))
+
+
+@pytest.mark.parametrize(
+    "run",
+    [lambda: sum(chosen_by_weights()), lambda: tf.function(total)(), total_in_session],
+    ids=["eager", "function", "session"],
+)
+def test_what_a_dataset_runs_in_one_thread_is_on_record(
+    run: Callable[[], Any], tmp_path: Path
+) -> None:
+    """The executor that it runs on knows no branches, which what records it has."""
+    expected = float(run())
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    assert float(run()) == expected
+    tfdbg_tui.disable_dump_debug_info()
+    recorded = tfdbg_tui.open_run(str(tmp_path))
+    assert recorded.omissions == ()
+    assert any("varying_logits" in graph.name for graph in recorded.graphs.values())

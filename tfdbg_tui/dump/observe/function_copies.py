@@ -19,6 +19,7 @@ from tfdbg_tui.dump.observe.observed import ASSUMED_DIMENSION, UnknownDimensions
 from tfdbg_tui.dump.observe.places import AddedGraph, Usage
 from tfdbg_tui.dump.tensorflow import functions, graph_ops, graph_state, own, pruning
 from tfdbg_tui.dump.tensorflow.function_defs import (
+    IN_THREADS,
     ITERATION,
     FunctionBody,
     add_inputs,
@@ -307,6 +308,8 @@ class FunctionCopies:
                 if copy is not None:
                     function.name = copy.name
                     used.append(copy)
+                    if IN_THREADS in node.attr:
+                        node.attr[IN_THREADS].b = True  # what records it has branches
             captures |= passed
         if iteration != ITERATION:
             captures.pop(ITERATION, None)  # The function has it itself.

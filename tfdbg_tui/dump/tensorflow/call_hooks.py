@@ -11,9 +11,10 @@ from tensorflow.python.data.ops.structured_function import StructuredFunctionWra
 from tensorflow.python.eager import execute
 from tensorflow.python.eager.polymorphic_function import atomic_function, function_context
 from tensorflow.python.eager.polymorphic_function.function_context import EagerContext
+from tensorflow.python.ops import gen_dataset_ops
 
 from tfdbg_tui.dump.tensorflow import datasets, devices, functions, graph_state, own
-from tfdbg_tui.dump.tensorflow.function_defs import SINGLE_THREADED
+from tfdbg_tui.dump.tensorflow.function_defs import IN_THREADS, SINGLE_THREADED
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 from tfdbg_tui.wire import omissions
 
@@ -36,6 +37,10 @@ _TRACE_DATASET_FUNCTION = declare(
     StructuredFunctionWrapper,
     "__init__",
     *("self", "func", "transformation_name", "dataset"),
+)
+_MAPS = (
+    declare(gen_dataset_ops, "map_dataset"),
+    declare(gen_dataset_ops, "parallel_map_dataset_v2"),
 )
 _MAKE_FUNCTION_CONTEXT = declare(function_context, "make_function_context")
 _eager_context = attribute(FunctionContext, "context")
@@ -75,6 +80,7 @@ class CallHooks:
             (_FROM_FUNC_GRAPH, self._from_func_graph),
             (_DATASET_FUNCTION, self._dataset_function),
             (_TRACE_DATASET_FUNCTION, self._trace_dataset_function),
+            *((declared, self._map_dataset) for declared in _MAPS),
             (_MAKE_FUNCTION_CONTEXT, self._make_function_context),
         )
 
@@ -123,6 +129,14 @@ class CallHooks:
             return made if to_run == name else _Renamed(made, to_run)
 
         return property(function)
+
+    def _map_dataset(self, original: Any) -> Any:
+        def map_dataset(*args: Any, **kwargs: Any) -> Any:
+            if isinstance(kwargs.get("f"), _Renamed):
+                kwargs[IN_THREADS] = True  # what records it has branches
+            return original(*args, **kwargs)
+
+        return map_dataset
 
     def _trace_dataset_function(self, original: Any) -> Any:
         listener = self._listener

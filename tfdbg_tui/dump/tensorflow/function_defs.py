@@ -49,6 +49,10 @@ SINGLE_THREADED = "SINGLE_THREADED_EXECUTOR"
 """The executor of `tf.experimental.function_executor_type` that knows no v1 control flow."""
 
 
+IN_THREADS = "use_inter_op_parallelism"
+"""Attribute of a dataset's op: where it is false, its function runs on that executor, too."""
+
+
 def is_single_threaded(node: Any) -> bool:
     """Return whether a node calls its function on the executor that knows no v1 control flow."""
     return "executor_type" in node.attr and node.attr["executor_type"].s.decode() == SINGLE_THREADED

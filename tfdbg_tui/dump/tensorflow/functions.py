@@ -27,6 +27,7 @@ from tensorflow.python.ops.control_flow_util_v2 import (
 )
 
 from tfdbg_tui.dump.tensorflow import devices, graph_ops, own
+from tfdbg_tui.dump.tensorflow.function_defs import IN_THREADS
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ _get_function = attribute(tf.Graph, "_get_function")
 _add_function_recursive = attribute(tf.Graph, "_add_function_recursive")
 _python_function = attribute(_DefinedFunction(None, [], (), None), "_func")
 _KEPT = "_tfdbg_tui"
+_set_attr = attribute(tf.Operation, "_set_attr")
 _set_func_attr = attribute(tf.Operation, "_set_func_attr")
 _set_func_list_attr = attribute(tf.Operation, "_set_func_list_attr")
 
@@ -211,6 +213,8 @@ def call_instead(op: Any, attribute_name: str, names: list[str]) -> None:
         _set_func_list_attr(op)(attribute_name, names)
     else:
         _set_func_attr(op)(attribute_name, names[0])
+    if IN_THREADS in op.node_def.attr:  # what records it has branches
+        _set_attr(op)(IN_THREADS, AttrValue(b=True))
 
 
 def add_to_graph(graph: Any, function: Any) -> None:
