@@ -68,6 +68,8 @@ def test_a_script_that_is_called_like_an_option_is_run(
 def test_a_program_outlives_an_impatient_debugger_only_until_it_is_stopped(tmp_path: Path) -> None:
     program = Program(str(tmp_path), ["ignored"])
     assert program.outcome == "not started"
+    # Where a shell runs the tests in the background they ignore it, and so would the program.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     program._process = subprocess.Popen(
         [sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True
     )
