@@ -11,10 +11,13 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 keras = pytest.importorskip("keras")
 
+from tensorflow.python.ops import resource_variable_ops  # noqa: E402
+
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.diagnosis import SIDES, heat_of  # noqa: E402
 from tfdbg_tui.diagnosis.dataflow.dataflow import Dataflow  # noqa: E402
 from tfdbg_tui.diagnosis.training import losses  # noqa: E402
+from tfdbg_tui.dump.tensorflow import variables  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -231,6 +234,22 @@ def test_variables_of_replicas_cost_nothing_else(tmp_path: Path) -> None:
     run = tfdbg_tui.open_run(tmp_path)
     assert not run.omissions
     assert run.gradient_requests
+
+
+def test_a_variable_of_the_programs_own_class_may_have_nothing_of_its_own() -> None:
+    """As one that stands for another, and answers for it by properties of the program."""
+
+    class StandsFor(tf.Variable):
+        def __init__(self) -> None: ...
+
+    class NotBegun(resource_variable_ops.BaseResourceVariable):
+        def __init__(self) -> None: ...
+
+    for variable in (StandsFor(), NotBegun()):
+        assert variables.is_variable(variable)
+        assert variables.handle_id(variable) is None
+        assert not variables.name_of(variable)
+        assert not variables.is_trainable(variable)
 
 
 @pytest.mark.parametrize("spike", [1e10, 1.0], ids=["after one enormous batch", "healthy"])

@@ -37,14 +37,18 @@ def is_keras(kind: type, *names: str) -> bool:
 
 
 def library_property(thing: Any, name: str) -> Any:
-    """Return what a property of TensorFlow or Keras says of an object; None if they have none.
+    """Return what a property of TensorFlow or Keras says of an object; None if it says nothing.
 
-    A class of the program may replace it: that is not asked.
+    A class of the program may replace it: that is not asked.  Such a class need not have what the
+    property tells, as a variable that stands for another.
     """
     for base in type(thing).__mro__:
         found = base.__dict__.get(name)
         if isinstance(found, property) and _package(base) in _LIBRARIES:
-            return found.__get__(thing)
+            try:
+                return found.__get__(thing)
+            except (AttributeError, NotImplementedError):
+                return None
     return None
 
 
