@@ -455,6 +455,46 @@ def test_what_the_single_threaded_executor_runs_is_left_alone(tmp_path: Path, ho
     assert "because the single-threaded executor" in gap_text(diagnose(open_run(tmp_path)))
 
 
+@pytest.mark.parametrize("preferred", ["CPU", "GPU"])
+def test_a_function_with_several_implementations_runs_as_without_the_dump(
+    tmp_path: Path, preferred: str
+) -> None:
+    """TensorFlow takes that for the device; where a graph calls another one, it is left alone."""
+
+    def looped(name: str) -> float:
+        def implementation(device: str, factor: float) -> Any:
+            attributes = {"api_implements": name, "api_preferred_device": device}
+
+            @tf.function(autograph=False, experimental_attributes=attributes)
+            def scaled(x: Any) -> Any:
+                return x * factor
+
+            return scaled
+
+        made = {"CPU": implementation("CPU", 2.0), "GPU": implementation("GPU", 3.0)}
+        called = made.pop(preferred)
+        (other,) = made.values()
+
+        @tf.function
+        def loop(x: Any) -> Any:
+            for _ in tf.range(3):
+                y = called(x)
+                concrete = other.get_concrete_function(tf.TensorSpec([], tf.float32))
+                concrete.add_to_graph(tf.compat.v1.get_default_graph())
+                x = tf.sin(y) * 2.0 + 1.0
+            return x
+
+        return float(loop(tf.constant(1.0)))
+
+    plain = looped(f"plain {preferred}")
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    dumped = looped(f"dumped {preferred}")
+    tfdbg_tui.disable_dump_debug_info()
+    assert dumped == plain
+    report = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path))
+    assert report.verdict == ("clean" if preferred == "CPU" else "incomplete")
+
+
 def test_a_single_threaded_session_may_be_older_than_the_dump(tmp_path: Path) -> None:
     config = tf.compat.v1.ConfigProto()
     config.experimental.executor_type = "SINGLE_THREADED_EXECUTOR"

@@ -27,6 +27,7 @@ from tfdbg_tui.dump.tensorflow.function_defs import (
     called_functions,
     function_attributes,
     hands_on_inputs,
+    is_chosen_later,
     is_single_threaded,
     set_captures,
 )
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.tensorflow.function_defs import Computed, Slots
 
+_IS_CHOSEN_LATER = "TensorFlow chooses by device which implementation of it runs"
 CANNOT_TAKE_VALUES = "XLA compiles it, and its caller cannot take its values"
 """Why a function that XLA compiles may have to run as it is."""
 
@@ -216,6 +218,9 @@ class FunctionCopies:
     def _make(self, original: _Original, name: str, usage: Usage) -> FunctionCopy | None:
         graph = original.graph
         definition = functions.function_def(name)
+        if not usage.outermost and is_chosen_later(definition):
+            self._leave_out(name, _IS_CHOSEN_LATER)
+            return None
         if functions.is_compiled(graph, definition.attr):
             usage = replace(usage, compiled=True)
         if usage.compiled and functions.is_loop_condition(graph):

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 from tensorflow.python.framework.op_def_registry import get as op_def_of
 
+from tfdbg_tui.dump.tensorflow import devices
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -51,6 +53,19 @@ SINGLE_THREADED = "SINGLE_THREADED_EXECUTOR"
 
 IN_THREADS = "use_inter_op_parallelism"
 """Attribute of a dataset's op: where it is false, its function runs on that executor, too."""
+
+
+def is_chosen_later(definition: Any) -> bool:
+    """Return whether a graph that calls a function may come to run another one in its place.
+
+    TensorFlow replaces it by what implements the same for the device; a copy would stay.  On the
+    CPU alone one for the CPU stays, too.
+    """
+    attributes = definition.attr
+    if "api_implements" not in attributes:
+        return False
+    device = attributes["api_preferred_device"].s if "api_preferred_device" in attributes else b""
+    return device != b"CPU" or devices.has_accelerator()
 
 
 def is_single_threaded(node: Any) -> bool:
