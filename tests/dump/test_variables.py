@@ -12,6 +12,7 @@ tf = pytest.importorskip("tensorflow")
 keras = pytest.importorskip("keras")
 
 from tensorflow.python.ops import resource_variable_ops  # noqa: E402
+from tensorflow.python.ops import variables as tf_variables  # noqa: E402
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.diagnosis import SIDES, heat_of  # noqa: E402
@@ -239,7 +240,7 @@ def test_variables_of_replicas_cost_nothing_else(tmp_path: Path) -> None:
 def test_a_variable_of_the_programs_own_class_may_have_nothing_of_its_own() -> None:
     """As one that stands for another, and answers for it by properties of the program."""
 
-    class StandsFor(tf.Variable):
+    class StandsFor(tf_variables.Variable):
         def __init__(self) -> None: ...
 
     class NotBegun(resource_variable_ops.BaseResourceVariable):

@@ -17,6 +17,7 @@ from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.screens.history import HistoryScreen
 from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.tui.terminal.text import ASCII
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from tests.conftest import RecordedLogdirs
@@ -144,6 +145,23 @@ async def test_where_only_bad_computations_are_measured_that_is_said(
         await look_at(opened, 2)
         await opened.press("V")
         assert "none was measured before it was bad" in opened.screen()
+
+
+@pytest.mark.parametrize("mode", [TensorDebugMode.FULL_HEALTH, TensorDebugMode.FULL_TENSOR])
+async def test_of_what_was_never_finite_nothing_is_called_unmeasured(
+    open_app: Open, tmp_path: Path, mode: TensorDebugMode
+) -> None:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    made.op("f", "Log", "logged")
+    for _ in range(3):
+        made.trace("f", "logged", np.full(4, np.nan, np.float32), mode=mode)
+    made.open()
+    async with open_app(tmp_path) as opened:
+        await look_at(opened, 2)
+        await opened.press("V")
+        assert "each is bad, and no finite number of any is on record" in opened.screen()
 
 
 async def test_what_is_not_on_record_is_said(open_app: Open, logdirs: RecordedLogdirs) -> None:

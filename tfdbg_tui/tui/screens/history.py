@@ -41,6 +41,7 @@ _WIDTHS = (11, 11, 11, 7, 7, 7)
 _UNMEASURED = "No curve: no number is on record; ADAPTIVE has those of floating-point tensors."
 _WHOLE = "No curve: of whole tensors only those of floating-point numbers have one."
 _ONLY_BAD = "No curve: none was measured before it was bad."
+_ALL_BAD = "No curve: each is bad, and no finite number of any is on record."
 _LEAST_PLOT = 24, 4  # cells across and down: smaller curves tell nothing
 
 
@@ -302,12 +303,17 @@ class HistoryTable(VirtualList):
         shown = [self._history(event) for event in self._tensors[first : first + _TOGETHER]]
         drawn = [curves.Curve(self._places(one), self._heights(one)) for one in shown]
         if all(np.isnan(curve.numbers).all() for curve in drawn):
-            measured = any((~np.isnan(history.largest)).any() for history in shown)
-            told = _ONLY_BAD if measured else _WHOLE if self._is_whole() else _UNMEASURED
-            return [((told, "dim"),)]
+            return [((self._why_no_curve(shown), "dim"),)]
         limit = MAX_FINITE.get(self.history.dtype or "")
         size = width, height
         return curves.draw(drawn, chosen - first, limit, size, self._charset)
+
+    def _why_no_curve(self, shown: Sequence[History]) -> str:
+        if any((~np.isnan(history.largest)).any() for history in shown):
+            return _ONLY_BAD
+        if all(history.bad.all() for history in shown):
+            return _ALL_BAD
+        return _WHOLE if self._is_whole() else _UNMEASURED
 
     def _is_whole(self) -> bool:
         """Whether the tensors are on record themselves, so that nothing had to be measured."""
