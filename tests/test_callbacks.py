@@ -63,3 +63,47 @@ def test_sums_that_metrics_keep_are_not_the_largest(tmp_path: Path, *, jit: bool
     finally:
         tfdbg_tui.disable_dump_debug_info()
     assert history["largest"] == [100.0**2]  # the loss of each of the 16
+
+
+@pytest.mark.parametrize("are_steps", [False, True])
+def test_of_each_epoch_something_is_measured(tmp_path: Path, *, are_steps: bool) -> None:
+    """Though only one step in a hundred is, after the first two hundred."""
+    epochs, batches = 25, 10
+    layer = keras.layers.Dense(1, use_bias=False)
+    model = keras.Sequential([keras.Input((1,)), layer])
+    model.compile(keras.optimizers.SGD(0.0), "mse", jit_compile=False)
+    grow = keras.callbacks.LambdaCallback(
+        on_epoch_begin=lambda epoch, _: layer.set_weights([np.full((1, 1), 10.0 + epoch)])
+    )
+    watch = callbacks.WatchCallback()
+    marks = [tfdbg_tui.dump.StepCallback()] if are_steps else []
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        history = model.fit(
+            np.ones((batches, 1)),
+            np.zeros((batches, 1)),
+            epochs=epochs,
+            batch_size=1,
+            verbose=0,
+            callbacks=[*marks, watch, grow],
+        ).history
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    assert history["largest"] == [(10.0 + epoch) ** 2 for epoch in range(epochs)]
+
+
+def test_what_was_not_measured_is_no_number(tmp_path: Path) -> None:
+    """NaN in the logs would be NaN in the program: TensorBoard makes a tensor of it."""
+    watched = callbacks.Watched()
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        assert watched.numbers() == callbacks.Numbers(0, None, None)
+        keras.ops.multiply(np.float32(2.0), np.float32(3.0))
+        before = watched.numbers()
+        tfdbg_tui.set_recording(False)
+        keras.ops.multiply(np.float32(2.0), np.float32(30.0))
+        assert before is not None
+        assert before.largest == 6.0
+        assert watched.numbers() == before
+    finally:
+        tfdbg_tui.disable_dump_debug_info()

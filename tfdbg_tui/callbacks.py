@@ -28,16 +28,17 @@ class Numbers(NamedTuple):
 
     Attributes:
         bad_tensors: How many tensors with NaN or infinity were recorded.
-        largest: The largest magnitude of a finite number, but for what metrics of Keras compute, as
-            their sums grow with the examples; NaN where none was measured.
+        largest: The largest magnitude of a finite number that was measured, but for what metrics of
+            Keras compute, as their sums grow with the examples; where none was, as before that;
+            None where none ever was.
         headroom: How many powers of ten the number that is closest to the limit of its type is
-            away from it; NaN where none was measured.  Healthy eager tensors have no type on
-            record: they are taken for float32, or float64 where they are beyond that.
+            away from it; None like ``largest``.  Healthy eager tensors have no type on record: they
+            are taken for float32, or float64 where they are beyond that.
     """
 
     bad_tensors: int
-    largest: float
-    headroom: float
+    largest: float | None
+    headroom: float | None
 
 
 class Watched:
@@ -46,6 +47,8 @@ class Watched:
     def __init__(self) -> None:
         self._reader: RunReader | None = None
         self._alerts = self._executions = self._traces = 0
+        self._largest: float | None = None
+        self._headroom: float | None = None
         self._of_metrics: dict[int | None, bool] = {}  # by stack id
 
     def numbers(self) -> Numbers | None:
@@ -59,13 +62,14 @@ class Watched:
             self._reader = RunReader(own[-1])
         run = self._reader.read_all()
         bad, self._alerts = run.num_alerts - self._alerts, run.num_alerts
-        found = self._largest(run)
+        found = self._measured(run)
         self._executions, self._traces = len(run.executions), len(run.graph_executions)
-        largest = max((number for number, _ in found), default=math.nan)
-        headroom = min((math.log10(limit / n) for n, limit in found if n), default=math.nan)
-        return Numbers(bad, largest, headroom)
+        self._largest = max((number for number, _ in found), default=self._largest)
+        distances = (math.log10(limit / number) for number, limit in found if number)
+        self._headroom = min(distances, default=self._headroom)
+        return Numbers(bad, self._largest, self._headroom)
 
-    def _largest(self, run: Run) -> list[tuple[float, float]]:
+    def _measured(self, run: Run) -> list[tuple[float, float]]:
         """Return the largest magnitude of each tensor, and the limit of its type."""
         found = []
         for event, measured in measured_tensors(run):
@@ -94,7 +98,8 @@ def make_watch_callback() -> Any:
         """Adds ``bad_tensors``, ``largest`` and ``headroom`` to the logs of each epoch.
 
         Keras' own callbacks that come after it, `TensorBoard` and `CSVLogger`, and the history of
-        `fit` have them beside the loss.  What they mean: see `Numbers`.
+        `fit` have them beside the loss.  What they mean: see `Numbers`.  Of each epoch the first
+        step at least is measured; what was never measured is left out.
         """
 
         def __init__(self) -> None:
@@ -106,11 +111,17 @@ def make_watch_callback() -> Any:
             if self._watched.numbers() is None:
                 _log.warning("tfdbg-tui: WatchCallback has nothing to tell, as no dump is on")
 
+        def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+            """Have the first step of the epoch measured."""
+            if (writer := dump.current()) is not None:
+                writer.measure_next_step()
+
         def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
             """Add the numbers of the epoch."""
             numbers = self._watched.numbers()
             if logs is not None and numbers is not None:
-                logs.update(numbers._asdict())
+                known = numbers._asdict().items()
+                logs.update({name: number for name, number in known if number is not None})
 
     return WatchCallback
 

@@ -255,6 +255,10 @@ class DumpWriter:
         """Return whether what runs now is measured, in an iteration of a loop."""
         return self._measured.graph(iteration)
 
+    def measure_next_step(self) -> None:
+        """Record the extremes of the next step, or of the next calls where no steps are known."""
+        self._measured.measure_next()
+
     # ---- Steps ---------------------------------------------------------------------------------
 
     def _step_changed(self, number: int | None, batch: steps.FitBatch | None) -> None:

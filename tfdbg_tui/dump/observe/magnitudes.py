@@ -200,6 +200,14 @@ class MeasuredSteps:
         self._in_step = Measured.NOTHING
         self._counts: Counter[Hashable] = Counter()
         self._first_step: int | None = None
+        self._is_asked = False
+        self._is_next_wanted = False  # of steps
+        self._since_asked: set[Hashable] = set()  # outside of steps: what has been measured
+
+    def measure_next(self) -> None:
+        """Measure the next step in any case; outside of steps, the next execution of each thing."""
+        self._is_asked = self._is_next_wanted = True
+        self._since_asked.clear()
 
     def step_begins(self, number: int) -> None:
         """Decide whether a training step is measured."""
@@ -207,7 +215,8 @@ class MeasuredSteps:
             return
         if self._first_step is None:
             self._first_step = number
-        self._in_step = self._due(number, number - self._first_step)
+        is_wanted, self._is_next_wanted = self._is_next_wanted, False
+        self._in_step = self._due(number, number - self._first_step, is_wanted=is_wanted)
 
     def end(self) -> None:
         """Measure nothing in graphs until the next call begins."""
@@ -233,14 +242,18 @@ class MeasuredSteps:
             return self._in_step
         number = self._counts[what]
         self._counts[what] = number + 1
-        return self._due(number, number)
+        is_wanted = self._is_asked and what not in self._since_asked
+        if is_wanted:
+            self._since_asked.add(what)
+        return self._due(number, number, is_wanted=is_wanted)
 
     def graph(self, iteration: int) -> bool:
         """Return whether what runs now in graphs is measured, in an iteration of a loop."""
         return iteration in _ITERATIONS[self._measured]
 
-    def _due(self, number: int, since_first: int) -> Measured:
-        if since_first not in _EARLY and number % (self.every or _EVERY):
+    def _due(self, number: int, since_first: int, *, is_wanted: bool) -> Measured:
+        is_due = since_first in _EARLY or not number % (self.every or _EVERY)
+        if not (is_due or is_wanted):
             return Measured.NOTHING
         is_many = self.every or since_first < _FIRST
         return Measured.MANY_ITERATIONS if is_many else Measured.FEW_ITERATIONS
