@@ -137,12 +137,20 @@ def _off(
             and not is_hinge(run, dataflow, event)
             and not _is_given_zeros(run, dataflow, event, times)
         ):
-            steps, _ = by_step(run, off)
-            since = f", from step {steps[0]:,} to {steps[-1]:,}" if steps.size else ""
             evidence = (
-                f"all {size:,} outputs are 0 in the last {times:,} computations measured{since}"
+                f"all {size:,} outputs are 0 in the last {times:,} computations measured"
+                f"{_since(run, off)}"
             )
             yield Suspect(event, DEAD_RELU, Match("likely", evidence), times)
+
+
+def _since(run: Run, found: Magnitudes) -> str:
+    """Return from which step to which something was measured, as the end of a sentence."""
+    steps, _ = by_step(run, found)
+    if not steps.size:
+        return ""
+    first, last = f"{steps[0]:,}", f"{steps[-1]:,}"
+    return f", from step {first} to {last}" if first != last else f", in step {first}"
 
 
 def _computations(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> int:
