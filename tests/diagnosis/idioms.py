@@ -868,3 +868,125 @@ def weights_of_all_before() -> Any:
 @sick
 def log_weights_of_all_before() -> Any:
     return tf.math.cumulative_logsumexp(c([1.0, 2.0, 3.0]), exclusive=True) * c([0.0, 1.0, 1.0])
+
+
+def proposals() -> tuple[Any, Any, Any]:
+    """Returns the shape of a gamma distribution less a third, proposals, and their heights."""
+    x = c([-2.5, -0.5, 0.3, 1.2, 0.1]) * 1.5
+    return c(0.7), x, tf.math.log(c([0.3, 0.2, 0.9, 0.7, 0.5]))
+
+
+@healthy
+def rejection_of_cubes() -> Any:
+    d, x, height = proposals()
+    v = (1.0 + x / tf.sqrt(9.0 * d)) ** 3
+    good = (v > 0.0) & (height < 0.5 * x * x + d - d * v + d * tf.math.log(v))
+    return tf.where(good, d * v, 0.0)
+
+
+@healthy
+def rejection_of_what_log1p_takes() -> Any:
+    d, x, height = proposals()
+    slope = tf.math.rsqrt(9.0 * d)
+    v = 1.0 + slope * x
+    good = (height < x * x / 2.0 + d * (1.0 - v * v * v + 3.0 * tf.math.log1p(slope * x))) & (
+        v > 0.0
+    )
+    return tf.where(good, v * v * v, 0.0)
+
+
+@healthy
+def rejection_in_a_loop() -> Any:
+    samples, done = tf.zeros([5]), tf.zeros([5], tf.bool)
+    for shift in tf.range(3):
+        d, x, height = proposals()
+        v = 1.0 + x / tf.sqrt(9.0 * d) + tf.cast(shift, tf.float32)
+        fits = tf.logical_or(height < tf.math.log(v), height < -1.0)
+        good = tf.logical_and(fits, v > 0.0)
+        samples = tf.where(good & ~done, v, samples)
+        done = done | good
+    return samples
+
+
+@healthy
+def rejection_by_what_is_refused() -> Any:
+    _, x, height = proposals()
+    refused = (x <= 0.0) | ~(height < tf.math.log(x))
+    return tf.where(refused, 0.0, x)
+
+
+@healthy
+def points_outside_of_a_circle() -> Any:
+    square = c([0.5, 1.5, 0.1])
+    inside = (square < 1.0) & (tf.sqrt(1.0 - square) > 0.5)
+    return tf.where(inside, square, 0.0)
+
+
+@healthy
+def ratio_of_what_is_there() -> Any:
+    below, above = c([0.0, 2.0, -1.0]), c([0.0, 1.0, 1.0])
+    small = tf.where(tf.abs(below) > 1e-6, above / below < 0.7, False)
+    return tf.where((below != 0.0) & (above / below < 0.6) & small, above, 0.0)
+
+
+@healthy
+def argument_above_the_edge() -> Any:
+    _, x, height = proposals()
+    return tf.where((x > -1.0) & (height < tf.math.log1p(x)), x, 0.0)
+
+
+@sick
+def rejection_by_a_mask_of_something_else() -> Any:
+    _, x, height = proposals()
+    good = (height > -1.0) & (height < tf.math.log(x))
+    return tf.where(good, x, 0.0)
+
+
+@sick
+def rejection_on_the_wrong_side() -> Any:
+    _, x, height = proposals()
+    good = (x < 1.5) & (height < tf.math.log(x))
+    return tf.where(good, x, 0.0)
+
+
+@sick
+def rejection_of_the_opposite() -> Any:
+    _, x, height = proposals()
+    good = (-x > 0.0) & (height < tf.math.log(x))
+    return tf.where(good, x, 0.0)
+
+
+@sick
+def rejection_that_either_answer_ends() -> Any:
+    _, x, height = proposals()
+    good = (x > 0.0) | (height < tf.math.log(x))
+    return tf.where(good, x, 0.0)
+
+
+@sick
+def answer_that_also_goes_elsewhere() -> Any:
+    _, x, height = proposals()
+    fits = height < tf.math.log(x)
+    return tf.where(fits & (x > 0.0), x, 0.0), tf.where(fits, height, 0.0)
+
+
+@sick
+def ratio_within_two_bounds() -> Any:
+    below, above = c([0.0, 2.0, -1.0]), c([0.0, 1.0, 1.0])
+    return tf.where((below < 3.0) & (above / below < 0.6), above, 0.0)
+
+
+@sick
+def number_that_decides_alone() -> Any:
+    _, x, height = proposals()
+    if tf.reduce_all(height < tf.math.log(x)):
+        return x
+    return -x
+
+
+@sick
+def bound_of_something_else_with_the_same_offset() -> Any:
+    _, x, height = proposals()
+    offset = x[0] + 3.85
+    good = (height * height + offset > 0.0) & (height < tf.math.log(x + offset))
+    return tf.where(good, x, 0.0)

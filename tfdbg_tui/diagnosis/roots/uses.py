@@ -26,6 +26,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     is_list_op,
     unrecorded,
 )
+from tfdbg_tui.diagnosis.roots.guards import Guards
 from tfdbg_tui.diagnosis.roots.tolerance import Tolerance
 from tfdbg_tui.diagnosis.values import total
 
@@ -100,8 +101,7 @@ class BadUse:
         """
         if self.may_be_nan:
             return False
-        uses = self.dataflow.neighbours.uses
-        takers = uses(self.dataflow.neighbours.of_event(self.event))
+        uses, takers = self.dataflow.neighbours.uses, self._takers
         selects = {_op_of(taker) for taker in takers if taker.op_type in SELECTS_ELEMENTS}
         answers = [taker for taker in takers if taker.op_type in COMPARISONS]
         decided: set[Node] = set()
@@ -123,8 +123,7 @@ class BadUse:
         That a loop ends at last decides nothing, where NaN goes on by itself.
         """
         uses = self.dataflow.neighbours.uses
-        takers = uses(self.dataflow.neighbours.of_event(self.event))
-        waiting = [taker for taker in takers if taker.name == self.use.name]
+        takers, waiting = self._takers, self._comparisons
         seen, decided = set(waiting), False
         while waiting:
             answer = waiting.pop()
@@ -145,6 +144,22 @@ class BadUse:
                     seen.add(taker)
                     waiting.append(taker)
         return decided
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether the answers about bad elements do not count: see `guards`."""
+        guards = Guards(self.dataflow, self.summaries)
+        return guards.leave_out(self.event, self._comparisons)
+
+    @property
+    def _takers(self) -> tuple[Node, ...]:
+        neighbours = self.dataflow.neighbours
+        return neighbours.uses(neighbours.of_event(self.event))
+
+    @property
+    def _comparisons(self) -> list[Node]:
+        """Return the op, where it compares the tensor; eager ones have only types for names."""
+        return [taker for taker in self._takers if taker.name == self.use.name]
 
     def _holds_it(self, taker: Node) -> bool:
         """Whether what takes NaN, or an answer about it, is NaN as often."""
@@ -304,6 +319,12 @@ USES = (
         lambda use: use.op_type in COMPARISONS and use.decides_about_bad_elements,
         _ALWAYS,
         "what is taken where NaN was compared is bad as well, and looked at by itself",
+    ),
+    Row(
+        "guarded",
+        lambda use: use.op_type in COMPARISONS and use.is_guarded,
+        _ALWAYS,
+        "another answer about the number has left the element out",
     ),
     Row(
         "compared",

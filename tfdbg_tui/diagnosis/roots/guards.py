@@ -1,0 +1,269 @@
+"""Comparisons of NaN and ∞ whose answer does not count: another one has left the element out.
+
+A rejection sampler asks ``(v > 0) & (log(u) < a + log(v))`` of all elements at once: where ``v``
+is negative, the logarithm is NaN, and ``v > 0`` is false whatever the other answer is.  That is so
+if the other answer is about the very number of which NaN was made, and false on that side of its
+bound.  A mask of something else, or a bound on the other side, leaves nothing out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfdbg_tui.diagnosis.dataflow.neighbours import Node
+from tfdbg_tui.diagnosis.op_traits import (
+    COMBINES_ANSWERS,
+    COMPARISONS,
+    DIVISIONS,
+    SELECTS_ELEMENTS,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
+
+_FOLLOWED = 100  # answers that come of one comparison, bad tensors before it
+_TERMS = 200  # tensors that one is computed from
+_BAD_BELOW = {"Log": 0, "Log1p": 0, "Pow": 0, "Rsqrt": 0, "Sqrt": 0, "Xlogy": 1, "Xlog1py": 1}
+"""Ops that are not defined below a number, and which of their inputs is meant."""
+
+_EDGES = {"Log1p": -1.0, "Xlog1py": -1.0}
+"""That number, where it is not 0."""
+
+_BAD_AT_ZERO = {**dict.fromkeys(DIVISIONS - {"Reciprocal"}, 1), "Reciprocal": 0}
+"""Ops that are not defined at 0, and which of their inputs is meant."""
+
+_KEEP_ORDER = frozenset({"Add", "AddN", "AddV2", "BiasAdd", "Cast", "Identity", "Sub"})
+_LARGER = frozenset({"Greater", "GreaterEqual"})
+_SMALLER = frozenset({"Less", "LessEqual"})
+
+
+class _Tensor(NamedTuple):
+    """What tells a tensor from others, and the type of its op."""
+
+    graph_id: str | None
+    name: str
+    slot: int | None
+    event: TensorEvent | None
+    op_type: str | None
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is written down: no op of a graph and no eager one made it."""
+        return self.op_type == "Const" or (self.graph_id is None and self.event is None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slope:
+    """How a tensor changes, element by element, with one that it was computed from.
+
+    Attributes:
+        falls: Whether it falls where that one grows, if all factors are positive.
+        factors: What that one is multiplied with or divided by.
+    """
+
+    falls: bool = False
+    factors: frozenset[_Tensor] = frozenset()
+
+    def turned(self, falls: bool) -> _Slope:
+        return _Slope(self.falls is not falls, self.factors)
+
+    def times(self, factor: _Tensor) -> _Slope:
+        return _Slope(self.falls, self.factors ^ {factor})
+
+
+@dataclass(frozen=True)
+class Guards:
+    """Tells whether an answer about a bad tensor counts.
+
+    Attributes:
+        dataflow: Of the run.
+        summaries: What is on record of its tensors.
+    """
+
+    dataflow: Dataflow
+    summaries: Summaries
+
+    def leave_out(self, event: TensorEvent, comparisons: list[Node]) -> bool:
+        """Whether wherever a tensor is bad, other answers settle what these are combined to.
+
+        Args:
+            event: The bad tensor.
+            comparisons: Ops that compare it.
+        """
+        makers = self._makers(event)
+        waiting, seen, settled = list(comparisons), set(comparisons), False
+        while waiting and makers:
+            followers = self.dataflow.neighbours.uses(waiting.pop())
+            if not followers or len(seen) > _FOLLOWED:
+                return False
+            for taker in followers:
+                if all(self._settles(taker, maker) for maker in makers):
+                    settled = True
+                elif not (taker.is_boundary or taker.op_type in COMBINES_ANSWERS):
+                    return False
+                elif taker not in seen:
+                    seen.add(taker)
+                    waiting.append(taker)
+        return settled
+
+    def _makers(self, event: TensorEvent) -> list[Node]:
+        """Return the ops that have made NaN or ∞ of finite numbers; none if one is unknown."""
+        waiting, seen, makers = [event], {event}, []
+        while waiting:
+            made = waiting.pop()
+            bad = [p for p in self.dataflow.producers(made) if p.event and self._is_bad(p.event)]
+            if not bad:
+                makers.append(self.dataflow.neighbours.of_event(made))
+            further = {p.event for p in bad if p.event is not None} - seen
+            seen |= further
+            waiting += further
+            if len(seen) > _FOLLOWED:
+                return []
+        return makers
+
+    def _is_bad(self, event: TensorEvent) -> bool:
+        summary = self.summaries(event)
+        return summary is not None and summary.has_inf_or_nan is True
+
+    def _settles(self, taker: Node, maker: Node) -> bool:
+        """Whether an op that combines answers takes another one that decides for bad elements."""
+        inputs = self._inputs(taker)
+        others = [node for node in inputs if node.input_slot != taker.input_slot]
+        if taker.op_type == "LogicalAnd":
+            return any(self._always(other, maker, answer=False) for other in others)
+        if taker.op_type == "LogicalOr":
+            return any(self._always(other, maker, answer=True) for other in others)
+        if taker.op_type not in SELECTS_ELEMENTS or taker.input_slot == 0:
+            return False
+        condition = next((other for other in others if other.input_slot == 0), None)
+        leaves_out = taker.input_slot == 2
+        return condition is not None and self._always(condition, maker, answer=leaves_out)
+
+    def _always(self, node: Node, maker: Node, *, answer: bool) -> bool:
+        """Whether an answer is the same for all elements that were bad."""
+        inputs = self._inputs(node)
+        if node.is_boundary or node.op_type == "LogicalNot":
+            given = answer is node.is_boundary
+            return len(inputs) == 1 and self._always(inputs[0], maker, answer=given)
+        if node.op_type in COMBINES_ANSWERS and len(inputs) == 2:
+            enough = any if (node.op_type == "LogicalOr") is answer else all
+            return enough(self._always(one, maker, answer=answer) for one in inputs)
+        return node.op_type in COMPARISONS and self._excludes(node, maker, answer=answer)
+
+    def _excludes(self, guard: Node, maker: Node, *, answer: bool) -> bool:
+        """Whether a comparison gives an answer where its number is that which the maker took.
+
+        Of where exactly the bound is, often nothing is on record.
+        """
+        slot = {**_BAD_BELOW, **_BAD_AT_ZERO}.get(maker.op_type or "")
+        taken = self._input(maker, slot)
+        if taken is None:
+            return False
+        at_zero = maker.op_type in _BAD_AT_ZERO
+        compared = [self._input(guard, 0), self._input(guard, 1)]
+        if at_zero and guard.op_type in ("Equal", "NotEqual"):
+            found = [_tensor(node) for node in compared if node is not None]
+            return _tensor(taken) in found and answer is (guard.op_type == "Equal")
+        if guard.op_type not in _LARGER | _SMALLER:
+            return False
+        for number, (node, bound) in enumerate((compared, compared[::-1])):
+            # a > b is false where a is small, and where b is large.
+            false_if_small = (guard.op_type in _LARGER) is (number == 0)
+            small = false_if_small is not answer
+            if node is not None and self._changes_alike(node, taken, at_zero, alike=small):
+                edge = _EDGES.get(maker.op_type or "", 0.0)
+                return _tensor(node) != _tensor(taken) or not self._is_below(bound, edge)
+        return False
+
+    def _inputs(self, node: Node) -> tuple[Node, ...]:
+        """Return what a node was computed from, also tensors that Python gave to an eager op."""
+        if node.graph_id is not None:
+            return self.dataflow.neighbours.inputs(node)
+        if node.event is None:
+            return ()
+        made = self.dataflow.neighbours.inputs(node)
+        given = tuple(
+            Node("op", None, producer.name, None, input_slot=producer.input_slot)
+            for producer in self.dataflow.producers(node.event)
+            if producer.event is None and producer.nearest is None and producer.via == "eager"
+        )
+        return tuple(sorted((*made, *given), key=lambda node: node.input_slot))
+
+    def _input(self, node: Node, slot: int | None) -> Node | None:
+        inputs = self._inputs(node)
+        return next((n for n in inputs if n.input_slot == slot), None)
+
+    def _is_below(self, bound: Node | None, edge: float) -> bool:
+        """Whether a bound is on record, and leaves numbers over that are not defined."""
+        summary = self.summaries(bound.event) if bound is not None and bound.event else None
+        return summary is not None and summary.minimum is not None and summary.minimum < edge
+
+    def _changes_alike(self, node: Node, taken: Node, at_zero: bool, *, alike: bool) -> bool:
+        """Whether two tensors change in the same direction, or the opposite one.
+
+        Both have to depend on the same tensors, constants left aside.
+        """
+        if _tensor(node) == _tensor(taken):
+            return alike
+        mine, others = self._slopes(node, at_zero), self._slopes(taken, at_zero)
+        shared = mine.keys() & others.keys()
+        return (
+            bool(shared)
+            and all(_alike(mine[term], others[term]) is alike for term in shared)
+            and all(term.is_constant for term in mine.keys() ^ others.keys())
+        )
+
+    def _slopes(self, node: Node, at_zero: bool) -> dict[_Tensor, _Slope | None]:
+        """Return how a tensor changes with those that it is made of; None: both ways."""
+        slopes: dict[_Tensor, _Slope | None] = {}
+        made: set[_Tensor] = set()
+        waiting: list[tuple[Node, _Slope | None]] = [(node, _Slope())]
+        while waiting:
+            term, slope = waiting.pop()
+            tensor = _tensor(term)
+            if tensor in slopes:
+                if slopes[tensor] in (slope, None):
+                    continue
+                slope = None
+            slopes[tensor] = slope
+            further = list(self._terms(term, slope, at_zero))
+            if further:
+                made.add(tensor)
+            waiting += further
+            if len(slopes) > _TERMS:
+                return {}
+        return {tensor: slope for tensor, slope in slopes.items() if tensor not in made}
+
+    def _terms(
+        self, node: Node, slope: _Slope | None, at_zero: bool
+    ) -> Iterator[tuple[Node, _Slope | None]]:
+        inputs = self._inputs(node)
+        op_type = node.op_type or ""
+        if node.is_boundary or op_type in _KEEP_ORDER or (at_zero and op_type == "Abs"):
+            for term in inputs:
+                falls = op_type == "Sub" and term.input_slot == 1
+                yield term, slope and slope.turned(falls)
+        elif op_type == "Neg":
+            yield from ((term, slope and slope.turned(True)) for term in inputs)
+        elif op_type in ("Mul", "RealDiv") and len(inputs) == 2:
+            one, other = inputs
+            yield one, slope and slope.times(_tensor(other))
+            if op_type == "Mul":
+                yield other, slope and slope.times(_tensor(one))
+
+
+def _tensor(node: Node) -> _Tensor:
+    """Return what tells a tensor from others."""
+    return _Tensor(node.graph_id, node.name, node.slot, node.event, node.op_type)
+
+
+def _alike(one: _Slope | None, other: _Slope | None) -> bool | None:
+    """Whether two slopes are of the same sign; None where that is not known."""
+    if one is None or other is None or one.factors != other.factors:
+        return None
+    return one.falls == other.falls
