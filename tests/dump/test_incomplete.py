@@ -455,40 +455,82 @@ def test_what_the_single_threaded_executor_runs_is_left_alone(tmp_path: Path, ho
     assert "because the single-threaded executor" in gap_text(diagnose(open_run(tmp_path)))
 
 
+def implemented_twice(name: str, preferred: str) -> Callable[..., Any]:
+    """Return what calls a function, and hands TensorFlow another that it may run in its place."""
+
+    def implementation(device: str, factor: float) -> Any:
+        attributes = {"api_implements": name, "api_preferred_device": device}
+
+        @tf.function(autograph=False, experimental_attributes=attributes)
+        def scaled(x: Any) -> Any:
+            return x * factor
+
+        return scaled
+
+    made = {"CPU": implementation("CPU", 2.0), "GPU": implementation("GPU", 3.0)}
+    called = made.pop(preferred)
+    (other,) = made.values()
+
+    def call(x: Any) -> Any:
+        result = called(x)
+        other.get_concrete_function(x).add_to_graph(tf.compat.v1.get_default_graph())
+        return result
+
+    return call
+
+
+def looped(preferred: str) -> float:
+    called = implemented_twice(f"looped {preferred}", preferred)
+
+    @tf.function
+    def loop(x: Any) -> Any:
+        for _ in tf.range(3):
+            x = tf.sin(called(x)) * 2.0 + 1.0
+        return x
+
+    return float(loop(tf.constant(1.0)))
+
+
+def beside_another(preferred: str) -> float:
+    called, another = implemented_twice("one", preferred), implemented_twice("other", "CPU")
+
+    @tf.function
+    def loop(x: Any) -> Any:
+        for _ in tf.range(3):
+            x = tf.sin(called(x)) + another(x)
+        return x
+
+    return float(loop(tf.constant(1.0)))
+
+
+def in_a_session(preferred: str) -> float:
+    called = implemented_twice("in a session", preferred)
+
+    @tf.function(autograph=False)
+    def around(x: Any) -> Any:
+        return tf.sin(called(x))
+
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        return float(session.run(around(tf.constant(1.0)) * 2.0 + tf.constant(1.0)))
+
+
+def in_a_small_session(preferred: str) -> float:
+    called = implemented_twice("in a small session", preferred)
+    around = tf.function(called, autograph=False)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.compat.v1.placeholder_with_default(tf.constant(1.0), [])
+        return float(session.run(around(x)))
+
+
 @pytest.mark.parametrize("preferred", ["CPU", "GPU"])
+@pytest.mark.parametrize("program", [looped, beside_another, in_a_session, in_a_small_session])
 def test_a_function_with_several_implementations_runs_as_without_the_dump(
-    tmp_path: Path, preferred: str
+    tmp_path: Path, program: Callable[[str], float], preferred: str
 ) -> None:
     """TensorFlow takes that for the device; where a graph calls another one, it is left alone."""
-
-    def looped(name: str) -> float:
-        def implementation(device: str, factor: float) -> Any:
-            attributes = {"api_implements": name, "api_preferred_device": device}
-
-            @tf.function(autograph=False, experimental_attributes=attributes)
-            def scaled(x: Any) -> Any:
-                return x * factor
-
-            return scaled
-
-        made = {"CPU": implementation("CPU", 2.0), "GPU": implementation("GPU", 3.0)}
-        called = made.pop(preferred)
-        (other,) = made.values()
-
-        @tf.function
-        def loop(x: Any) -> Any:
-            for _ in tf.range(3):
-                y = called(x)
-                concrete = other.get_concrete_function(tf.TensorSpec([], tf.float32))
-                concrete.add_to_graph(tf.compat.v1.get_default_graph())
-                x = tf.sin(y) * 2.0 + 1.0
-            return x
-
-        return float(loop(tf.constant(1.0)))
-
-    plain = looped(f"plain {preferred}")
+    plain = program(preferred)
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    dumped = looped(f"dumped {preferred}")
+    dumped = program(preferred)
     tfdbg_tui.disable_dump_debug_info()
     assert dumped == plain
     report = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path))

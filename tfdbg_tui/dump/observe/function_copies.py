@@ -30,6 +30,7 @@ from tfdbg_tui.dump.tensorflow.function_defs import (
     is_chosen_later,
     is_single_threaded,
     set_captures,
+    stand_alone,
 )
 from tfdbg_tui.wire import omissions
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.function_defs import Computed, Slots
 
 _IS_CHOSEN_LATER = "TensorFlow chooses by device which implementation of it runs"
+_CALLS_CHOSEN = "TensorFlow chooses by device which implementation of a function runs that it calls"
 CANNOT_TAKE_VALUES = "XLA compiles it, and its caller cannot take its values"
 """Why a function that XLA compiles may have to run as it is."""
 
@@ -77,6 +79,7 @@ class _Original:
         dimensions: How large the unknown ones of its arguments are.
         copies: What runs in its place.
         computed: What is computed of it for some of its outputs.
+        calls_chosen: Whether it, or what it calls, may be replaced by TensorFlow; None if unknown.
     """
 
     graph: Any
@@ -86,6 +89,7 @@ class _Original:
     dimensions: UnknownDimensions
     copies: dict[Usage, FunctionCopy | None] = field(default_factory=dict)
     computed: dict[Slots, Computed] = field(default_factory=dict)
+    calls_chosen: bool | None = None
 
 
 class FunctionCopies:
@@ -173,6 +177,9 @@ class FunctionCopies:
             for name in names:
                 self._leave_out(name, omissions.BY_SINGLE_THREAD)
             return
+        kept = graph_state.state_of(graph)
+        made_here = (name for name in names if functions.function_graph(graph, name) is not None)
+        kept.calls_chosen = kept.calls_chosen or any(map(self._calls_chosen, made_here))
         copies = [self._of_graph(graph, name, usage) for name in names]
         for copy in copies:
             if copy is not None:
@@ -221,6 +228,9 @@ class FunctionCopies:
         if not usage.outermost and is_chosen_later(definition):
             self._leave_out(name, _IS_CHOSEN_LATER)
             return None
+        if usage.in_session and not usage.stateless and self._calls_chosen(name):
+            self._leave_out(name, _CALLS_CHOSEN)
+            return None
         if functions.is_compiled(graph, definition.attr):
             usage = replace(usage, compiled=True)
         if usage.compiled and functions.is_loop_condition(graph):
@@ -245,6 +255,7 @@ class FunctionCopies:
         elif not children:
             return None
         definition.signature.name = own.copy_name(name)
+        stand_alone(definition)
         set_captures(definition, list(captures), returned=False)
         if added.numbered:
             add_number_of_call(definition)
@@ -264,6 +275,26 @@ class FunctionCopies:
             known[used] = pruning.everything(definition)  # It calls itself.
             known[used] = pruning.computed(definition, used, self._computed)
         return known[used]
+
+    def _calls_chosen(self, name: str) -> bool:
+        """Return whether TensorFlow chooses what implements a function, or one that it calls.
+
+        In a session it does so once it has inlined the calls around, on their devices; it does not
+        inline what records, if nothing waits for the call.
+        """
+        definition = functions.function_def(name)
+        if is_chosen_later(definition):
+            return True
+        original = self._originals.get(name)
+        known = original.calls_chosen if original is not None else None
+        if known is None:
+            if original is not None:
+                original.calls_chosen = False  # It calls itself.
+            called = {f.name for node in definition.node_def for f in called_functions(node)}
+            known = any(map(self._calls_chosen, called))
+            if original is not None:
+                original.calls_chosen = known
+        return known
 
     def _use_in_nodes(
         self, nodes: Any, usage: Usage, computed: Computed, iteration: str | None = None
@@ -327,6 +358,7 @@ def _with_captures(
     """Return a copy that takes just these captures, and in a loop's body returns them too."""
     definition = functions.function_def(copy.name if copy else name)
     set_captures(definition, list(captures), returned=returned)
+    stand_alone(definition)
     definition.signature.name = own.copy_name(name)
     children = [copy] if copy else []
     function = functions.make_function(definition, [child.function for child in children])

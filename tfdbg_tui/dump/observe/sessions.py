@@ -58,6 +58,11 @@ _REPEATABLE = frozenset(
 )
 """Ops with a state that give the same again, where nothing has been assigned."""
 
+_TOO_SMALL = (
+    "TensorFlow does not optimize so small a graph, and would do so with the ops that record, and"
+    " choose by device which implementation of a function runs"
+)
+
 _NAMED_OPS = re.compile(r"\[\[(?:\{\{node )?([^{}\[\]]+)")
 """The ops that TensorFlow's message names: one of a function, and those that called each other.
 
@@ -175,6 +180,10 @@ class SessionPlans:
             return None
         with self._lock:
             state = self._state(graph)
+            is_small = len(state.ops) < session_hooks.fewest_optimized(session)
+            if is_small and graph_state.state_of(graph).calls_chosen:
+                self.skip_once(graph, "what Session.run runs", _TOO_SMALL)
+                return None
             fed = frozenset(tensor.name for tensor in feeds)
             doubtful = self._are_shapes_doubtful(graph, state, feeds)
             wanted = tuple(item.name for item in (*targets, *fetches))

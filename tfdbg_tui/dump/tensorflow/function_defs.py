@@ -55,6 +55,10 @@ IN_THREADS = "use_inter_op_parallelism"
 """Attribute of a dataset's op: where it is false, its function runs on that executor, too."""
 
 
+_IMPLEMENTS = "api_implements"
+"""Attribute of a function with the name that it shares with others that may run in its place."""
+
+
 def is_chosen_later(definition: Any) -> bool:
     """Return whether a graph that calls a function may come to run another one in its place.
 
@@ -62,10 +66,19 @@ def is_chosen_later(definition: Any) -> bool:
     CPU alone one for the CPU stays, too.
     """
     attributes = definition.attr
-    if "api_implements" not in attributes:
+    if _IMPLEMENTS not in attributes:
         return False
     device = attributes["api_preferred_device"].s if "api_preferred_device" in attributes else b""
     return device != b"CPU" or devices.has_accelerator()
+
+
+def stand_alone(definition: Any) -> None:
+    """Let a function implement nothing that others do.
+
+    Those that do have to take the same arguments, or TensorFlow chooses none of them, and no others
+    of the graph either.
+    """
+    definition.attr.pop(_IMPLEMENTS, None)
 
 
 def is_single_threaded(node: Any) -> bool:

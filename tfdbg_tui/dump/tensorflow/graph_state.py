@@ -32,6 +32,7 @@ class GraphState:
         copies: What runs in place of its functions in datasets: TensorFlow may still run those
             that the program has dropped.
         ops_with_copies: How many of its ops call copies, and its version then.
+        calls_chosen: Whether one of these calls what TensorFlow may replace; see `function_copies`.
         programs_ops: How many ops it had, and which of them were the program's.
     """
 
@@ -42,6 +43,7 @@ class GraphState:
     sessions: Any = None
     copies: list[Any] = field(default_factory=list)
     ops_with_copies: tuple[int, int] = (0, 0)
+    calls_chosen: bool = False
     programs_ops: tuple[int, tuple[Any, ...]] = (0, ())
 
 

@@ -35,6 +35,8 @@ target_of = attribute(BaseSession, "sess_str")
 
 
 _ONLY_RUN = "only Session.run is"
+_FEWEST_OPTIMIZED = 4
+"""TensorFlow's `kDefaultMinGraphNodes`."""
 
 
 class SessionHooks:
@@ -130,9 +132,21 @@ class SessionHooks:
         return make_callable_from_options
 
 
+def fewest_optimized(session: Any) -> int:
+    """Return how many ops a graph has to have for a session to optimize it."""
+    config = _config(session)
+    fewest = config.graph_options.rewrite_options.min_graph_nodes if config is not None else 0
+    return int(fewest) or _FEWEST_OPTIMIZED
+
+
+def _config(session: Any) -> Any:
+    """Return what a session was configured with; None for nothing."""
+    return objects.attributes(session).get("_config")  # that of an instance, not of its class
+
+
 def _is_single_threaded(session: Any) -> bool:
     """Return whether the executor of a session has no v1 control flow."""
-    config = objects.attributes(session).get("_config")  # that of an instance, not of its class
+    config = _config(session)
     return config is not None and config.experimental.executor_type == SINGLE_THREADED
 
 
