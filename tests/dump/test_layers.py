@@ -269,3 +269,59 @@ def test_no_code_of_a_layer_runs_to_describe_it(tmp_path: Path) -> None:
     assert [layer.path for layer in run.layers] == ["odd", "layer"]
     assert types_of_executions(run)["odd"] == types_of_executions(run)["layer"] == ["Sin"]
     assert not run.omissions
+
+
+def ratio(above: Any, below: Any) -> Any:
+    return above / below  # BUILT
+
+
+def functional() -> Any:
+    """Returns a model with operations that are no layers, one of which two lines put into it."""
+    given = keras.Input((2,))
+    hidden = keras.layers.Dense(2, name="hidden")(given)  # BUILT
+    shared = keras.layers.Activation("tanh", name="shared")
+    made = shared(keras.ops.log(hidden))  # BUILT
+    return keras.Model(given, shared(ratio(made, hidden)))
+
+
+def test_operations_of_a_functional_model_are_told_where_they_are_built(tmp_path: Path) -> None:
+    """What computes is Keras' own code, called by `fit`."""
+
+    def program() -> None:
+        model = functional()
+        model.compile("sgd", "mse", jit_compile=False)
+        model.fit(tf.ones([4, 2]), tf.ones([4, 2]), batch_size=2, verbose=0)
+        model(tf.ones([4, 2]))
+
+    run = dumped(tmp_path, program)
+    source, first = inspect.getsourcelines(ratio)
+    built = [first + source.index("    return above / below  # BUILT\n")]
+    source, first = inspect.getsourcelines(functional)
+    built += [first + number for number, line in enumerate(source) if "# BUILT" in line]
+    stacks = [op.stack_id for graph in run.graphs.values() for op in graph.ops.values() if op.layer]
+    stacks += [execution.stack_id for execution in run.executions if execution.layer]
+    told = defaultdict(set)
+    for place in map(run.stack, stacks):
+        frames = [frame for frame in place if frame.path == __file__]
+        told[frames[-1].function].add(frames[-1].line)
+    assert told["ratio (builds true_divide)"] == {built[0]}
+    assert told["functional (builds hidden)"] == {built[1]}
+    assert told["functional (builds log)"] == {built[2]}
+    assert "functional (builds shared)" not in told
+    names = {layer.path.partition("/")[2] for layer in run.layers}
+    assert names == {"", "hidden", "log", "shared", "true_divide"}
+
+
+class Doubled(keras.layers.Layer):  # type: ignore[name-defined]
+    def call(self, x: Any) -> Any:
+        return keras.ops.sin(x) * 2.0  # OWN
+
+
+def test_a_layer_of_the_program_is_told_where_it_computes(tmp_path: Path) -> None:
+    given = keras.Input((2,))
+    model = keras.Model(given, Doubled()(given))
+    run = dumped(tmp_path, lambda: model(tf.ones([4, 2])))
+    source, first = inspect.getsourcelines(Doubled)
+    own = first + next(number for number, line in enumerate(source) if "# OWN" in line)
+    places = [run.stack(made.stack_id) for made in run.executions if made.op_type == "Sin"]
+    assert [[f.line for f in place if f.path == __file__][-1] for place in places] == [own]

@@ -137,7 +137,7 @@ def enable_dump_debug_info(
     global _writer, _exit_calls
     import tensorflow  # noqa: F401 - under `tfdbg-tui run` this alone enables the dump
 
-    from tfdbg_tui.dump.tensorflow import private
+    from tfdbg_tui.dump.tensorflow import keras_nodes, private
 
     wanted = _options.validated(
         _spooled(dump_root),
@@ -181,6 +181,7 @@ def enable_dump_debug_info(
     except Exception as error:
         _log.warning("tfdbg-tui: dumping is off (%s); the program goes on", reason_of(error))
         return None
+    keras_nodes.watch()
     _exit_calls = ExitCalls(lambda: writer.num_executions)
     return _writer
 
@@ -214,10 +215,11 @@ def mark_steps_for_program(keras: Any) -> None:
     Args:
         keras: The module `keras`, or `tf_keras`.
     """
-    from tfdbg_tui.dump.tensorflow import own_frames
+    from tfdbg_tui.dump.tensorflow import keras_nodes, own_frames
 
     try:
         mark_keras_steps(keras)
+        keras_nodes.watch()
         own_frames.exclude_in_keras(keras)
     except Exception as error:
         if _writer is not None:

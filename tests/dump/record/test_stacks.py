@@ -17,8 +17,7 @@ from tensorflow.python.framework import ops  # noqa: E402
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
 from tfdbg_tui.dump.observe import graphs  # noqa: E402
-from tfdbg_tui.dump.record import stacks  # noqa: E402
-from tfdbg_tui.dump.tensorflow import own_frames  # noqa: E402
+from tfdbg_tui.dump.tensorflow import locations, own_frames  # noqa: E402
 from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
 
 Frame = tuple[str, int, str]
@@ -94,7 +93,7 @@ def test_locations_are_those_of_tensorflow_which_is_not_asked(
     assert set(asked) <= {"Placeholder"}  # TensorFlow makes some of these in C++.
     expected = [
         [
-            (stacks._absolute(frame.filename), frame.lineno, frame.name)
+            (locations.absolute(frame.filename), frame.lineno, frame.name)
             for frame in traceback.fget(op) or ()
             if not frame.filename.startswith(own_frames.OWN_DIRECTORY)
         ]

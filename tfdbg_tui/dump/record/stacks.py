@@ -7,37 +7,37 @@ same everywhere, and they are nine tenths of the text in a dump of TensorFlow's.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import linecache
-import os
-import sysconfig
 import traceback
 import uuid
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.interrupts import contained
 from tfdbg_tui.dump.record.layers import LayerNumbers
-from tfdbg_tui.dump.tensorflow import layers, locations, own_frames, tape_hooks
+from tfdbg_tui.dump.tensorflow import (
+    keras_nodes,
+    layers,
+    locations,
+    objects,
+    own_frames,
+    tape_hooks,
+)
 from tfdbg_tui.dump.tensorflow.locations import Location
 from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from types import CodeType, FrameType
 
     from tfdbg_tui.dump.record.recorder import Recorder
     from tfdbg_tui.dump.record.variables import VariableRecords
     from tfdbg_tui.dump.scope import Scope
 
-_INSTALLATION = tuple(
-    os.path.join(os.path.abspath(path), "")
-    for name in ("stdlib", "platstdlib", "purelib", "platlib")
-    if (path := sysconfig.get_paths().get(name))
-)
-_PACKAGES = frozenset(("site-packages", "dist-packages"))
-"""Also of an environment around this one, of the user, or on PYTHONPATH."""
 _MAX_CACHED_STACKS = 50_000
+
+_Frame = tuple[str, int, str]
+"""File, line and function."""
 
 
 class CodeLocations:
@@ -60,8 +60,9 @@ class CodeLocations:
         self._file_set = object()
         self._numbers = itertools.count()
         self._files: dict[str, int] = {}
-        self._frames: dict[tuple[str, int, str], str] = {}
+        self._frames: dict[_Frame, str] = {}
         self._stacks: dict[tuple[int, ...], Location] = {}
+        self._built: dict[tuple[bytes, _Frame], bytes] = {}
         # Code objects whose ids are in a key of `_stacks`, so that no other gets their id.  By id:
         # what is compiled again from the same text, in another file even, is equal.
         self._kept_alive: dict[int, CodeType] = {}
@@ -85,11 +86,49 @@ class CodeLocations:
         if not location.layer_calls and not self._is_limited_gradient(location):
             return location
         with contained():  # What a layer of the program raises costs this fact alone.
-            number = self._layers.number(layers.called(frame, location.layer_calls))
+            called = layers.called(frame, location.layer_calls)
+            number = self._layers.number(called)
             if self._is_limited_gradient(location):
                 number = _forward_layer(frame, location) or number
-            return Location(*location[:-1], number)  # half the time of _replace
+            encoded = self._with_built(location, called) if location.library_calls else location[1]
+            # Half the time of _replace.
+            return Location(location[0], encoded, *location[2:-1], number)
         return location
+
+    def _with_built(self, location: Location, called: Sequence[Any]) -> bytes:
+        """Return the CodeLocation with the line that has put the called layer into its model.
+
+        Args:
+            location: Where a library calls layers.
+            called: All layers that are called, outermost first.
+        """
+        for layer, before in zip(reversed(called), location.library_calls, strict=False):
+            built = keras_nodes.built_at(layer)
+            if built is None:
+                continue
+            path, line, function = built
+            frame = path, line, f"{function} (builds {objects.name_of(layer)})"
+            known = self._built.get((location.encoded, frame))
+            if known is None:
+                known = self._inserted(location.encoded, before, built, frame)
+                self._built[location.encoded, frame] = known
+            return known
+        return location.encoded
+
+    def _inserted(self, encoded: bytes, before: int, built: _Frame, frame: _Frame) -> bytes:
+        """Return a CodeLocation with a frame more; as it is, if that is there: it is built now.
+
+        Args:
+            encoded: The CodeLocation.
+            before: How many of its frames come before.
+            built: The frame in which a layer was built.
+            frame: What is inserted for it.
+        """
+        found = events.CodeLocation.decode(encoded)
+        is_built_now = self._frames.get(built) in found.stack_frame_ids
+        if not is_built_now:
+            found.stack_frame_ids.insert(before, self._frames.get(frame) or self._intern(frame))
+        return found.encode()
 
     def _is_limited_gradient(self, location: Location) -> bool:
         """Return whether a gradient is computed whose layer decides if it is recorded."""
@@ -104,19 +143,21 @@ class CodeLocations:
         """
         readable = locations.is_text(frame)
         frames = locations.frames_of(stack) if readable else _python_frames(frame)
-        own = (place for place in frames if not place[0].startswith(own_frames.OWN_DIRECTORY))
+        program = [place for place in frames if not place[0].startswith(own_frames.OWN_DIRECTORY)]
         calls = layers.call_depths(frame)
         gradient = tape_hooks.depth_of_gradient(frame)
         location = Location(
             self._file_set,
-            self.of_frames(own),
+            self.of_frames(program),
             readable,
             calls,
             gradient,
             self._scope.has_stack(frames),
+            _library_calls(frame, calls, program),
         )
         if len(self._stacks) >= _MAX_CACHED_STACKS:
             self._stacks.clear()
+            self._built.clear()
             self._kept_alive.clear()
         for caller, _ in traceback.walk_stack(frame):
             self._kept_alive[id(caller.f_code)] = caller.f_code
@@ -142,7 +183,7 @@ class CodeLocations:
         """
         return location.in_places and self._layers.is_in_scope(layer)
 
-    def of_frames(self, frames: Iterable[tuple[str, int, str]]) -> bytes:
+    def of_frames(self, frames: Iterable[_Frame]) -> bytes:
         """Return the serialized CodeLocation of (file, line, function) frames, outermost first."""
         ids = [self._frames.get(frame) or self._intern(frame) for frame in frames]
         return events.CodeLocation(self._host, ids).encode()
@@ -152,13 +193,13 @@ class CodeLocations:
         places = {frame_id: frame for frame, frame_id in self._frames.items()}
         for frame_id in reversed(events.CodeLocation.decode(location).stack_frame_ids):
             path, line, function = places[frame_id]
-            if not _is_installed(_absolute(path)):
+            if not locations.is_installed(path):
                 return f"{path}:{line} in {function}"
         return ""
 
-    def _intern(self, frame: tuple[str, int, str]) -> str:
+    def _intern(self, frame: _Frame) -> str:
         path, line, function = frame
-        file_index = self._file_index(_absolute(path), path)
+        file_index = self._file_index(locations.absolute(path), path)
         frame_id = f"{self._prefix}{next(self._numbers):x}"
         place = events.FileLineCol(file_index, line, function)
         payload = events.StackFrameWithId(frame_id, place).encode()
@@ -173,11 +214,35 @@ class CodeLocations:
             index = self._files.get(path)
             if index is None:
                 index = self._files[path] = len(self._files)
-                lines = [] if _is_installed(path) else _source_lines(path, name)
+                lines = [] if locations.is_installed(path) else _source_lines(path, name)
                 payload = events.SourceFile(path, self._host, lines).encode()
                 event = events.DebugEvent(source_file=payload)
                 self._recorder.define(filesets.SOURCE_FILES, event)
             return index
+
+
+def _library_calls(
+    frame: FrameType | None, calls: Iterable[int], frames: Sequence[_Frame]
+) -> tuple[int, ...]:
+    """Return `Location.library_calls`.
+
+    Args:
+        frame: The innermost frame.
+        calls: How many calls out from it the calls of layers are, innermost first.
+        frames: The frames that are recorded, outermost first: not all that Python has.
+    """
+    callers = [(caller.f_code, line) for caller, line in traceback.walk_stack(frame)]
+    found, end = [], len(frames)
+    for depth in calls:
+        if not all(locations.is_installed(code.co_filename) for code, _ in callers[:depth]):
+            break
+        code, line = callers[depth]
+        place = code.co_filename, line, code.co_name
+        if place not in frames[:end]:
+            break
+        end = max(at for at in range(end) if frames[at] == place)
+        found.append(end)
+    return tuple(found)
 
 
 def _forward_layer(frame: FrameType, location: Location) -> int:
@@ -201,25 +266,12 @@ def _key(frame: FrameType | None) -> tuple[int, ...]:
     return tuple(key)
 
 
-def _python_frames(frame: FrameType | None) -> list[tuple[str, int, str]]:
+def _python_frames(frame: FrameType | None) -> list[_Frame]:
     """Return (file, line, function) of a frame and its callers, outermost first."""
     return [
         (caller.f_code.co_filename, line, locations.as_text(caller.f_code.co_name))
         for caller, line in reversed(list(traceback.walk_stack(frame)))
     ]
-
-
-def _absolute(path: str) -> str:
-    """Return the absolute path of a file, which may stand in a directory that is gone."""
-    with contextlib.suppress(OSError):
-        path = os.path.abspath(path)
-    return locations.as_text(path)
-
-
-def _is_installed(path: str) -> bool:
-    if path.startswith(_INSTALLATION) or path.startswith(own_frames.OWN_DIRECTORY):
-        return True
-    return not _PACKAGES.isdisjoint(path.split(os.sep))
 
 
 def _source_lines(path: str, name: str) -> list[str]:

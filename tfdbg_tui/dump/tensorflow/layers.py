@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 _KERAS = "keras.src.ops.operation"
+_CALLED = ("Layer", "Operation")  # Of Keras 3, `ops.log(x)` in a functional model is the latter.
 _CALL = "__call__"
 _CONVERTED = "tf__"  # what AutoGraph puts before the names of functions
 _TENSORFLOW = "tensorflow."  # Its own modules, linear operators, are parts of ops.
@@ -91,7 +92,7 @@ def describe(layer: Any, outer: Any) -> Description:
         outer: The one in whose call it is called; None where there is none.
     """
     kind = type(layer).__name__
-    if not objects.is_keras(type(layer), "Layer"):
+    if not objects.is_keras(type(layer), *_CALLED):
         return Description(_attribute(outer, layer) or objects.name_of(layer), kind)
     policy = objects.attributes(layer).get("_dtype_policy")
     computes_in = objects.attributes(policy).get("_compute_dtype")
@@ -122,7 +123,7 @@ def _called_by(frame: FrameType) -> Any:
     if not frame_locals.may_be_read():
         return None
     layer, name = _first_argument(frame), frame.f_code.co_name.removeprefix(_CONVERTED)
-    if objects.is_keras(type(layer), "Layer"):
+    if objects.is_keras(type(layer), *_CALLED):
         is_call = name == _CALL
     else:
         own = type(layer).__module__.startswith(_TENSORFLOW)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
+import sysconfig
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tensorflow.python.util.tf_stack import extract_stack as _extract_stack
 
+from tfdbg_tui.dump.tensorflow import own_frames
 from tfdbg_tui.dump.tensorflow.autograph import users_frame
 
 if TYPE_CHECKING:
@@ -21,6 +24,13 @@ _TRUSTED = tuple(
     for name in ("tensorflow", "keras", "tfdbg_tui")
     if (spec := importlib.util.find_spec(name)) and spec.origin
 )
+_INSTALLATION = tuple(
+    os.path.join(os.path.abspath(path), "")
+    for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    if (path := sysconfig.get_paths().get(name))
+)
+_PACKAGES = frozenset(("site-packages", "dist-packages"))
+"""Also of an environment around this one, of the user, or on PYTHONPATH."""
 _AUTOGRAPH_CALL = os.path.join("autograph", "impl", "api.py")
 
 
@@ -35,6 +45,8 @@ class Location(NamedTuple):
         gradient_depth: Where a gradient is computed in it; see `tape_hooks.depth_of_gradient`.
         in_places: Whether it is within the functions and lines that recording is limited to.
         layer: Number of the innermost layer that was called; 0 where there is none.
+        library_calls: Of the calls of layers after which there is no line of the program's own,
+            innermost first, how many frames of `encoded` come before.
     """
 
     file_set: object
@@ -43,6 +55,7 @@ class Location(NamedTuple):
     layer_calls: tuple[int, ...] = ()
     gradient_depth: int | None = None
     in_places: bool = True
+    library_calls: tuple[int, ...] = ()
     layer: int = 0
 
 
@@ -109,6 +122,21 @@ def is_users(frame: Any) -> bool:
     while frame.f_back is not None and frame.f_code.co_filename.endswith(_AUTOGRAPH_CALL):
         frame = frame.f_back
     return not frame.f_code.co_filename.startswith(_TRUSTED)
+
+
+def is_installed(path: str) -> bool:
+    """Return whether a file is of the Python installation, of a package in it, or of this one."""
+    path = absolute(path)
+    if path.startswith(_INSTALLATION) or path.startswith(own_frames.OWN_DIRECTORY):
+        return True
+    return not _PACKAGES.isdisjoint(path.split(os.sep))
+
+
+def absolute(path: str) -> str:
+    """Return the absolute path of a file, which may stand in a directory that is gone."""
+    with contextlib.suppress(OSError):
+        path = os.path.abspath(path)
+    return as_text(path)
 
 
 def as_text(name: str) -> str:
