@@ -266,8 +266,11 @@ def _in_time(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> _InTi
     executions, counts = np.unique(found.executions, return_counts=True)
     if event.kind == "execution" or len(executions) < _MANY or counts.min() < _ITERATIONS:
         return None
+    number = len(executions)
+    # Some of the later half: where all steps are on record, the last ones are near one another.
+    some = np.linspace(min(number // 2, number - _MANY), number - 1, _MANY).astype(int)
     fading = []
-    for execution in executions[-_MANY:]:
+    for execution in executions[some]:
         mine = found.some(found.executions == execution)
         ends = dataflow.timeline.at(int(mine.rows[0])), dataflow.timeline.at(int(mine.rows[-1]))
         first, last = (at.iteration for at in ends)
