@@ -113,6 +113,14 @@ def test_what_does_not_repeat_has_no_steps(kinds: list[int]) -> None:
     assert _of_all(steps, len(kinds)) == [None] * len(kinds)
 
 
+def test_the_slots_of_an_optimizer_are_made_in_no_steps() -> None:
+    """Each has a first value, which is assigned to it."""
+    made = [(ADD, 1), (MAKE, 2), (LOAD, 3)] * 4
+    training = [(TRAIN, 5), (ADD, 6), (ADD, 7), (ADD, 8)] * 2
+    kinds, stacks = zip(*(made + training), strict=True)
+    assert len(_steps(list(kinds), list(stacks))) == 0
+
+
 def test_going_from_step_to_step() -> None:
     steps = Steps(np.array([-1, 3, 3, -1, 5, 5, 9]))
     assert steps.first_execution(5) == 4

@@ -209,13 +209,14 @@ def _first_repeated(
     Args:
         kinds: See `find_steps`.
         stacks: See `find_steps`.
-        left_out: Of each kind whether it is not looked at.
+        left_out: Of each kind whether it is not looked at, nor what is always next to it.
         fetches: Of each kind whether it fetches a batch.
     """
     pairs, first, which, counts = np.unique(
         kinds << 32 | stacks, return_index=True, return_inverse=True, return_counts=True
     )
     counts[left_out[pairs >> 32]] = 0
+    counts[np.bincount(which, ~_next_to(left_out[kinds])) == 0] = 0  # first values, and assigned
     ops = np.bincount(counts)  # how many ops are executed this often
     ops[:_REPEATED] = 0
     if not ops.any():
@@ -233,6 +234,14 @@ def _first_repeated(
         first_rows = rows[int(ops[many].argmax())]
     found = np.zeros(len(kinds), np.bool_)
     found[first_rows] = True
+    return found
+
+
+def _next_to(some: Flags) -> Flags:
+    """Return of each execution whether it is one of some, or right before or after one."""
+    found = some.copy()
+    found[1:] |= some[:-1]
+    found[:-1] |= some[1:]
     return found
 
 
