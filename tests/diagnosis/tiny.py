@@ -23,7 +23,7 @@ _SOURCES = (
     "/lib/site-packages/keras/src/adam.py",
     "/lib/site-packages/keras/src/metrics/reduction_metrics.py",
 )
-_DTYPES = {"float16": 19, "float32": 1, "float64": 2}
+_DTYPES = {"float16": 19, "float32": 1, "float64": 2, "int32": 3}
 
 
 def health(value: np.ndarray) -> dict[str, Any]:

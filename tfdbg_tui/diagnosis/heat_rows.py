@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfdbg_tui.diagnosis.function_names import readable_function
-from tfdbg_tui.diagnosis.gradients import is_backward_op, is_backward_stack
+from tfdbg_tui.diagnosis.gradients import is_backward_op, is_backward_stack, is_fixed
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.diagnosis.variable_values import VariableValues
@@ -18,8 +18,12 @@ from tfdbg_tui.logdir.index.executions import OutputPlace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
+
     from tfdbg_tui.logdir import ExecutionKind, Layer, Run, StackFrame, Variable
     from tfdbg_tui.logdir.index.columns import Int64Array
+
+    BoolArray = npt.NDArray[np.bool_]
 
 FORWARD, GRADIENT = range(2)
 """Sides of a row; of a variable, its values, and what is added to them."""
@@ -67,10 +71,10 @@ class HeatRows:
         self._numbers: dict[HeatRow, int] = {}
         self._of_variable: dict[Variable, int] = {}
         self._add_layers()
-        self._of_site = np.array(
-            [self._row_of_site(n, layers) for n in range(run.graph_executions.num_sites)],
-            np.int64,
-        ).reshape(-1, 3)
+        sites = range(run.graph_executions.num_sites)
+        rows_of_sites = [self._row_of_site(number, layers) for number in sites]
+        self._of_site = np.array(rows_of_sites, np.int64).reshape(-1, 3)
+        self._are_fixed = np.array([self._is_fixed(number) for number in sites], bool)
 
     @property
     def rows(self) -> list[HeatRow]:
@@ -81,6 +85,11 @@ class HeatRows:
         """Return row, side and output slot of each of some sites of graphs."""
         row, side, slot = self._of_site[sites].T
         return row, side, slot
+
+    def are_fixed(self, sites: Int64Array) -> BoolArray:
+        """Return of which sites the numbers tell nothing: constants, and numbers of elements."""
+        found: BoolArray = self._are_fixed[sites]
+        return found
 
     def of_places(self, rows: Int64Array, places: Int64Array) -> tuple[Int64Array, Int64Array]:
         """Return row and side of each of some outputs of executions.
@@ -155,6 +164,11 @@ class HeatRows:
         graph = self._run.graphs[layers.calls.function_around(site.graph_id)] if known else None
         name = _function_name(graph.name) if graph else ""
         return self._row(HeatRow(name or "main graph", None)), side, site.output_slot
+
+    def _is_fixed(self, number: int) -> bool:
+        site = self._run.graph_executions.site_by_id(number)
+        op = self._run.op(site.graph_id, site.op_name)
+        return op is not None and is_fixed(self._run, op)
 
     def _rows_of_place(self, number: int, executions: Int64Array) -> tuple[list[int], int]:
         """Return the row of each of some executions of a place, and their side."""

@@ -271,6 +271,23 @@ async def test_a_mask_hides_no_numbers(open_app: Open, tmp_path: Path) -> None:
         assert "harmless NaN and ∞ left out" in opened.screen()
 
 
+@pytest.mark.parametrize("given", ["int32", "float32"])
+def test_numbers_of_elements_are_no_gradients(tmp_path: Path, given: str) -> None:
+    """The gradient of a mean is divided by one: a constant, or what comes from an integer."""
+    made = program(tmp_path, steps=1)
+    gradient = f"gradient_tape/{TENSORS[0]}"
+    made.op("f", "Const", f"{gradient}/Const")
+    made.op("f", "FloorDiv", f"{gradient}/floordiv", "a:0", "b:0", dtype=given)
+    made.op("f", "Cast", f"{gradient}/Cast", f"{gradient}/floordiv:0")
+    for name, number in (("Const", 512.0), ("Cast", 256.0)):
+        tensor = np.array(number, np.float32)
+        made.trace("f", f"{gradient}/{name}", tensor, serial=1, extremes=True)
+    heat = heat_of(made.open())
+    cells = heat.cells.some(heat.cells.sides == 1)
+    largest = {heat.rows[row].name: cells.largest[n] for n, row in enumerate(cells.rows)}
+    assert largest["wide"] == {"int32": 1.0, "float32": 256.0}[given]
+
+
 def test_what_is_bad_in_no_step_is_counted(tmp_path: Path) -> None:
     made = program(tmp_path / "made")
     made.trace("f", TENSORS[0], np.full(64, np.nan, np.float16))
