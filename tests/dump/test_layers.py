@@ -325,3 +325,15 @@ def test_a_layer_of_the_program_is_told_where_it_computes(tmp_path: Path) -> Non
     own = first + next(number for number, line in enumerate(source) if "# OWN" in line)
     places = [run.stack(made.stack_id) for made in run.executions if made.op_type == "Sin"]
     assert [[f.line for f in place if f.path == __file__][-1] for place in places] == [own]
+
+
+def test_the_fix_of_an_operation_takes_symbolic_tensors(tmp_path: Path) -> None:
+    given = keras.Input((2,))
+    made = keras.ops.log(keras.ops.relu(given))
+    model = keras.Model(given, made)
+    (root,) = tfdbg_tui.diagnose(dumped(tmp_path, lambda: model(tf.zeros([4, 2])))).roots
+    assert root.layer is not None
+    assert root.layer.class_name == "Log"
+    assert root.suggestion.endswith(
+        " → keras.ops.log(keras.ops.maximum(keras.ops.relu(given), 1e-7))"
+    )

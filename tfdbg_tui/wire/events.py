@@ -185,6 +185,10 @@ class GraphSignature(Message):
     compiled: int = pb(8, FieldType.INT)
 
 
+BUILDS = " (builds "
+"""Stands behind the function's name in the frame of a line that put a layer into a model."""
+
+
 @dataclass(slots=True)
 class Layer(Message):
     """Extension: a Keras layer or model, or a `tf.Module`, as it is called; before its ops."""

@@ -12,7 +12,13 @@ import pytest
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.rules import RULES
-from tfdbg_tui.diagnosis.rules.edits import Edit, Occurrence, Occurrences, suggestion
+from tfdbg_tui.diagnosis.rules.edits import (
+    Edit,
+    Occurrence,
+    Occurrences,
+    for_keras,
+    suggestion,
+)
 from tfdbg_tui.logdir import open_run
 
 if TYPE_CHECKING:
@@ -66,6 +72,20 @@ def test_suggestion(code: str, edit: Edit, expected: str | None) -> None:
         assert found is None
     else:
         assert found.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ("log(h) → log(tf.maximum(h, 1e-7))", "log(h) → log(keras.ops.maximum(h, 1e-7))"),
+        ("a / b → a / (b + 1e-7)", "a / b → a / (b + 1e-7)"),
+        ("a / b → tf.math.divide_no_nan(a, b)", "a / b → keras.ops.divide_no_nan(a, b)"),
+        ("log(p) → tf.clip_by_value(p, 0, 1)", "log(p) → keras.ops.clip(p, 0, 1)"),
+        ("log(det(x)) → tf.linalg.slogdet(x).log_abs_determinant", None),
+    ],
+)
+def test_symbolic_tensors_are_given_to_keras(found: str, expected: str | None) -> None:
+    assert for_keras(found) == expected
 
 
 def test_the_call_is_found_on_any_line_of_a_statement() -> None:

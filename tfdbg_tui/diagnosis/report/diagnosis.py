@@ -37,9 +37,10 @@ from tfdbg_tui.diagnosis.report.when import step_of, when_text
 from tfdbg_tui.diagnosis.roots import Causes, Health
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules import explain
-from tfdbg_tui.diagnosis.rules.edits import Occurrences, suggestion
+from tfdbg_tui.diagnosis.rules.edits import Occurrences, for_keras, suggestion
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
 from tfdbg_tui.diagnosis.updates import changes_variable, named_variables, updated_layer
+from tfdbg_tui.wire.events import BUILDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -349,9 +350,16 @@ class Diagnosis:
             for host in run.hosts:
                 lines = source_lines(run, host, location.file)
                 found = suggestion(lines, location.line, rule.edits, occurrence, dtype)
+                if found is not None and self._is_symbolic(event, location):
+                    found = for_keras(found)
                 if found is not None:
                     return found
         return None
+
+    def _is_symbolic(self, event: TensorEvent, location: Location) -> bool:
+        """Whether a line gives symbolic tensors of Keras 3 to an operation that is no layer."""
+        layer = self._layer(event)
+        return layer is not None and not layer.dtype_policy and BUILDS in location.function
 
 
 def _in_gradient(forward: ForwardOp) -> str:

@@ -92,6 +92,25 @@ def suggestion(
     return None
 
 
+def for_keras(found: str) -> str | None:
+    """Return a suggestion as one for symbolic tensors of Keras 3, which TensorFlow does not take.
+
+    Args:
+        found: The suggestion.
+
+    Returns:
+        The suggestion with functions of `keras.ops`; None where it needs one that is not there.
+    """
+    old, arrow, new = found.partition(" → ")
+
+    def of_keras(call: re.Match[str]) -> str:
+        name = _KERAS_NAMES.get(call[1], call[1])
+        return f"keras.ops.{name}(" if name in _KERAS_OPS else call[0]
+
+    new = _OF_TENSORFLOW.sub(of_keras, new)
+    return None if _OF_TENSORFLOW.search(new) else f"{old}{arrow}{new}"
+
+
 class Occurrences:
     """Tells which of the ops that a line makes an op is.
 
@@ -243,6 +262,17 @@ _BINDING = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Subscript, a
 _LINE_END = re.compile("\r\n|\r|\n")  # what Python takes for one
 _PLACE = re.compile(r"\{(\w+)\}")
 _ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Tuple)
+
+_OF_TENSORFLOW = re.compile(r"\btf\.(?:\w+\.)*(\w+)\(")
+_KERAS_NAMES = {"clip_by_value": "clip", "is_finite": "isfinite"}
+_KERAS_OPS = frozenset(
+    {
+        *("abs", "clip", "divide_no_nan", "isfinite", "log", "log_sigmoid", "log_softmax"),
+        *("maximum", "minimum", "sigmoid", "sign", "silu", "softmax", "softplus", "sqrt", "square"),
+        *("tanh", "where"),
+    }
+)
+"""Functions of `keras.ops` that take the same arguments as TensorFlow's."""
 
 _NUMBERS = {
     "float16": {"eps": "1e-4", "eps2": "1e-4", "ulps": "1e-3", "exp_max": "10.0"},

@@ -107,7 +107,7 @@ class CodeLocations:
             if built is None:
                 continue
             path, line, function = built
-            frame = path, line, f"{function} (builds {objects.name_of(layer)})"
+            frame = path, line, f"{function}{events.BUILDS}{objects.name_of(layer)})"
             known = self._built.get((location.encoded, frame))
             if known is None:
                 known = self._inserted(location.encoded, before, built, frame)
