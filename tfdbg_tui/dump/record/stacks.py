@@ -19,7 +19,6 @@ from tfdbg_tui.dump.tensorflow import (
     keras_nodes,
     layers,
     locations,
-    objects,
     own_frames,
     tape_hooks,
 )
@@ -62,7 +61,7 @@ class CodeLocations:
         self._files: dict[str, int] = {}
         self._frames: dict[_Frame, str] = {}
         self._stacks: dict[tuple[int, ...], Location] = {}
-        self._built: dict[tuple[bytes, _Frame], bytes] = {}
+        self._built: dict[tuple[bytes, keras_nodes.Built], bytes] = {}
         # Code objects whose ids are in a key of `_stacks`, so that no other gets their id.  By id:
         # what is compiled again from the same text, in another file even, is equal.
         self._kept_alive: dict[int, CodeType] = {}
@@ -106,27 +105,26 @@ class CodeLocations:
             built = keras_nodes.built_at(layer)
             if built is None:
                 continue
-            path, line, function = built
-            frame = path, line, f"{function}{events.BUILDS}{objects.name_of(layer)})"
-            known = self._built.get((location.encoded, frame))
+            known = self._built.get((location.encoded, built))
             if known is None:
-                known = self._inserted(location.encoded, before, built, frame)
-                self._built[location.encoded, frame] = known
+                known = self._inserted(location.encoded, before, built)
+                self._built[location.encoded, built] = known
             return known
         return location.encoded
 
-    def _inserted(self, encoded: bytes, before: int, built: _Frame, frame: _Frame) -> bytes:
+    def _inserted(self, encoded: bytes, before: int, built: keras_nodes.Built) -> bytes:
         """Return a CodeLocation with a frame more; as it is, if that is there: it is built now.
 
         Args:
             encoded: The CodeLocation.
             before: How many of its frames come before.
-            built: The frame in which a layer was built.
-            frame: What is inserted for it.
+            built: Where the layer was built.
         """
         found = events.CodeLocation.decode(encoded)
-        is_built_now = self._frames.get(built) in found.stack_frame_ids
+        path, line, function, name = built
+        is_built_now = self._frames.get((path, line, function)) in found.stack_frame_ids
         if not is_built_now:
+            frame = path, line, f"{function}{events.BUILDS}{name})"
             found.stack_frame_ids.insert(before, self._frames.get(frame) or self._intern(frame))
         return found.encode()
 

@@ -2,14 +2,15 @@
 
 ``keras.ops.log(x)`` of a symbolic tensor computes nothing: it makes a node of a graph of Keras's
 own.  What computes is code of Keras, when the model is called.  Only what makes the node is a line
-of the program, so that is noted on the node.
+of the program, so that is noted.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from typing import TYPE_CHECKING, Any
+import weakref
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfdbg_tui.dump.interrupts import contained
 from tfdbg_tui.dump.tensorflow import locations, objects, own_frames
@@ -17,35 +18,53 @@ from tfdbg_tui.dump.tensorflow import locations, objects, own_frames
 if TYPE_CHECKING:
     from types import FrameType
 
-_BUILT = "_tfdbg_tui_built"
 _KERAS = ("keras", "tf_keras")
 # Of Keras 3, of Keras 2:
 _MODULES = ("src.ops.node", "src.engine.node")
-_NODES = ("_inbound_nodes", "_inbound_nodes_value")
+_OPERATIONS = ("operation", "layer")
+_WATCHED = "_tfdbg_tui_watched"
+
+
+class Built(NamedTuple):
+    """Where a layer or an operation was put into a model.
+
+    Attributes:
+        path: The file.
+        line: The line.
+        function: The function.
+        name: Name of the layer or operation.
+    """
+
+    path: str
+    line: int
+    function: str
+    name: str
+
+
+_places: dict[int, tuple[weakref.ref[Any], Built | None]] = {}
+"""By the ids of layers; None for one that is in several places.  Asked for every eager op."""
 
 
 def watch() -> None:
-    """Let the nodes that are made from now on know where, in what there is of Keras.
+    """Note from now on where nodes are made, in what there is of Keras.
 
     Nothing takes that back: models that are built between two dumps are told in the second.
     """
     for keras in _KERAS:
         for name in _MODULES:
             node: Any = getattr(sys.modules.get(f"{keras}.{name}"), "Node", None)
-            if node is not None and not hasattr(node, _BUILT):
-                setattr(node, _BUILT, None)
+            if node is not None and not hasattr(node, _WATCHED):
+                setattr(node, _WATCHED, True)
                 node.__init__ = _noting(node.__init__)
 
 
-def built_at(layer: Any) -> tuple[str, int, str] | None:
-    """Return file, line and function of where a layer or an operation was put into a model.
+def built_at(layer: Any) -> Built | None:
+    """Return where a layer or an operation was put into a model.
 
     None where that is not noted, and for a layer that is in several places.
     """
-    kept = objects.attributes(layer)
-    nodes = (node for name in _NODES for _, node in objects.elements(kept.get(name)))
-    places = {objects.attributes(node).get(_BUILT) for node in nodes}
-    return places.pop() if len(places) == 1 else None
+    known = _places.get(id(layer))
+    return known[1] if known else None
 
 
 def _noting(original: Any) -> Any:
@@ -53,17 +72,31 @@ def _noting(original: Any) -> Any:
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
         with contained():
-            setattr(self, _BUILT, _users(sys._getframe(1)))
+            kept = objects.attributes(self)
+            layer = next((kept[name] for name in _OPERATIONS if name in kept), None)
+            if layer is not None:
+                _note(layer, _users(sys._getframe(1)))
 
     own_frames.leave_out_of_warnings(init)
     return init
 
 
-def _users(frame: FrameType | None) -> tuple[str, int, str] | None:
+def _note(layer: Any, frame: FrameType | None) -> None:
+    built = None
+    if frame is not None:
+        code = frame.f_code
+        place = code.co_filename, frame.f_lineno, locations.as_text(code.co_name)
+        built = Built(*place, objects.name_of(layer))
+    number = id(layer)
+    known = _places.get(number)
+    if known is None:
+        _places[number] = weakref.ref(layer, functools.partial(_places.pop, number)), built
+    elif known[1] != built:
+        _places[number] = known[0], None
+
+
+def _users(frame: FrameType | None) -> FrameType | None:
     """Return the innermost frame that is of no installed package."""
     while frame is not None and locations.is_installed(frame.f_code.co_filename):
         frame = frame.f_back
-    if frame is None:
-        return None
-    code = frame.f_code
-    return code.co_filename, frame.f_lineno, locations.as_text(code.co_name)
+    return frame
