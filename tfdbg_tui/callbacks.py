@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tfdbg_tui import dump
-from tfdbg_tui.diagnosis.events import graph_op_of, stack_id_of
-from tfdbg_tui.diagnosis.gradients import is_fixed
+from tfdbg_tui.diagnosis.events import graph_op_of, is_constant_or_count, stack_id_of
 from tfdbg_tui.diagnosis.history import assumed_dtype, dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.locations import is_of_metric
 from tfdbg_tui.logdir import RunReader, list_runs
@@ -30,7 +29,7 @@ class Numbers(NamedTuple):
     Attributes:
         bad_tensors: How many tensors with NaN or infinity were recorded.
         largest: The largest magnitude of a finite number that was measured, but for constants,
-            numbers of elements, and what metrics of Keras compute, as their sums grow with the
+            counts, and what metrics of Keras compute, as their sums grow with the
             examples; where none was, as before that; None where none ever was.
         headroom: How many powers of ten the number that is closest to the limit of its type is
             away from it; None like ``largest``.  Healthy eager tensors have no type on record: they
@@ -77,7 +76,7 @@ class Watched:
             first = self._executions if event.kind == "execution" else self._traces
             new = measured.largest[np.searchsorted(measured.rows, first) :]
             op = graph_op_of(run, event) if new.size else None
-            is_told = new.size and not (op is not None and is_fixed(run, op))
+            is_told = new.size and not (op is not None and is_constant_or_count(run, op))
             if is_told and not self._is_of_metric(run, event):
                 largest = float(new.max())
                 dtype = dtype_of(run, event) or assumed_dtype(largest)

@@ -96,6 +96,23 @@ def graph_op_of(run: Run, event: TensorEvent) -> GraphOp | None:
     return run.op(site.graph_id, site.op_name)
 
 
+def is_constant_or_count(run: Run, op: GraphOp) -> bool:
+    """Whether what an op of a graph makes is a constant, or a cast of wide integers.
+
+    Those are numbers of steps, of elements, of classes, which tell nothing of how large what is
+    trained becomes: the gradient of a mean is divided by how many elements there are, and the rate
+    of Adam depends on the number of the step.
+    """
+    if op.op_type != "Cast":
+        return op.op_type == "Const"
+    graph = run.graphs[op.graph_id]
+    (given,) = op.inputs[:1] or (None,)
+    maker = graph.ops.get(given.op_name) if given is not None else None
+    if given is None or maker is None or given.slot >= len(maker.output_dtypes):
+        return False
+    return dtype_name(maker.output_dtypes[given.slot]) in ("int32", "int64")
+
+
 def stack_id_of(run: Run, event: TensorEvent) -> int | None:
     """Return the stack of the execution, or of the op's creation; an argument of `Run.stack`."""
     if event.kind == "execution":

@@ -17,7 +17,6 @@ from tfdbg_tui.diagnosis.events import (
 )
 from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.diagnosis.op_traits import SELECTS_ELEMENTS
-from tfdbg_tui.wire.dtypes import dtype_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -108,24 +107,6 @@ def is_backward_op(run: Run, op: GraphOp) -> bool:
     """Whether an op of a graph is part of a backward pass."""
     graph = run.graphs[op.graph_id]
     return graph.name.startswith("__backward_") or _NAME.search(op.name) is not None
-
-
-def is_fixed(run: Run, op: GraphOp) -> bool:
-    """Whether what an op of a graph makes is a constant or, in a gradient, a number of elements.
-
-    The gradient of a mean is divided by that number, which a graph whose shapes are not known
-    computes in integers.
-    """
-    if op.op_type != "Cast":
-        return op.op_type == "Const"
-    graph = run.graphs[op.graph_id]
-    makers = [(graph.ops.get(given.op_name), given.slot) for given in op.inputs]
-    dtypes = [
-        dtype_name(maker.output_dtypes[slot])
-        for maker, slot in makers
-        if maker is not None and slot < len(maker.output_dtypes)
-    ]
-    return is_backward_op(run, op) and dtypes[:1] in (["int32"], ["int64"])
 
 
 def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | None:

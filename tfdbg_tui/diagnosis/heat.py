@@ -146,7 +146,7 @@ def heat_of(run: Run, harmless: Sequence[AlertSite] = ()) -> Heat:
     """
     table = _Table(run)
     graph, eager = run.graph_executions.magnitudes(), run.executions.magnitudes()
-    graph = graph.some(~table.rows.are_fixed(graph.places))
+    graph = graph.some(~table.rows.are_constants_or_counts(graph.places))
     parts = [
         table.of_sites(graph.rows, graph.places, graph.executions, graph.largest),
         table.of_places(eager.rows, eager.places, eager.largest),

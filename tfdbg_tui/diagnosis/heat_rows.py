@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfdbg_tui.diagnosis.events import is_constant_or_count
 from tfdbg_tui.diagnosis.function_names import readable_function
-from tfdbg_tui.diagnosis.gradients import is_backward_op, is_backward_stack, is_fixed
+from tfdbg_tui.diagnosis.gradients import is_backward_op, is_backward_stack
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.diagnosis.variable_values import VariableValues
@@ -74,7 +75,9 @@ class HeatRows:
         sites = range(run.graph_executions.num_sites)
         rows_of_sites = [self._row_of_site(number, layers) for number in sites]
         self._of_site = np.array(rows_of_sites, np.int64).reshape(-1, 3)
-        self._are_fixed = np.array([self._is_fixed(number) for number in sites], bool)
+        self._are_constants_or_counts = np.array(
+            [self._is_constant_or_count(number) for number in sites], bool
+        )
 
     @property
     def rows(self) -> list[HeatRow]:
@@ -86,9 +89,9 @@ class HeatRows:
         row, side, slot = self._of_site[sites].T
         return row, side, slot
 
-    def are_fixed(self, sites: Int64Array) -> BoolArray:
+    def are_constants_or_counts(self, sites: Int64Array) -> BoolArray:
         """Return of which sites the numbers tell nothing: constants, and numbers of elements."""
-        found: BoolArray = self._are_fixed[sites]
+        found: BoolArray = self._are_constants_or_counts[sites]
         return found
 
     def of_places(self, rows: Int64Array, places: Int64Array) -> tuple[Int64Array, Int64Array]:
@@ -165,10 +168,10 @@ class HeatRows:
         name = _function_name(graph.name) if graph else ""
         return self._row(HeatRow(name or "main graph", None)), side, site.output_slot
 
-    def _is_fixed(self, number: int) -> bool:
+    def _is_constant_or_count(self, number: int) -> bool:
         site = self._run.graph_executions.site_by_id(number)
         op = self._run.op(site.graph_id, site.op_name)
-        return op is not None and is_fixed(self._run, op)
+        return op is not None and is_constant_or_count(self._run, op)
 
     def _rows_of_place(self, number: int, executions: Int64Array) -> tuple[list[int], int]:
         """Return the row of each of some executions of a place, and their side."""

@@ -39,9 +39,8 @@ def test_of_what_may_grow_the_number_closest_to_the_limit_of_its_type(tmp_path: 
         600.0,
         "float16",
     )
-    assert "  closest    to the largest float16, 6.55e+04, of all but constants, first" in to_text(
-        report
-    )
+    told = "  closest    to the largest float16, 6.55e+04, of all but constants, counts, first"
+    assert told in to_text(report)
     assert report.to_json()["headroom"]["limit"] == 65504
 
 
@@ -52,6 +51,21 @@ def test_what_a_metric_of_keras_adds_up_is_left_out(tmp_path: Path) -> None:
     made.op("f", "AddV2", "count", line=3, in_library="update_state")
     made.op("f", "Mean", "loss", line=3)
     for name, number in (("count", 640.0), ("loss", 2.0)):
+        made.trace("f", name, floats(number), extremes=True)
+    found = diagnose(made.open()).headroom
+    assert found is not None
+    assert (found.name, found.largest) == ("loss:0", 2.0)
+
+
+def test_the_number_of_a_step_is_left_out(tmp_path: Path) -> None:
+    """Adam makes a floating-point number of it."""
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    made.op("f", "AddV2", "iteration", dtype="int32", line=3)
+    made.op("f", "Cast", "adam/Cast", "iteration:0", line=3)
+    made.op("f", "Mean", "loss", line=3)
+    for name, number in (("adam/Cast", 640.0), ("loss", 2.0)):
         made.trace("f", name, floats(number), extremes=True)
     found = diagnose(made.open()).headroom
     assert found is not None
@@ -91,4 +105,4 @@ def test_eager_tensors_without_a_type_are_held_against_float32(tmp_path: Path) -
     assert (report.headroom.event, report.headroom.dtype) == (TensorEvent("execution", 1, 0), None)
     told = " ".join(to_text(report).split())
     limit = "to the largest float32, 3.4e+38 (if it is one: its type is not on record)"
-    assert f"{limit}, of all but constants, first values, gradients, metrics: 2e+05" in told
+    assert f"{limit}, of all but constants, counts, first values, gradients, metrics: 2e+05" in told

@@ -272,8 +272,8 @@ async def test_a_mask_hides_no_numbers(open_app: Open, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", ["int32", "float32"])
-def test_numbers_of_elements_are_no_gradients(tmp_path: Path, given: str) -> None:
-    """The gradient of a mean is divided by one: a constant, or what comes from an integer."""
+def test_counts_are_no_gradients(tmp_path: Path, given: str) -> None:
+    """The gradient of a mean is divided by one: a constant, or a cast of an integer."""
     made = program(tmp_path, steps=1)
     gradient = f"gradient_tape/{TENSORS[0]}"
     made.op("f", "Const", f"{gradient}/Const")

@@ -11,8 +11,9 @@ import numpy as np
 from tfdbg_tui.diagnosis.events import (
     TensorEvent,
     graph_id_of,
+    graph_op_of,
+    is_constant_or_count,
     name_of,
-    op_type_of,
     stack_id_of,
 )
 from tfdbg_tui.diagnosis.function_names import readable_function
@@ -67,7 +68,7 @@ class Headroom:
     @property
     def among(self) -> str:
         """What it is the closest of; see `headroom_of`."""
-        return "of all but constants, first values, gradients, metrics"
+        return "of all but constants, counts, first values, gradients, metrics"
 
     @property
     def number(self) -> str:
@@ -91,22 +92,28 @@ class Headroom:
 def headroom_of(run: Run, dataflow: Dataflow) -> Headroom | None:
     """Return the number that is closest to the limit of its type; None where none is on record.
 
-    Constants are left out, as they stay what they are, and what variables begin with is computed
-    of; gradients, as a loss scale makes them as large as they can be, on purpose; and what Keras'
-    metrics add up, as that tells how many examples there were.
+    Constants are left out, as they stay what they are; counts, on which no training depends; what
+    variables begin with is computed of; gradients, as a loss scale makes them as large as they can
+    be, on purpose; and what Keras' metrics add up, as that tells how many examples there were.
     """
     for _, event, largest, dtype in sorted(_largest(run), key=lambda found: found[0]):
-        stack_id = stack_id_of(run, event)
-        frames = run.stack(stack_id) if stack_id is not None else ()
-        if op_type_of(run, event) == "Const" or _is_gradient(run, event, frames):
-            continue
-        if is_of_metric(frames) or _is_initial(run, event):
-            continue
-        step = step_of(run, dataflow, event)
-        location = location_of(run, stack_id)
-        name, when = name_of(run, event), when_text(run, step)
-        return Headroom(event, name, largest, dtype, location, step, when)
+        if not _is_left_out(run, event):
+            step = step_of(run, dataflow, event)
+            location = location_of(run, stack_id_of(run, event))
+            name, when = name_of(run, event), when_text(run, step)
+            return Headroom(event, name, largest, dtype, location, step, when)
     return None
+
+
+def _is_left_out(run: Run, event: TensorEvent) -> bool:
+    op, stack_id = graph_op_of(run, event), stack_id_of(run, event)
+    frames = run.stack(stack_id) if stack_id is not None else ()
+    return (
+        (op is not None and is_constant_or_count(run, op))
+        or _is_gradient(run, event, frames)
+        or is_of_metric(frames)
+        or _is_initial(run, event)
+    )
 
 
 def _is_gradient(run: Run, event: TensorEvent, frames: Iterable[StackFrame]) -> bool:
