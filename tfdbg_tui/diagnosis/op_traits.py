@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.op_table import TRAITS, Trait
+from tfdbg_tui.wire.events import SESSION_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,7 +175,7 @@ def unrecorded(op_type: str) -> bool:
 
     Any other op without a record, in a dump that leaves nothing out, has no floating-point output.
     """
-    return op_type in UNRECORDED or op_type.startswith((*_LISTS, "__"))
+    return op_type in UNRECORDED or op_type.startswith((*_LISTS, "__", SESSION_RUN))
 
 
 def value_inputs(op_type: str | None, number: int) -> Sequence[int]:

@@ -16,6 +16,9 @@ from dataclasses import dataclass
 from tfdbg_tui.wire import codec
 from tfdbg_tui.wire.message import FieldType, Message, pb
 
+SESSION_RUN = "Session.run("
+"""What the names of the executions begin with that are runs of sessions."""
+
 _FLOAT64 = 2  # DataType
 
 

@@ -273,7 +273,8 @@ def test_loops_and_branches_of_enter_and_switch_hold_each_other(dump: Path, v1_l
     assert (root.title, root.certainty) == ("Logarithm of a negative number", "proved")
 
 
-def test_what_a_run_that_fails_had_computed_is_on_record(dump: Path) -> None:
+@pytest.mark.parametrize("is_last", [False, True])
+def test_what_a_run_that_fails_had_computed_is_on_record(dump: Path, is_last: bool) -> None:
     """TensorFlow drops the ops that record when another op raises."""
     x = v1.placeholder(tf.float32, [2])
     scale = v1.get_variable("scale", initializer=[2.0, 3.0])
@@ -281,7 +282,7 @@ def test_what_a_run_that_fails_had_computed_is_on_record(dump: Path) -> None:
     with v1.Session() as session:
         session.run(scale.initializer)
         with pytest.raises(tf.errors.InvalidArgumentError) as caught:
-            session.run(checked + 1.0, {x: [0.0, 1.0]})
+            session.run(checked if is_last else checked + 1.0, {x: [0.0, 1.0]})
         assert "tfdbg" not in str(caught.value.message)
     found = diagnosed(dump)
     assert [(root.title, root.certainty) for root in found.roots] == [

@@ -32,6 +32,7 @@ from tfdbg_tui.dump.observe.references import VariableMemory, When
 from tfdbg_tui.dump.observe.session_sinks import RunSinks, SharedSinks, SinkMaker
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
 from tfdbg_tui.dump.tensorflow import graph_ops, graph_state, own, session_hooks
+from tfdbg_tui.wire.events import SESSION_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -384,10 +385,10 @@ class SessionPlans:
         names = [item.name.removesuffix(":0") for item in wanted]
         more = len(names) - _NAMED_FETCHES
         text = ", ".join(names[:_NAMED_FETCHES]) + (f", {more} more" if more > 0 else "")
-        name, number = f"Session.run({text})", 1
+        name, number = f"{SESSION_RUN}{text})", 1
         while name in self._names:
             number += 1
-            name = f"Session.run({text}) #{number}"
+            name = f"{SESSION_RUN}{text}) #{number}"
         self._names.add(name)
         return name
 
