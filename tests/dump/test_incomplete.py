@@ -18,6 +18,8 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 np = pytest.importorskip("numpy")
 
+from tensorflow.core.protobuf.config_pb2 import CallableOptions  # noqa: E402
+
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
@@ -90,7 +92,8 @@ def session() -> list[Any]:
         with pytest.raises(tf.errors.FailedPreconditionError):
             s.run(step)
         s.run(step.initializer)
-        return [s.run(tensor) for tensor in (*tensors, counted)]
+        called = s._make_callable_from_options(CallableOptions(fetch=[tensors[0].name]))()
+        return [*called, *(s.run(tensor) for tensor in (*tensors, counted))]
 
 
 def without_xla() -> list[Any]:

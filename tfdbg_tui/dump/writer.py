@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.places import AddedGraph
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody
+    from tfdbg_tui.dump.tensorflow.session_callables import Wanted
 
 _log = logging.getLogger("tfdbg_tui")
 _DISABLED = "the program disabled the dump, and enabled it again later"
@@ -545,9 +546,13 @@ class DumpWriter:
 
     # ---- Sessions ------------------------------------------------------------------------------
 
-    def session_run_begins(
-        self, session: Any, targets: Any, fetches: Any, feeds: Any
-    ) -> SessionRun | None:
+    def session_extends(self, session: Any) -> None:
+        """See `Listener`: let its ops call the copies that record, while they may change."""
+        if self.active and not self._recorder.broken:
+            with self._graph_lock:
+                self._copies.use_in(session.graph)
+
+    def session_run_begins(self, session: Any, wanted: Wanted) -> SessionRun | None:
         """See `Listener`: instrument what its fetches need."""
         graph = session.graph
         if not self.active or self._recorder.broken:
@@ -556,7 +561,7 @@ class DumpWriter:
             self._copies.use_in(graph)
             if not self._wants(graph):
                 return None
-            plan = self._sessions.plan(session, targets, fetches, [f.deref() for f in feeds])
+            plan = self._sessions.plan(session, wanted)
         if plan is None:
             return None
         call = self._eager.begin_call(plan.name)
@@ -573,15 +578,12 @@ class DumpWriter:
         """See `Listener`: record an execution."""
         self.call_ends(run.call, (), [*map(FetchedTensor, fetches, outputs)])
 
-    def session_plan_again(
-        self, session: Any, fetches: Any, targets: Any, feeds: Any, error: BaseException
-    ) -> Plan | None:
+    def session_plan_again(self, session: Any, wanted: Wanted, error: BaseException) -> Plan | None:
         """See `Listener`: what records it computes it again."""
         if not self._wants(session.graph):
             return None
-        wanted = [tensor.op for tensor in fetches] + list(targets)
         with self._graph_lock:
-            return self._sessions.plan_again(session, wanted, [f.deref() for f in feeds], error)
+            return self._sessions.plan_again(session, wanted, error)
 
     def session_run_fails(self, session: Any, run: SessionRun, error: BaseException) -> None:
         """See `Listener`: record an execution that raised."""

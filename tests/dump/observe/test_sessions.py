@@ -11,6 +11,8 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 np = pytest.importorskip("numpy")
 
+from tensorflow.core.protobuf.config_pb2 import CallableOptions  # noqa: E402
+
 import tfdbg_tui  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
@@ -20,7 +22,7 @@ from tfdbg_tui.dump.tensorflow import graph_state  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from tfdbg_tui.diagnosis.report.findings import Report
@@ -147,6 +149,88 @@ def test_runs_that_are_not_recorded_are_named(dump: Path) -> None:
         handle = session.partial_run_setup([log], [x])
         session.partial_run(handle, log, {x: -1.0})
     assert diagnosed(dump).verdict == "incomplete"
+
+
+def callable_of(
+    session: Any,
+    fetches: Sequence[Any] = (),
+    targets: Sequence[Any] = (),
+    *,
+    feeds: Sequence[Any] = (),
+    connected: Sequence[tuple[Any, Any]] = (),
+    traced: bool = False,
+) -> Any:
+    """Return what runs a session as old Keras does in graph mode."""
+    options = CallableOptions()
+    options.fetch.extend(tensor.name for tensor in fetches)
+    options.target.extend(op.name for op in targets)
+    options.feed.extend(tensor.name for tensor in feeds)
+    for source, fed in connected:
+        options.tensor_connection.add(from_tensor=source.name, to_tensor=fed.name)
+    if traced:
+        options.run_options.trace_level = v1.RunOptions.FULL_TRACE
+    return session._make_callable_from_options(options)
+
+
+def run_by_callables(feeds: Sequence[Any]) -> list[list[Any]]:
+    """Train by a callable, then ask for a loss of what a tensor of the graph holds."""
+    x, y = v1.placeholder(tf.float32, [3], "x"), v1.placeholder(tf.float32, [3], "y")
+    weights = v1.get_variable("weights", initializer=tf.ones([3]))
+    root = tf.function(lambda a: tf.sqrt(a), autograph=False)
+    loss = tf.reduce_sum(root(x) * weights - y)
+    (gradient,) = tf.gradients(loss, [weights])
+    with tf.control_dependencies([loss]):
+        train = v1.assign_sub(weights, gradient * 0.1)
+    source = tf.exp(tf.constant([0.0, 1.0, 2.0]))
+    with v1.Session() as session:
+        session.run(v1.global_variables_initializer())
+        step = callable_of(session, [loss, loss], [train.op], feeds=[x, y])
+        connected = callable_of(session, [loss], feeds=[x], connected=[(source, y)])
+        return [*(step(*values) for values in feeds), connected(feeds[0][0])]
+
+
+def test_what_old_keras_runs_is_recorded(tmp_path: Path, resources: bool) -> None:
+    feeds = [[np.array(some, np.float32)] * 2 for some in ([1, 2, 3], [4, 5, 6], [1, -1, 0])]
+    with tf.Graph().as_default():
+        plain = run_by_callables(feeds)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    with tf.Graph().as_default():
+        np.testing.assert_equal(run_by_callables(feeds), plain)
+    found = diagnosed(tmp_path)
+    assert [(root.title, root.certainty) for root in found.roots] == [
+        ("Square root of a negative number", "proved")
+    ]
+    assert found.gaps == ()
+
+
+def test_a_callable_of_a_session_tells_what_it_does_without_the_dump(dump: Path) -> None:
+    x = v1.placeholder(tf.float32, [3])
+    checked = tf.debugging.check_numerics(tf.math.log(x), "bad")
+    with v1.Session() as session:
+        call = callable_of(session, [checked], feeds=[x], traced=True)
+        metadata = v1.RunMetadata()
+        ones = np.ones(3, np.float32)
+        np.testing.assert_array_equal(call(ones, run_metadata=metadata)[0], ones * 0)
+        assert metadata.step_stats.dev_stats
+        assert "tfdbg" not in str(metadata)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="but got 0"):
+            call()
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Inf values") as caught:
+            call(ones * 0)
+        assert "tfdbg" not in str(caught.value.message)
+        # Nobody looks whether what is fed is of the shape that the graph knows.
+        np.testing.assert_array_equal(call(ones[:2])[0], ones[:2] * 0)
+    found = diagnosed(dump)
+    assert [root.title for root in found.roots] == ["Logarithm of zero"]
+    assert found.gaps == ()
+
+
+def test_a_callable_that_is_older_than_the_dump_is_named(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        call = callable_of(session, [tf.math.log(tf.constant(0.0))])
+        tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+        assert call() == [-np.inf]
+    assert diagnosed(tmp_path).verdict == "incomplete"
 
 
 def test_an_imported_graph_calls_its_own_functions(dump: Path) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import re
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.observed import Observed
     from tfdbg_tui.dump.observe.places import RunFeeds
     from tfdbg_tui.dump.options import Options
+    from tfdbg_tui.dump.tensorflow.session_callables import Wanted
 
 _EXPECTED_ERRORS = (
     tf.errors.OutOfRangeError,
@@ -156,16 +157,12 @@ class SessionPlans:
         self._lock = threading.RLock()
         self._names: set[str] = set()
 
-    def plan(
-        self, session: Any, targets: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]
-    ) -> Plan | None:
-        """Return what to run along with some ops and tensors, adding it to the graph if necessary.
+    def plan(self, session: Any, wanted: Wanted) -> Plan | None:
+        """Return what to run along with what a program wants, adding it to the graph if necessary.
 
         Args:
-            session: Runs them.
-            targets: Ops to run.
-            fetches: Tensors to compute.
-            feeds: Tensors whose values the program gives.
+            session: Runs it.
+            wanted: What it wants.
 
         Returns:
             None where the run cannot be recorded, which then is on record.
@@ -185,14 +182,14 @@ class SessionPlans:
             if is_small and graph_state.state_of(graph).calls_chosen:
                 self.skip_once(graph, "what Session.run runs", _TOO_SMALL)
                 return None
-            fed = frozenset(tensor.name for tensor in feeds)
-            doubtful = self._are_shapes_doubtful(graph, state, feeds)
-            wanted = tuple(item.name for item in (*targets, *fetches))
-            key = wanted, fed, doubtful
+            fed = frozenset(tensor.name for tensor in _fed(wanted))
+            doubtful = self._are_shapes_doubtful(graph, state, wanted)
+            items = *wanted.targets, *wanted.fetches, *wanted.sources
+            key = tuple(item.name for item in items), fed, doubtful
             plan = state.plans.get(key)
             if plan is None:
                 with graph_ops.unfinalized(graph):
-                    plan = self._make(graph, state, targets, fetches, fed, doubtful=doubtful)
+                    plan = self._make(graph, state, wanted, fed, doubtful=doubtful)
                 state.plans[key] = plan
             return plan
 
@@ -216,15 +213,12 @@ class SessionPlans:
             known[session] = measured
             return plan.switches[measured]
 
-    def plan_again(
-        self, session: Any, wanted: Sequence[Any], feeds: Sequence[Any], error: BaseException
-    ) -> Plan | None:
+    def plan_again(self, session: Any, wanted: Wanted, error: BaseException) -> Plan | None:
         """Return what records what a run had computed when an op raised, by computing it again.
 
         Args:
             session: The session.
-            wanted: The ops that it was to run.
-            feeds: Tensors whose values the program gives.
+            wanted: What the program wanted of it.
             error: What was raised.
 
         Returns:
@@ -234,9 +228,8 @@ class SessionPlans:
             return None
         graph = session.graph
         with self._lock:
-            reached = _reached(
-                self._state(graph), wanted, frozenset(tensor.name for tensor in feeds)
-            )
+            fed = frozenset(tensor.name for tensor in _fed(wanted))
+            reached = _reached(self._state(graph), wanted.ops, fed)
         ops = [recorded.op for recorded in reached]
         failed = error.op or _called(error.message, ops)
         if failed is None:
@@ -244,7 +237,7 @@ class SessionPlans:
         others = _without_what_needs(failed, ops)
         if not all(map(_is_repeatable, others)):
             return None
-        return self.plan(session, others, [], feeds)
+        return self.plan(session, replace(wanted, targets=others, fetches=(), sources=()))
 
     def run_failed(self, graph: Any, plan: Plan, error: BaseException) -> None:
         """Say in the dump that what a run had computed when it raised is not on record.
@@ -288,26 +281,26 @@ class SessionPlans:
             state.version = graph.version
         return state
 
-    def _are_shapes_doubtful(self, graph: Any, state: _GraphState, feeds: Sequence[Any]) -> bool:
+    def _are_shapes_doubtful(self, graph: Any, state: _GraphState, wanted: Wanted) -> bool:
         """Whether tensors may have other shapes than known: also where a shape itself is fed."""
-        computed = any(not tensor.op.type.startswith("Placeholder") for tensor in feeds)
-        return computed or state.changes_shapes or self._graphs.are_shapes_doubtful(graph)
+        computed = any(not tensor.op.type.startswith("Placeholder") for tensor in _fed(wanted))
+        doubtful = state.changes_shapes or self._graphs.are_shapes_doubtful(graph)
+        return computed or not wanted.fits or doubtful
 
     def _make(
         self,
         graph: Any,
         state: _GraphState,
-        targets: Sequence[Any],
-        fetches: Sequence[Any],
+        wanted: Wanted,
         fed: frozenset[str],
         *,
         doubtful: bool,
     ) -> Plan:
-        name = self._name([*fetches, *targets])
-        self._graphs.record_run(name, graph, [tensor.name for tensor in fetches])
+        name = self._name([*wanted.fetches, *wanted.targets])
+        self._graphs.record_run(name, graph, [tensor.name for tensor in wanted.fetches])
         if state.feeds is None:
             state.feeds = instrument.add_run_feeds(graph)
-        asked = [*targets, *(tensor.op for tensor in fetches)]
+        asked = wanted.ops
         ops = _reached(state, asked, fed)
         flow = ControlFlow(recorded.op for recorded in ops)
         run_ops = [recorded.op for recorded in ops]
@@ -355,8 +348,8 @@ class SessionPlans:
             name,
             before=sinks.before(items, before),
             along=sinks.along(items, running),
-            targets=[copies.get(op.name, op) for op in targets],
-            fetches=[update_order.replaced(tensor, copies) for tensor in fetches],
+            targets=[copies.get(op.name, op) for op in wanted.targets],
+            fetches=[update_order.replaced(tensor, copies) for tensor in wanted.fetches],
             feeds=state.feeds,
             step=_global_step(graph, ops),
             needs=run_order.needs_of(sinks.groups, flow.ops),
@@ -391,6 +384,10 @@ class SessionPlans:
             name = f"{SESSION_RUN}{text}) #{number}"
         self._names.add(name)
         return name
+
+
+def _fed(wanted: Wanted) -> list[Any]:
+    return [reference.deref() for reference in wanted.feeds]
 
 
 def _reached(state: _GraphState, wanted: Iterable[Any], fed: frozenset[str]) -> list[RecordedOp]:

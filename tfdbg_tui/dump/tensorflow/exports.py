@@ -22,6 +22,7 @@ from tfdbg_tui.dump.tensorflow import functions, own
 from tfdbg_tui.dump.tensorflow.function_defs import called_functions
 from tfdbg_tui.dump.tensorflow.graph_state import state_of
 from tfdbg_tui.dump.tensorflow.private import declare
+from tfdbg_tui.dump.tensorflow.session_callables import CALL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -132,6 +133,17 @@ def _session_plain(original: Any) -> Any:
         return values
 
     return run
+
+
+def _callable_plain(original: Any) -> Any:
+    @functools.wraps(original)
+    def call(this: Any, *args: Any, **kwargs: Any) -> Any:
+        values = original(this, *args, **kwargs)
+        if kwargs.get("run_metadata") is not None:
+            _guarded(_make_run_plain, kwargs["run_metadata"])
+        return values
+
+    return call
 
 
 def _make_run_plain(metadata: Any) -> None:
@@ -346,6 +358,7 @@ _PLAIN = (
         declare(BaseSession, "run", "self", "fetches", "feed_dict", "options", "run_metadata"),
         _session_plain,
     ),
+    (CALL, _callable_plain),
     (declare(gen_experimental_dataset_ops, "register_dataset_v2"), _sent_plain),
     (declare(gen_experimental_dataset_ops, "distributed_save"), _sent_plain),
 )

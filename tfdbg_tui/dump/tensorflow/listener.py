@@ -12,6 +12,8 @@ from tfdbg_tui.dump.tensorflow import own
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tfdbg_tui.dump.tensorflow.session_callables import Wanted
+
 
 class Listener(Protocol):
     """What the hooks tell of the program."""
@@ -64,14 +66,15 @@ class Listener(Protocol):
     def function_left_out(self, name: str, reason: str) -> None:
         """A function runs in a way that is not recorded."""
 
-    def session_run_begins(self, session: Any, targets: Any, fetches: Any, feeds: Any) -> Any:
+    def session_extends(self, session: Any) -> None:
+        """A v1 session is about to take over what is new in its graph."""
+
+    def session_run_begins(self, session: Any, wanted: Wanted) -> Any:
         """A v1 session is about to run; returns what to run along, or None.
 
         Args:
             session: The session.
-            targets: The ops that it asks for besides.
-            fetches: The tensors whose values it asks for.
-            feeds: The tensors that it gives values for.
+            wanted: What the program wants of it.
         """
 
     def session_counted(self, run: Any, steps: Any) -> None:
@@ -86,16 +89,12 @@ class Listener(Protocol):
             outputs: Their values.
         """
 
-    def session_plan_again(
-        self, session: Any, fetches: Any, targets: Any, feeds: Any, error: BaseException
-    ) -> Any:
+    def session_plan_again(self, session: Any, wanted: Wanted, error: BaseException) -> Any:
         """The run raised; returns what records what it had computed, or None.
 
         Args:
             session: The session.
-            fetches: The tensors whose values it asks for.
-            targets: The ops that it asks for besides.
-            feeds: The tensors that it gives values for.
+            wanted: What the program wants of it.
             error: What was raised.
         """
 

@@ -34,10 +34,13 @@ class Declaration:
 
     def problem(self) -> str | None:
         """Return what is wrong with it in this TensorFlow."""
+        lacks = f"{_name(self.owner)} has no {self.name}"
+        if isinstance(self.owner, type) and not _has(self.owner, self.name):
+            return lacks
         try:
             found = inspect.getattr_static(self.owner, self.name)
         except AttributeError:
-            return f"{_name(self.owner)} has no {self.name}"
+            return lacks
         taken = tuple(inspect.signature(found).parameters) if self.parameters else ()
         if taken[: len(self.parameters)] != self.parameters:
             return f"{_name(self.owner)}.{self.name} takes {', '.join(taken)}"
@@ -89,6 +92,11 @@ def missing() -> str | None:
         return next(filter(None, problems), None)
     except Exception as error:  # Whatever it is, the program runs on.
         return f"{type(error).__name__}: {error}"
+
+
+def _has(owner: type, name: str) -> bool:
+    """Return whether objects of a class have an attribute; classes themselves have `__call__`."""
+    return any(name in vars(base) for base in owner.__mro__)
 
 
 def _name(owner: Any) -> str:
