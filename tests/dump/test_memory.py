@@ -10,6 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
+np = pytest.importorskip("numpy")
 
 from tensorflow.python.ops import script_ops  # noqa: E402
 
@@ -91,6 +92,41 @@ def test_a_graph_that_outlives_its_function_keeps_little() -> None:
     before = kept()
     call()
     assert kept() <= before
+
+
+def test_a_dump_that_is_over_leaves_nothing_with_functions_that_live(tmp_path: Path) -> None:
+    log = tf.function(tf.math.log)
+    pipeline = iter(tf.data.Dataset.range(3).map(lambda n: tf.cos(tf.cast(n, tf.float32))))
+    of_datasets, _ = kept()
+    arguments = str(tmp_path), "ADAPTIVE", -1
+    for _ in range(2):  # It goes on in the same files.
+        tfdbg_tui.enable_dump_debug_info(*arguments)
+        assert float(log(0.0)) == -np.inf
+        dump.disable_dump_debug_info()
+        assert kept()[0] == of_datasets
+    assert [float(value) for value in pipeline] == [float(tf.cos(float(n))) for n in range(3)]
+    traces = records(tmp_path, filesets.GRAPH_EXECUTION_TRACES)
+    found = [events.GraphExecutionTrace.decode(e.graph_execution_trace) for e in traces[1:]]
+    assert [trace.op_name for trace in found].count("Log") == 2
+
+
+def test_a_call_that_ends_after_the_dump_runs_on() -> None:
+    def end() -> None:
+        dump.disable_dump_debug_info()
+        gc.collect()
+
+    @tf.function
+    def stop(x: Any) -> Any:
+        tf.py_function(end, [], [])
+        return tf.sqrt(x)
+
+    @tf.function
+    def around(x: Any) -> Any:
+        for _ in tf.range(3):
+            x = stop(x)
+        return tf.math.log(x)
+
+    assert float(around(256.0)) == float(tf.math.log(2.0))
 
 
 def test_a_function_that_another_one_calls_stays(tmp_path: Path) -> None:

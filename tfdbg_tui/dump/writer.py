@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import sys
 import threading
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.session_callables import Wanted
 
 _log = logging.getLogger("tfdbg_tui")
+_numbers = itertools.count(1)
 _DISABLED = "the program disabled the dump, and enabled it again later"
 
 
@@ -70,6 +72,7 @@ class DumpWriter:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.active = False
+        self._number = next(_numbers)
         self._recorder = Recorder(options)
         self._variables = VariableRecords(self._recorder)
         self._locations = stacks.CodeLocations(
@@ -164,6 +167,8 @@ class DumpWriter:
         self._stop_listening()
         if was_active:
             self._recorder.stop()
+        self._copies.give_back()
+        self._locations.give_back()
 
     def close(self) -> None:
         """Close the files after `stop`; there is no going on after that."""
@@ -437,6 +442,8 @@ class DumpWriter:
             return name, []
         if copy is None:
             return name, []
+        if call is not None:
+            call.copy = copy
         taken = list(copy.captures.values())
         if copy.numbered and call is not None:
             taken.append(row_queue.last_number(call, self.now))
@@ -483,6 +490,7 @@ class DumpWriter:
             else:
                 row_queue.end(call, self.now)
         finally:
+            call.copy = None
             self._eager.calls.pop(call.serial, None)
 
     def _bad_eager(self, bad: BadTensor) -> None:
@@ -502,7 +510,7 @@ class DumpWriter:
         if not self.active:
             return None
         return (
-            id(self),
+            self._number,
             graph_state.are_shapes_doubtful_now(),
         )
 

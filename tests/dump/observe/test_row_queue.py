@@ -211,14 +211,21 @@ def test_rows_outlive_the_context_that_they_were_put_in(
 
 
 _THROWN_AWAY = """
-import sys, tensorflow as tf, tfdbg_tui
+import gc, sys, weakref, tensorflow as tf, tfdbg_tui
 from tensorflow.python.eager import context
 from tfdbg_tui.dump.observe import row_queue
 tfdbg_tui.enable_dump_debug_info(sys.argv[1], "ADAPTIVE", -1)
 tf.function(tf.tan)(1.0)  # starts the thread
+first = weakref.ref(context.context())
 for function in (tf.function(tf.sin), tf.function(tf.cos)):
     with row_queue._queue.lock:  # The thread that takes rows waits.
         for _ in range(3):
             function(tf.constant([1.0]))
         context._reset_context()
+del function
+tf.function(tf.tan)(1.0)
+row_queue.drain()  # what was left,
+row_queue.drain()  # and finds that nothing is left any more
+gc.collect()
+assert first() is None
 """

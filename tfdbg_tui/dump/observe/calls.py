@@ -25,6 +25,7 @@ class Call:
         measured: Of what in it the extremes are recorded.
         bad: The first bad tensor in its graphs: number, and message for the program.
         order: Puts what is taken of a run of a session in order; None of a function.
+        copy: The function that runs in place of the program's, which has to be there so long.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Call:
     measured: Measured = Measured.NOTHING
     bad: tuple[int, str] | None = None
     order: RunOrder | None = None
+    copy: object = None
 
 
 @dataclass(frozen=True, slots=True)

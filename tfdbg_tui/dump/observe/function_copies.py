@@ -153,6 +153,20 @@ class FunctionCopies:
                     self._skip(original.graph, error)
             return copies[usage]
 
+    def give_back(self) -> None:
+        """Let go of what nothing runs any more once no call is recorded.
+
+        A call in progress keeps its own; sessions and datasets go on to run theirs.
+        """
+        with self._lock:
+            for original in list(self._originals.values()):
+                original.copies = {
+                    usage: copy
+                    for usage, copy in original.copies.items()
+                    if usage.in_session or usage.stateless
+                }
+                original.computed.clear()
+
     def use_in(self, graph: Any) -> None:
         """Let the ops of a v1 graph that are new call the copies.
 

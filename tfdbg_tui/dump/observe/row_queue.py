@@ -185,8 +185,7 @@ class _EndNumbers:
 
     def __init__(self) -> None:
         self._free: list[int] = []
-        self._context: Any = None
-        self._tensors: dict[int, Any] = {}
+        self._tensors = resources.OfContexts(_MAX_TENSORS)
 
     def take(self) -> int:
         """Return a number that nobody has."""
@@ -198,13 +197,11 @@ class _EndNumbers:
 
     def tensor(self, number: int) -> Any:
         """Return an int32 tensor of the current context with a number, or its negative."""
-        context = resources.current_context()
-        if context is not self._context or len(self._tensors) > _MAX_TENSORS:
-            self._context, self._tensors = context, {}
-        found = self._tensors.get(number)
-        if found is None:
-            found = self._tensors[number] = resources.int32(number)
-        return found
+        return self._tensors.get(resources.current_context(), (number,), resources.int32)
+
+    def forget(self, context: Any) -> None:
+        """Give back the tensors of a context that the program has thrown away."""
+        self._tensors.forget(context)
 
 
 class _Queue:
@@ -295,7 +292,7 @@ class _Queue:
                         found = True
                         self._hand_over(items)
                     if not found and where is not resources.current_context():
-                        self._contexts.remove(where)  # The program has thrown it away.
+                        self._forget(where)
             except BaseException as error:
                 for dump in list(callbacks.dumps):
                     if dump.active:  # A dump that was stopped has its rows.
@@ -303,6 +300,12 @@ class _Queue:
             finally:
                 _kept.difference_update(leaving)
                 del self.leaving[: len(leaving)]
+
+    def _forget(self, context: Any) -> None:
+        """Give back what belongs to a context that the program has thrown away."""
+        self._contexts.remove(context)
+        self._numbers.forget(context)
+        stages.forget(context)
 
     def _note_context(self) -> None:
         current = resources.current_context()

@@ -80,6 +80,12 @@ class CodeLocations:
         location = self._stacks.get(_key(frame))
         return self._in_layer(location, frame) if location else None
 
+    def give_back(self) -> None:
+        """Let go of what makes it quick to find the location of a line that runs again."""
+        self._stacks.clear()
+        self._built.clear()
+        self._kept_alive.clear()
+
     def _in_layer(self, location: Location, frame: FrameType) -> Location:
         """Return a location with the layer that is called there this time."""
         if not location.layer_calls and not self._is_limited_gradient(location):
@@ -154,9 +160,7 @@ class CodeLocations:
             _library_calls(frame, calls, program),
         )
         if len(self._stacks) >= _MAX_CACHED_STACKS:
-            self._stacks.clear()
-            self._built.clear()
-            self._kept_alive.clear()
+            self.give_back()
         for caller, _ in traceback.walk_stack(frame):
             self._kept_alive[id(caller.f_code)] = caller.f_code
         self._stacks[_key(frame)] = location

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import tensorflow as tf
 from tensorflow.python.eager.context import Context, context, eager_mode
@@ -18,11 +19,15 @@ _host_address_space = method(Context, "host_address_space")
 _ensure_initialized = method(Context, "ensure_initialized")
 
 
-@functools.cache
+_known_as_started: WeakSet[Any] = WeakSet()
+
+
 def _started(current: Any) -> Any:
     """Return a context, started as by an eager op: started in a graph, it has no soft placement."""
-    with eager_mode():
-        _ensure_initialized(current)
+    if current not in _known_as_started:
+        with eager_mode():
+            _ensure_initialized(current)
+        _known_as_started.add(current)
     return current
 
 

@@ -17,7 +17,7 @@ from tfdbg_tui.dump.tensorflow import executors
 from tfdbg_tui.dump.tensorflow.private import attribute
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
@@ -164,6 +164,38 @@ def _keys(numbers: Sequence[int]) -> Any:
 def current_context() -> Any:
     """Return the context of TensorFlow's in which ops run now: a program may make another one."""
     return context()
+
+
+class OfContexts:
+    """What is made once for each context of TensorFlow's, and is given back with it.
+
+    Args:
+        most: So much is kept for each; None for all.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
+        self._made: dict[Any, dict[Any, Any]] = {}
+
+    def get(self, context: Any, key: Any, make: Callable[..., Any]) -> Any:
+        """Return what is made for a context.
+
+        Args:
+            context: The context.
+            key: What `make` takes.
+            make: Makes it.
+        """
+        made = self._made.setdefault(context, {})
+        found = made.get(key)
+        if found is None:
+            if self._most is not None and len(made) >= self._most:
+                made.clear()
+            found = made[key] = make(*key)
+        return found
+
+    def forget(self, context: Any) -> None:
+        """Give back what was made for a context that the program has thrown away."""
+        self._made.pop(context, None)
 
 
 def run_op(

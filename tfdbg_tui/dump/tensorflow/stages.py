@@ -22,7 +22,7 @@ from tensorflow.core.protobuf.config_pb2 import ConfigProto
 from tensorflow.python.framework.ops import EagerTensor
 
 from tfdbg_tui.dump.tensorflow import functions, graph_ops
-from tfdbg_tui.dump.tensorflow.resources import current_context, run_op
+from tfdbg_tui.dump.tensorflow.resources import OfContexts, current_context, run_op
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,6 +41,8 @@ _WORDS_AT_ONCE = 1 << 16
 memory takes long."""
 _MAX_WORDS = 1 << 22
 """So many words of a part are enough."""
+
+_takers, _marks = OfContexts(), OfContexts()
 
 
 class Items(NamedTuple):
@@ -81,13 +83,18 @@ def put_number(name: str, number: Any, columns: int) -> None:
         number: The number, an int32 tensor.
         columns: How many zeros make a row.
     """
-    row, words = _zeros(current_context(), columns)
+    row, words = _marks.get(current_context(), (columns,), _zeros)
     run_op("Stage", [row, number, words], _attributes(name), outputs=0)
 
 
-@functools.cache
-def _zeros(_: Any, columns: int) -> tuple[Any, Any]:
-    """Return a row of zeros and no words, made for a context of TensorFlow's."""
+def forget(context: Any) -> None:
+    """Give back what was made for a context that the program has thrown away."""
+    _takers.forget(context)
+    _marks.forget(context)
+
+
+def _zeros(columns: int) -> tuple[Any, Any]:
+    """Return a row of zeros and no words."""
     row = EagerTensor(np.zeros((1, columns), np.int64), "/device:CPU:0", _TYPE_NUMBERS[0])
     words = EagerTensor(np.zeros(0, np.float32), "/device:CPU:0", _TYPE_NUMBERS[2])
     return row, words
@@ -139,7 +146,7 @@ def _take_one(name: str, where: Any) -> Items:
 
 
 def _take_many(name: str, count: int, where: Any) -> Items:
-    function = functions.function_name(_taker(where, name, count))
+    function = functions.function_name(_takers.get(where, (name, count), _taker))
     types = [*_TYPE_NUMBERS, tf.int32.as_datatype_enum]
     called: tuple[Any, ...] = ("Tin", [], "Tout", types, "f", function, "config_proto", _as_it_is())
     # It runs in the thread that calls it, if it is called by way of this op.
@@ -154,9 +161,8 @@ def _attributes(name: str) -> tuple[Any, ...]:
     return ("dtypes", _TYPE_NUMBERS, "shared_name", name, "capacity", _CAPACITY)
 
 
-@functools.cache
-def _taker(_: Any, name: str, count: int) -> Any:
-    """Return a function that takes items out of a stage, made for a context of TensorFlow's.
+def _taker(name: str, count: int) -> Any:
+    """Return a function that takes items out of a stage.
 
     It is written as TensorFlow stores it: to trace it would take a tenth of a second.
     """
