@@ -13,7 +13,7 @@ from tests.diagnosis.tiny import Program
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.report import chains
-from tfdbg_tui.diagnosis.report.cards import parts
+from tfdbg_tui.diagnosis.report.cards import alerts_text, parts
 from tfdbg_tui.diagnosis.report.explanation import Explanation
 from tfdbg_tui.diagnosis.report.links import Link
 from tfdbg_tui.diagnosis.report.words import chain_to_text, to_text
@@ -129,6 +129,11 @@ def test_the_card_says_what_does_no_harm(
     assert [part for part in parts(chain) if part.label == "harm"] == []
     (harm,) = [part for part in parts(replace(chain, kind=kind)) if part.label == "harm"]
     assert word in harm.text
+
+
+def test_one_tensor_is_told_as_one() -> None:
+    assert alerts_text("suspect", 1) == ("seen", "1 tensor shows it")
+    assert alerts_text("root", 1_000) == ("alerts", "1,000 go back to this")
 
 
 def test_command_line_and_clipboard_say_the_same_of_a_finding(

@@ -83,8 +83,8 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
 def alerts_text(kind: GroupKind, alerts: int) -> tuple[str, str]:
     """Return how many tensors have a finding, with the heading."""
     if kind == "suspect":
-        return "seen", f"{alerts:,} tensors show it"
-    return "alerts", f"{alerts:,} go back to this"
+        return "seen", "1 tensor shows it" if alerts == 1 else f"{alerts:,} tensors show it"
+    return "alerts", "1 goes back to this" if alerts == 1 else f"{alerts:,} go back to this"
 
 
 def expression(chain: Chain) -> str:
