@@ -274,6 +274,22 @@ def test_tensors_are_recorded_whole_without_tracing_again(tmp_path: Path) -> Non
     assert diagnose(run).verdict == "clean"
 
 
+def test_names_that_no_tensor_has_are_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    enable(tmp_path)
+    program = Program()
+    line = Program.run.__code__.co_firstlineno + 2
+    tfdbg_tui.record_values("wave:0", f"test_control.py:{line}", "loss/wave", "train.py:7")
+    program.run(0)
+    assert not caplog.text
+    tfdbg_tui.record_values("Exp")
+    assert "nothing was computed that record_values(loss/wave, train.py:7) means" in caplog.text
+    caplog.clear()
+    tfdbg_tui.disable_dump_debug_info()
+    assert "record_values(Exp)" in caplog.text
+
+
 def test_a_bad_tensor_that_is_recorded_whole_is_bad(tmp_path: Path) -> None:
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, on_bad="raise")
     tfdbg_tui.record_values("Log")

@@ -333,9 +333,10 @@ def record_values(*tensors: str) -> None:
     TensorFlow 1, it cannot be done.
 
     Args:
-        *tensors: Names of ops or tensors of graphs ("loss/Log:0", "encoder/*/MatMul"), types of
-            eager ops ("Log"), or source lines ("train.py:40"), of which the innermost one of the
-            program's own counts.
+        *tensors: Names of ops or tensors of graphs, without that of the function ("loss/Log:0",
+            "encoder/*/MatMul"), types of eager ops ("Log"), or source lines ("train.py:40"), of
+            which the innermost one of the program's own counts.  A warning tells of those that
+            nothing had which was computed until the next call, or until the dump ends.
     """
     if _writer is not None and _writer.active:
         _writer.record_values(tensors)

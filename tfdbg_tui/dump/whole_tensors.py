@@ -26,14 +26,20 @@ class WholeTensors:
         self.names: tuple[str, ...] = ()
         self.choice = 0
         self._choices: dict[frozenset[str], int] = {frozenset(): 0}
-        self._ops: tuple[str, ...] = ()
+        self._ops: dict[str, str] = {}
         self._lines: tuple[str, ...] = ()
+        self._found: set[str] = set()
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Those of the names that no op has that was asked for."""
+        return tuple(name for name in self.names if name not in self._found)
 
     def choose(self, names: Sequence[str]) -> None:
         """Choose these, and no others."""
         self.names = tuple(names)
         self._lines = tuple(name for name in self.names if _LINE.fullmatch(name))
-        self._ops = tuple(_SLOT.sub("", name) for name in self.names if not _LINE.fullmatch(name))
+        self._ops = {name: _SLOT.sub("", name) for name in self.names if name not in self._lines}
         self.choice = self._choices.setdefault(frozenset(names), len(self._choices))
 
     def has(self, op_name: str, line: Callable[[], str]) -> bool:
@@ -43,7 +49,8 @@ class WholeTensors:
             op_name: Its name; of an eager op its type.
             line: Returns the user's line that it is made in, as "/home/me/train.py:40 in step".
         """
-        if any(fnmatch.fnmatchcase(op_name, name) for name in self._ops):
-            return True
         place = line().partition(" in ")[0] if self._lines else ""
-        return any(place == name or place.endswith(f"/{name}") for name in self._lines)
+        found = {name for name, op in self._ops.items() if fnmatch.fnmatchcase(op_name, op)}
+        found |= {name for name in self._lines if place == name or place.endswith(f"/{name}")}
+        self._found |= found
+        return bool(found)

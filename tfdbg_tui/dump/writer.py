@@ -167,6 +167,7 @@ class DumpWriter:
         self._stop_listening()
         if was_active:
             self._recorder.stop()
+            self._tell_unknown_tensors()
         self._copies.give_back()
         self._locations.give_back()
 
@@ -310,7 +311,13 @@ class DumpWriter:
         """
         wanted = tuple(dict.fromkeys(names))
         if wanted != self._whole_tensors.names:
+            self._tell_unknown_tensors()
             self._whole_tensors.choose(wanted)
+
+    def _tell_unknown_tensors(self) -> None:
+        if self._whole_tensors.unknown:
+            names = ", ".join(self._whole_tensors.unknown)
+            _log.warning("tfdbg-tui: nothing was computed that record_values(%s) means", names)
 
     def _look_around(self) -> None:
         """Do what somebody beside the program asks for, within the limit of the dump's size.
